@@ -18,7 +18,7 @@ async function checks(
   args: readonly string[],
   env: Readonly<Record<string, string | undefined>> = {},
 ) {
-  const { code, stdout, stderr } = await place.strata(["doctor", "--json", ...args], env)
+  const { code, stdout, stderr } = await place.here(["doctor", "--json", ...args], env)
   const all = (JSON.parse(stdout) as { checks: readonly Check[] }).checks
   return { code, stdout, stderr, of: (name: string) => all.find((check) => check.name === name) }
 }

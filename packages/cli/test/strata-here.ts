@@ -1,11 +1,20 @@
 /** Runs `strata` inside the test: the same command with the same output, without the half second that a process needs to start. */
+import { createReadStream, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import type { Call } from "../src/command.ts"
 import { outputFilter } from "../src/display/output.ts"
 import { plainStyle, type Terminal } from "../src/display/terminal.ts"
 import { strata } from "../src/strata.ts"
 import type { Ended, Place } from "./strata-process.ts"
 
-/** Standard input is empty, and the output goes to pipes. */
-export async function strataHere(args: readonly string[], { cwd, env }: Pick<Place, "cwd" | "env">): Promise<Ended> {
+export interface Here extends Pick<Place, "cwd" | "env"> {
+  /** Comes from a file, as with `strata run < FILE`. */
+  readonly stdin?: string
+}
+
+/** The output goes to pipes. */
+export async function strataHere(args: readonly string[], { cwd, env, stdin }: Here): Promise<Ended> {
   const [stdout, stderr] = [new Pipe(), new Pipe()]
   const terminal: Terminal = {
     print: stdout.write,
@@ -15,8 +24,18 @@ export async function strataHere(args: readonly string[], { cwd, env }: Pick<Pla
     isScreen: false,
     style: plainStyle,
   }
-  const code = await strata(args, { cwd, env, terminal })
+  const input = stdin === undefined ? {} : { stdin: fileWith(stdin) }
+  const code = await strata(args, { cwd, env, terminal, ...input })
   return { code, stdout: stdout.text, stderr: stderr.text }
+}
+
+function fileWith(text: string): NonNullable<Call["stdin"]> {
+  const directory = mkdtempSync(join(tmpdir(), "stdin-"))
+  const file = join(directory, "text")
+  writeFileSync(file, text)
+  const fd = openSync(file, "r")
+  rmSync(directory, { recursive: true })
+  return Object.assign(createReadStream("", { fd }), { fd }) as never
 }
 
 class Pipe {

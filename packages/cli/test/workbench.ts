@@ -26,7 +26,7 @@ export interface Workbench extends AsyncDisposable {
   /** A process of its own. */
   strata(args: readonly string[], options?: StrataOptions): StrataProcess
   /** The command inside the test. It costs a tenth of a process. */
-  here(args: readonly string[], options?: Pick<StrataOptions, "env">): Promise<Ended>
+  here(args: readonly string[], options?: StrataOptions): Promise<Ended>
   /** Slow streams that stand still go on. */
   goOn(): void
 }
@@ -93,7 +93,7 @@ export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
     env,
     command: [process.execPath, MAIN],
     strata: (args, more = {}) => start(args, { ...more, env: { ...env, ...more.env }, cwd: project }),
-    here: (args, more = {}) => strataHere(args, { cwd: project, env: { ...env, ...more.env } }),
+    here: (args, more = {}) => strataHere(args, { ...more, cwd: project, env: { ...env, ...more.env } }),
     goOn: clock.goOn,
     async [Symbol.asyncDispose]() {
       await sim.close()

@@ -2,6 +2,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { everyNth } from "../../core/test/size.ts"
 import { MAIN } from "./strata-process.ts"
 import { PROGRAM, wrapping } from "./wrapping.ts"
 
@@ -39,7 +40,7 @@ describe("BEY-11 strata wrap", () => {
     await using direct = await wrapping({ window: 60_000 })
     await using wrapped = await wrapping({ window: 60_000 })
     const plain = await direct.start([process.execPath, PROGRAM, "8", CHARACTERS]).ended
-    const { code, stdout, stderr } = await wrapped.strata(["wrap", "--manage", ...program("8", CHARACTERS)])
+    const { code, stdout, stderr } = await wrapped.here(["wrap", "--manage", ...program("8", CHARACTERS)])
     expect(stdout, stderr).toBe(plain.stdout)
     expect(code).toBe(0)
     const { total, errors } = wrapped.sim.stats()
@@ -56,7 +57,7 @@ describe("BEY-11 strata wrap", () => {
     const settings = { switches: { "compact-ahead": false } }
     await using wrapped = await wrapping({ window: 60_000, settings })
     expect((await direct.start([process.execPath, PROGRAM, ROUNDS, CHARACTERS]).ended).code).not.toBe(0)
-    const { code, stderr } = await wrapped.strata(["wrap", "--manage", ...program(ROUNDS, CHARACTERS)])
+    const { code, stderr } = await wrapped.here(["wrap", "--manage", ...program(ROUNDS, CHARACTERS)])
     expect(code, stderr).toBe(0)
     const { total, errors } = wrapped.sim.stats()
     expect(errors).toEqual({})
@@ -65,33 +66,34 @@ describe("BEY-11 strata wrap", () => {
 
   test("--manage is remembered for the project, --observe takes it back, and both at once are refused", async () => {
     await using wrapped = await wrapping()
-    const said = async (...args: readonly string[]) => (await wrapped.strata(["wrap", ...args, ...program("1")])).stderr
+    const command = ["--", process.execPath, "-e", "0"]
+    const said = async (...args: readonly string[]) => (await wrapped.here(["wrap", ...args, ...command])).stderr
     expect(await said("--manage")).not.toContain("only observes")
     expect(await said()).not.toContain("only observes")
     expect(await said("--observe")).toContain("only observes")
     expect(await said()).toContain("only observes")
-    expect(await wrapped.strata(["wrap", "--manage", "--observe", ...program("1")])).toMatchObject({ code: 2 })
+    expect(await wrapped.here(["wrap", "--manage", "--observe", ...command])).toMatchObject({ code: 2 })
   })
 
   test("the figures are those of this run, also where the conversation goes on from an earlier one", async () => {
     await using wrapped = await wrapping()
-    await wrapped.strata(["wrap", "--manage", ...program("3")])
+    await wrapped.here(["wrap", "--manage", ...program("3")])
     const before = wrapped.sim.stats().total.dollars
-    const { stderr } = await wrapped.strata(["wrap", ...program("4")])
+    const { stderr } = await wrapped.here(["wrap", ...program("4")])
     const spent = wrapped.sim.stats().total.dollars - before
     expect(dollarsIn(stderr, /cost/)).toBeCloseTo(spent, 4)
   })
 
   test("the exit code is the command's, also for one that is not there or was killed", async () => {
     await using wrapped = await wrapping()
-    expect((await wrapped.strata(["wrap", ...program("1", "20", "7")])).code).toBe(7)
-    const missing = await wrapped.strata(["wrap", "--", "no-such-program-here"])
+    expect((await wrapped.strata(["wrap", "--", process.execPath, "-e", "process.exit(7)"])).code).toBe(7)
+    const missing = await wrapped.here(["wrap", "--", "no-such-program-here"])
     expect(missing).toMatchObject({ code: 127, stderr: expect.stringContaining("not on the PATH") })
-    const killed = await wrapped.strata(["wrap", "--", process.execPath, "-e", "process.kill(process.pid, 'SIGKILL')"])
+    const killed = await wrapped.here(["wrap", "--", process.execPath, "-e", "process.kill(process.pid, 'SIGKILL')"])
     expect(killed.code).toBe(137)
   })
 
-  test.each(["SIGTERM", "SIGINT"] as const)("%s reaches the command, and the report still comes", async (signal) => {
+  test.each(everyNth(["SIGTERM", "SIGINT"] as const, 2))("%s reaches the command, and the report still comes", async (signal) => {
     await using wrapped = await wrapping()
     const source = `process.on("${signal}", () => { console.log("got it"); process.exit(5) }); console.log("ready"); setInterval(() => {}, 1000)`
     const running = wrapped.start(strataOf("wrap", "--", process.execPath, "-e", source))
@@ -106,14 +108,14 @@ describe("BEY-11 strata wrap", () => {
 
   test("only the child's environment has the base URL: no key and no secret in files, output or log", async () => {
     await using wrapped = await wrapping()
-    const source = `console.log(JSON.stringify(process.env))`
+    const source = `require("node:fs").writeFileSync(process.env.SAYS, JSON.stringify(process.env))`
     const env = { NO_PROXY: "intranet", HTTPS_PROXY: "http://127.0.0.1:9" }
-    const { stdout } = await wrapped.strata(["wrap", "--", process.execPath, "-e", source], env)
+    const { stdout } = await wrapped.here(["wrap", "--", process.execPath, "-e", source], env)
     const seen = JSON.parse(stdout) as Record<string, string>
     expect(seen.ANTHROPIC_BASE_URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{16,}$/)
     expect(seen).toMatchObject({ ENABLE_TOOL_SEARCH: "true", NO_PROXY: "intranet,127.0.0.1,localhost" })
     const key = "sk-very-secret-key"
-    const { stderr } = await wrapped.strata(["wrap", "--verbose", ...program("2")], { ANTHROPIC_API_KEY: key })
+    const { stderr } = await wrapped.here(["wrap", "--verbose", "--manage", ...program("2")], { ANTHROPIC_API_KEY: key })
     expect(stderr).toContain("POST /v1/messages 200")
     const files = globSync("**/*", { cwd: wrapped.home, withFileTypes: true }).filter((file) => file.isFile())
     expect(files.length).toBeGreaterThan(1)
@@ -127,17 +129,17 @@ describe("BEY-11 strata wrap", () => {
 
   test("the person's own ENABLE_TOOL_SEARCH stays", async () => {
     await using wrapped = await wrapping()
-    const source = `console.log(process.env.ENABLE_TOOL_SEARCH)`
-    const { stdout } = await wrapped.strata(["wrap", "--", process.execPath, "-e", source], {
+    const source = `require("node:fs").writeFileSync(process.env.SAYS, process.env.ENABLE_TOOL_SEARCH)`
+    const { stdout } = await wrapped.here(["wrap", "--", process.execPath, "-e", source], {
       ENABLE_TOOL_SEARCH: "auto",
     })
-    expect(stdout).toBe("auto\n")
+    expect(stdout).toBe("auto")
   })
 
   test("wrapped inside wrapped: the inner one goes to the server behind the outer one", async () => {
     await using wrapped = await wrapping()
     const inner = strataOf("wrap", ...program("2"))
-    const { code, stderr } = await wrapped.strata(["wrap", "--", ...inner])
+    const { code, stderr } = await wrapped.here(["wrap", "--", ...inner])
     expect(code, stderr).toBe(0)
     expect(wrapped.sim.stats().total.requests).toBe(2)
     expect(stderr).toContain("no request passed")
@@ -146,10 +148,11 @@ describe("BEY-11 strata wrap", () => {
   test("STRATA_UPSTREAM and --upstream go before the command's own base URL", async () => {
     await using one = await wrapping()
     await using other = await wrapping()
-    await one.strata(["wrap", ...program("1")], { STRATA_UPSTREAM: other.sim.url })
-    await one.strata(["wrap", "--upstream", other.sim.url, ...program("1")], { STRATA_UPSTREAM: one.sim.url })
+    const once = ["--manage", ...program("1")]
+    await one.here(["wrap", ...once], { STRATA_UPSTREAM: other.sim.url })
+    await one.here(["wrap", "--upstream", other.sim.url, ...once], { STRATA_UPSTREAM: one.sim.url })
     expect([one, other].map(({ sim }) => sim.stats().total.requests)).toEqual([0, 2])
-    expect(await one.strata(["wrap", "--upstream", "nowhere", ...program("1")])).toMatchObject({ code: 2 })
+    expect(await one.here(["wrap", "--upstream", "nowhere", ...once])).toMatchObject({ code: 2 })
   })
 
   test.each([
@@ -158,7 +161,7 @@ describe("BEY-11 strata wrap", () => {
     [["wrap", "--mange", "claude"], /Did you mean --manage/],
   ])("%j is answered with a sentence", async (args, sentence) => {
     await using wrapped = await wrapping()
-    expect(await wrapped.strata(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(sentence) })
+    expect(await wrapped.here(args)).toMatchObject({ code: 2, stderr: expect.stringMatching(sentence) })
     expect(existsSync(join(wrapped.home, "proxies"))).toBe(false)
   })
 })

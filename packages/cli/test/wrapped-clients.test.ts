@@ -1,14 +1,14 @@
 /** What `strata wrap` hands to each known client. The clients are small programs that say what they were given. */
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { type Wrapping, wrapping } from "./wrapping.ts"
 
 const SHOW = `#!/usr/bin/env node
-const { readFileSync } = require("node:fs")
+const { readFileSync, writeFileSync } = require("node:fs")
 const args = process.argv.slice(2)
 const files = args.filter((arg) => arg.startsWith("/")).map((path) => readFileSync(path, "utf8"))
-console.log(JSON.stringify({ args, files, env: process.env }))
+writeFileSync(process.env.SAYS, JSON.stringify({ args, files, env: process.env }))
 `
 
 interface Given {
@@ -26,7 +26,7 @@ async function given(
   mkdirSync(bin, { recursive: true })
   writeFileSync(join(bin, name!), SHOW)
   chmodSync(join(bin, name!), 0o755)
-  const { stdout, stderr } = await place.strata(["wrap", name!, ...args], {
+  const { stdout, stderr } = await place.here(["wrap", name!, ...args], {
     PATH: `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`,
     ...env,
   })
@@ -51,7 +51,7 @@ describe("BEY-11 what a wrapped client gets", () => {
     const { args, files, env } = await given(place, ["claude", "-p", "hello"])
     expect(args).toEqual(["--settings", expect.any(String), "-p", "hello"])
     expect(JSON.parse(files[0]!)).toEqual({ env: { ANTHROPIC_BASE_URL: env.ANTHROPIC_BASE_URL } })
-    expect(readdirSync(place.env.TMPDIR!).filter((name) => name.startsWith("strata-wrap-"))).toEqual([])
+    expect(existsSync(args[1]!)).toBe(false)
   })
 
   test("pi: an extension for this one process, which has no secret in it; its own commands get none", async () => {

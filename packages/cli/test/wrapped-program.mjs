@@ -1,4 +1,5 @@
 // A program as people have them: the official SDK, a list of messages that it sends again each time, a tool. It prints what the model said.
+import { appendFileSync } from "node:fs"
 import Anthropic from "@anthropic-ai/sdk"
 
 const [rounds = "3", characters = "200", ending = "0"] = process.argv.slice(2)
@@ -8,6 +9,7 @@ const mark = { cache_control: { type: "ephemeral" } }
 const tools = [{ name: "look", description: "Reads a file.", input_schema: { type: "object", properties: {} } }]
 const system = [{ type: "text", text: "You read files and say what is in them. ".repeat(200), ...mark }]
 const messages = [{ role: "user", content: process.env.OPENING ?? "Go through the files." }]
+const say = (line) => (process.env.SAYS ? appendFileSync(process.env.SAYS, `${line}\n`) : console.log(line))
 const text = (seed) =>
   Array.from({ length: Number(characters) / 20 }, (_, at) => `line ${seed * 7919 + at * 31} of it`).join("\n")
 
@@ -25,7 +27,7 @@ for (let round = 0; round < Number(rounds); round++) {
   const answer = await client.messages
     .stream({ model, max_tokens: 2000, system, tools, messages: marked() })
     .finalMessage()
-  for (const block of answer.content) if (block.type === "text") console.log(block.text)
+  for (const block of answer.content) if (block.type === "text") say(block.text)
   messages.push({ role: "assistant", content: answer.content })
   const calls = answer.content.filter(({ type }) => type === "tool_use")
   messages.push({

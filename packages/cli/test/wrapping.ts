@@ -1,10 +1,11 @@
 /** A simulator and a project for `strata wrap` and `strata proxy`: what passes through them is billed by the simulator. */
 import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Simulator, startSimulator } from "@strata/sim"
 import { extractiveAnswer } from "../../sim/src/brains/extractive.ts"
+import { strataHere } from "./strata-here.ts"
 import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
 
 export const PROGRAM = join(import.meta.dirname, "wrapped-program.mjs")
@@ -30,9 +31,17 @@ export interface Wrapping extends AsyncDisposable {
   readonly home: string
   readonly project: string
   readonly env: Readonly<Record<string, string>>
-  start(command: readonly string[], env?: Readonly<Record<string, string | undefined>>): Started
-  strata(args: readonly string[], env?: Readonly<Record<string, string | undefined>>): Promise<Ended>
+  start(command: readonly string[], env?: Environment): Started
+  /** A process of its own. */
+  strata(args: readonly string[], env?: Environment): Promise<Ended>
+  /**
+   * The command inside the test. What a wrapped program writes to the file `SAYS` is in `stdout`: the two have no pipe between them here.
+   * A run that observes requests needs a process: it starts its own program again to replay them.
+   */
+  here(args: readonly string[], env?: Environment): Promise<Omit<Ended, "signal">>
 }
+
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** `window`: of the model, small enough that Strata has something to do. */
 interface WrappingOptions {
@@ -75,6 +84,12 @@ export async function wrapping({ window, settings = {} }: WrappingOptions = {}):
   return {
     ...{ sim, home, project, env, start },
     strata: (args, more) => start([process.execPath, MAIN, ...args], more).ended,
+    async here(args, more = {}) {
+      const SAYS = join(place, "said")
+      rmSync(SAYS, { force: true })
+      const ended = await strataHere(args, { cwd: project, env: { ...env, SAYS, ...more } as Record<string, string> })
+      return { ...ended, stdout: ended.stdout + (existsSync(SAYS) ? readFileSync(SAYS, "utf8") : "") }
+    },
     async [Symbol.asyncDispose]() {
       await sim.close()
       rmSync(place, { recursive: true, force: true })
