@@ -1,6 +1,7 @@
 /** Agents that work for the agent of `strata run`, as real processes over HTTP against the simulator. */
 import type { BrainTurn } from "@strata/sim"
 import { expect, test } from "vitest"
+import { everyNth } from "../../core/test/size.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
 const agentCall = (prompt: string, more: object = {}) =>
@@ -130,23 +131,27 @@ test("L7-5: two strata run on one directory work as a team: messages both ways, 
   expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining("--as MEMBER") })
 })
 
-test.each([
+const STORES = [
   ["files", {}],
   ["memory", { STRATA_STORE: "memory:" }],
-] as const)("L7-5: a member whose team stays empty says that it waits, and then that it ends: %s", async (_, env) => {
-  await using bench = await workbench({ turns: ["I am here.", "I am here."] })
-  const member = (...args: readonly string[]) =>
-    bench.strata(["run", "--team", "pair", "--as", "first", ...args, "Work together."], { env })
-  const alone = await member("--team-wait", "1").ended
-  expect(alone).toMatchObject({ code: 0, stdout: "I am here.\n" })
-  expect(alone.stderr).toMatch(/Waiting up to 1 second .*\n.*No other process joined the team pair in 1 second, so/)
-  const stopped = member("--team-wait", "86400")
-  await stopped.complained("Ctrl-C ends the wait.")
-  stopped.signal("SIGINT")
-  const { code, stderr } = await stopped.ended
-  expect(code).toBe(0)
-  expect(stderr).not.toContain("so this one ends")
-})
+] as const
+
+test.each(everyNth(STORES, 2))(
+  "L7-5: a member whose team stays empty says that it waits, and then that it ends: %s",
+  async (_, env) => {
+    await using bench = await workbench({ turns: ["I am here.", "I am here."] })
+    const member = (...args: readonly string[]) => ["run", "--team", "pair", "--as", "first", ...args, "Work together."]
+    const alone = await bench.here(member("--team-wait", "1"), { env })
+    expect(alone).toMatchObject({ code: 0, stdout: "I am here.\n" })
+    expect(alone.stderr).toMatch(/Waiting up to 1 second .*\n.*No other process joined the team pair in 1 second, so/)
+    const stopped = bench.strata(member("--team-wait", "86400"), { env })
+    await stopped.complained("Ctrl-C ends the wait.")
+    stopped.signal("SIGINT")
+    const { code, stderr } = await stopped.ended
+    expect(code).toBe(0)
+    expect(stderr).not.toContain("so this one ends")
+  },
+)
 
 test("L7-4: an agent that was running when its program was killed is shown as stopped, with its journal", async () => {
   const begun = Promise.withResolvers<void>()

@@ -61,43 +61,4 @@ describe.each(TERMINALS)("the chat in $name", ({ open }) => {
     expect(at("a third")).toBe(-1)
     expect(journal).not.toContain("/cost")
   })
-
-  test("LOOP-7 says why the conversation could not be opened, and gives back what was typed", async () => {
-    const { bench, openGate } = await withGate({ turns: ["Hello."] })
-    await using _ = bench
-    await Promise.all([bench.here(["run", "Hi."]), openGate()])
-    const lock = journalsOf(bench)[0]!.replace(/\.jsonl$/, ".lock")
-    const held = await acquireLock(lock, "now")
-    await using terminal = open({
-      command: [...bench.command, "chat", "--continue"],
-      cwd: bench.project,
-      env: bench.env,
-    })
-    await terminal.sees(OPENING)
-    terminal.type("what I wanted to say")
-    await terminal.sees("> what I wanted to say")
-    terminal.press("enter")
-    await terminal.sees("queued: what I wanted to say")
-    terminal.type("and more")
-    await terminal.sees("and more")
-    await openGate()
-    await terminal.sees(/You typed this, and it was not sent:\s+what I wanted to say\s+and more/)
-    await terminal.sees("is already open in process")
-    if (held.state === "acquired") await held.lock.release()
-  })
-
-  test("LOOP-7 can be left before the conversation is open", async () => {
-    const { bench, openGate } = await withGate({ turns: [] })
-    await using _ = bench
-    await using terminal = open({ command: [...bench.command, "chat"], cwd: bench.project, env: bench.env })
-    await terminal.sees(OPENING)
-    terminal.type("never mind")
-    await terminal.sees("> never mind")
-    terminal.press("enter")
-    await terminal.sees("queued: never mind")
-    terminal.press("ctrl-d")
-    await openGate()
-    await terminal.sees(/it was not sent:\s+never mind/)
-    await expect.poll(() => terminal.hasEnded(), { timeout: 60_000 }).toBe(true)
-  })
 })

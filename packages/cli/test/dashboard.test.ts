@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs"
 import { localPerson, openConversation, openMemoryBank } from "@strata/core"
 import { expect, test } from "vitest"
 import { lineOf } from "../../core/src/journal/in-flight.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { startDashboard } from "./dashboard-pages.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
@@ -104,24 +105,27 @@ test("BEY-10 background work: an agent and a request of other processes are show
   await end()
 })
 
-test("BEY-10 background work: the dream of another process is shown and ended from the page, and the memory stays", async () => {
-  const begun = Promise.withResolvers<void>()
-  const never = () => {
-    begun.resolve()
-    return new Promise<string>(() => undefined)
-  }
-  await using bench = await workbench({ turns: [never, never] })
-  const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localPerson })
-  const puts = ["8080", "9090"].map((port) => ({ name: `Port ${port}`, body: `The port is ${port}.` }))
-  await bank.change({ by: "person", why: "Said so", puts })
-  const { page, post, end } = await dashboard(bench)
-  const dream = bench.strata(["dream"], { env })
-  await begun.promise
-  expect(await page("/work")).toContain("puts the memories of this project in order")
-  expect(await post("/work/dream/stop")).toContain("asked to end")
-  expect((await dream.ended).code).toBe(1)
-  expect(await page("/work")).toContain("Nothing works in the background")
-  expect(await post("/work/dream/stop")).toContain("No dream is running")
-  expect(await bank.all()).toHaveLength(2)
-  await end()
-})
+test.runIf(isWhole)(
+  "BEY-10 background work: the dream of another process is shown and ended from the page, and the memory stays",
+  async () => {
+    const begun = Promise.withResolvers<void>()
+    const never = () => {
+      begun.resolve()
+      return new Promise<string>(() => undefined)
+    }
+    await using bench = await workbench({ turns: [never, never] })
+    const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localPerson })
+    const puts = ["8080", "9090"].map((port) => ({ name: `Port ${port}`, body: `The port is ${port}.` }))
+    await bank.change({ by: "person", why: "Said so", puts })
+    const { page, post, end } = await dashboard(bench)
+    const dream = bench.strata(["dream"], { env })
+    await begun.promise
+    expect(await page("/work")).toContain("puts the memories of this project in order")
+    expect(await post("/work/dream/stop")).toContain("asked to end")
+    expect((await dream.ended).code).toBe(1)
+    expect(await page("/work")).toContain("Nothing works in the background")
+    expect(await post("/work/dream/stop")).toContain("No dream is running")
+    expect(await bank.all()).toHaveLength(2)
+    await end()
+  },
+)

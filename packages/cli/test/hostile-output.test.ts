@@ -23,7 +23,7 @@ function expectHarmless({ stdout, stderr }: Ended): void {
   expect(JSON.stringify(HARMFUL.exec(stderr))).toBe("null")
 }
 
-test("PERM-5 answers, tool calls and their output reach a pipe or a terminal only in visible form", async () => {
+test("PERM-5 answers, tool calls and their output reach a pipe only in visible form, also with colours on", async () => {
   await using bench = await workbench({
     turns: [
       calls(
@@ -33,17 +33,12 @@ test("PERM-5 answers, tool calls and their output reach a pipe or a terminal onl
       HOSTILE,
     ],
   })
-  const ended = await bench.strata(["run", HOSTILE]).ended
+  const ended = await bench.strata(["run", HOSTILE], { env: { FORCE_COLOR: "1", NO_COLOR: "" } }).ended
   expectHarmless(ended)
   expect(ended.stdout).toContain("␛]52;c;cm0gLXJm␇")
   expect(ended.stdout).toContain("<U+009B>31m")
   expect(ended.stdout).toContain("safe␍EVIL")
   expect(ended.stderr).toContain("<U+202E>exe.txt")
-})
-
-test("PERM-5 with colours on, a text still cannot colour anything", async () => {
-  await using bench = await workbench({ turns: [HOSTILE] })
-  expectHarmless(await bench.strata(["run", "Go"], { env: { FORCE_COLOR: "1", NO_COLOR: "" } }).ended)
 })
 
 test("PERM-5 --json gives the exact text without a single control character", async () => {
@@ -66,7 +61,7 @@ test("PERM-5 errors of the API, hooks, settings, names of models and the command
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const failed = await bench.strata(["run", "Go"], { env: { ANTHROPIC_BASE_URL: url } }).ended
+  const failed = await bench.here(["run", "Go"], { env: { ANTHROPIC_BASE_URL: url } })
   server.close()
   expectHarmless(failed)
   expect(failed.stderr).toContain("␛]52;c;")

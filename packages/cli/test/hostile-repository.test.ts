@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
-import { everyNth } from "../../core/test/size.ts"
+import { everyNth, isWhole } from "../../core/test/size.ts"
 import { TAKES_KEYS } from "./chatting.ts"
 import { HONEST_LINES, HOSTILE_LINES } from "./hostile-lines.ts"
 import {
@@ -151,7 +151,7 @@ describe("PERM-1 PERM-3 PERM-4 PERM-5 strata run in a hostile repository: nothin
   )
 })
 
-test.skipIf(!hasPseudoTerminal)(
+test.runIf(isWhole && hasPseudoTerminal)(
   "PERM-3 PERM-5 strata chat in a hostile repository, opened without trust, with every question answered no",
   async () => {
     const asked = ["cat src/link", "git status", "echo x >> ~/.bashrc"]

@@ -5,6 +5,7 @@ import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
+import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 import { HALTING, type Workbench } from "./workbench.ts"
 
@@ -52,14 +53,14 @@ test("L5-7 L5-8 why says what a conversation was offered, and what for", async (
   await say("Let us begin", "Understood.")
   at.terminal.press("ctrl-d")
   await at.terminal.sees("To continue")
-  const first = await bench.strata(["memory", "why"]).ended
+  const first = await bench.here(["memory", "why"])
   expect(first.stdout).toMatch(/Saved in this conversation:\n +we-always-use-pnpm/)
 
-  const { stdout } = await bench.strata(["run", "--json", "How do I install?"], { env: BY_HAND }).ended
+  const { stdout } = await bench.here(["run", "--json", "How do I install?"], { env: BY_HAND })
   const { conversation } = JSON.parse(stdout.split("\n")[0]!) as { conversation: string }
   const [page, json] = await Promise.all([
-    bench.strata(["memory", "why", conversation.slice(0, 8)]).ended,
-    bench.strata(["memory", "why", "--json"]).ended,
+    bench.here(["memory", "why", conversation.slice(0, 8)]),
+    bench.here(["memory", "why", "--json"]),
   ])
   expect(page.stdout).toContain("At the start, in full: we-always-use-pnpm\n")
   expect(JSON.parse(json.stdout)).toMatchObject({ conversation, standing: ["we-always-use-pnpm.md"] })
@@ -83,12 +84,6 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
     return at
   }
 
-  test("L5-1 what was remembered after the end of the answer is shown", async () => {
-    await using at = await said({})
-    await at.terminal.sees("Remembered: ")
-    expect(await memoryOf(at.bench)).toContain(RULE)
-  })
-
   test("L5-6 leaving waits for what is being written, and says so", async () => {
     await using at = await said(halted, FACT)
     await at.terminal.sees(RESTS)
@@ -97,33 +92,6 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
     at.bench.goOn()
     await at.terminal.sees("To continue")
     expect(await memoryOf(at.bench)).toContain(FACT)
-  })
-
-  test("L5-6 leaving at once writes nothing, and the conversation does it when it is continued", async () => {
-    await using at = await said(halted, FACT)
-    await at.terminal.sees(RESTS)
-    at.terminal.press("ctrl-d")
-    await at.terminal.sees("Writing down what was learned.")
-    at.terminal.press("ctrl-d")
-    await at.terminal.sees("To continue")
-    expect(await memoryOf(at.bench)).not.toContain(FACT)
-    at.bench.goOn()
-    const { stdout } = await at.bench.strata(["run", "--continue", "Go on."], { env: learning }).ended
-    expect(stdout).not.toBe("")
-    expect(await memoryOf(at.bench)).toContain(FACT)
-  })
-
-  test("L5-8 in the mode ask the question comes in the background, with yes and no", async () => {
-    await using at = await said({ env: { STRATA_MEMORY: "ask" } })
-    const { terminal, bench } = at
-    await terminal.sees(/Remember .*\?/)
-    await terminal.sees("Yes, remember it")
-    expect(terminal.screen()).not.toContain("don't ask again")
-    expect(await memoryOf(bench)).not.toContain(RULE)
-    await terminal.sees(TAKES_KEYS)
-    terminal.type("y")
-    await terminal.sees("Remembered: ")
-    expect(await memoryOf(bench)).toContain(RULE)
   })
 })
 
@@ -165,18 +133,5 @@ describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
     await at.terminal.sees(/100% left · \$0\.0*[1-9]/)
     at.type("/dream")
     await at.terminal.sees("The last one completed")
-  })
-
-  test("L6-5 while one runs its phase is in the status line, and /dream kill ends it", async () => {
-    await using at = await dreaming({ faults: [{ nth: 1, fault: HALTING }], haltsAfter: 4 })
-    at.type("/dream now")
-    await at.terminal.sees("· dream starting")
-    at.type("/dream")
-    await at.terminal.sees(/A dream runs in process \d+/)
-    at.type("/dream kill")
-    await at.terminal.sees("The dream was asked to end.")
-    await at.terminal.sees("The memory is as it was before.")
-    expect(at.read("port.md")).not.toContain("superseded-by")
-    await at.terminal.sees(/100% left[^─]* turns\s*$/)
   })
 })

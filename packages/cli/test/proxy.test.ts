@@ -41,7 +41,7 @@ describe("BEY-11 strata proxy", () => {
     expect(text.stdout).toContain("Go through the files.")
     expect(text.stdout).toContain("observes")
     expect(text.stdout).toContain("manages")
-    const json = await place.strata(["proxy", "--status", "--json"])
+    const json = await place.here(["proxy", "--status", "--json"])
     const seen = JSON.parse(json.stdout).proxies as { mode: string; conversations: Record<string, number>[] }[]
     expect(seen.map(({ mode, conversations }) => [mode, conversations.map(({ requests }) => requests)])).toEqual([
       ["manage", [3]],
@@ -54,7 +54,7 @@ describe("BEY-11 strata proxy", () => {
       proxy.signal("SIGTERM")
       await proxy.ended
     }
-    expect((await place.strata(["proxy", "--status"])).stdout).toContain("No proxy runs.")
+    expect((await place.here(["proxy", "--status"])).stdout).toContain("No proxy runs.")
   })
 
   test("the file that says where it runs is the person's alone; what a killed proxy left is removed", async () => {
@@ -65,7 +65,7 @@ describe("BEY-11 strata proxy", () => {
     expect(JSON.parse(readFileSync(file!, "utf8"))).toMatchObject({ pid: proxy.pid, url: proxy.url })
     proxy.signal("SIGKILL")
     await proxy.ended
-    expect((await place.strata(["proxy", "--status"])).stdout).toContain("No proxy runs.")
+    expect((await place.here(["proxy", "--status"])).stdout).toContain("No proxy runs.")
     expect(readdirSync(join(place.home, "proxies"))).toEqual([])
   })
 
@@ -84,7 +84,7 @@ describe("BEY-11 strata proxy", () => {
     const proxy = await started(place, "--verbose")
     await ask(place, proxy.url, "1")
     const port = new URL(proxy.url).port
-    const second = await place.strata(["proxy", "--port", port, "--upstream", place.sim.url])
+    const second = await place.here(["proxy", "--port", port, "--upstream", place.sim.url])
     expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining(`cannot listen on port ${port}`) })
     proxy.signal("SIGTERM")
     const { stderr } = await proxy.ended

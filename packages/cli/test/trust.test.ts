@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { TERMINALS } from "./terminal.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
@@ -76,9 +77,9 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
 
   test("a task from a pipe is never an answer", async () => {
     await using bench = await hostile()
-    await bench.strata(["run"], { stdin: "trust\ntrust\nyes\n" }).ended
+    await bench.here(["run"], { stdin: "trust\ntrust\nyes\n" })
     expect([ran(bench), isWidened(bench)]).toEqual([[], false])
-    expect(await bench.strata(["trust"], { stdin: "trust\n" }).ended).toMatchObject({
+    expect(await bench.here(["trust"], { stdin: "trust\n" })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("strata trust --yes"),
     })
@@ -137,7 +138,7 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
   test("what a repository writes cannot control the terminal, not even in an error", async () => {
     const clipboard = "\u001b]52;c;ZXZpbA==\u0007"
     await using bench = await hostile({ hooks: { Stop: [{ command: `true ${clipboard}` }] } }, ["Done."])
-    const texts = [await bench.strata(["run", "Work."]).ended, await bench.here(["trust", "--yes"])]
+    const texts = [await bench.here(["run", "Work."]), await bench.here(["trust", "--yes"])]
     rewrite(bench, { [`flsh${clipboard}`]: 1 })
     texts.push(await bench.here(["run", "Work."]))
     writeFileSync(join(bench.project, SETTINGS), `{ ${clipboard} }`)
@@ -190,7 +191,7 @@ describe.concurrent.each(TERMINALS)("PERM-3 strata chat in a hostile repository,
     expect(existsSync(join(bench.home, "trust"))).toBe(false)
   })
 
-  test("trust uses it and is kept until the settings change", async () => {
+  test.runIf(isWhole)("trust uses it and is kept until the settings change", async () => {
     await using bench = await hostile()
     await using first = chat(bench)
     await first.sees("trust, without or quit?")

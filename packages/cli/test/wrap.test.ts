@@ -93,18 +93,21 @@ describe("BEY-11 strata wrap", () => {
     expect(killed.code).toBe(137)
   })
 
-  test.each(everyNth(["SIGTERM", "SIGINT"] as const, 2))("%s reaches the command, and the report still comes", async (signal) => {
-    await using wrapped = await wrapping()
-    const source = `process.on("${signal}", () => { console.log("got it"); process.exit(5) }); console.log("ready"); setInterval(() => {}, 1000)`
-    const running = wrapped.start(strataOf("wrap", "--", process.execPath, "-e", source))
-    await running.said(/ready/)
-    running.signal(signal)
-    expect(await running.ended).toMatchObject({
-      code: 5,
-      stdout: "ready\ngot it\n",
-      stderr: expect.stringContaining("no request passed"),
-    })
-  })
+  test.each(everyNth(["SIGTERM", "SIGINT"] as const, 2))(
+    "%s reaches the command, and the report still comes",
+    async (signal) => {
+      await using wrapped = await wrapping()
+      const source = `process.on("${signal}", () => { console.log("got it"); process.exit(5) }); console.log("ready"); setInterval(() => {}, 1000)`
+      const running = wrapped.start(strataOf("wrap", "--", process.execPath, "-e", source))
+      await running.said(/ready/)
+      running.signal(signal)
+      expect(await running.ended).toMatchObject({
+        code: 5,
+        stdout: "ready\ngot it\n",
+        stderr: expect.stringContaining("no request passed"),
+      })
+    },
+  )
 
   test("only the child's environment has the base URL: no key and no secret in files, output or log", async () => {
     await using wrapped = await wrapping()
@@ -115,7 +118,9 @@ describe("BEY-11 strata wrap", () => {
     expect(seen.ANTHROPIC_BASE_URL).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{16,}$/)
     expect(seen).toMatchObject({ ENABLE_TOOL_SEARCH: "true", NO_PROXY: "intranet,127.0.0.1,localhost" })
     const key = "sk-very-secret-key"
-    const { stderr } = await wrapped.here(["wrap", "--verbose", "--manage", ...program("2")], { ANTHROPIC_API_KEY: key })
+    const { stderr } = await wrapped.here(["wrap", "--verbose", "--manage", ...program("2")], {
+      ANTHROPIC_API_KEY: key,
+    })
     expect(stderr).toContain("POST /v1/messages 200")
     const files = globSync("**/*", { cwd: wrapped.home, withFileTypes: true }).filter((file) => file.isFile())
     expect(files.length).toBeGreaterThan(1)

@@ -1,0 +1,185 @@
+/** More of `strata chat` in a real terminal: pastes, dialogs, commands of the person, and the figures of the layers. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { type ChatOptions, startChat, TAKES_KEYS } from "./chatting.ts"
+import { TERMINALS } from "./terminal.ts"
+import { calls, workbench } from "./workbench.ts"
+
+if (TERMINALS.length === 0)
+  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+
+// side by side: each waits for processes to start and to draw most of the time
+describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
+  const started = (options: ChatOptions) => startChat(open, options)
+
+  test("LOOP-7 a paste of 900,000 characters is one line at once, is sent whole, and one that is too long is kept in a file", async () => {
+    await using at = await started({ turns: ["I have read it."] })
+    const { bench, terminal } = at
+    const text = "the log goes on and on\n".repeat(39_000)
+    terminal.paste("x".repeat(1_100_000))
+    await terminal.sees(/takes at most\s+1,000,000/)
+    terminal.paste(text)
+    await terminal.sees(/\[Pasted text #2 \+39,001 lines\]/)
+    terminal.press("enter")
+    await terminal.sees("I have read it.")
+    const journals = readdirSync(bench.home, { recursive: true, encoding: "utf8" }).filter((name) =>
+      name.endsWith(".jsonl"),
+    )
+    const journal = journals.map((name) => readFileSync(join(bench.home, name), "utf8")).join("")
+    expect(journal.includes(JSON.stringify(text.trim()).slice(1, -1))).toBe(true)
+  })
+
+  test("a denied permission goes to the model with the reason", async () => {
+    await using at = await started({
+      turns: [
+        calls({ Bash: { command: "git push --force" } }),
+        ({ request }) => `I was told: ${JSON.stringify(request.messages.at(-1)!.content[0]!.content)}`,
+      ],
+    })
+    const { terminal } = at
+    terminal.type("Push")
+    terminal.press("enter")
+    await terminal.sees("Bash(git push:*)")
+    await terminal.sees(TAKES_KEYS)
+    terminal.type("n")
+    await terminal.sees("Enter sends, Esc goes back")
+    terminal.type("not on a Friday")
+    await terminal.sees("> not on a Friday")
+    terminal.press("enter")
+    await terminal.sees("the user said no: not on a Friday")
+    await terminal.sees("I was told:")
+  })
+
+  test("PERM-5: a command of 3,000 characters in one line can be read to its end before it is allowed", async () => {
+    const command = `touch ${Array.from({ length: 300 }, (_, i) => `file-${i}`).join(" ")} && touch the-end`
+    await using at = await started({ turns: [calls({ Bash: { command } }), "Touched."] })
+    const { bench, terminal } = at
+    terminal.type("Touch them")
+    terminal.press("enter")
+    await terminal.sees("Run this command?")
+    await terminal.sees("touch file-0 file-1")
+    await terminal.sees(/↓ \d+ lines below: PgDn or Space shows them/)
+    await terminal.sees(TAKES_KEYS)
+    expect(terminal.screen()).not.toContain("the-end")
+    for (const last of ["file-190", "the-end"]) {
+      terminal.press("page-down")
+      await terminal.sees(last)
+    }
+    terminal.type("y")
+    await terminal.sees("Touched.")
+    expect(existsSync(join(bench.project, "the-end"))).toBe(true)
+  })
+
+  test("questions of the agent, todos, a plan that is approved", async () => {
+    await using at = await started({
+      turns: [
+        calls({ TodoWrite: { todos: [{ content: "Choose a colour", status: "in_progress" }] } }),
+        calls({ AskUser: { question: "Which colour?", options: ["Red", "Green"] } }),
+        calls({ EnterPlanMode: {} }),
+        calls({ ExitPlanMode: { plan: "1. Buy **paint**" } }),
+        "It will be painted.",
+      ],
+    })
+    const { terminal } = at
+    terminal.type("Paint it")
+    terminal.press("enter")
+    await terminal.sees("Which colour?")
+    await terminal.sees("2 Green")
+    await terminal.sees(TAKES_KEYS)
+    terminal.type("2")
+    await terminal.sees("Go ahead with this plan?")
+    await terminal.sees("1. Buy paint")
+    await terminal.sees("· plan ·")
+    await terminal.sees(TAKES_KEYS)
+    terminal.type("y")
+    await terminal.sees("It will be painted.")
+    await terminal.sees("· accept-edits ·")
+    terminal.type("/todos")
+    terminal.press("enter")
+    await terminal.sees("[>] Choose a colour")
+  })
+
+  test("a message that is sent while the person's command runs takes its output along", async () => {
+    const saw: boolean[] = []
+    await using at = await started({
+      turns: [
+        ({ request }) => {
+          saw.push(JSON.stringify(request.messages).includes("came-late"))
+          return "Read it."
+        },
+      ],
+    })
+    const { terminal, bench } = at
+    terminal.type("!until [ -e go ]; do sleep 0.02; done; echo came-$(echo late)")
+    terminal.press("enter")
+    await terminal.sees("(Esc stops it)")
+    terminal.type("What does it say?")
+    terminal.press("enter")
+    await terminal.sees("Your message goes out when your command has ended.")
+    expect(saw).toEqual([])
+    writeFileSync(join(bench.project, "go"), "")
+    await terminal.sees("Read it.")
+    expect(saw).toEqual([true])
+  })
+
+  test("many lines pasted stay one input, and come back with the up key", async () => {
+    await using at = await started({
+      turns: [({ request }) => `${request.messages[0]!.content[0]!.text!.split("\n").length} lines`],
+    })
+    const { terminal } = at
+    terminal.paste("one\ntwo\nthree")
+    await terminal.sees("three")
+    terminal.press("alt-enter")
+    terminal.type("four")
+    await terminal.sees("four")
+    terminal.press("enter")
+    await terminal.sees("4 lines")
+    terminal.press("up")
+    await terminal.sees(/────\s+> one/)
+  })
+
+  test("commands, a misspelt one, Ctrl-C twice", async () => {
+    await using at = await started({ turns: ["Hello."] })
+    const { terminal } = at
+    terminal.type("Hi")
+    terminal.press("enter")
+    await terminal.sees("Hello.")
+    terminal.type("/context")
+    terminal.press("enter")
+    await terminal.sees("your messages")
+    await terminal.sees("Next threshold in")
+    terminal.type("/cots")
+    terminal.press("enter")
+    await terminal.sees("Did you mean /cost?")
+    terminal.press("ctrl-c")
+    await terminal.sees("Press Ctrl-C again to exit")
+    terminal.press("ctrl-c")
+    await terminal.sees("To continue: strata chat --resume")
+  })
+})
+
+/** One terminal is enough: what is tried is the width. */
+describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) => {
+  test.each([80, 120])("CACHE-5 shows what the layers keep out and save, in %i columns", async (columns) => {
+    await using bench = await workbench({
+      turns: [calls({ Bash: { command: "cat 数据.txt" } }), calls({ Bash: { command: "ls" } }), "看完了。"],
+      files: { "数据.txt": "一行文字，用来填满上下文。\n".repeat(1_000) },
+    })
+    const command = [...bench.command, "chat", "--mode", "bypass"]
+    const env = { ...bench.env, STRATA_MESSAGE_RESULTS_LIMIT: "5000" }
+    await using terminal = open({ command, cwd: bench.project, env, columns })
+    await terminal.sees("type a task, or /help")
+    terminal.type("看一下数据")
+    terminal.press("enter")
+    await terminal.sees("看完了。")
+    terminal.type("/context")
+    terminal.press("enter")
+    await terminal.sees(/Kept out of the window: [\d.]+K put aside/)
+    terminal.type("/cost")
+    terminal.press("enter")
+    await terminal.sees(/Layers: \$\d+\.\d+ saved, [\d.]+K tokens not sent/)
+    await terminal.sees(/results put aside +1 /)
+    await terminal.sees("Compared with leaving the results")
+  })
+})

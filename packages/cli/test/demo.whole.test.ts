@@ -1,0 +1,114 @@
+/** The demo as a process, to its end: through several windows, on a store in memory, and in a terminal. */
+import { spawnSync } from "node:child_process"
+import { readdirSync } from "node:fs"
+import { join } from "node:path"
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { type InstalledDemo, installDemo } from "./installed-demo.ts"
+import { type Ended, emptyPlace, type Place, runProcess } from "./strata-process.ts"
+
+const hasPseudoTerminal = spawnSync("script", ["--version"]).status === 0
+if (!hasPseudoTerminal) console.warn('There is no "script" command here: the live picture is not tested in a terminal.')
+
+const LAYERS = ["results put aside", "results cleared", "compaction"]
+
+let place: Place
+beforeEach(() => {
+  place = emptyPlace()
+})
+afterEach(() => place.remove())
+
+const leftovers = () => readdirSync(place.cwd).filter((name) => name.startsWith("strata-demo-"))
+
+let demo: InstalledDemo
+beforeAll(() => {
+  demo = installDemo()
+})
+afterAll(() => demo.remove())
+
+const runDemo = (options: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ended> =>
+  runProcess([...demo.command, ...options], { cwd: demo.project, env: { ...place.env, ...env } })
+
+const CORRECTION = '"From now on, always write findings to docs/FINDINGS.md."'
+
+/** The correction is kept, recalled with source and age, and acted on: nothing in the second conversation names the file but memory. */
+function expectNextDay(stdout: string): void {
+  const parts = stdout.split(/^A second conversation, the next day$|^What happened$/m)
+  const [first, second, summary] = parts.map((part) => part.replace(/\n +/g, " "))
+  expect(first).toContain(`${CORRECTION} (you said it)`)
+  expect(second).toContain(`recalled: ${CORRECTION} (you said it, yesterday)`)
+  expect(second).toMatch(/✓ write docs\/FINDINGS\.md/)
+  expect(summary).toMatch(/memories: \d+ requests, \$\d/)
+  expect(summary).toMatch(/second conversation: \d+ requests, \$\d/)
+  expect(summary).toMatch(
+    /memories +[12] kept by the first conversation - ".*" \d used by the second; it wrote .*docs\/FINDINGS\.md/,
+  )
+}
+
+describe("strata demo", () => {
+  it.each([{}, { STRATA_STORE: "memory:" }])(
+    "L5-7 BEY-12 with %o, goes through several windows: results put aside and cleared, notes, compactions, one bill; then a second conversation knows what the first one learned; in plain lines where there is no terminal, and cleans up",
+    async (env) => {
+      const acted = new Set<string>()
+      // notes are taken beside the work, so the course is not the same every time: one run in many has no use for one of the layers
+      for (const seed of ["2", "3", "4"]) {
+        const { code, stdout, stderr } = await runDemo(["--seed", seed], env)
+        expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+        expect(stdout).not.toContain("\u001b")
+        expect(stdout).toMatch(/^turn 1: .* of 60.0K tokens/m)
+        expect(stdout).toContain("What happened")
+        expect(stdout).toMatch(/files +\d+ read/)
+        expect(stdout.match(/^ *\d+ ≡ Compacted: [\d,]+ to [\d,]+ tokens, .*\.$/gm)!.length).toBeGreaterThanOrEqual(1)
+        expect(Number(/tokens, ([\d.]+) windows of 60,000/.exec(stdout)![1])).toBeGreaterThan(1.5)
+        expect(stdout).toMatch(
+          /^ +turn \d+: [\d.]+K to [\d.]+K, \d+ messages\s+summarised[^;]*;\s+then\s+added:[^;]*?facts\s+from\s+the\s+journal/m,
+        )
+        const turns = /^ +turns +(\d+) in /m.exec(stdout)![1]!
+        expect(Number(turns)).toBeGreaterThan(70)
+        expect(stdout).toMatch(new RegExp(`^ +conversation: ${turns} requests, \\$\\d`, "m"))
+        expect(stdout).toMatch(/^ +notes: \d+ requests, \$\d/m)
+        expect(stdout).toMatch(/Strata reserves 20\.0K of them[\s\S]*compacts at\s+27\.0K/)
+        expect(stdout).toMatch(new RegExp(`^ +turns that fit +all ${turns} +\\d+$`, "m"))
+        expect(stdout).toMatch(/Without Strata the window of 60\.0K is full at turn \d+\./)
+        expect(stdout).toMatch(/^ +your messages +\d+ in view(?:, \d+ by recall)? +\d+ of \d+$/m)
+        expect(stdout.replace(/\s+/g, " ")).toMatch(
+          /loses .*tool results\. With Strata all \d+ turns fit and nothing is lost\./,
+        )
+        expect(stdout.split("What to try next")[1]!.match(/^ {2}strata /gm)).toHaveLength(1)
+        expectNextDay(stdout)
+        expect(leftovers()).toEqual([])
+        for (const layer of LAYERS)
+          if (new RegExp(`^ +(?:layers +)?${layer}: \\d+ times?, [\\d.]+K tokens removed`, "m").test(stdout))
+            acted.add(layer)
+        if (acted.size === LAYERS.length) break
+      }
+      expect([...acted].toSorted()).toEqual(LAYERS.toSorted())
+    },
+  )
+
+  it("BEY-12 runs on the store that STRATA_STORE names: in memory, no journal, notes or memory is written to disk", async () => {
+    const { code, stdout, stderr } = await runDemo(["--turns", "3", "--keep"], { STRATA_STORE: "memory:" })
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout.replace(/\n +/g, " ")).toContain(`recalled: ${CORRECTION} (you said it, yesterday)`)
+    expect(stdout).toMatch(/^ +journal +was kept in memory/m)
+    expect(stdout).not.toContain("strata inspect memory:")
+    const written = leftovers().flatMap((name) => readdirSync(join(place.cwd, name), { recursive: true }).map(String))
+    expect(written).toContainEqual(expect.stringContaining("module-1.ts"))
+    expect(written.filter((path) => /\.jsonl|MEMORY\.md|session-memory/.test(path))).toEqual([])
+  })
+
+  it.skipIf(!hasPseudoTerminal)("draws over itself in a terminal, and gives the cursor back", async () => {
+    const command = `stty rows 24 cols 80; ${demo.command
+      .map((part) => JSON.stringify(part))
+      .join(" ")} --fast --turns 4`
+    const log = join(place.cwd, "typescript")
+    const { code, stdout } = await runProcess(["script", "-qec", command, log], { cwd: demo.project, env: place.env })
+    expect(code).toBe(0)
+    expect(stdout).toContain("Window")
+    expect(stdout).toContain("w warning 7.0K  c compaction 27.0K  b full 37.0K")
+    expect(stdout.split("\u001b[H").length).toBeGreaterThan(2) // each picture is drawn over the one before
+    expect(stdout.lastIndexOf("\u001b[?1049l")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?1049h"))
+    expect(stdout.lastIndexOf("\u001b[?25h")).toBeGreaterThan(stdout.lastIndexOf("\u001b[?25l"))
+    expect(stdout).toContain("A second conversation, the next day")
+    expect(stdout).toContain("What to try next")
+  })
+})

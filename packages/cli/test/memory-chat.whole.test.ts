@@ -1,0 +1,110 @@
+/** More of memory in `strata chat`: what is shown, asked or left undone after an answer, and a dream that is ended. */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { projectAt } from "@strata/core/internal/base/project"
+import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
+import { describe, expect, test } from "vitest"
+import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
+import { TERMINALS } from "./terminal.ts"
+import { HALTING, type Workbench } from "./workbench.ts"
+
+/** Only what the person saves: extraction would take answers of the scripted model. */
+const BY_HAND = { STRATA_AUTO_MEMORY: "0" }
+
+async function memoryOf({ home, project }: Workbench) {
+  const directory = join(home, "projects", (await projectAt({ cwd: project, env: process.env })).name, "memory")
+  const files = existsSync(directory) ? readdirSync(directory).filter((name) => name.endsWith(".md")) : []
+  return files.map((name) => readFileSync(join(directory, name), "utf8")).join("\n")
+}
+
+describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
+  const RULE = "Always use tabs in the importer." // kept at once
+  const FACT = "I am new to the importer." // for an extraction
+  const brain = extractiveBrain()
+  const fork: ScriptedTurn = (asked) => brain.answer(asked)
+  const turns = ["Understood.", ...Array.from({ length: 6 }, () => fork)]
+  const learning = { STRATA_AUTO_MEMORY: "1", STRATA_BACKGROUND_SHARE: "100", STRATA_DREAMING: "0" }
+  /** The stream of the fork's first request halts. */
+  const halted = { faults: [{ nth: 2, fault: HALTING }], haltsAfter: 4 }
+
+  async function said(options: Partial<ChatOptions>, text = RULE) {
+    const at = await startChat(open, { turns, ...options, env: { ...learning, ...options.env } })
+    at.terminal.type(text)
+    at.terminal.press("enter")
+    await at.terminal.sees("Understood.")
+    return at
+  }
+
+  test("L5-1 what was remembered after the end of the answer is shown", async () => {
+    await using at = await said({})
+    await at.terminal.sees("Remembered: ")
+    expect(await memoryOf(at.bench)).toContain(RULE)
+  })
+
+  test("L5-6 leaving at once writes nothing, and the conversation does it when it is continued", async () => {
+    await using at = await said(halted, FACT)
+    await at.terminal.sees(RESTS)
+    at.terminal.press("ctrl-d")
+    await at.terminal.sees("Writing down what was learned.")
+    at.terminal.press("ctrl-d")
+    await at.terminal.sees("To continue")
+    expect(await memoryOf(at.bench)).not.toContain(FACT)
+    at.bench.goOn()
+    const { stdout } = await at.bench.here(["run", "--continue", "Go on."], { env: learning })
+    expect(stdout).not.toBe("")
+    expect(await memoryOf(at.bench)).toContain(FACT)
+  })
+
+  test("L5-8 in the mode ask the question comes in the background, with yes and no", async () => {
+    await using at = await said({ env: { STRATA_MEMORY: "ask" } })
+    const { terminal, bench } = at
+    await terminal.sees(/Remember .*\?/)
+    await terminal.sees("Yes, remember it")
+    expect(terminal.screen()).not.toContain("don't ask again")
+    expect(await memoryOf(bench)).not.toContain(RULE)
+    await terminal.sees(TAKES_KEYS)
+    terminal.type("y")
+    await terminal.sees("Remembered: ")
+    expect(await memoryOf(bench)).toContain(RULE)
+  })
+})
+
+describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
+  const brain = extractiveBrain()
+  const dream: ScriptedTurn = (asked) => brain.answer(asked)
+
+  async function dreaming(options: Partial<ChatOptions> = {}) {
+    const at = await startChat(open, { turns: Array.from({ length: 8 }, () => dream), ...options, env: BY_HAND })
+    const { home, project } = at.bench
+    const directory = join(home, "projects", (await projectAt({ cwd: project, env: process.env })).name, "memory")
+    mkdirSync(directory, { recursive: true })
+    const memory = (name: string, body: string, confirmed: string) =>
+      `---\nname: ${name}\ndescription: ${body}\ntype: project\nconfirmed: ${confirmed}\n---\n\n${body}\n`
+    writeFileSync(join(directory, "port.md"), memory("Port", "The port is 8080.", "2026-01-01"))
+    writeFileSync(join(directory, "server.md"), memory("Server", "The port is 8080.", "2026-03-01"))
+    for (const [name, body] of Object.entries({
+      tide: "Ferries leave Bergen.",
+      oven: "Marta bakes bread.",
+      owl: "Owls hoot.",
+    }))
+      writeFileSync(join(directory, `${name}.md`), memory(name, body, "2026-01-01"))
+    const type = (text: string) => {
+      at.terminal.type(text)
+      at.terminal.press("enter")
+    }
+    return Object.assign(at, { type, read: (file: string) => readFileSync(join(directory, file), "utf8") })
+  }
+
+  test("L6-5 while one runs its phase is in the status line, and /dream kill ends it", async () => {
+    await using at = await dreaming({ faults: [{ nth: 1, fault: HALTING }], haltsAfter: 4 })
+    at.type("/dream now")
+    await at.terminal.sees("· dream starting")
+    at.type("/dream")
+    await at.terminal.sees(/A dream runs in process \d+/)
+    at.type("/dream kill")
+    await at.terminal.sees("The dream was asked to end.")
+    await at.terminal.sees("The memory is as it was before.")
+    expect(at.read("port.md")).not.toContain("superseded-by")
+    await at.terminal.sees(/100% left[^─]* turns\s*$/)
+  })
+})
