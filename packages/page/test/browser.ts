@@ -1,7 +1,8 @@
-/** A real browser for tests: the one that the system has. Screenshots are kept as artefacts of the run. */
+/** A real browser for tests: the one that the system has. Screenshots are kept as artefacts of `npm run test:all`. */
 import { existsSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
+import { isWhole } from "../../core/test/size.ts"
 
 const USUAL = [
   "/usr/bin/chromium",
@@ -34,6 +35,7 @@ export const launch = (): Promise<Browser> =>
 const PICTURES = join(import.meta.dirname, "..", "..", "..", "build", "screenshots")
 
 export async function picture(page: Page, name: string): Promise<void> {
+  if (!isWhole) return
   mkdirSync(PICTURES, { recursive: true })
   await page.screenshot({ path: join(PICTURES, `${name}.png`) })
 }

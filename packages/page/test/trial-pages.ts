@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { everyNth } from "../../core/test/size.ts"
 import {
   type BackgroundWork,
   type PageSource,
@@ -29,6 +30,12 @@ export const sourceOf = (
     Object.entries(files).map(([id, { title }]) => ({ id, title, touched: "2026-11-17T11:00:00Z" })),
   find: async (id) => (Object.hasOwn(files, id) ? { id, ...files[id]! } : undefined),
 })
+
+/** A phone and a wide screen, in light and dark. In `npm test`: a light phone and a dark wide screen. */
+export const SCREENS = everyNth(
+  (["light", "dark"] as const).flatMap((colorScheme) => [375, 1_440].map((width) => ({ colorScheme, width }))),
+  3,
+)
 
 export interface Tab {
   readonly tab: Page

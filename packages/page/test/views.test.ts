@@ -8,7 +8,16 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { BROWSER, launch, picture } from "./browser.ts"
 import { type MadeConversation, makeConversation } from "./made-conversation.ts"
 import { PAYLOADS } from "./payloads.ts"
-import { findings, openTab, sourceOf, startTrial, type TrialPages, trialWork } from "./trial-pages.ts"
+import {
+  findings,
+  openTab,
+  SCREENS,
+  sourceOf,
+  startTrial,
+  type Tab,
+  type TrialPages,
+  trialWork,
+} from "./trial-pages.ts"
 
 const VIEWS = ["context", "messages", "compactions", "cache", "money", "agents"]
 
@@ -17,6 +26,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   let dir: string
   let trial: TrialPages
   let work: MadeConversation
+  let wide: Tab
   const tasks = trialWork()
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "strata-pages-"))
@@ -30,6 +40,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
       work: tasks,
     })
     browser = await launch()
+    wide = await openTab(browser, trial, { viewport: { width: 1_200, height: 700 } })
   })
   afterAll(async () => {
     await browser?.close()
@@ -38,24 +49,23 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   })
 
   it("shows every view in light and dark, on a phone and a wide screen, without errors, and to screen readers", async () => {
-    for (const colorScheme of ["light", "dark"] as const)
-      for (const width of [375, 1_440]) {
-        const { tab, complaints } = await openTab(browser, trial, { colorScheme, viewport: { width, height: 900 } })
-        for (const path of ["/", "/work", ...VIEWS.map((view) => `/c/work/${view}`)]) {
-          await tab.goto(`${trial.base}${path}`)
-          if (path !== "/") await tab.waitForSelector(".live.on")
-          const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
-          expect({ path, width, colorScheme, overflow, complaints, findings: await findings(tab) }).toEqual({
-            ...{ path, width, colorScheme, overflow: 0, complaints: [], findings: [] },
-          })
-          await picture(tab, `${path.slice(1).replaceAll("/", "-") || "start"}-${colorScheme}-${width}`)
-        }
-        await tab.context().close()
+    for (const { colorScheme, width } of SCREENS) {
+      const { tab, complaints } = await openTab(browser, trial, { colorScheme, viewport: { width, height: 900 } })
+      for (const path of ["/", "/work", ...VIEWS.map((view) => `/c/work/${view}`)]) {
+        await tab.goto(`${trial.base}${path}`)
+        if (path !== "/") await tab.waitForSelector(".live.on")
+        const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+        expect({ path, width, colorScheme, overflow, complaints, findings: await findings(tab) }).toEqual({
+          ...{ path, width, colorScheme, overflow: 0, complaints: [], findings: [] },
+        })
+        await picture(tab, `${path.slice(1).replaceAll("/", "-") || "start"}-${colorScheme}-${width}`)
       }
+      await tab.context().close()
+    }
   })
 
   it("runs nothing of a hostile conversation, and shows hidden characters as signs", async () => {
-    const { tab, complaints } = await openTab(browser, trial, { viewport: { width: 1_200, height: 900 } })
+    const { tab, complaints } = wide
     for (const view of VIEWS) await tab.goto(`${trial.base}/c/hostile/${view}`)
     await tab.goto(`${trial.base}/c/hostile/messages?at=0`)
     const rows = tab.locator("[data-rows]")
@@ -74,7 +84,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   })
 
   it("can be used with the keyboard alone", async () => {
-    const { tab, complaints } = await openTab(browser, trial)
+    const { tab, complaints } = wide
     await tab.goto(`${trial.base}/c/work/context`)
     await tab.keyboard.press("Tab")
     expect(await tab.evaluate("document.activeElement.className")).toBe("skip")
@@ -90,7 +100,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   })
 
   it("says what a compaction cost and lost of what was used again", async () => {
-    const { tab } = await openTab(browser, trial)
+    const { tab } = wide
     await tab.goto(`${trial.base}/c/work/compactions`)
     const shown = await tab.locator("main").innerText()
     expect(shown).toMatch(/the summary cost\s+nothing/)
@@ -98,7 +108,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   })
 
   it("finds words and goes to the message, also one that is far away", async () => {
-    const { tab } = await openTab(browser, trial)
+    const { tab } = wide
     await tab.goto(`${trial.base}/c/work/messages`)
     await tab.getByLabel("Search in it").fill("part-3.ts")
     await tab.keyboard.press("Enter")
@@ -107,7 +117,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   })
 
   it("shows what another process writes, and someone at the end stays at the end", async () => {
-    const { tab, complaints } = await openTab(browser, trial)
+    const { tab, complaints } = wide
     await tab.goto(`${trial.base}/c/work/messages`)
     await tab.waitForSelector(".live.on")
     await using chat = await openConversation({ model: "claude-opus-5-5", dir, cwd: dir, env: {}, id: work.id })
@@ -124,7 +134,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   })
 
   it("shows background work while it changes, and stops a dream after a question", async () => {
-    const { tab, complaints } = await openTab(browser, trial)
+    const { tab, complaints } = wide
     await tab.goto(`${trial.base}/work`)
     await tab.waitForSelector(".live.on")
     expect(await tab.locator(".tree > li").count()).toBe(2)
@@ -136,7 +146,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   })
 
   it("keeps only what is near the window in the page", async () => {
-    const { tab } = await openTab(browser, trial, { viewport: { width: 1_200, height: 700 } })
+    const { tab } = wide
     await tab.goto(`${trial.base}/c/hostile/messages`)
     await tab.waitForSelector("article")
     const rows = tab.locator("[data-rows]")
