@@ -53,7 +53,7 @@ test("the example's tools stay inside their directory", async () => {
   await expect(run("Read", { file_path: "/etc/hostname" })).rejects.toThrow("is outside")
 })
 
-const QUESTIONS = size(7, 12)
+const QUESTIONS = size(4, 12)
 
 test("the same loop works in a small window: results are put aside and cleared, and the conversation is compacted", async () => {
   const agent = {

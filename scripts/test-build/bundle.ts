@@ -5,7 +5,7 @@
  * Bundles the packages for the processes that tests start. Node then loads a few files instead of seven hundred, which is most of what a
  * start costs.
  *
- * - `cli/dist/main.js` and its parts: the program as it is published; `sim.js`: the simulator's command; `several-commands.js`: see its source
+ * - `cli/dist/main.js` and its parts: the program as it is published; `sim.js`: the simulator's command; `several-commands.js` and `wrapped-program.js`: see their sources
  * - `core/`, `replay/`, `adapters/`, `sim/`: the packages as a user imports them; libraries are resolved as usual, since a user shares some of them with us
  */
 import { mkdirSync } from "node:fs"
@@ -45,6 +45,13 @@ export async function bundlePackages(root: string, output: string): Promise<void
       outdir: join(output, "cli", "dist"),
       external: NOT_BUNDLED,
       alias: { yaml: join(root, "node_modules/yaml/browser/index.js") }, // its ES modules: for Node it names CommonJS ones
+      banner: { js: REQUIRE },
+    }),
+    build({
+      ...shared,
+      splitting: false,
+      entryPoints: { "wrapped-program": source("cli/test/wrapped-program.mjs") },
+      outdir: join(output, "cli", "dist"),
       banner: { js: REQUIRE },
     }),
     build({

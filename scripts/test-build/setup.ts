@@ -71,7 +71,7 @@ function fingerprint(): string {
   const sources = [
     "packages/{core,postgres,replay,plugins,proxy,adapters,page,sim,cli}/{package.json,src/**/*.{ts,tsx,md,sql}}",
     "packages/{adapters,core,postgres,replay,plugins,proxy,page,sim,cli}/{package.json,src/**/*.{ts,tsx,md,sql}}",
-    "packages/cli/test/{several-commands,strata-here}.ts",
+    "packages/cli/test/{several-commands.ts,strata-here.ts,wrapped-program.mjs}",
     "scripts/{build,test-build}/*.ts",
   ]
   const files = globSync([...sources, "package-lock.json"], { cwd: ROOT }).filter((file) => !file.includes(".test."))

@@ -76,13 +76,15 @@ test("L7-4, L7-5: strata agents lists, shows, follows, messages and stops the ag
   expect(await agents(bench)).toMatch(/agent-1 +agent-1 +background +running/)
   const hinted = await agents(bench, "send", "agent-1", "Look", "in", "src")
   expect(hinted).toContain("Sent to agent-1.")
-  const tail = bench.strata(["agents", "tail", "agent-1"])
+  const tail = bench.here(["agents", "tail", "agent-1"])
   sent.resolve()
-  await tail.said("● Bash ls")
   expect(await heard.promise).toMatch(/It is not from the user.*Look in src/)
   const stopped = await agents(bench, "stop", "agent-1")
   expect(stopped).toContain("agent-1 was asked to stop")
-  expect(await tail.ended).toMatchObject({ code: 0, stderr: expect.stringContaining("The user stopped it.") })
+  expect(await tail).toMatchObject({
+    ...{ code: 0, stdout: expect.stringContaining("● Bash ls") },
+    stderr: expect.stringContaining("The user stopped it."),
+  })
   expect(await running.ended).toMatchObject({ code: 0, stdout: "I wait.\nStopped.\n" })
 
   const page = await agents(bench, "show", "agent-1")
@@ -121,9 +123,8 @@ test("L7-5: two strata run on one directory work as a team: messages both ways, 
       ],
     },
   })
-  const member = (name: string) =>
-    bench.strata(["run", "--team", "pair", "--as", name, `[${name}] Work together.`]).ended
-  const [asker, knower] = await Promise.all([member("asker"), member("knower")])
+  const member = (name: string) => ["run", "--team", "pair", "--as", name, `[${name}] Work together.`]
+  const [asker, knower] = await Promise.all([bench.here(member("asker")), bench.strata(member("knower")).ended])
   expect(asker).toMatchObject({ code: 0, stdout: "I have asked.\nSo it is 42.\n" })
   expect(asker.stderr).toContain("- attached: message from knower\n")
   expect(knower).toMatchObject({ code: 0, stdout: "I am here.\nI have answered.\n" })
@@ -177,7 +178,7 @@ test("L7-4: an agent that was running when its program was killed is shown as st
 })
 
 test("BEY-18 strata agents also lists those of earlier conversations, the newest first, and says how to read one", async () => {
-  const runs = 12
+  const runs = 11 // one more than the page lists
   const turns = Array.from({ length: runs }, () => [agentCall("[quick] Count."), "Done."]).flat()
   await using bench = await workbench({
     turns: [...turns, "No one worked for me."],

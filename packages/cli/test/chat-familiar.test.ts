@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
+import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 
 if (TERMINALS.length === 0)
@@ -10,29 +10,6 @@ if (TERMINALS.length === 0)
 
 describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
   const started = (options: ChatOptions) => startChat(open, options)
-
-  test("BEY-18 Esc twice clears the line, and in an empty line opens the list of messages", async () => {
-    await using at = await started({ turns: ["One.", "One again."] })
-    const { terminal } = at
-    terminal.type("Say one")
-    terminal.press("enter")
-    await terminal.sees("One.")
-    await terminal.sees(RESTS)
-    terminal.type("a draft")
-    await terminal.sees("> a draft")
-    terminal.press("escape")
-    await terminal.sees("Press Esc again to clear the line.")
-    terminal.press("escape")
-    await terminal.sees(RESTS)
-    terminal.press("escape")
-    terminal.press("escape")
-    await terminal.sees("Go back to which message?")
-    await terminal.sees(TAKES_KEYS)
-    terminal.press("enter")
-    await terminal.sees(/────\s+> Say one/)
-    terminal.press("enter")
-    await terminal.sees("One again.")
-  })
 
   test("BEY-18 /status, /config, /copy and /export show and keep what the conversation has, and overwrite nothing", async () => {
     await using at = await started({

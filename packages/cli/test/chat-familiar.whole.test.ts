@@ -12,6 +12,29 @@ if (TERMINALS.length === 0)
 describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
   const started = (options: ChatOptions) => startChat(open, options)
 
+  test("BEY-18 Esc twice clears the line, and in an empty line opens the list of messages", async () => {
+    await using at = await started({ turns: ["One.", "One again."] })
+    const { terminal } = at
+    terminal.type("Say one")
+    terminal.press("enter")
+    await terminal.sees("One.")
+    await terminal.sees(RESTS)
+    terminal.type("a draft")
+    await terminal.sees("> a draft")
+    terminal.press("escape")
+    await terminal.sees("Press Esc again to clear the line.")
+    terminal.press("escape")
+    await terminal.sees(RESTS)
+    terminal.press("escape")
+    terminal.press("escape")
+    await terminal.sees("Go back to which message?")
+    await terminal.sees(TAKES_KEYS)
+    terminal.press("enter")
+    await terminal.sees(/────\s+> Say one/)
+    terminal.press("enter")
+    await terminal.sees("One again.")
+  })
+
   test("BEY-18 a paste of six lines is one label; backspace takes it away whole, and an earlier input sends it again", async () => {
     const asked: string[] = []
     const answer = ({ request }: { readonly request: { readonly messages: readonly unknown[] } }) => {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
+import { type ChatOptions, startChat, TAKES_KEYS } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
@@ -72,92 +72,6 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     terminal.type("Still there?")
     terminal.press("enter")
     await terminal.sees("Here I am again.")
-  })
-
-  test("LOOP-7: what is typed while the agent works is queued, shown, and answered", async () => {
-    await using at = await started({ turns: [GREEK, "And this answers the second."], ...BEGINNING })
-    const { bench, terminal } = at
-    terminal.type("First")
-    terminal.press("enter")
-    await terminal.sees("alpha")
-    terminal.type("Second")
-    terminal.press("enter")
-    await terminal.sees("queued: Second")
-    await terminal.sees("1 queued")
-    bench.goOn()
-    await terminal.sees("> Second")
-    await terminal.sees("And this answers the second.")
-  })
-
-  test("JRN-5: back to an earlier message, a new conversation, and the old one again", async () => {
-    await using at = await started({ turns: ["One.", "Two.", "Two again."] })
-    const { terminal } = at
-    for (const [words, answer] of [
-      ["Say one", "One."],
-      ["Say two", "Two."],
-    ] as const) {
-      terminal.type(words)
-      terminal.press("enter")
-      await terminal.sees(answer)
-      await terminal.sees(RESTS)
-    }
-    terminal.type("/rewind")
-    terminal.press("enter")
-    await terminal.sees(/> 1 Say two \((?:just now|\d+ \w+ ago)\)/)
-    await terminal.sees(TAKES_KEYS)
-    terminal.press("enter")
-    await terminal.sees("The journal keeps everything after it.")
-    await terminal.sees(/────\s+> Say two/)
-    terminal.press("enter")
-    await terminal.sees("Two again.")
-    await terminal.sees(RESTS)
-    terminal.type("/clear")
-    terminal.press("enter")
-    await terminal.sees("0 turns")
-    await terminal.sees(/type a task, or \/help\s+claude/)
-    terminal.type("/resume")
-    terminal.press("enter")
-    await terminal.sees(/> 1 Say one \((?:just now|\d+ \w+ ago), claude-opus-5-5\)/)
-    await terminal.sees(TAKES_KEYS)
-    terminal.press("enter")
-    await terminal.sees(/── Say one \([0-9a-f]{8}\) ──/)
-    await terminal.sees("3 turns")
-  })
-
-  test("a menu runs a command, @ attaches a file, ! runs in the shell, Ctrl-R finds an earlier input", async () => {
-    await using at = await started({
-      turns: [
-        ({ request }) => {
-          const sent = JSON.stringify(request.messages)
-          const saw = ["1\\tthe note", "The user ran this command", "from-the-shell"].map((part) => sent.includes(part))
-          return `Saw: ${saw.join(" ")}.`
-        },
-      ],
-      files: { "deep/my notes.txt": "the note\n" },
-    })
-    const { terminal } = at
-    terminal.type("/to")
-    await terminal.sees(/> \/todos\s+show the agent's to-do list/)
-    terminal.press("enter")
-    await terminal.sees("The agent has no todos.")
-    terminal.type("!echo from-the-$(echo shell)")
-    terminal.press("enter")
-    await terminal.sees(/! echo from-the-\$\(echo shell\)\s+from-the-shell/)
-    await terminal.sees(RESTS)
-    terminal.type("Read @notes")
-    await terminal.sees("> deep/my notes.txt")
-    terminal.press("enter")
-    await terminal.sees('> Read @"deep/my notes.txt"')
-    terminal.press("enter")
-    await terminal.sees("Attached: file deep/my notes.txt")
-    await terminal.sees("Saw: true true true.")
-    await terminal.sees(RESTS)
-    terminal.type("\u0012")
-    await terminal.sees("search earlier inputs:")
-    terminal.type("echo")
-    await terminal.sees(/> !echo from-the/)
-    terminal.press("escape")
-    await terminal.sees(RESTS)
   })
 })
 

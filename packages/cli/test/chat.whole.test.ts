@@ -2,9 +2,14 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { type ChatOptions, startChat, TAKES_KEYS } from "./chatting.ts"
+import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
-import { calls, workbench } from "./workbench.ts"
+import { calls, HALTING, workbench } from "./workbench.ts"
+
+/** Sends the beginning of an answer and then halts: three events that open the message, one with text. */
+const BEGINNING = { faults: [{ nth: 1, fault: HALTING }], haltsAfter: 4 }
+const GREEK =
+  "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon"
 
 if (TERMINALS.length === 0)
   test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
@@ -121,6 +126,92 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     writeFileSync(join(bench.project, "go"), "")
     await terminal.sees("Read it.")
     expect(saw).toEqual([true])
+  })
+
+  test("JRN-5: back to an earlier message, a new conversation, and the old one again", async () => {
+    await using at = await started({ turns: ["One.", "Two.", "Two again."] })
+    const { terminal } = at
+    for (const [words, answer] of [
+      ["Say one", "One."],
+      ["Say two", "Two."],
+    ] as const) {
+      terminal.type(words)
+      terminal.press("enter")
+      await terminal.sees(answer)
+      await terminal.sees(RESTS)
+    }
+    terminal.type("/rewind")
+    terminal.press("enter")
+    await terminal.sees(/> 1 Say two \((?:just now|\d+ \w+ ago)\)/)
+    await terminal.sees(TAKES_KEYS)
+    terminal.press("enter")
+    await terminal.sees("The journal keeps everything after it.")
+    await terminal.sees(/────\s+> Say two/)
+    terminal.press("enter")
+    await terminal.sees("Two again.")
+    await terminal.sees(RESTS)
+    terminal.type("/clear")
+    terminal.press("enter")
+    await terminal.sees("0 turns")
+    await terminal.sees(/type a task, or \/help\s+claude/)
+    terminal.type("/resume")
+    terminal.press("enter")
+    await terminal.sees(/> 1 Say one \((?:just now|\d+ \w+ ago), claude-opus-5-5\)/)
+    await terminal.sees(TAKES_KEYS)
+    terminal.press("enter")
+    await terminal.sees(/── Say one \([0-9a-f]{8}\) ──/)
+    await terminal.sees("3 turns")
+  })
+
+  test("LOOP-7: what is typed while the agent works is queued, shown, and answered", async () => {
+    await using at = await started({ turns: [GREEK, "And this answers the second."], ...BEGINNING })
+    const { bench, terminal } = at
+    terminal.type("First")
+    terminal.press("enter")
+    await terminal.sees("alpha")
+    terminal.type("Second")
+    terminal.press("enter")
+    await terminal.sees("queued: Second")
+    await terminal.sees("1 queued")
+    bench.goOn()
+    await terminal.sees("> Second")
+    await terminal.sees("And this answers the second.")
+  })
+
+  test("a menu runs a command, @ attaches a file, ! runs in the shell, Ctrl-R finds an earlier input", async () => {
+    await using at = await started({
+      turns: [
+        ({ request }) => {
+          const sent = JSON.stringify(request.messages)
+          const saw = ["1\\tthe note", "The user ran this command", "from-the-shell"].map((part) => sent.includes(part))
+          return `Saw: ${saw.join(" ")}.`
+        },
+      ],
+      files: { "deep/my notes.txt": "the note\n" },
+    })
+    const { terminal } = at
+    terminal.type("/to")
+    await terminal.sees(/> \/todos\s+show the agent's to-do list/)
+    terminal.press("enter")
+    await terminal.sees("The agent has no todos.")
+    terminal.type("!echo from-the-$(echo shell)")
+    terminal.press("enter")
+    await terminal.sees(/! echo from-the-\$\(echo shell\)\s+from-the-shell/)
+    await terminal.sees(RESTS)
+    terminal.type("Read @notes")
+    await terminal.sees("> deep/my notes.txt")
+    terminal.press("enter")
+    await terminal.sees('> Read @"deep/my notes.txt"')
+    terminal.press("enter")
+    await terminal.sees("Attached: file deep/my notes.txt")
+    await terminal.sees("Saw: true true true.")
+    await terminal.sees(RESTS)
+    terminal.type("\u0012")
+    await terminal.sees("search earlier inputs:")
+    terminal.type("echo")
+    await terminal.sees(/> !echo from-the/)
+    terminal.press("escape")
+    await terminal.sees(RESTS)
   })
 
   test("many lines pasted stay one input, and come back with the up key", async () => {

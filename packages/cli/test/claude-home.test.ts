@@ -120,10 +120,8 @@ describe.concurrent.each(TERMINALS)(
         await first.sees("Type a task, or /help.")
       }
       expect(ran(bench)).toBe("hook hello\n")
-      await using second = chat()
-      await second.sees("Type a task, or /help.")
-      expect(second.screen()).not.toContain("use, ignore or quit?")
-      expect(second.screen()).not.toContain("statusLine")
+      const { claude } = JSON.parse((await bench.here(["config", "--json"])).stdout)
+      expect(claude.decision).toBe("use")
     })
   },
 )

@@ -177,11 +177,11 @@ describe.skipIf(!hasRecordings)("strata inspect", () => {
   })
 
   it("replays a recording through layers 1 and 2 where that is asked for", async () => {
-    const recording = recordings.find((name) => name.endsWith("9e953218-sonnet45.jsonl"))!
-    const { code, stdout } = await run("inspect", "--layers", recording)
+    const { code, stdout } = await run("inspect", "--layers", recordings[0]!)
     expect(code).toBe(0)
     expect(stdout).toContain("compared with sending everything, with the same")
     for (const line of stdout.split("\n")) expect([...line].length, line).toBeLessThanOrEqual(80)
+    const recording = recordings.find((name) => name.endsWith("9e953218-sonnet45.jsonl"))! // long enough to save something
     const { reports } = JSON.parse((await run("inspect", "--layers", "--json", recording)).stdout).conversations[0]
       .layers
     const names = reports.map(({ policy }: { policy: string }) => policy)

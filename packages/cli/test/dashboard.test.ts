@@ -77,13 +77,13 @@ test("BEY-10 background work: an agent and a request of other processes are show
   const { page, post, end } = await dashboard(bench)
   expect(await page("/")).toContain("Background work")
   expect(await page("/work")).toContain("Nothing works in the background")
-  const running = bench.strata(["run", "Count in the background."], { env })
+  const running = bench.here(["run", "Count in the background."], { env })
   await begun.promise
   const work = await page("/work")
   expect(work).toContain("Count the files")
   const [, stop] = /data-post="[^"]*(\/c\/[^"]+\/agents\/agent-1\/stop)"/.exec(work)!
   expect(await post(stop!)).toContain("It was asked to stop")
-  await running.ended
+  await running
   expect(await page("/work")).toContain("Nothing works in the background")
   const [, lead] = /\/c\/([\w-]+)\/agents/.exec(stop!)!
   expect(await page(`/c/${lead}/agents`)).toContain(`/c/${lead}~agent-1/messages`)

@@ -184,7 +184,7 @@ test(`PERM-4 ${HONEST_LINES.length} commands of daily work run unasked and print
   const model = scriptedModel(HONEST_LINES.map(([line]) => bash(line)))
   await using bench = await workbench({ turns: model.turns })
   makeHonestRepository(bench.project)
-  await bench.strata(["run", "Work.", "--mode", "ask"]).ended
+  await bench.here(["run", "Work.", "--mode", "ask"])
   expect(HONEST_LINES.length).toBeGreaterThanOrEqual(50)
   expect(model.results).toHaveLength(HONEST_LINES.length)
   const wrong = model.results.filter(({ text, isError }, i) => isError || !text.includes(HONEST_LINES[i]![1]))

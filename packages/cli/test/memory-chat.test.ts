@@ -1,5 +1,5 @@
 /** Memory in `strata chat`: a line that starts with `#`, `/memory`, `/dream`, what is written after an answer, and what a later conversation was offered. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
@@ -19,52 +19,43 @@ async function memoryOf({ home, project }: Workbench) {
   return files.map((name) => readFileSync(join(directory, name), "utf8")).join("\n")
 }
 
-test.each(TERMINALS)("L5-8 # remembers at once, and a secret is refused, in $name", async ({ open }) => {
-  await using at = await startChat(open, { turns: ["Noted."], env: BY_HAND })
-  const { terminal, bench } = at
-  terminal.type("# We always use pnpm")
-  terminal.press("enter")
-  await terminal.sees(/strata\s+memory\s+forget\s+we-always-use-pnpm/)
-  expect(await memoryOf(bench)).toContain("We always use pnpm")
-  terminal.type(`# the key is ${SECRET}`)
-  terminal.press("enter")
-  await terminal.sees("Nothing was saved")
-  expect(await memoryOf(bench)).not.toContain(SECRET)
-  terminal.type("/memory")
-  terminal.press("enter")
-  await terminal.sees("1 memory in")
-  await terminal.sees(/we-always-use-pnpm +feedback +today +you said it/)
-  await terminal.sees("No memory was offered in this conversation.")
-  expect(bench.sim.log).toHaveLength(0)
-})
+const [first] = TERMINALS
 
-test("L5-7 L5-8 why says what a conversation was offered, and what for", async () => {
-  const [terminal] = TERMINALS
-  if (!terminal) return
-  await using at = await startChat(terminal.open, { turns: ["Hello.", "Understood.", "Use pnpm."], env: BY_HAND })
-  const { bench } = at
-  const say = async (text: string, answer: string) => {
-    at.terminal.type(text)
-    at.terminal.press("enter")
-    await at.terminal.sees(answer)
-  }
-  await say("Good morning", "Hello.")
-  await say("# We always use pnpm", "Remembered in")
-  await say("Let us begin", "Understood.")
-  at.terminal.press("ctrl-d")
-  await at.terminal.sees("To continue")
-  const first = await bench.here(["memory", "why"])
-  expect(first.stdout).toMatch(/Saved in this conversation:\n +we-always-use-pnpm/)
+test.skipIf(!first)(
+  "L5-7 L5-8 # remembers at once, a secret is refused, and why says what a conversation was offered, and what for",
+  async () => {
+    await using at = await startChat(first!.open, { turns: ["Hello.", "Understood.", "Use pnpm."], env: BY_HAND })
+    const { bench } = at
+    const say = async (text: string, answer: string | RegExp) => {
+      at.terminal.type(text)
+      at.terminal.press("enter")
+      await at.terminal.sees(answer)
+    }
+    await say("Good morning", "Hello.")
+    await say("# We always use pnpm", /strata\s+memory\s+forget\s+we-always-use-pnpm/)
+    expect(await memoryOf(bench)).toContain("We always use pnpm")
+    await say(`# the key is ${SECRET}`, "Nothing was saved")
+    expect(await memoryOf(bench)).not.toContain(SECRET)
+    await say("/memory", "1 memory in")
+    await at.terminal.sees(/we-always-use-pnpm +feedback +today +you said it/)
+    await at.terminal.sees("No memory was offered in this conversation.")
+    expect(bench.sim.log).toHaveLength(1) // the greeting
+    await say("Let us begin", "Understood.")
+    at.terminal.press("ctrl-d")
+    await at.terminal.sees("To continue")
+    const why = await bench.here(["memory", "why"])
+    expect(why.stdout).toMatch(/Saved in this conversation:\n +we-always-use-pnpm/)
 
-  const { stdout } = await bench.here(["run", "--json", "How do I install?"], { env: BY_HAND })
-  const { conversation } = JSON.parse(stdout.split("\n")[0]!) as { conversation: string }
-  const [page, json] = await Promise.all([
-    bench.here(["memory", "why", conversation.slice(0, 8)]),
-    bench.here(["memory", "why", "--json"]),
-  ])
-  expect(page.stdout).toContain("At the start, in full: we-always-use-pnpm\n")
-  expect(JSON.parse(json.stdout)).toMatchObject({ conversation, standing: ["we-always-use-pnpm.md"] })
-})
+    const { stdout } = await bench.here(["run", "--json", "How do I install?"], { env: BY_HAND })
+    const { conversation } = JSON.parse(stdout.split("\n")[0]!) as { conversation: string }
+    const [page, json] = await Promise.all([
+      bench.here(["memory", "why", conversation.slice(0, 8)]),
+      bench.here(["memory", "why", "--json"]),
+    ])
+    expect(page.stdout).toContain("At the start, in full: we-always-use-pnpm\n")
+    expect(JSON.parse(json.stdout)).toMatchObject({ conversation, standing: ["we-always-use-pnpm.md"] })
+  },
+)
 
 describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   const RULE = "Always use tabs in the importer." // kept at once
@@ -92,46 +83,5 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
     at.bench.goOn()
     await at.terminal.sees("To continue")
     expect(await memoryOf(at.bench)).toContain(FACT)
-  })
-})
-
-describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
-  const brain = extractiveBrain()
-  const dream: ScriptedTurn = (asked) => brain.answer(asked)
-
-  async function dreaming(options: Partial<ChatOptions> = {}) {
-    const at = await startChat(open, { turns: Array.from({ length: 8 }, () => dream), ...options, env: BY_HAND })
-    const { home, project } = at.bench
-    const directory = join(home, "projects", (await projectAt({ cwd: project, env: process.env })).name, "memory")
-    mkdirSync(directory, { recursive: true })
-    const memory = (name: string, body: string, confirmed: string) =>
-      `---\nname: ${name}\ndescription: ${body}\ntype: project\nconfirmed: ${confirmed}\n---\n\n${body}\n`
-    writeFileSync(join(directory, "port.md"), memory("Port", "The port is 8080.", "2026-01-01"))
-    writeFileSync(join(directory, "server.md"), memory("Server", "The port is 8080.", "2026-03-01"))
-    for (const [name, body] of Object.entries({
-      tide: "Ferries leave Bergen.",
-      oven: "Marta bakes bread.",
-      owl: "Owls hoot.",
-    }))
-      writeFileSync(join(directory, `${name}.md`), memory(name, body, "2026-01-01"))
-    const type = (text: string) => {
-      at.terminal.type(text)
-      at.terminal.press("enter")
-    }
-    return Object.assign(at, { type, read: (file: string) => readFileSync(join(directory, file), "utf8") })
-  }
-
-  test("L6-5 /dream shows what there is, /dream now dreams, and the cost is in the status line", async () => {
-    await using at = await dreaming()
-    at.type("/dream")
-    await at.terminal.sees("No dream runs, and there has been none yet.")
-    await at.terminal.sees(/Memory work has cost \$0\S* today, of at most \$2/)
-    at.type("/dream now")
-    await at.terminal.sees(/Take it back with: strata memory\s+revert/)
-    await at.terminal.sees(/It cost \$0\.\d+/)
-    expect(at.read("port.md")).toContain("superseded-by: server.md")
-    await at.terminal.sees(/100% left · \$0\.0*[1-9]/)
-    at.type("/dream")
-    await at.terminal.sees("The last one completed")
   })
 })

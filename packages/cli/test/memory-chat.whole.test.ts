@@ -95,6 +95,20 @@ describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
     return Object.assign(at, { type, read: (file: string) => readFileSync(join(directory, file), "utf8") })
   }
 
+  test("L6-5 /dream shows what there is, /dream now dreams, and the cost is in the status line", async () => {
+    await using at = await dreaming()
+    at.type("/dream")
+    await at.terminal.sees("No dream runs, and there has been none yet.")
+    await at.terminal.sees(/Memory work has cost \$0\S* today, of at most \$2/)
+    at.type("/dream now")
+    await at.terminal.sees(/Take it back with: strata memory\s+revert/)
+    await at.terminal.sees(/It cost \$0\.\d+/)
+    expect(at.read("port.md")).toContain("superseded-by: server.md")
+    await at.terminal.sees(/100% left · \$0\.0*[1-9]/)
+    at.type("/dream")
+    await at.terminal.sees("The last one completed")
+  })
+
   test("L6-5 while one runs its phase is in the status line, and /dream kill ends it", async () => {
     await using at = await dreaming({ faults: [{ nth: 1, fault: HALTING }], haltsAfter: 4 })
     at.type("/dream now")

@@ -36,7 +36,7 @@ describe("BEY-11 strata proxy", () => {
     const proxies = [await started(place), await started(place, "--observe")]
     await ask(place, proxies[0]!.url, "3")
     await ask(place, proxies[1]!.url, "2", "Look around.")
-    const text = await place.strata(["proxy", "--status"])
+    const text = await place.here(["proxy", "--status"])
     expect(text.code, text.stderr).toBe(0)
     expect(text.stdout).toContain("Go through the files.")
     expect(text.stdout).toContain("observes")

@@ -3,12 +3,13 @@ import { appendFileSync, existsSync } from "node:fs"
 import { join } from "node:path"
 import { memoryStore, registerStore } from "@strata/core"
 import { expect, onTestFinished, test } from "vitest"
+import { everyNth } from "../../core/test/size.ts"
 import { newestPrograms, startServer } from "../../postgres/test/server.ts"
 import { bytes, machines, say } from "./sync-machines.ts"
 
 const OTHER_STORES = ["memory", ...(newestPrograms() === undefined ? [] : ["PostgreSQL"])] as const
 
-test.each(OTHER_STORES)(
+test.each(everyNth(OTHER_STORES, 2))(
   "BEY-12 sessions travel byte for byte by way of a machine that keeps no files (%s)",
   async (kind) => {
     const { a, b, machine, box, git } = await machines()

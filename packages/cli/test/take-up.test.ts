@@ -4,6 +4,7 @@ import { dirname, join } from "node:path"
 import { listConversations, localPerson } from "@strata/core"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { TAKES_KEYS } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 import { type Workbench, workbench } from "./workbench.ts"
@@ -115,22 +116,25 @@ describe.concurrent("JRN-6 strata import", () => {
 })
 
 describe.concurrent.each(TERMINALS)("JRN-6 strata chat --resume, in $name", ({ open }) => {
-  test("lists sessions of other programs with their titles, and continues the one that is chosen", async () => {
-    const { turn, sent } = watched()
-    await using bench = await workbench({ turns: ["First.", turn] })
-    await bench.here(["run", "A conversation of our own."])
-    put(bench)
-    await using chat = open({ command: [...bench.command, "chat", "--resume"], cwd: bench.project, env: bench.env })
-    await chat.sees("Switch to which conversation?")
-    await chat.sees(TAKES_KEYS)
-    expect(chat.screen()).toContain("A conversation of our own.")
-    expect(chat.screen()).toMatch(/Which port .*does it use\?.*Claude Code/)
-    chat.press("enter")
-    await chat.sees("Imported from Claude Code: 2 messages.")
-    await chat.sees("It uses 8080.")
-    chat.type("Go on.")
-    chat.press("enter")
-    await chat.sees("Done.")
-    expect(sent[0]).toContain("It uses 8080.")
-  })
+  test.runIf(isWhole)(
+    "lists sessions of other programs with their titles, and continues the one that is chosen",
+    async () => {
+      const { turn, sent } = watched()
+      await using bench = await workbench({ turns: ["First.", turn] })
+      await bench.here(["run", "A conversation of our own."])
+      put(bench)
+      await using chat = open({ command: [...bench.command, "chat", "--resume"], cwd: bench.project, env: bench.env })
+      await chat.sees("Switch to which conversation?")
+      await chat.sees(TAKES_KEYS)
+      expect(chat.screen()).toContain("A conversation of our own.")
+      expect(chat.screen()).toMatch(/Which port .*does it use\?.*Claude Code/)
+      chat.press("enter")
+      await chat.sees("Imported from Claude Code: 2 messages.")
+      await chat.sees("It uses 8080.")
+      chat.type("Go on.")
+      chat.press("enter")
+      await chat.sees("Done.")
+      expect(sent[0]).toContain("It uses 8080.")
+    },
+  )
 })

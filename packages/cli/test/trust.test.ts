@@ -157,7 +157,7 @@ describe.concurrent.each(TERMINALS)("PERM-3 strata chat in a hostile repository,
   const LONG = `true ${"x".repeat(300)} end-of-the-command`
   const MORE = { ...HOSTILE, hooks: { SessionStart: [{ command: "echo hook >> ran.txt" }, { command: LONG }] } }
 
-  test("shows whole commands and asks; without goes on without, quit leaves", async () => {
+  test("shows whole commands and asks; without goes on without", async () => {
     await using bench = await hostile(MORE, ["I am here."])
     await using first = chat(bench)
     await first.sees("trust, without or quit?")
@@ -181,12 +181,17 @@ describe.concurrent.each(TERMINALS)("PERM-3 strata chat in a hostile repository,
     first.press("enter")
     await first.sees("I am here.")
     expect(ran(bench)).toEqual([])
+    expect(existsSync(join(bench.home, "trust"))).toBe(false)
+  })
 
-    await using second = chat(bench, "--continue")
-    await second.sees("trust, without or quit?")
-    second.type("quit")
-    second.press("enter")
-    await second.sees("Nothing was started.")
+  test.runIf(isWhole)("asks again in a conversation that is continued, and quit leaves", async () => {
+    await using bench = await hostile(HOSTILE, ["I am here."])
+    await bench.here(["run", "Hello"])
+    await using again = chat(bench, "--continue")
+    await again.sees("trust, without or quit?")
+    again.type("quit")
+    again.press("enter")
+    await again.sees("Nothing was started.")
     expect(ran(bench)).toEqual([])
     expect(existsSync(join(bench.home, "trust"))).toBe(false)
   })

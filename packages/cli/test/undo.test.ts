@@ -12,7 +12,7 @@ const env = { STRATA_NOTES: "0", VISUAL: "" }
 test("BEY-3 a project without a conversation is a sentence of its own", async () => {
   await using bench = await workbench({ turns: [] })
   const nothing = { code: 2, stdout: "", stderr: expect.stringMatching(/^This project has no conversation yet/) }
-  expect(await bench.strata(["compact", "--dry-run"]).ended).toMatchObject(nothing)
+  expect(await bench.here(["compact", "--dry-run"])).toMatchObject(nothing)
   expect(await bench.strata(["undo"]).ended).toMatchObject(nothing)
 })
 

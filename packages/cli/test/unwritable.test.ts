@@ -28,8 +28,13 @@ interface Ran {
 }
 
 /** One after the other, in one process that may not do more than the person who runs it. */
-function runAll(bench: Workbench, lines: readonly (readonly string[])[], env: object = {}): Promise<readonly Ran[]> {
-  const program = [process.execPath, PROGRAM, JSON.stringify(lines.map((args) => ({ args, env })))]
+function runAll(
+  bench: Workbench,
+  lines: readonly (readonly string[])[],
+  envs: readonly object[] = [{}],
+): Promise<readonly Ran[]> {
+  const commands = envs.flatMap((env) => lines.map((args) => ({ args, env })))
+  const program = [process.execPath, PROGRAM, JSON.stringify(commands)]
   const [file, ...rest] = isRoot ? [...AS_NOBODY, ...program] : program
   return new Promise((resolve, reject) => {
     const child = execFile(file!, rest, { cwd: bench.project, env: bench.env }, (error, stdout, stderr) => {
@@ -90,8 +95,9 @@ const COMMANDS = [
 test.skipIf(!mayRun)("BEY-9 L6-5 a home that cannot be written: every command answers with a sentence", async () => {
   await using bench = await place()
   close(bench.home)
-  for (const env of [{}, { STRATA_HOME: join(bench.home, "missing") }]) {
-    const ended = await runAll(bench, [...COMMANDS, ["run", "Hi."]], env)
+  const lines = [...COMMANDS, ["run", "Hi."]]
+  const all = await runAll(bench, lines, [{}, { STRATA_HOME: join(bench.home, "missing") }])
+  for (const ended of [all.slice(0, lines.length), all.slice(lines.length)]) {
     for (const [at, args] of COMMANDS.entries()) {
       expect(ended[at]!.text, args.join(" ")).not.toMatch(RAW)
       expect(ended[at]!.text.trim(), args.join(" ")).not.toBe("")

@@ -143,7 +143,7 @@ describe("BEY-11 strata wrap", () => {
 
   test("wrapped inside wrapped: the inner one goes to the server behind the outer one", async () => {
     await using wrapped = await wrapping()
-    const inner = strataOf("wrap", ...program("2"))
+    const inner = strataOf("wrap", "--manage", ...program("2"))
     const { code, stderr } = await wrapped.here(["wrap", "--", ...inner])
     expect(code, stderr).toBe(0)
     expect(wrapped.sim.stats().total.requests).toBe(2)

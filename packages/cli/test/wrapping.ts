@@ -2,13 +2,14 @@
 import { spawn } from "node:child_process"
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { type Simulator, startSimulator } from "@strata/sim"
 import { extractiveAnswer } from "../../sim/src/brains/extractive.ts"
 import { strataHere } from "./strata-here.ts"
 import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
 
-export const PROGRAM = join(import.meta.dirname, "wrapped-program.mjs")
+/** With the SDK in one file, which loads in half the time. */
+export const PROGRAM = join(dirname(MAIN), "wrapped-program.js")
 export const MODEL = "claude-opus-5-5"
 
 export interface Ended {
