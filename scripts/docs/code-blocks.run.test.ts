@@ -1,6 +1,6 @@
 /**
- * Every code block runs, against the simulator, and shows what the comment before it says: in `npm test` those of the pages that people
- * read first, in `npm run test:all` those of every page.
+ * Every code block runs, against the simulator, and shows what the comment before it says: in `npm test` those of the README, in
+ * `npm run test:all` those of every page.
  * `DOCS_PAGE=recipes npx vitest run scripts/docs` runs the blocks of the pages whose path contains that text.
  */
 import { spawnSync } from "node:child_process"
@@ -19,8 +19,7 @@ const pages = globSync(["*.md", "docs/**/*.md", "packages/*/README.md"], { cwd: 
   .filter((page) => page.includes(process.env.DOCS_PAGE ?? ""))
   .toSorted()
 const blocks = pages.flatMap((page) => codeBlocks(page, readFileSync(join(root, page), "utf8")))
-const FIRST_PAGES = ["README.md", "docs/getting-started.md"]
-const runPages = process.env.DOCS_PAGE ? pages : size(FIRST_PAGES, pages)
+const runPages = process.env.DOCS_PAGE ? pages : size(["README.md"], pages)
 const runnable = blocks.filter(
   ({ page, language, plan }) => runPages.includes(page) && plan.kind === "run" && language !== "json",
 )

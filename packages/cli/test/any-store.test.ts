@@ -47,11 +47,12 @@ const STORES: Readonly<Record<string, (bench: Workbench) => Readonly<Record<stri
       }),
 }
 
-const NEWEST = Object.keys(STORES).at(-1) // where there is a server: the one across a network
+const [OTHER, NEWEST = OTHER] = Object.keys(STORES) // the newest is across a network, where there is a server
 
 describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
-  /** In `npm test` on one of the stores. */
-  const onOne = test.runIf(isWhole || store === NEWEST)
+  /** In `npm test`, each on one of the stores. */
+  const onNewest = test.runIf(isWhole || store === NEWEST)
+  const onOther = test.runIf(isWhole || store === OTHER)
   const envOf = (bench: Workbench, more: Readonly<Record<string, string>> = {}) => ({
     STRATA_NOTES: "0",
     ...storeOf(bench),
@@ -75,7 +76,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
       ? readdirSync(bench.home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))
       : []
 
-  onOne(
+  onNewest(
     "BEY-12 run, continue, compact, undo, recall, inspect, look, export, replay and unlock work through the port alone",
     async () => {
       const { bench, env, strata } = await storeBench({ turns: [...READS, SUMMARY, "It was port 8080."], files: LONG })
@@ -113,7 +114,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     },
   )
 
-  test("BEY-12 strata agents and strata look have what an agent did and cost", async () => {
+  onOther("BEY-12 strata agents and strata look have what an agent did and cost", async () => {
     const { bench, strata } = await storeBench({
       turns: [calls({ Agent: { description: "Count", prompt: "[finder] Count the ports." } }), "There are 2."],
       cast: { finder: ["I counted 2."] },
@@ -150,7 +151,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     },
   )
 
-  onOne("BEY-12 memories are kept, searched, changed, and dreamed about through the port alone", async () => {
+  onNewest("BEY-12 memories are kept, searched, changed, and dreamed about through the port alone", async () => {
     const brain: Brain = extractiveBrain()
     const turn: ScriptedTurn = (asked) => brain.answer(asked)
     const { bench, env, strata } = await storeBench({ turns: Array.from({ length: 12 }, () => turn) })
@@ -176,7 +177,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     expect(filesIn(bench)).toEqual([])
   })
 
-  onOne(
+  onNewest(
     "BEY-12 the dashboard shows a conversation, hears of what another process adds, and undoes a compaction",
     async () => {
       const { bench, env, strata } = await storeBench({ turns: [...READS, SUMMARY, "It was port 8080."], files: LONG })

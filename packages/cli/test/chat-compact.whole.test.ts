@@ -86,6 +86,31 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
     expect(terminal.screen()).not.toContain("≡ Compacted")
   })
 
+  test("L4-14 Esc cancels a compaction by hand, and nothing has changed", async () => {
+    await using at = await started({
+      ...WITHOUT_NOTES,
+      turns: [READ, "I have read it.", SUMMARY, MESSAGES],
+      faults: [{ nth: 3, fault: HALTING }],
+      haltsAfter: HALF_A_SUMMARY,
+    })
+    const { terminal } = at
+    terminal.type("Read the log")
+    terminal.press("enter")
+    await terminal.sees("I have read it.")
+    await terminal.sees(RESTS)
+    terminal.type("/compact")
+    terminal.press("enter")
+    await terminal.sees("Compacting: writing a summary")
+    terminal.press("escape")
+    await terminal.sees("Cancelled. Nothing was changed.")
+    await terminal.sees(RESTS)
+    terminal.type("And now?")
+    terminal.press("enter")
+    await terminal.sees("5 messages") // the task, the call, its result, the answer, the question
+    expect(terminal.screen()).not.toContain("aborted")
+    expect(terminal.screen()).not.toContain("≡ Compacted")
+  })
+
   test("L4-14 Esc drops a summary that is written in the background while the agent rests", async () => {
     await using at = await started({
       ...WITHOUT_NOTES,

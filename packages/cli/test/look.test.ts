@@ -3,6 +3,7 @@ import { once } from "node:events"
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { session } from "../../page/test/recorded-home.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, MAIN, type Place, strata } from "./strata-process.ts"
@@ -104,8 +105,8 @@ test("BEY-15 a wrong day is an error", async () => {
   expect(existsSync(join(place.cwd, "strata-home", "look"))).toBe(false)
 })
 
-test("BEY-15 two processes at once read the same files into one index", async () => {
-  for (let at = 0; at < 24; at++) claude({ id: `s${at}`, turns: 3 })
+test.runIf(isWhole)("BEY-15 two processes at once read the same files into one index", async () => {
+  for (let at = 0; at < 60; at++) claude({ id: `s${at}`, turns: 3 })
   const args = ["look", "--json", "--replay", "0"]
   const both = await Promise.all([strata(args, place), strata(args, place)])
   const reports = both.map(({ code, stdout, stderr }) => ({ code, stderr, report: JSON.parse(stdout) }))
@@ -114,7 +115,7 @@ test("BEY-15 two processes at once read the same files into one index", async ()
     expect(report.files.unread).toEqual([])
   }
   const after = JSON.parse((await look("--json")).stdout)
-  expect(after.conversations).toBe(24)
+  expect(after.conversations).toBe(60)
   expect(after.total.repeated.responses).toBe(0)
 })
 

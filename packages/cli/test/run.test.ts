@@ -9,6 +9,7 @@ import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
 import { openConversation } from "../../core/src/front-door.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
 /** Lines of standard output as JSON. */
@@ -333,7 +334,7 @@ test("LOOP-4: an interrupt in the middle of a stream leaves a conversation that 
   })
 })
 
-test("LOOP-4: an interrupt in the middle of a command ends it, and every call is answered", async () => {
+test.runIf(isWhole)("LOOP-4: an interrupt in the middle of a command ends it, and every call is answered", async () => {
   await using bench = await workbench({ turns: [calls({ Bash: { command: "sleep 600" } }, "Waiting."), "Awake."] })
   const slow = bench.strata(["run", "Sleep.", "--json", "--mode", "bypass"])
   await slow.said('"tool-start"')

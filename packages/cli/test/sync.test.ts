@@ -8,6 +8,7 @@ import { projectAt } from "../../core/src/base/project.ts"
 import { memoryDirectory } from "../../core/src/journal/file/memory-directory.ts"
 import { openBank } from "../../core/src/memory/bank.ts"
 import { size } from "../../core/test/size.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { strataHere } from "./strata-here.ts"
 import { MAIN } from "./strata-process.ts"
 import { file, type Machine, machines, say } from "./sync-machines.ts"
@@ -65,20 +66,22 @@ test("BEY-12 what is erased for good is in no object that the branch reaches", a
   expect(texts.join(" ")).not.toContain("swordfish")
 })
 
-test("BEY-12 two machines that sync at the same time both succeed, and have everything afterwards", async () => {
-  const { a, b } = await machines()
-  const rounds = size(1, 3)
-  for (let round = 1; round <= rounds; round++) {
-    a.write(`a-${round}.md`, memory(`From a ${round}`, `Fact ${round} of the first machine.`))
-    b.write(`b-${round}.md`, memory(`From b ${round}`, `Fact ${round} of the second machine.`))
-    await Promise.all([a.sync("--mine"), b.sync("--mine")])
-  }
-  await a.sync()
-  await b.sync()
-  await a.sync()
-  expect(a.names()).toHaveLength(2 * rounds)
-  expect(b.names()).toEqual(a.names())
-})
+test.runIf(isWhole)(
+  "BEY-12 two machines that sync at the same time both succeed, and have everything afterwards",
+  async () => {
+    const { a, b } = await machines()
+    for (let round = 1; round <= 3; round++) {
+      a.write(`a-${round}.md`, memory(`From a ${round}`, `Fact ${round} of the first machine.`))
+      b.write(`b-${round}.md`, memory(`From b ${round}`, `Fact ${round} of the second machine.`))
+      await Promise.all([a.sync("--mine"), b.sync("--mine")])
+    }
+    await a.sync()
+    await b.sync()
+    await a.sync()
+    expect(a.names()).toHaveLength(6)
+    expect(b.names()).toEqual(a.names())
+  },
+)
 
 test("BEY-12 without a terminal, a remote that was not named before gets nothing", async () => {
   const { a, box, git } = await machines()

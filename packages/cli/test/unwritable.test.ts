@@ -3,6 +3,7 @@ import { execFile, spawnSync } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, expect, inject, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { type Workbench, workbench } from "./workbench.ts"
 
 const PROGRAM = join(inject("bundle"), "cli", "dist", "several-commands.js")
@@ -151,7 +152,7 @@ test.skipIf(!mayRun)("BEY-9 L5-8 a memory that cannot be written is read all the
   expect(readFileSync(join(memory, "pnpm.md"), "utf8")).toContain("uses pnpm")
 })
 
-test.skipIf(!mayRun)("L6-5 a dream leaves out what it cannot read, and names it", async () => {
+test.runIf(isWhole && mayRun)("L6-5 a dream leaves out what it cannot read, and names it", async () => {
   await using bench = await usedPlace()
   const memory = memoryOf(bench)
   mkdirSync(join(memory, "closed"), { recursive: true })

@@ -2,7 +2,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { everyNth } from "../../core/test/size.ts"
+import { everyNth, isWhole } from "../../core/test/size.ts"
 import { MAIN } from "./strata-process.ts"
 import { PROGRAM, wrapping } from "./wrapping.ts"
 
@@ -30,7 +30,7 @@ describe("BEY-11 strata wrap", () => {
     expect(readdirSync(journals).filter((name) => name.endsWith(".jsonl"))).toHaveLength(1)
   })
 
-  test("observing a long conversation, it says what Strata would have done and saved", async () => {
+  test.runIf(isWhole)("observing a long conversation, it says what Strata would have done and saved", async () => {
     await using wrapped = await wrapping()
     const { stderr } = await wrapped.strata(["wrap", "--observe", ...program("6", "80000")])
     expect(stderr).toMatch(/Managed, Strata would have acted on \d+ results? .* about \$[\d.]+ (?:less|more) \(\d+%\)/)

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { openConversation } from "@strata/core"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { BROWSER, launch, picture } from "./browser.ts"
 import { type MadeConversation, makeConversation } from "./made-conversation.ts"
 import { PAYLOADS } from "./payloads.ts"
@@ -145,7 +146,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
     expect(complaints).toEqual([])
   })
 
-  it("keeps only what is near the window in the page", async () => {
+  it.runIf(isWhole)("keeps only what is near the window in the page", async () => {
     const { tab } = wide
     await tab.goto(`${trial.base}/c/hostile/messages`)
     await tab.waitForSelector("article")

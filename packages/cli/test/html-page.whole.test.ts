@@ -6,7 +6,6 @@ import { join } from "node:path"
 import { type PageContent, type PageConversation, page } from "@strata/page"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { size } from "../../core/test/size.ts"
 import { BROWSER, launch } from "../../page/test/browser.ts"
 import { comparedHere } from "./compared-here.ts"
 
@@ -17,7 +16,7 @@ const classes = { prompt: 9_000, person: 500, answers: 700, thinking: 300, calls
 /** Every text is hostile or long, and there are many turns. */
 const hostile: PageConversation = {
   name: `${"long-name-".repeat(60)}${BAD}`,
-  facts: [BAD, "x".repeat(size(100_000, 10_000_000))],
+  facts: [BAD, "x".repeat(10_000_000)],
   remarks: [BAD],
   unit: "tokens",
   courses: ["as recorded", BAD].map((name) => ({
