@@ -5,7 +5,7 @@ import { type Look, openLook } from "../src/index.ts"
 import { BROWSER, launch, picture } from "./browser.ts"
 import { PAYLOADS } from "./payloads.ts"
 import { RecordedHome } from "./recorded-home.ts"
-import { findings, openTab, SCREENS, startTrial, type TrialPages } from "./trial-pages.ts"
+import { findings, openTab, screens, startTrial, type TrialPages } from "./trial-pages.ts"
 
 describe.skipIf(BROWSER === undefined)("BEY-15 all conversations in a browser", () => {
   let home: RecordedHome
@@ -63,7 +63,7 @@ describe.skipIf(BROWSER === undefined)("BEY-15 all conversations in a browser", 
   })
 
   it("shows the sentence, the charts and the list, in light and dark, on a phone and a wide screen", async () => {
-    for (const { colorScheme, width } of SCREENS) {
+    for (const { colorScheme, width } of screens(0)) {
       const { tab, complaints } = await openTab(browser, trial, { colorScheme, viewport: { width, height: 900 } })
       await tab.waitForSelector(".live.on")
       expect(await tab.locator(".lead").innerText()).toBe(look.report().sentence)

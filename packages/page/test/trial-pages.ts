@@ -31,11 +31,12 @@ export const sourceOf = (
   find: async (id) => (Object.hasOwn(files, id) ? { id, ...files[id]! } : undefined),
 })
 
-/** A phone and a wide screen, in light and dark. In `npm test`: a light phone and a dark wide screen. */
-export const SCREENS = everyNth(
-  (["light", "dark"] as const).flatMap((colorScheme) => [375, 1_440].map((width) => ({ colorScheme, width }))),
-  3,
+const SCREENS = (["light", "dark"] as const).flatMap((colorScheme) =>
+  [375, 1_440].map((width) => ({ colorScheme, width })),
 )
+
+/** A phone and a wide screen, in light and dark. In `npm test` one of them: the light phone is 0, the dark wide screen 3. */
+export const screens = (one: 0 | 3) => everyNth(SCREENS, SCREENS.length, one)
 
 export interface Tab {
   readonly tab: Page

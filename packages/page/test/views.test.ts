@@ -12,7 +12,7 @@ import { PAYLOADS } from "./payloads.ts"
 import {
   findings,
   openTab,
-  SCREENS,
+  screens,
   sourceOf,
   startTrial,
   type Tab,
@@ -50,7 +50,7 @@ describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () 
   })
 
   it("shows every view in light and dark, on a phone and a wide screen, without errors, and to screen readers", async () => {
-    for (const { colorScheme, width } of SCREENS) {
+    for (const { colorScheme, width } of screens(3)) {
       const { tab, complaints } = await openTab(browser, trial, { colorScheme, viewport: { width, height: 900 } })
       for (const path of ["/", "/work", ...VIEWS.map((view) => `/c/work/${view}`)]) {
         await tab.goto(`${trial.base}${path}`)

@@ -189,7 +189,7 @@ test("PERM-5 property: whatever the texts hold, the screen's own sequences are t
           /(?!\n)[\p{Cc}\p{Bidi_Control}]/u,
         )
     }),
-    { numRuns: size(3, 10) },
+    { numRuns: size(2, 10) },
   )
 })
 
