@@ -191,7 +191,7 @@ describe.skipIf(!hasRecordings)("strata inspect", () => {
 
   it("looks at the other files where one cannot be read", async () => {
     writeFileSync(join(place.cwd, "poem.jsonl"), "not a transcript")
-    const { code, stdout, stderr } = await start("inspect", "poem.jsonl", recordings[0]!)
+    const { code, stdout, stderr } = await run("inspect", join(place.cwd, "poem.jsonl"), recordings[0]!)
     expect(code).toBe(1)
     expect(stderr).toContain("poem.jsonl was not imported")
     expect(stdout).toContain("Where the context went")

@@ -88,6 +88,9 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
 
   test("strata trust is kept for exactly these contents; one changed byte asks again", async () => {
     await using bench = await hostile()
+    const args = ["-c", `echo server >> ${join(bench.project, "ran.txt")}`] // servers start where the process is: here
+    const settings = { ...HOSTILE, mcpServers: { helper: { ...HOSTILE.mcpServers.helper, args } } }
+    rewrite(bench, settings)
     const shown = await bench.here(["trust", "--yes"])
     expect(shown.code).toBe(0)
     expect(shown.stdout).toContain("│ echo hook >> ran.txt")
@@ -96,16 +99,16 @@ describe.concurrent("PERM-3 strata run in a hostile repository", () => {
     expect(statSync(join(bench.home, "trust", file!)).mode & 0o777).toBe(0o600)
     expect((await bench.here(["trust", "--list"])).stdout).toContain(bench.project)
 
-    expect((await bench.strata(["run", "Work."]).ended).stderr).not.toContain("Left out")
+    expect((await bench.here(["run", "Work."])).stderr).not.toContain("Left out")
     expect([ranAtAll(bench), isWidened(bench)]).toEqual([["hook", "server"], true])
     const before = ran(bench)
 
-    rewrite(bench, { ...HOSTILE, hooks: { SessionStart: [{ command: "echo hooK >> ran.txt" }] } })
+    rewrite(bench, { ...settings, hooks: { SessionStart: [{ command: "echo hooK >> ran.txt" }] } })
     const after = await bench.here(["run", "Work."])
     expect(after.stderr).toContain("changed since you trusted them")
     expect(ran(bench)).toEqual(before)
 
-    rewrite(bench, HOSTILE) // the old contents are trusted as before
+    rewrite(bench, settings) // the old contents are trusted as before
     expect((await bench.here(["trust", "--revoke"])).stdout).toContain("is not trusted any more")
     expect((await bench.here(["run", "Work."])).stderr).toContain("Left out")
     expect(ran(bench)).toEqual(before)
