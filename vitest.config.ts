@@ -8,7 +8,6 @@ export default defineConfig({
   test: {
     include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
     exclude: [...configDefaults.exclude, ...onlyWhole],
-    exclude: [...configDefaults.exclude, ...(process.env.TEST_SIZE === "whole" ? [] : ["**/*.whole.test.{ts,tsx}"])],
     setupFiles: ["scripts/test-seeds.ts"],
     globalSetup: ["scripts/test-build/setup.ts", "packages/postgres/test/shared-setup.ts"],
     // the same for all: a loaded machine is slow, a deadlock is for ever

@@ -6,6 +6,7 @@
  * - No file imports itself in a circle.
  * - No file shared by tests sets hooks: it is loaded once, so its hooks would apply to the first test file only.
  * - Every requirement id that a file names is explained in docs/development/requirements.md. Comments in sources name none.
+ * - Every requirement id that a test names is named by one of `npm test`: `npm run test:all` alone proves none.
  * - The root of `@strata/core` exports every type of ours that its declarations name. Members marked `@internal` are not in them.
  */
 import { globSync, readFileSync } from "node:fs"
@@ -15,6 +16,7 @@ import { entriesOf, exportedNames } from "./structure/exported-names.ts"
 import { unnamedTypes } from "./structure/public-types.ts"
 import { withDeclarations } from "./structure/published-declarations.ts"
 import { idsInComments, listedIds, unlistedIds } from "./structure/requirement-ids.ts"
+import { wholeOnlyProblems } from "./structure/whole-only-ids.ts"
 
 /** From the ground up. Files directly in `src` are above all of them. */
 export const FLOORS = [
@@ -145,6 +147,7 @@ if (import.meta.main) {
       .filter((file) => setsHooks(read(file)))
       .map((file) => `${file} sets hooks, which apply to the first test file only: use onTestFinished`),
     ...unnamedRootTypes(),
+    ...wholeOnlyProblems(naming, { read, listed }),
     ...naming.flatMap((file) =>
       unlistedIds(read(file), listed).map(
         (id) => `${file} names ${id}, which docs/development/requirements.md does not list`,

@@ -105,7 +105,6 @@ export function installPackages(bundle: string, directory: string): void {
   mkdirSync(scope, { recursive: true })
   for (const { folder, manifest } of publishedPackages())
     if (isLibrary(manifest)) symlinkSync(join(bundle, folder), join(directory, "node_modules", manifest.name))
-  for (const name of ["core", "replay", "adapters", "sim"]) symlinkSync(join(bundle, name), join(scope, name))
 }
 
 /** `strata` and `strata-sim` as an installation would have them. */

@@ -70,7 +70,6 @@ async function write(directory: string): Promise<void> {
 function fingerprint(): string {
   const sources = [
     "packages/{core,postgres,replay,plugins,proxy,adapters,page,sim,cli}/{package.json,src/**/*.{ts,tsx,md,sql}}",
-    "packages/{adapters,core,postgres,replay,plugins,proxy,page,sim,cli}/{package.json,src/**/*.{ts,tsx,md,sql}}",
     "packages/cli/test/{several-commands.ts,strata-here.ts,wrapped-program.mjs}",
     "scripts/{build,test-build}/*.ts",
   ]

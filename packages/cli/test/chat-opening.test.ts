@@ -4,7 +4,6 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { acquireLock } from "../../core/src/journal/file/lock.ts"
 import { TERMINALS } from "./terminal.ts"
 import { type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
 

@@ -1,9 +1,9 @@
 /** More of memory in `strata chat`: what is shown, asked or left undone after an answer, and a dream that is ended. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { projectAt } from "@strata/core/internal/base/project"
 import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { projectAt } from "../../core/src/base/project.ts"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 import { HALTING, type Workbench } from "./workbench.ts"

@@ -21,11 +21,16 @@ export class StrataError extends Error {
   }
 
   static override [Symbol.hasInstance](value: unknown): boolean {
-    // a class of someone else's without a code of its own
-    if (!Object.hasOwn(this, "code")) return Function.prototype[Symbol.hasInstance].call(this, value)
-    const codes = (value as { readonly [CODES]?: unknown } | null | undefined)?.[CODES]
-    return codes instanceof Set && codes.has(this.code)
+    // biome-ignore lint/complexity/noThisInStatic: a class below this one inherits the method
+    return isKind(value, this)
   }
+}
+
+function isKind(value: unknown, kind: typeof StrataError): boolean {
+  // a class of someone else's without a code of its own
+  if (!Object.hasOwn(kind, "code")) return Function.prototype[Symbol.hasInstance].call(kind, value)
+  const codes = (value as { readonly [CODES]?: unknown } | null | undefined)?.[CODES]
+  return codes instanceof Set && codes.has(kind.code)
 }
 
 function codesOf(kind: typeof StrataError): readonly string[] {

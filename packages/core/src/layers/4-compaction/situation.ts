@@ -170,7 +170,7 @@ function wantedContent({ planned }: Pick<CompactionOrder, "planned">, { window }
 
 /** A compaction that was undone must not come back at once: first the context must grow, or be too full to send. */
 export function waitsAfterUndo(context: LayerContext, limits = context.thresholds): boolean {
-  const { views, size, thresholds } = context
+  const { views, size } = context
   const { undoneAt } = views.compactions
   return undoneAt !== undefined && size.tokens < limits.blocking && size.tokens - undoneAt < newContent(limits)
 }
