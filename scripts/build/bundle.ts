@@ -59,8 +59,8 @@ type LoadsAfter = (path: string) => readonly string[]
  * So core has levels, each with all that these files reach. Who needs something of a level loads it whole, as one file, with those below it.
  */
 const LEVELS: readonly (readonly string[])[] = [
-  ["index", "entries/base"],
-  ["messages", "model", "settings", "store", "tokens"].map((entry) => `entries/${entry}`),
+  ["index", "entries/base", "entries/store"],
+  ["messages", "model", "projects", "settings", "tokens"].map((entry) => `entries/${entry}`),
   ["entries/callers"],
   ["memory", "recall", "views"].map((entry) => `entries/${entry}`),
   ["conversation/open"],

@@ -12,6 +12,7 @@ import { ROOT } from "./packages.ts"
 import { problemsIn } from "./problems.ts"
 import { runToEnd } from "./run-to-end.ts"
 import { environment, prepareUser, TRIALS, type User } from "./trials.ts"
+import { TRIALS_WITH_OTHERS } from "./trials-with-others.ts"
 import type { BuiltPackage } from "./write-packages.ts"
 
 const STARTS = 9
@@ -24,7 +25,11 @@ export async function checkPackages(built: readonly BuiltPackage[]): Promise<boo
     install(packages, directory)
     prepareUser(user)
     let passed = true
-    for (const { what, run } of [...packages.map((one) => inspection(one, directory)), ...TRIALS]) {
+    for (const { what, run } of [
+      ...packages.map((one) => inspection(one, directory)),
+      ...TRIALS,
+      ...TRIALS_WITH_OTHERS,
+    ]) {
       const started = performance.now()
       const problem = await problemOf(() => run(user))
       const seconds = ((performance.now() - started) / 1000).toFixed(1)
@@ -86,5 +91,25 @@ function startTime(user: User): string {
   const [load, open] = [0, 1].map(
     (at) => runs.map((run) => run[at]!).toSorted((a, b) => a - b)[Math.floor(STARTS / 2)]!,
   )
-  return `processor time, median of ${STARTS} processes: import "@strata/core" ${load!.toFixed(0)} ms, the first openConversation ${open!.toFixed(0)} ms`
+  const imports = ADAPTERS.map((adapter) => `${adapter} ${(importTime(user, adapter) / load!).toFixed(2)}`)
+  return [
+    `processor time, median of ${STARTS} processes: import "@strata/core" ${load!.toFixed(0)} ms, the first openConversation ${open!.toFixed(0)} ms`,
+    `import of an adapter, as a multiple of "@strata/core": ${imports.join(", ")}`,
+  ].join("\n")
+}
+
+/** Those that import no package of others. */
+const ADAPTERS = ["anthropic", "ai-sdk", "mastra", "langchain", "openai-agents", "claude-agent-sdk"]
+
+const IMPORT = `
+const processorMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1_000 }
+const started = processorMs()
+await import(process.argv[1])
+console.log(processorMs() - started)`
+
+function importTime(user: User, adapter: string): number {
+  const args = ["--input-type=module", "-e", IMPORT, `@strata/adapters/${adapter}`]
+  const options = { cwd: user.directory, env: environment(user) }
+  const runs = Array.from({ length: STARTS }, () => Number(runToEnd(process.execPath, args, options)))
+  return runs.toSorted((a, b) => a - b)[Math.floor(STARTS / 2)]!
 }

@@ -18,6 +18,8 @@ export interface PackedPackage extends BuiltPackage {
   readonly tarball: string
   /** Of the tarball, in bytes. */
   readonly size: number
+  /** Of its files, in bytes. */
+  readonly unpackedSize: number
   /** The files npm put into it. */
   readonly paths: readonly string[]
 }
@@ -26,6 +28,7 @@ interface PackReport {
   readonly name: string
   readonly filename: string
   readonly size: number
+  readonly unpackedSize: number
   readonly files: readonly { readonly path: string }[]
 }
 
@@ -39,7 +42,8 @@ export function pack(packages: readonly BuiltPackage[], destination: string): re
     const report = reports.find(({ name }) => name === built.manifest.name)
     if (!report) throw new Error(`npm pack does not report ${built.manifest.name}.`)
     const tarball = join(destination, report.filename)
-    return { ...built, tarball, size: report.size, paths: report.files.map(({ path }) => path) }
+    const { size, unpackedSize } = report
+    return { ...built, tarball, size, unpackedSize, paths: report.files.map(({ path }) => path) }
   })
 }
 

@@ -41,7 +41,7 @@ export type Shared = Agent["shared"]
 /** The user here has no test runner: the tests of the documentation check such blocks. */
 const FOR_A_TEST_RUNNER = /from "vitest"/
 /** Strict in everything, including the declarations of other packages. */
-const USER_TSCONFIG = {
+export const USER_TSCONFIG = {
   compilerOptions: {
     target: "es2024",
     lib: ["es2024", "esnext.disposable"],
@@ -112,9 +112,9 @@ const isFileOf = (source: string, path: string) =>
   posix.join(".", compiled(source)) === path.replace(/-[0-9A-Z]{8}\.js$/, ".js")
 
 /** Errors in any declaration count, also in those of others: a user sees them all. */
-function typeCheck(user: User): void {
+export function typeCheck(user: User, config = "tsconfig.json"): void {
   const compiler = join(ROOT, "node_modules", "typescript", "bin", "tsc")
-  node(user, [compiler, "-p", "."])
+  node(user, [compiler, "-p", config])
 }
 
 function runPrograms(user: User): void {
@@ -232,7 +232,7 @@ async function withSimulator(user: User, use: (url: string) => Promise<void> | v
   expect((await ended) === 0, "strata sim did not end with code 0.")
 }
 
-function node(user: User, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
+export function node(user: User, args: readonly string[], env: NodeJS.ProcessEnv = {}): string {
   return runToEnd(process.execPath, args, { cwd: user.directory, env: { ...environment(user), ...env } })
 }
 
@@ -251,6 +251,6 @@ export function environment({ directory }: User): NodeJS.ProcessEnv {
   }
 }
 
-function expect(holds: boolean, problem: string): void {
+export function expect(holds: boolean, problem: string): void {
   if (!holds) throw new Error(problem)
 }

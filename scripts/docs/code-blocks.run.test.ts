@@ -10,7 +10,15 @@ import { afterAll, beforeAll, describe, expect, inject, test } from "vitest"
 import { loadSettings } from "../../packages/core/src/settings/settings.ts"
 import { isWhole, size } from "../../packages/core/test/size.ts"
 import { type CodeBlock, codeBlocks } from "./code-blocks.ts"
-import { installPackages, layOut, programFile, type Ran, runCommands, runPrograms } from "./run-block.ts"
+import {
+  bundledPrograms,
+  installPackages,
+  layOut,
+  programFile,
+  type Ran,
+  runCommands,
+  runPrograms,
+} from "./run-block.ts"
 
 const AT_ONCE = 2 // cores
 const root = join(import.meta.dirname, "../..")
@@ -43,7 +51,7 @@ describe("code blocks of the documentation", () => {
         return run
       }
       for (const page of pages.filter((_, index) => index % AT_ONCE === lane)) {
-        const place = { bundle, directory: directoryOf(page) }
+        const place = { programs: bundledPrograms(bundle), directory: directoryOf(page) }
         const own = runnable.filter((block) => block.page === page)
         const programs = own.filter(({ language }) => language === "ts")
         const results = programs.length === 0 ? Promise.resolve([]) : inTurn(() => runPrograms(programs, place))

@@ -18,8 +18,8 @@ export interface Ran {
 }
 
 export interface Place {
-  /** Where the packages are bundled. */
-  readonly bundle: string
+  /** The files of the commands `strata` and `strata-sim`. */
+  readonly programs: { readonly strata: string; readonly simulator: string }
   /** Where it may write; has the files that earlier blocks of the page saved. */
   readonly directory: string
 }
@@ -59,13 +59,19 @@ export async function runPrograms(blocks: readonly CodeBlock[], place: Place): P
   }
 }
 
-function environment({ bundle, directory }: Place): Record<string, string> {
+/** In a directory that `bundlePackages` has filled. */
+export const bundledPrograms = (bundle: string): Place["programs"] => ({
+  strata: join(bundle, "cli/dist/main.js"),
+  simulator: join(bundle, "sim/dist/main.js"),
+})
+
+function environment({ programs, directory }: Place): Record<string, string> {
   return {
-    PATH: [commands(bundle, directory), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
+    PATH: [commands(programs, directory), dirname(process.execPath), process.env.PATH ?? ""].join(delimiter),
     HOME: directory,
     STRATA_HOME: join(directory, "strata-home"),
     ANTHROPIC_API_KEY: "none",
-    NODE_COMPILE_CACHE: join(bundle, "compile-cache"),
+    NODE_COMPILE_CACHE: join(dirname(programs.strata), "compile-cache"),
     NO_COLOR: "1",
   }
 }
@@ -108,14 +114,14 @@ export function installPackages(bundle: string, directory: string): void {
 }
 
 /** `strata` and `strata-sim` as an installation would have them. */
-function commands(bundle: string, directory: string): string {
+function commands({ strata, simulator }: Place["programs"], directory: string): string {
   const bin = join(directory, "bin")
   mkdirSync(bin, { recursive: true })
   for (const [name, file] of [
-    ["strata", "cli/dist/main.js"],
-    ["strata-sim", "sim/dist/main.js"],
+    ["strata", strata],
+    ["strata-sim", simulator],
   ] as const) {
-    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${join(bundle, file)}" "$@"\n`)
+    writeFileSync(join(bin, name), `#!/bin/sh\nexec "${process.execPath}" "${file}" "$@"\n`)
     chmodSync(join(bin, name), 0o755)
   }
   return bin

@@ -14,9 +14,8 @@ import {
   randomIds,
   systemClock,
 } from "@strata/core/base"
-import { keptIn, projectIn } from "@strata/core/store"
 import { safeId } from "./foreign/safe-id.ts"
-import { JournaledSession } from "./openai-agents/session.ts"
+import type { JournaledSession } from "./openai-agents/session.ts"
 import type { StrataSession } from "./openai-agents/shapes.ts"
 
 export type { HistoryTransaction, HistoryTransactionArgs, StrataSession } from "./openai-agents/shapes.ts"
@@ -59,9 +58,11 @@ export function strataSession(options: StrataSessionOptions = {}): StrataSession
   let opened: Promise<JournaledSession> | undefined
 
   async function open(): Promise<JournaledSession> {
+    const { keptIn, projectIn } = await import("@strata/core/projects") // only now: importing this module costs little
     const { store } = keptIn(where)
     const project = placeFor(foreignProjectName(PROGRAM, (await projectIn({ ...where, store })).name), owner)
-    return new JournaledSession({ store, address: { project, id } }, { clock, ids })
+    const { JournaledSession: Session } = await import("./openai-agents/session.ts")
+    return new Session({ store, address: { project, id } }, { clock, ids })
   }
   /** After a failure the next call tries again. */
   const session = (): Promise<JournaledSession> => {

@@ -16,7 +16,8 @@ import {
   startOf,
 } from "@strata/core/memory"
 import { type Attachment, renderAttachment, textOf } from "@strata/core/messages"
-import { defaultRoot, storeFrom, whichProject } from "@strata/core/store"
+import { whichProject } from "@strata/core/projects"
+import { defaultRoot, storeFrom } from "@strata/core/store"
 import { createEstimator, findModel } from "@strata/core/tokens"
 import type { Word } from "@strata/core/views"
 import type { Environment } from "./clients.ts"

@@ -3,7 +3,7 @@
  * answer. Everything else about the model, and every other call of it, is as it was.
  */
 import { type Bindable, isBindable } from "./bound.ts"
-import { type Door, Exchange } from "./exchange.ts"
+import type { Door } from "./exchange.ts"
 import type { CallOptions, ChatModel, Fields } from "./shapes.ts"
 
 /** The model that an agent gets instead. What is no chat model stays as it is. */
@@ -35,8 +35,10 @@ interface Binding {
 
 function withTools(model: Bindable, { tools, kwargs, door }: Binding): ChatModel {
   const binding = model.bindTools(tools, kwargs)
-  const invoke = (input: unknown, options: CallOptions = {}) =>
-    new Exchange({ model, binding, tools, kwargs, door, input, options }).answer()
+  const invoke = async (input: unknown, options: CallOptions = {}) => {
+    const { Exchange } = await import("./exchange.ts") // with the first call: importing this module costs little
+    return new Exchange({ model, binding, tools, kwargs, door, input, options }).answer()
+  }
   return new Proxy(binding, {
     get(target, key) {
       if (key === "invoke") return invoke

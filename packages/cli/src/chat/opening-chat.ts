@@ -3,7 +3,8 @@
  * once the conversation is there.
  */
 import { join } from "node:path"
-import { projectDirectory, whichProject } from "@strata/core/store"
+import { whichProject } from "@strata/core/projects"
+import { projectDirectory } from "@strata/core/store"
 import type { Workspace } from "../session.ts"
 import { Completer } from "./completer.ts"
 import { type HistoryFile, historyFile } from "./input-history.ts"

@@ -2,7 +2,8 @@
 
 import { readSettings, strataDirectory } from "@strata/core"
 import { SettingsError } from "@strata/core/base"
-import { forgetLimits, storeFrom } from "@strata/core/store"
+import { forgetLimits } from "@strata/core/projects"
+import { storeFrom } from "@strata/core/store"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"

@@ -3,6 +3,7 @@ import { access } from "node:fs/promises"
 import { join } from "node:path"
 import { type ClaudeOffer, type ProjectPart, readSettings } from "@strata/core"
 import { sandboxSentence, settingsSchema, systemSandbox } from "@strata/core/agent"
+import { LIMITS, limitsIn, whichProject } from "@strata/core/projects"
 import {
   createFlags,
   DEFAULT_SETTINGS,
@@ -14,7 +15,6 @@ import {
   type Settings,
   SWITCHES,
 } from "@strata/core/settings"
-import { LIMITS, limitsIn, whichProject } from "@strata/core/store"
 import type { KeptLimit } from "@strata/core/views"
 import { briefProblem, briefStore } from "../doctor/brief-store.ts"
 

@@ -3,6 +3,7 @@ import { realpath } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import { localPerson, type Store, strataDirectory } from "@strata/core"
 import { isPlaceOf } from "@strata/core/base"
+import { whichProject } from "@strata/core/projects"
 import {
   breakLock,
   type FoundLock,
@@ -11,7 +12,6 @@ import {
   placesOf as placesInStore,
   projectDirectory,
   storeFrom,
-  whichProject,
 } from "@strata/core/store"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"

@@ -1,8 +1,6 @@
 /** `@strata/core/store`. The store of conversations: where things are, what is in them, who holds them. */
 import "../base/node-version.ts"
 
-export { forgetLimits, LIMITS, limitsIn } from "../conversation/kept-limits.ts"
-export { keptIn, projectIn } from "../conversation/list.ts"
 export { Bridge } from "../journal/bridge.ts"
 export { type Choice, chosenIn } from "../journal/chosen-contents.ts"
 export { BLOB, CONSOLIDATED, DAYS, type KeptPlace, MEMBERS, MESSAGES } from "../journal/contents.ts"
@@ -22,6 +20,5 @@ export { storedAddress, storedName } from "../journal/stored-name.ts"
 export { sumsIn, sumsText } from "../journal/sums-content.ts"
 export { type KeptMember, numberOfPlace, type PlacedMessage, teamFrom, teamTexts } from "../journal/team-content.ts"
 export { waitForLock } from "../journal/wait-for-lock.ts"
-export { whichProject } from "../journal/which-project.ts"
 export { isCommandRunning, WRITING } from "../memory/changes/hand-edits.ts"
 export { claimScratch } from "../memory/scratch.ts"

@@ -15,8 +15,9 @@ import {
   sourcePhrase,
 } from "@strata/core/memory"
 import { fenced, inline, inlineUpTo } from "@strata/core/messages"
+import { whichProject } from "@strata/core/projects"
 import { readSettings, trustOf } from "@strata/core/settings"
-import { defaultRoot, storeFrom, whichProject } from "@strata/core/store"
+import { defaultRoot, storeFrom } from "@strata/core/store"
 import type { PastOptions } from "./past.ts"
 
 const MOST_FOUND = 10

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { isSafeId, localPerson, realPath } from "@strata/core/base"
 import { parseHandle } from "@strata/core/messages"
+import { whichProject } from "@strata/core/projects"
 import {
   foundText,
   type JournalAnswer,
@@ -31,7 +32,6 @@ import {
   placesOf,
   type Store,
   storeFrom,
-  whichProject,
 } from "@strata/core/store"
 import { createEstimator, findModel } from "@strata/core/tokens"
 import type { Program } from "@strata/core/transcripts"
