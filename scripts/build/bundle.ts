@@ -56,7 +56,7 @@ type LoadsAfter = (path: string) => readonly string[]
 
 /**
  * The bundler makes a file for every set of entries and later parts that share code: seventy of them would load with the first conversation.
- * So core has levels, each with all that these files reach. Who needs something of a level loads it whole, as one file, with those below it.
+ * So core has levels, each with all that these files reach. Who needs much of a level loads it whole, as one file, with those below it.
  */
 const LEVELS: readonly (readonly string[])[] = [
   ["index", "entries/base", "entries/store"],
@@ -66,6 +66,9 @@ const LEVELS: readonly (readonly string[])[] = [
   ["conversation/open"],
   ["agent/open-agent", "entries/agent"],
 ]
+
+/** Of what a level adds. Who needs less loads only that, from files of its own. */
+const MUCH = 0.1
 
 function orderOfLoading({ inputs }: Metafile, source: string): LoadsAfter {
   const levels = LEVELS.map((files) => files.map((file) => join(source, "src", `${file}.ts`))).filter((files) =>
@@ -79,6 +82,12 @@ function orderOfLoading({ inputs }: Metafile, source: string): LoadsAfter {
   }
   const contents = levels.map((files) => reached(files.map(nameOf)))
   const levelOf = (file: string) => contents.findIndex((level) => level.has(file))
+  const bytesByLevel = (files: Iterable<string>): readonly number[] => {
+    const sums = levels.map(() => 0)
+    for (const file of files) if (levelOf(file) >= 0) sums[levelOf(file)]! += inputs[file]?.bytes ?? 0
+    return sums
+  }
+  const added = bytesByLevel(Object.keys(inputs))
   const askers = Map.groupBy(
     Object.entries(inputs).flatMap(([from, { imports }]) =>
       imports.filter(({ kind }) => kind === "dynamic-import").map(({ path }) => ({ level: levelOf(from), path })),
@@ -86,11 +95,11 @@ function orderOfLoading({ inputs }: Metafile, source: string): LoadsAfter {
     ({ path }) => path,
   )
   return (path) => {
-    const needed = Math.max(...[...reached([nameOf(path)])].map(levelOf))
-    const asked = askers.get(nameOf(path))?.map(({ level }) => level) ?? []
-    const loaded = asked.length === 0 ? -1 : Math.min(...asked)
+    const needed = bytesByLevel(reached([nameOf(path)])).findLastIndex((bytes, level) => bytes > added[level]! * MUCH)
+    const asking = askers.get(nameOf(path))?.map(({ level }) => level) ?? []
+    const last = Math.max(needed, asking.length === 0 ? -1 : Math.min(...asking))
     return levels
-      .slice(0, Math.max(needed, loaded) + 1)
+      .slice(0, last + 1)
       .flat()
       .filter((file) => file !== path)
   }
