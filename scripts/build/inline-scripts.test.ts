@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import { expect, test } from "vitest"
 import { withInlinedScripts } from "./inline-scripts.ts"
 
-const FILE = new URL("../../packages/page/src/server/scripts.ts", import.meta.url).pathname
+const FILE = join(import.meta.dirname, "../../packages/page/src/server/scripts.ts")
 
 test("BEY-10 a package has the scripts of its pages inside, small and without types", () => {
   const code = withInlinedScripts(FILE, readFileSync(FILE, "utf8"))

@@ -328,7 +328,7 @@ export const HONEST_LINES: readonly (readonly [line: string, prints: string])[] 
   ["[[ -d node_modules ]] || echo 'not installed'", "not installed"],
   ["cd src && pwd && ls && cd ..", "app.ts"],
   ["(cd docs; cat guide.md)", "The guide"],
-  ["node --version && git --version", "v"],
+  ["node --version || git --version", "v"],
   ["which bash; command -v git", "git"],
   ["date -u +%Y && uname -s", "20"],
   ["ls nothing-here 2>/dev/null || echo missing", "missing"],

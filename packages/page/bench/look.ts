@@ -20,7 +20,7 @@ const PROJECTS = 40
 const STARTS = 3
 const MB = 1_000_000
 
-const main = new URL("../../cli/src/main.ts", import.meta.url).pathname
+const main = join(import.meta.dirname, "../../cli/src/main.ts")
 const root = mkdtempSync(join(tmpdir(), "strata-bench-look-"))
 try {
   await measure()

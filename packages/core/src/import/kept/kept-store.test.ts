@@ -372,7 +372,7 @@ describe("BEY-17: what is torn is found and mended", () => {
   })
 })
 
-const WORKER = new URL("../../../test/keep-worker.ts", import.meta.url).pathname
+const WORKER = join(import.meta.dirname, "../../../test/keep-worker.ts")
 
 function worker() {
   return spawn(process.execPath, [WORKER, home], { stdio: ["ignore", "pipe", "inherit"] })

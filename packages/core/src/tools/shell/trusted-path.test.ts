@@ -6,16 +6,15 @@ import { afterEach, beforeEach, expect, test } from "vitest"
 import { resolves, trustedPath } from "./trusted-path.ts"
 
 const SYSTEM = realpathSync("/usr/bin")
-let root = "" // outside the system's temporary directories, which never count
+let root = ""
 let project = ""
 let tools = ""
 
 beforeEach(() => {
-  mkdirSync("node_modules/.cache", { recursive: true })
-  root = realpathSync(mkdtempSync("node_modules/.cache/strata-trusted-path-"))
+  root = realpathSync(mkdtempSync(join(tmpdir(), "strata-trusted-path-")))
   project = join(root, "repository", "packages", "project")
   tools = join(root, "tools")
-  for (const directory of [project, tools]) mkdirSync(directory, { recursive: true })
+  for (const directory of [project, tools, join(root, "temporary")]) mkdirSync(directory, { recursive: true })
   mkdirSync(join(root, "repository", ".git"))
 })
 afterEach(() => rmSync(root, { recursive: true, force: true }))
@@ -26,8 +25,8 @@ function program(path: string, mode = 0o755): string {
   chmodSync(path, mode)
   return path
 }
-/** The rules for the repository around this checkout do not apply to what the test makes. */
-const place = () => ({ project, home: root })
+/** A system in which `root` is a directory like any other, though it is below one for temporary files. */
+const place = () => ({ project, home: root, system: { root, temporary: [join(root, "temporary")] } })
 
 test("PERM-4 only directories outside the project, that others cannot change, count in PATH", () => {
   const others = join(root, "others")
@@ -48,13 +47,19 @@ test("PERM-4 only directories outside the project, that others cannot change, co
     others,
     join(others, "below"),
     join(root, "missing"),
-    tmpdir(),
-    "/tmp",
+    join(root, "temporary"),
     `${tools}/../tools`,
     "/usr/bin",
     tools,
   ].join(":")
   expect(trustedPath(path, place())).toEqual([tools, SYSTEM])
+})
+
+test("PERM-4 what is in a directory for temporary files does not count, whoever made it", () => {
+  const asked = resolves(program(join(tools, "ls")), { project, path: "/usr/bin" })
+  expect(asked).toMatchObject({ state: "not trusted", why: "it is in a directory for temporary files" })
+  for (const directory of [tools, tmpdir(), "/tmp", "/var/tmp", "/dev/shm"])
+    expect(trustedPath(`${directory}:/usr/bin`, { project })).toEqual([SYSTEM])
 })
 
 test("PERM-4 without PATH, the directories of the system count, and not the working directory", () => {

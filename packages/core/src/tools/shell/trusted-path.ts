@@ -20,6 +20,15 @@ export interface ProgramPlace {
   /** The project's directory. What is in it, or in a repository around it, does not count. */
   readonly project: string
   readonly home?: string
+  readonly system?: SystemDirectories
+}
+
+/** Passed in by tests: a checkout may be below a directory for temporary files, and then nothing that they make would count. */
+export interface SystemDirectories {
+  /** What is in these never counts. Default: the directories for temporary files. */
+  readonly temporary: readonly string[]
+  /** A directory that only root can change, as those above it. Default: `/`. */
+  readonly root: string
 }
 
 export type Resolution =
@@ -43,11 +52,13 @@ export class TrustedPrograms {
   #directories: readonly string[] | undefined
   readonly #entries: readonly string[]
   readonly #excluded: readonly Excluded[]
+  readonly #root: string
   readonly #known = new Map<string, Resolution>()
 
-  constructor(path: string | undefined, { project, home = homedir() }: ProgramPlace) {
+  constructor(path: string | undefined, { project, home = homedir(), system = systemDirectories() }: ProgramPlace) {
     this.#entries = (path ?? DEFAULT_PATH).split(":")
-    this.#excluded = excludedFor(project, home)
+    this.#excluded = excludedFor({ project, home, temporary: system.temporary })
+    this.#root = realOf(system.root)
   }
 
   get directories(): readonly string[] {
@@ -115,7 +126,7 @@ export class TrustedPrograms {
         pending.push(...partsOf(target).reverse())
         continue
       }
-      if (mayOthersWrite(stats)) return no(`others can change ${at}`)
+      if (!isWithin(this.#root, at) && mayOthersWrite(stats)) return no(`others can change ${at}`)
       place = at
     }
     return { state: "trusted", file: place }
@@ -127,15 +138,23 @@ interface Excluded {
   readonly why: string
 }
 
-function excludedFor(project: string, home: string): readonly Excluded[] {
-  const temporary = [...TEMPORARY, tmpdir()].map((directory) => ({
+const systemDirectories = (): SystemDirectories => ({ temporary: [...TEMPORARY, tmpdir()], root: "/" })
+
+interface ExcludedFor {
+  readonly project: string
+  readonly home: string
+  readonly temporary: readonly string[]
+}
+
+function excludedFor({ project, home, temporary }: ExcludedFor): readonly Excluded[] {
+  const never = temporary.map((directory) => ({
     directory: realOf(directory),
     why: "it is in a directory for temporary files",
   }))
   const own = [realOf(project), ...repositoriesAround(realOf(project), realOf(home))]
   // a project that holds the system itself, such as `/` in a container, is no clone
   const clones = own.filter((directory) => !isWithin("/usr/bin", directory))
-  return [...clones.map((directory) => ({ directory, why: "it belongs to the project" })), ...temporary]
+  return [...clones.map((directory) => ({ directory, why: "it belongs to the project" })), ...never]
 }
 
 /** Not one that the home directory is in: that is the person's own. */
