@@ -1,6 +1,6 @@
 /** Places where the program may not write, or finds something else than a file: clear sentences, nothing lost, no crash. */
 import { execFile, spawnSync } from "node:child_process"
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, expect, inject, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
@@ -54,7 +54,7 @@ async function place(turns: readonly string[] = ["Hello.", "Hello."]) {
   mkdirSync(bench.home, { recursive: true })
   await give(join(bench.home, ".."))
   for (const above of ["..", "../.."]) chmodSync(join(bench.home, above), 0o755)
-  return bench
+  return { ...bench, [Symbol.asyncDispose]: () => reopen().then(() => bench[Symbol.asyncDispose]()) }
 }
 
 /** A place with a conversation. */
@@ -74,9 +74,10 @@ function close(path: string, mode = 0o555): void {
   opened.push(path)
 }
 
-afterAll(() => {
-  for (const path of opened.filter((one) => existsSync(one))) chmodSync(path, 0o755) // or it could not be removed
-})
+/** Or it could not be removed. */
+async function reopen(): Promise<void> {
+  for (const path of opened.splice(0)) chmodSync(path, 0o755)
+}
 
 const memoryOf = ({ home }: Workbench) => {
   const [project] = readdirSync(join(home, "projects"))

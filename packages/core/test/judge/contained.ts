@@ -3,7 +3,7 @@
  * each share a read-only system, a temporary directory that is gone afterwards, no network but its own loopback, and its own processes.
  */
 import { spawn, spawnSync } from "node:child_process"
-import { mkdtempSync } from "node:fs"
+import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { createInterface } from "node:readline"
@@ -41,7 +41,18 @@ const WALLS = [
   ...["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"],
   ...SHOWN.flatMap((path) => ["--ro-bind", path, path]),
   ...["--unshare-net", "--unshare-pid", "--unshare-ipc", "--die-with-parent", "--new-session"],
+  ...ownerOfAll(),
 ]
+
+/**
+ * Without root, the namespace shows files of other owners, such as the system's programs, as those of a stranger, and none would count.
+ * The share runs as that stranger, so that they are its own.
+ */
+function ownerOfAll(): readonly string[] {
+  if (process.platform !== "linux" || process.getuid?.() === 0) return []
+  const shown = (of: "uid" | "gid") => readFileSync(`/proc/sys/kernel/overflow${of}`, "utf8").trim()
+  return ["--unshare-user", "--uid", shown("uid"), "--gid", shown("gid")]
+}
 
 export function findContainment({ isDisposable }: { readonly isDisposable: boolean }): Containment {
   const { status, stderr, error } = spawnSync("bwrap", [...WALLS, "true"], { encoding: "utf8" })
