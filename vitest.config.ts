@@ -18,6 +18,7 @@ export default defineConfig({
     isolate: false,
     // Node reads the sources as a user's Node does: nothing is transformed, and no test replaces a module
     experimental: { viteModuleRunner: false, nodeLoader: false },
+    reporters: ["default", new LeftOutReporter()],
     sequence: { sequencer: LongestFirst },
   },
 })

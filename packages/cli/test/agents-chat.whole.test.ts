@@ -1,15 +1,17 @@
 /** Agents in `strata chat`, in a real terminal over HTTP against the simulator. */
 import { expect, test } from "vitest"
 import { RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls } from "./workbench.ts"
+
+sayMissingTerminals()
 
 const [terminal] = TERMINALS
 const writes = {
   content: [{ type: "tool_use", id: "toolu_write", name: "Write", input: { file_path: "new.txt", content: "x" } }],
 } as const
 
-test.skipIf(!terminal)(
+test.runIf(terminal)(
   "L7-4: a background agent asks by name, the status line counts it, and its report starts a turn while the chat rests",
   async () => {
     const release = Promise.withResolvers<void>()

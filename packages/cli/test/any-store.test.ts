@@ -12,8 +12,10 @@ import { WAITING } from "../src/store-waiting.ts"
 import { RESTS, startChat } from "./chatting.ts"
 import { startDashboard } from "./dashboard-pages.ts"
 import { HINTLESS, registerHintless } from "./hintless-store.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls, type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
+
+sayMissingTerminals()
 
 registerHintless()
 
@@ -229,27 +231,22 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
   })
 })
 
-test.skipIf(newestPrograms() === undefined)(
-  "BEY-12 commands name the server and its tenant, and say what it lacks",
-  async () => {
-    await using bench = await workbench({ turns: [] })
-    const ask = async (command: string, STRATA_STORE: string) =>
-      (await bench.here([command], { env: { STRATA_STORE, STRATA_PROJECT: "shop" } })).stdout.replaceAll(/\s+/g, " ")
-    const named = `PostgreSQL at 127.0.0.1:${server!.port}/strata_1`
-    expect(await ask("config", database!)).toContain(`Store ${named} `)
-    expect(await ask("config", `${database}?tenant=acme`)).toContain(`Store ${named}, tenant acme `)
-    expect(await ask("doctor", database!)).toContain(`ok store ${named} answers`)
-    expect(await ask("doctor", server!.url())).toMatch(/problem store The database has no tables of Strata/)
-    expect(await ask("config", server!.url())).toMatch(/Learnt limits are not listed, .* no tables of Strata/)
-    const away = "postgres://app@127.0.0.1:1/none"
-    expect(await ask("doctor", away)).toMatch(/problem store The database did not answer .* asked once, and had 3 sec/)
-    expect(await ask("config", away)).toMatch(
-      /not listed, .* did not answer .* asked once, and had 3 seconds to answer/,
-    )
-  },
-)
+test("BEY-12 commands name the server and its tenant, and say what it lacks", needs("postgres"), async () => {
+  await using bench = await workbench({ turns: [] })
+  const ask = async (command: string, STRATA_STORE: string) =>
+    (await bench.here([command], { env: { STRATA_STORE, STRATA_PROJECT: "shop" } })).stdout.replaceAll(/\s+/g, " ")
+  const named = `PostgreSQL at 127.0.0.1:${server!.port}/strata_1`
+  expect(await ask("config", database!)).toContain(`Store ${named} `)
+  expect(await ask("config", `${database}?tenant=acme`)).toContain(`Store ${named}, tenant acme `)
+  expect(await ask("doctor", database!)).toContain(`ok store ${named} answers`)
+  expect(await ask("doctor", server!.url())).toMatch(/problem store The database has no tables of Strata/)
+  expect(await ask("config", server!.url())).toMatch(/Learnt limits are not listed, .* no tables of Strata/)
+  const away = "postgres://app@127.0.0.1:1/none"
+  expect(await ask("doctor", away)).toMatch(/problem store The database did not answer .* asked once, and had 3 sec/)
+  expect(await ask("config", away)).toMatch(/not listed, .* did not answer .* asked once, and had 3 seconds to answer/)
+})
 
-describe.skipIf(newestPrograms() === undefined)("a server that does not answer", () => {
+describe("a server that does not answer", needs("postgres"), () => {
   async function proxied() {
     const proxy = await startProxy(server!.port)
     onTestFinished(() => proxy.close())

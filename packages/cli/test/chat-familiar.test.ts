@@ -5,8 +5,7 @@ import { describe, expect, test } from "vitest"
 import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 
-if (TERMINALS.length === 0)
-  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+sayMissingTerminals()
 
 describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
   const started = (options: ChatOptions) => startChat(open, options)

@@ -1,14 +1,13 @@
 /** Folding and cutting in the chat, in a real terminal, over HTTP against the simulator. */
 import { describe, test } from "vitest"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 
 const LONG_ANSWER = "The port 8080 answers. ".repeat(60)
 /** The forks for notes would take turns of the script. */
 const SETTINGS = { env: { STRATA_NOTES: "0", STRATA_FOLD_KEEP: "1" } }
 
-if (TERMINALS.length === 0)
-  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+sayMissingTerminals()
 
 describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) => {
   const started = (options: ChatOptions) => startChat(open, options)

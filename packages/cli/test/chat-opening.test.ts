@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
 
 const OPENING = "Opening the conversation"
@@ -25,8 +25,7 @@ function journalsOf({ home }: Workbench): readonly string[] {
   return files.map((name) => join(home, name))
 }
 
-if (TERMINALS.length === 0)
-  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+sayMissingTerminals()
 
 describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   test("LOOP-7 takes what is typed before the conversation is open, and sends it in order", async () => {

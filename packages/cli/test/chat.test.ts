@@ -11,8 +11,7 @@ const GREEK =
 /** Sends the beginning of it and then halts: three events that open the message, one with text. */
 const BEGINNING = { faults: [{ nth: 1, fault: HALTING }], haltsAfter: 4 }
 
-if (TERMINALS.length === 0)
-  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+sayMissingTerminals()
 
 // side by side: each waits for processes to start and to draw most of the time
 describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {

@@ -3,8 +3,10 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
+
+sayMissingTerminals()
 
 const RULES = Array.from({ length: 200 }, (_, nth) => `Bash(tool-${nth}:*)`)
 const SETTINGS = {

@@ -1,16 +1,15 @@
 /** The commands: what they print, what they complain about, how they end. As processes where it is about the process. */
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { keepLimit } from "../../core/src/conversation/kept-limits.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
+import { has, needs } from "../../core/test/needs.ts"
 import { size } from "../../core/test/size.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, type Place, strata } from "./strata-process.ts"
 
 const RECORDINGS = join(import.meta.dirname, "..", "..", "..", "..", "shared", "data", "transcripts")
-const hasRecordings = existsSync(RECORDINGS)
-if (!hasRecordings) console.warn("There are no recordings next to the repository: inspecting them is not tested.")
 
 let place: Place
 beforeAll(() => {
@@ -150,8 +149,8 @@ describe("strata config", () => {
   })
 })
 
-describe.skipIf(!hasRecordings)("strata inspect", () => {
-  const recordings = hasRecordings
+describe("strata inspect", needs("transcripts"), () => {
+  const recordings = has("transcripts")
     ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
         .filter((name) => /\.(?:jsonl|json|traj)$/.test(name))
         .map((name) => join(RECORDINGS, name))

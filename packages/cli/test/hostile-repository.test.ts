@@ -14,7 +14,7 @@ import {
   SECRET_ENVIRONMENT,
   SECRETS,
 } from "./hostile-repository.ts"
-import { hasPseudoTerminal, openPty } from "./terminal.ts"
+import { openPty } from "./terminal.ts"
 import { type Workbench, workbench } from "./workbench.ts"
 
 interface Call {
@@ -153,6 +153,7 @@ describe("PERM-1 PERM-3 PERM-4 PERM-5 strata run in a hostile repository: nothin
 
 test.runIf(isWhole && hasPseudoTerminal)(
   "PERM-3 PERM-5 strata chat in a hostile repository, opened without trust, with every question answered no",
+  needs("python3"),
   async () => {
     const asked = ["cat src/link", "git status", "echo x >> ~/.bashrc"]
     const hostile = await hostileBench([...asked.map(bash), NESTED])

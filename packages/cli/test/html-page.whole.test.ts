@@ -6,7 +6,8 @@ import { join } from "node:path"
 import { type PageContent, type PageConversation, page } from "@strata/page"
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { BROWSER, launch } from "../../page/test/browser.ts"
+import { needs } from "../../core/test/needs.ts"
+import { launch } from "../../page/test/browser.ts"
 import { comparedHere } from "./compared-here.ts"
 
 const WIDTHS = [360, 1280]
@@ -60,7 +61,7 @@ async function contents(): Promise<readonly (readonly [name: string, content: Pa
   ]
 }
 
-describe.skipIf(BROWSER === undefined)("BEY-7 a page in a browser", () => {
+describe("BEY-7 a page in a browser", needs("browser"), () => {
   let browser: Browser
   let directory: string
   beforeAll(async () => {

@@ -8,6 +8,8 @@ import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
 import { TERMINALS } from "./terminal.ts"
 import { HALTING, type Workbench } from "./workbench.ts"
 
+sayMissingTerminals()
+
 /** Only what the person saves: extraction would take answers of the scripted model. */
 const BY_HAND = { STRATA_AUTO_MEMORY: "0" }
 const SECRET = `sk-ant-api03-${"Ab3dE6gH9j".repeat(9)}AA`

@@ -12,7 +12,9 @@ import type { Call } from "../src/command.ts"
 import { review } from "../src/memory/review.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, MAIN, strata } from "./strata-process.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
+
+sayMissingTerminals()
 
 const PNPM = `---
 name: Package manager

@@ -11,7 +11,9 @@ import { isWhole } from "../../core/test/size.ts"
 import { strataHere } from "./strata-here.ts"
 import { MAIN } from "./strata-process.ts"
 import { file, type Machine, machines, say } from "./sync-machines.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
+
+sayMissingTerminals()
 
 const memory = (name: string, body: string) =>
   `---\nname: ${name}\ndescription: About ${name}\ntype: project\n---\n\n${body}\n`

@@ -6,8 +6,10 @@ import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
 import { TAKES_KEYS } from "./chatting.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { type Workbench, workbench } from "./workbench.ts"
+
+sayMissingTerminals()
 
 const line = (uuid: string, parent: string | null, text: string) => {
   const role = uuid.startsWith("a") ? "assistant" : "user"

@@ -1,8 +1,10 @@
 /** Real terminals to drive programs in: tmux where it is installed, else a pseudo terminal through python3. */
-import { execFile, execFileSync, spawn, spawnSync } from "node:child_process"
+import { execFile, execFileSync, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify, stripVTControlCharacters } from "node:util"
-import { everyNth } from "../../core/test/size.ts"
+import { test } from "vitest"
+import { has, type Need, needs } from "../../core/test/needs.ts"
+import { everyNth, isWhole } from "../../core/test/size.ts"
 
 const USUAL_COLUMNS = 80
 const ROWS = 30
@@ -49,18 +51,27 @@ const KEYS = {
   "page-down": { tmux: "PageDown", bytes: "\u001b[6~" },
 } as const
 
-export const hasPseudoTerminal = spawnSync("python3", ["--version"]).status === 0
-
-export const TERMINALS: readonly {
+interface Terminal {
   readonly name: string
   readonly open: (program: TerminalProgram) => TestTerminal
-}[] = everyNth(
-  [
-    ...(hasPseudoTerminal ? [{ name: "a pseudo terminal", open: openPty }] : []),
-    ...(spawnSync("tmux", ["-V"]).status === 0 ? [{ name: "tmux", open: openTmux }] : []),
-  ],
-  2,
-)
+  readonly need: Need
+}
+
+const ALL: readonly Terminal[] = [
+  { name: "a pseudo terminal", open: openPty, need: "python3" },
+  { name: "tmux", open: openTmux, need: "tmux" },
+]
+const FOUND = ALL.filter(({ need }) => has(need))
+
+/** One of them at the small size. */
+export const TERMINALS: readonly Terminal[] = everyNth(FOUND, 2)
+
+/** For each file that goes through `TERMINALS`: what it does not try appears as a test that was left out. */
+export function sayMissingTerminals(): void {
+  const isOneEnough = !process.env.CI && !isWhole && FOUND.length > 0
+  const missing = isOneEnough ? [] : ALL.filter((one) => !FOUND.includes(one))
+  for (const { name, need } of missing) test(`in ${name}`, needs(need), () => {})
+}
 
 /** Only the variables given: what the machine has set must not change what is seen. */
 function inEnvironment(env: TerminalProgram["env"], term: string): readonly string[] {

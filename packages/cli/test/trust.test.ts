@@ -7,6 +7,8 @@ import { isWhole } from "../../core/test/size.ts"
 import { TERMINALS } from "./terminal.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
+sayMissingTerminals()
+
 const SETTINGS = ".strata/settings.json"
 const HOSTILE = {
   hooks: { SessionStart: [{ command: "echo hook >> ran.txt" }] },

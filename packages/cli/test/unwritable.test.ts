@@ -15,7 +15,12 @@ const RAW = /\bat .*\(.*:\d+:\d+\)|failed unexpectedly|^\s*(?:Error|EACCES|EISDI
 
 /** Whether the one that runs the program can read it: a checkout may be in a directory that is closed to others. */
 const mayRun = process.platform !== "win32" && (!isRoot || canReadProgram())
-if (!mayRun) test.skip("the program cannot be read as another user here, and root may write anywhere", () => {})
+const RUNS = mayRun
+  ? {}
+  : leftOut({
+      part: "places that cannot be written",
+      why: "other users cannot read this checkout, and root may write anywhere",
+    })
 
 function canReadProgram(): boolean {
   const reads = `require("node:fs").readFileSync(${JSON.stringify(PROGRAM)})`
@@ -94,7 +99,7 @@ const COMMANDS = [
   ["recall", "--search", "x"],
 ]
 
-test.skipIf(!mayRun)("BEY-9 L6-5 a home that cannot be written: every command answers with a sentence", async () => {
+test("BEY-9 L6-5 a home that cannot be written: every command answers with a sentence", RUNS, async () => {
   await using bench = await place()
   close(bench.home)
   const lines = [...COMMANDS, ["run", "Hi."]]
@@ -111,8 +116,9 @@ test.skipIf(!mayRun)("BEY-9 L6-5 a home that cannot be written: every command an
   }
 })
 
-test.skipIf(!mayRun)(
+test(
   "BEY-9 L6-5 a dream that has something to do says why it cannot start where nothing can be written",
+  RUNS,
   async () => {
     await using bench = await usedPlace()
     const memory = memoryOf(bench)
@@ -129,7 +135,7 @@ test.skipIf(!mayRun)(
   },
 )
 
-test.skipIf(!mayRun)("BEY-9 L5-8 a memory that cannot be written is read all the same, and a project too", async () => {
+test("BEY-9 L5-8 a memory that cannot be written is read all the same, and a project too", RUNS, async () => {
   await using bench = await usedPlace()
   const memory = memoryOf(bench)
   mkdirSync(memory, { recursive: true })

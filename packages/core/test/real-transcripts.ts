@@ -6,7 +6,6 @@ import { everyNth, size } from "./size.ts"
 
 const DIRECTORY = new URL("../../../../shared/data/transcripts/", import.meta.url)
 
-export const TRANSCRIPTS_ARE_HERE = existsSync(DIRECTORY)
 export const WHERE_THEY_ARE = "the recordings in ../shared/data/transcripts"
 
 export function realTranscript(name: string): ForeignFile {
@@ -42,8 +41,6 @@ export const SWE_AGENT_FILES = everyNth(["swe-agent/pydicom-1458.traj", "swe-age
 export const OPENHANDS_FILES = ["openhands/multi_swe_bench_example_output.jsonl"]
 
 const MORE = new URL("../../../../shared/data/more/", import.meta.url)
-
-export const MORE_ARE_HERE = existsSync(MORE)
 
 /** The recordings in one folder of `../shared/data/more`, by their paths in it. */
 export function moreFiles(folder: string): readonly string[] {

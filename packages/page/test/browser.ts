@@ -4,24 +4,7 @@ import { join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
 import { isWhole } from "../../core/test/size.ts"
 
-const USUAL = [
-  "/usr/bin/chromium",
-  "/usr/bin/chromium-browser",
-  "/usr/bin/google-chrome",
-  "/usr/bin/google-chrome-stable",
-]
-
-/** `CHROMIUM` names one that is somewhere else. */
-export const BROWSER: string | undefined = [process.env.CHROMIUM ?? "", ...USUAL].find(
-  (path) => path !== "" && existsSync(path),
-)
-
-if (BROWSER === undefined) {
-  const why =
-    "No Chromium was found, so tests of pages in a browser are left out. Install one (Debian: apt-get install chromium), or name it with CHROMIUM."
-  if (process.env.STRATA_TEST_BROWSER === "required") throw new Error(why)
-  process.stderr.write(`${why}\n`)
-}
+export const BROWSER = findChromium()
 
 export const launch = (): Promise<Browser> =>
   chromium.launch({

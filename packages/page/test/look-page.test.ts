@@ -1,13 +1,14 @@
 /** The page about all conversations, in a real browser. */
 import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { type Look, openLook } from "../src/index.ts"
-import { BROWSER, launch, picture } from "./browser.ts"
+import { launch, picture } from "./browser.ts"
 import { PAYLOADS } from "./payloads.ts"
 import { RecordedHome } from "./recorded-home.ts"
 import { findings, openTab, screens, startTrial, type TrialPages } from "./trial-pages.ts"
 
-describe.skipIf(BROWSER === undefined)("BEY-15 all conversations in a browser", () => {
+describe("BEY-15 all conversations in a browser", needs("browser"), () => {
   let home: RecordedHome
   let look: Look
   let trial: TrialPages

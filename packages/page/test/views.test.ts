@@ -22,7 +22,7 @@ import {
 
 const VIEWS = ["context", "messages", "compactions", "cache", "money", "agents"]
 
-describe.skipIf(BROWSER === undefined)("BEY-10 a conversation in a browser", () => {
+describe("BEY-10 a conversation in a browser", needs("browser"), () => {
   let browser: Browser
   let dir: string
   let trial: TrialPages

@@ -4,13 +4,14 @@ import { join } from "node:path"
 import { localPerson, openConversation } from "@strata/core"
 import pg from "pg"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { migrate, postgresStore } from "../src/index.ts"
 import { oldestPrograms, startServer } from "./server.ts"
 
 const programs = oldestPrograms()
 
 /** `pg_dump` is not among the programs from npm. */
-describe.skipIf(programs === undefined)("BEY-12 a backup", () => {
+describe("BEY-12 a backup", needs("postgres15"), () => {
   test("what is dumped while a conversation goes on is restored into another database, and goes on there", async () => {
     const server = await startServer({ programs: programs! })
     onTestFinished(() => server.stop())

@@ -63,7 +63,7 @@ function strata(url: string, ...args: string[]): Promise<{ code: number | null; 
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
-describe.skipIf(newestPrograms() === undefined)("BEY-12 caring for the tables", { timeout: 60_000 }, () => {
+describe("BEY-12 caring for the tables", needs("postgres"), () => {
   test("BEY-12 two migrations at once: one makes the tables, the other finds them", async () => {
     const url = await server.emptyDatabase()
     const reports = await Promise.all([migrate({ connectionString: url }), migrate({ connectionString: url })])

@@ -11,12 +11,11 @@ import { Database } from "../src/database.ts"
 import { Holder } from "../src/holder.ts"
 import { type PostgresStore, type PostgresStoreOptions, postgresStore } from "../src/index.ts"
 import { proxiedServer } from "./proxied-server.ts"
-import { newestPrograms } from "./server.ts"
 import { through } from "./tcp-proxy.ts"
 
 const PROJECT = "p"
 
-describe.skipIf(newestPrograms() === undefined)("connections", () => {
+describe("connections", needs("postgres"), () => {
   const at = proxiedServer()
 
   let tenants = 0

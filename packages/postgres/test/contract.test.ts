@@ -4,13 +4,14 @@ import pg from "pg"
 import { afterAll, beforeAll, describe, test } from "vitest"
 import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
-import { hasPooler, POOLER, startPooler, type TestPooler } from "./pooler.ts"
+import { startPooler, type TestPooler } from "./pooler.ts"
 import { newestPrograms, oldestPrograms, startServer, type TestServer } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { through } from "./tcp-proxy.ts"
 
 interface Tried {
   readonly programs: string | undefined
+  readonly needed: readonly Need[]
   /** Connections of a transaction pooler to the server. Absent: none is between. */
   readonly pooled?: number
 }

@@ -70,7 +70,7 @@ async function tablesWith(url: string, word: string): Promise<readonly string[]>
   return found
 }
 
-describe.skipIf(newestPrograms() === undefined)("BEY-12 erasing on a server", { timeout: 60_000 }, () => {
+describe("BEY-12 erasing on a server", needs("postgres"), () => {
   test("BEY-12 the index of one conversation goes with it, and so do those of its sub-agents", async () => {
     const url = await server.database()
     const store = opened(url)

@@ -1,6 +1,7 @@
 /** No query waits for ever: everything that is sent to the server, over any connection, has a limit on this side. */
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { Arrivals } from "../src/arrivals.ts"
 import { eraseTenant, migrate, postgresStore, schemaStatus } from "../src/index.ts"
 import { migrateBy, STEPS } from "../src/migrate.ts"

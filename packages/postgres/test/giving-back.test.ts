@@ -2,16 +2,16 @@
 import { ConversationLockedError, type LeaseAttempt } from "@strata/core"
 import pg from "pg"
 import { describe, expect, test, vi } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
 import { proxiedServer } from "./proxied-server.ts"
-import { newestPrograms } from "./server.ts"
 import { asked } from "./standby.ts"
 import { through } from "./tcp-proxy.ts"
 
 const PROJECT = "p"
 const CREATE = { access: "write", create: true } as const
 
-describe.skipIf(newestPrograms() === undefined)("giving back", () => {
+describe("giving back", needs("postgres"), () => {
   const at = proxiedServer()
 
   function storeOf(options: PostgresStoreOptions) {

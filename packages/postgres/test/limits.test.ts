@@ -7,13 +7,13 @@ import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { entriesOf, textsOf } from "../../core/src/store-contract/entries.ts"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { startServer, type TestServer } from "./server.ts"
 import { asked } from "./standby.ts"
 import { startProxy, through } from "./tcp-proxy.ts"
 
 const DAY = "2026-01-01"
 
-describe.skipIf(newestPrograms() === undefined)("limits", () => {
+describe("limits", needs("postgres"), () => {
   let server: TestServer
   let address: string
   const open: { close(): Promise<void> }[] = []

@@ -1,6 +1,6 @@
 /** `strata move` between files and a real server: the same bytes and the same rows, also if it is killed. */
 import { type ChildProcess, spawn } from "node:child_process"
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
@@ -144,63 +144,63 @@ describe.skipIf(newestPrograms() === undefined)(
       },
     )
 
-    test("BEY-12 a conversation and a team go on after each move, and a second move takes what is new", async () => {
-      const [address, url] = [{ project: "shop", id: "c0" }, await server.database()]
-      await conversations(1, 10)
-      const team = { project: "shop", team: "t" }
-      const mailbox = filesIn("home").mailboxes(team)
-      const { cursor } = await mailbox.send({ from: "a", to: ["b"], content: { text: "one" } })
-      await mailbox.send({ from: "a", to: ["b"], content: { text: "two" } })
-      await mailbox.close()
-      await moveContents({ from: filesIn("home"), to: tablesAt(url) })
-      const journal = await tablesAt(url).open(address, { access: "write" })
-      await journal.append([user("on the server")])
-      await journal.close()
-      const onServer = tablesAt(url).mailboxes(team)
-      expect((await onServer.read(cursor)).messages.map(({ content }) => content.text)).toEqual(["two"])
-      const three = await onServer.send({ from: "a", to: ["b"], content: { text: "three" } })
-      expect(three.sequence).toBe(3)
-      await onServer.send({ from: "b", to: ["a"], content: { text: "four" } })
+  test("BEY-12 a conversation and a team go on after each move, and a second move takes what is new", async () => {
+    const [address, url] = [{ project: "shop", id: "c0" }, await server.database()]
+    await conversations(1, 10)
+    const team = { project: "shop", team: "t" }
+    const mailbox = filesIn("home").mailboxes(team)
+    const { cursor } = await mailbox.send({ from: "a", to: ["b"], content: { text: "one" } })
+    await mailbox.send({ from: "a", to: ["b"], content: { text: "two" } })
+    await mailbox.close()
+    await moveContents({ from: filesIn("home"), to: tablesAt(url) })
+    const journal = await tablesAt(url).open(address, { access: "write" })
+    await journal.append([user("on the server")])
+    await journal.close()
+    const onServer = tablesAt(url).mailboxes(team)
+    expect((await onServer.read(cursor)).messages.map(({ content }) => content.text)).toEqual(["two"])
+    const three = await onServer.send({ from: "a", to: ["b"], content: { text: "three" } })
+    expect(three.sequence).toBe(3)
+    await onServer.send({ from: "b", to: ["a"], content: { text: "four" } })
 
-      const back = await moveContents({ from: tablesAt(url), to: filesIn("home") })
-      expect(back).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
-      const again = await filesIn("home").open(address, { access: "write" })
-      const entries = await listOf(again.entries())
-      expect(entries.map((entry) => (entry.type === "user" ? entry.message.content : "")).slice(1)).toEqual([
-        "四",
-        "on the server",
-      ])
-      await again.append([user("in files")])
-      await again.close()
-      const inFiles = filesIn("home").mailboxes(team)
-      expect((await inFiles.read(three.cursor)).messages.map(({ content }) => content.text)).toEqual(["four"])
-      expect((await inFiles.read(cursor)).messages).toHaveLength(3)
-      const five = await inFiles.send({ from: "a", to: ["b"], content: { text: "five" } })
-      await inFiles.close()
-      const forth = await moveContents({ from: filesIn("home"), to: tablesAt(url) })
-      expect(forth).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
-      const { messages } = await tablesAt(url).mailboxes(team).read(three.cursor)
-      expect(messages.map(({ content }) => content.text)).toEqual(["four", "five"])
-      // what is sent now comes after every place that anyone has read to
-      await tablesAt(url)
-        .mailboxes(team)
-        .send({ from: "a", to: ["b"], content: { text: "six" } })
-      const { messages: last } = await tablesAt(url).mailboxes(team).read(five.cursor)
-      expect(last.map(({ content }) => content.text)).toEqual(["six"])
-      expect(await moveContents({ from: tablesAt(url), to: filesIn("home") })).toMatchObject({
-        refused: [],
-        outcomes: { continued: 1, equal: 1 },
-      })
+    const back = await moveContents({ from: tablesAt(url), to: filesIn("home") })
+    expect(back).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
+    const again = await filesIn("home").open(address, { access: "write" })
+    const entries = await listOf(again.entries())
+    expect(entries.map((entry) => (entry.type === "user" ? entry.message.content : "")).slice(1)).toEqual([
+      "四",
+      "on the server",
+    ])
+    await again.append([user("in files")])
+    await again.close()
+    const inFiles = filesIn("home").mailboxes(team)
+    expect((await inFiles.read(three.cursor)).messages.map(({ content }) => content.text)).toEqual(["four"])
+    expect((await inFiles.read(cursor)).messages).toHaveLength(3)
+    const five = await inFiles.send({ from: "a", to: ["b"], content: { text: "five" } })
+    await inFiles.close()
+    const forth = await moveContents({ from: filesIn("home"), to: tablesAt(url) })
+    expect(forth).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
+    const { messages } = await tablesAt(url).mailboxes(team).read(three.cursor)
+    expect(messages.map(({ content }) => content.text)).toEqual(["four", "five"])
+    // what is sent now comes after every place that anyone has read to
+    await tablesAt(url)
+      .mailboxes(team)
+      .send({ from: "a", to: ["b"], content: { text: "six" } })
+    const { messages: last } = await tablesAt(url).mailboxes(team).read(five.cursor)
+    expect(last.map(({ content }) => content.text)).toEqual(["six"])
+    expect(await moveContents({ from: tablesAt(url), to: filesIn("home") })).toMatchObject({
+      refused: [],
+      outcomes: { continued: 1, equal: 1 },
     })
+  })
 
-    test("BEY-12 a move that is killed or stopped goes on where it ended, and says that both sides are equal", async () => {
-      await conversations(20, 10_000)
-      const url = await server.database()
-      const client = new pg.Client({ connectionString: url.replace("app@", "owner@") })
-      await client.connect()
-      /** From then on a journal waits before it is written, until the lock is free. */
-      const holdAfter = (journals: number) =>
-        client.query(`create or replace function public.hold() returns trigger language plpgsql as $$ begin
+  test("BEY-12 a move that is killed or stopped goes on where it ended, and says that both sides are equal", async () => {
+    await conversations(20, 10_000)
+    const url = await server.database()
+    const client = new pg.Client({ connectionString: url.replace("app@", "owner@") })
+    await client.connect()
+    /** From then on a journal waits before it is written, until the lock is free. */
+    const holdAfter = (journals: number) =>
+      client.query(`create or replace function public.hold() returns trigger language plpgsql as $$ begin
           if (select count(*) from strata.journal) >= ${journals} then perform pg_advisory_xact_lock_shared(4711); end if;
           return new; end $$`)
       const isHeld = async () =>
@@ -238,41 +238,40 @@ describe.skipIf(newestPrograms() === undefined)(
       }
     })
 
-    test("BEY-12 what is a person's own reaches a server that others use only after the person saw it and said yes", async () => {
-      await conversations(2, 10)
-      await filesIn("home")
-        .memories({ project: "shop" })
-        .install([{ path: "mine.md", text: "mine" }])
-      const url = await server.database()
-      const refused = await strata("move", "home", url).ended
-      expect(refused.code).not.toBe(0)
-      expect(refused.said).toMatch(/share 2 conversations and 1 memory file .* Nothing was moved\. .* add --yes/)
-      const other = await strata("move", "home", url, "--project", "other").ended
-      expect(other.said).toContain("There is nothing to move")
-      const written = []
-      for await (const content of tablesAt(url).contents().list()) written.push(content)
-      expect(written).toEqual([])
-      const owner = { pid: 1, host: "elsewhere", started: "" } // of which no one can say that it has ended
-      await filesIn("home")
-        .memories({ project: "other" })
-        .install([{ path: ".history/writing/x.json", text: JSON.stringify({ by: "x", owner }) }])
-      const command = await strata("move", "home", url, "--yes").ended
-      expect(command.said).toContain("An agent is running a command in one of your projects")
-      expect((await strata("move", url, "back").ended).said).toContain("There is nothing to move")
-    })
+  test("BEY-12 what is a person's own reaches a server that others use only after the person saw it and said yes", async () => {
+    await conversations(2, 10)
+    await filesIn("home")
+      .memories({ project: "shop" })
+      .install([{ path: "mine.md", text: "mine" }])
+    const url = await server.database()
+    const refused = await strata("move", "home", url).ended
+    expect(refused.code).not.toBe(0)
+    expect(refused.said).toMatch(/share 2 conversations and 1 memory file .* Nothing was moved\. .* add --yes/)
+    const other = await strata("move", "home", url, "--project", "other").ended
+    expect(other.said).toContain("There is nothing to move")
+    const written = []
+    for await (const content of tablesAt(url).contents().list()) written.push(content)
+    expect(written).toEqual([])
+    const owner = { pid: 1, host: "elsewhere", started: "" } // of which no one can say that it has ended
+    await filesIn("home")
+      .memories({ project: "other" })
+      .install([{ path: ".history/writing/x.json", text: JSON.stringify({ by: "x", owner }) }])
+    const command = await strata("move", "home", url, "--yes").ended
+    expect(command.said).toContain("An agent is running a command in one of your projects")
+    expect((await strata("move", url, "back").ended).said).toContain("There is nothing to move")
+  })
 
-    test("BEY-12 what is something else on the other side is named and kept, and no password is shown", async () => {
-      await conversations(2, 10)
-      const url = await server.database()
-      const other = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "write", create: true })
-      await other.append([user("another conversation")])
-      await other.close()
-      const { code, said } = await strata("move", "home", url.replace("app@", `app:${PASSWORD}@`), "--yes").ended
-      expect(code).toBe(1)
-      expect(said).toMatch(/1 copied[\s\S]*conversation shop\/c1: a line in the first \d+ bytes differs/)
-      expect(said).not.toContain(PASSWORD)
-      const journal = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "read" })
-      expect(await listOf(journal.entries())).toHaveLength(1)
-    })
-  },
-)
+  test("BEY-12 what is something else on the other side is named and kept, and no password is shown", async () => {
+    await conversations(2, 10)
+    const url = await server.database()
+    const other = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "write", create: true })
+    await other.append([user("another conversation")])
+    await other.close()
+    const { code, said } = await strata("move", "home", url.replace("app@", `app:${PASSWORD}@`), "--yes").ended
+    expect(code).toBe(1)
+    expect(said).toMatch(/1 copied[\s\S]*conversation shop\/c1: a line in the first \d+ bytes differs/)
+    expect(said).not.toContain(PASSWORD)
+    const journal = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "read" })
+    expect(await listOf(journal.entries())).toHaveLength(1)
+  })
+})

@@ -1,18 +1,13 @@
 /** A transaction pooler in front of a server: Debian's pgbouncer, where it is installed. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createConnection } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
+import { PGBOUNCER } from "../../core/test/needs.ts"
 import { account, freePort, ownedByServer, type TestServer } from "./server.ts"
-
-const PROGRAM = "/usr/sbin/pgbouncer"
-
-export const hasPooler = existsSync(PROGRAM)
-/** For the titles of tests: why they are skipped. */
-export const POOLER = hasPooler ? "pgbouncer" : "pgbouncer (skipped: it is not installed here)"
 
 export interface TestPooler {
   readonly port: number
@@ -40,7 +35,7 @@ export async function startPooler({ server, connections }: PoolerOptions): Promi
     `[databases]\n* = host=127.0.0.1 port=${server.port} user=app\n[pgbouncer]\n${lines.join("\n")}\n`,
   )
   ownedByServer(root)
-  const child = spawn(PROGRAM, ["-q", file], { ...account, stdio: ["ignore", "ignore", "pipe"] })
+  const child = spawn(PGBOUNCER, ["-q", file], { ...account, stdio: ["ignore", "ignore", "pipe"] })
   let said = ""
   child.stderr!.on("data", (text: Buffer) => {
     said = (said + text.toString()).slice(-2_000)

@@ -1,18 +1,19 @@
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { Arrivals } from "../src/arrivals.ts"
 import { postgresStore } from "../src/index.ts"
 import { runFleet } from "./fleet/driver.ts"
 import { SHORT } from "./fleet/sizes.ts"
 import { verifyFleet } from "./fleet/verify.ts"
-import { hasPooler, POOLER, startPooler, type TestPooler } from "./pooler.ts"
-import { newestPrograms, startServer, type TestServer } from "./server.ts"
+import { startPooler, type TestPooler } from "./pooler.ts"
+import { startServer, type TestServer } from "./server.ts"
 import { through } from "./tcp-proxy.ts"
 
 /** Each makes seven calls. */
 const CALLERS = 144
 
-describe.skipIf(newestPrograms() === undefined || !hasPooler)(POOLER, () => {
+describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
   let server: TestServer
   let pooler: TestPooler
   let narrow: TestPooler

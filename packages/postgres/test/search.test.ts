@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Entry, importConversations, localPerson, type Store } from "@strata/core"
@@ -21,7 +21,7 @@ import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../shared/data/transcripts")
 const sizeOf = (name: string) => statSync(join(RECORDINGS, name)).size
-const all = existsSync(RECORDINGS)
+const all = has("transcripts")
   ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
       .filter((name) => /\.(?:jsonl|traj)$/.test(name))
       .toSorted((a, b) => sizeOf(a) - sizeOf(b))
@@ -51,11 +51,9 @@ describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
     return search
   }
 
-  test.skipIf(recordings.length > 0)("the recordings in ../shared/data are absent: they are not tried", () => undefined)
-
-  test.skipIf(recordings.length === 0)(
+  test(
     "BEY-12 recorded conversations: every question has the same answer with files",
-    { timeout: 600_000 },
+    needs("transcripts"),
     async () => {
       const root = mkdtempSync(join(tmpdir(), "strata-search-"))
       onTestFinished(() => rmSync(root, { recursive: true, force: true }))

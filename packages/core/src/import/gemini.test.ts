@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { MORE_ARE_HERE, moreFiles, realMore } from "../../test/real-transcripts.ts"
+import { needs } from "../../test/needs.ts"
+import { moreFiles, realMore } from "../../test/real-transcripts.ts"
 import { flatten } from "../messages/flatten.ts"
 import { isHuman, spokenText } from "../messages/messages.ts"
 import { project } from "../views/projection.ts"
@@ -130,7 +131,7 @@ describe("JRN-6: chats of the Gemini CLI", () => {
   })
 })
 
-describe.skipIf(!MORE_ARE_HERE)("JRN-6: the recordings of Gemini", () => {
+describe("JRN-6: the recordings of Gemini", needs("more recordings"), () => {
   test.each(moreFiles("gemini-entireio-cli"))("%s: every message, call and token", (name) => {
     const { text } = realMore(name)
     const { messages: raw } = JSON.parse(text) as { messages: readonly Record<string, never>[] }

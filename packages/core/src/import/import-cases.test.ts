@@ -1,6 +1,7 @@
 /** The transcripts next to the repository that other importers lose parts of. */
-import { existsSync, readFileSync } from "node:fs"
+import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
+import { needs } from "../../test/needs.ts"
 import { project } from "../views/projection.ts"
 import { words } from "../views/record/words.ts"
 import { importTranscript } from "./import-file.ts"
@@ -16,7 +17,7 @@ function imported(name: string) {
 const uuids = ({ path }: ReturnType<typeof imported>) => path.map(({ uuid }) => uuid)
 const texts = ({ words: said }: ReturnType<typeof imported>) => said.map(({ text }) => text)
 
-describe.skipIf(!existsSync(DIRECTORY))("JRN-6: the cases in ../shared/data/import-cases", () => {
+describe("JRN-6: the cases in ../shared/data/import-cases", needs("import cases"), () => {
   test("1: what came before a boundary with a broken link", () => {
     const found = imported("1-boundary-parent-missing.jsonl")
     expect(uuids(found)).toEqual(["a", "b", "c", "d", "e"])

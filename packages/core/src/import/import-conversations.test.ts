@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, statSync } from "node:fs"
+import { readdirSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { has, needs } from "../../test/needs.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { size } from "../../test/size.ts"
 import { localPerson } from "../base/owner.ts"
@@ -12,17 +13,15 @@ import { importConversations } from "./import-conversations.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data/transcripts")
 const sizeOf = (name: string) => statSync(join(RECORDINGS, name)).size
-const all = existsSync(RECORDINGS)
+const all = has("transcripts")
   ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
       .filter((name) => /\.(?:jsonl|traj)$/.test(name))
       .toSorted((a, b) => sizeOf(a) - sizeOf(b))
-  : []
+  : ["a recording"]
 const files = size(all.slice(0, 5), all) // of four programs
 
 describe("JRN-6 importing into a journal", () => {
-  test.skipIf(files.length > 0)("the recordings in ../shared/data are absent: they are not tried", () => undefined)
-
-  test.each(files)("%s can be opened and gone on with", async (name) => {
+  test.each(files)("%s can be opened and gone on with", needs("transcripts"), async (name) => {
     const store = memoryStore()
     const outcomes = await importConversations({
       file: join(RECORDINGS, name),
@@ -55,9 +54,8 @@ describe("JRN-6 importing into a journal", () => {
     }
   })
 
-  test("a file that was imported before is refused, and says so", async () => {
-    const [name] = files
-    if (name === undefined) return
+  test("a file that was imported before is refused, and says so", needs("transcripts"), async () => {
+    const name = files[0]!
     const store = memoryStore()
     const options = { file: join(RECORDINGS, name), cwd: "/nowhere", store, env: {} }
     await importConversations(options)

@@ -1,5 +1,6 @@
 /** Every line of every real recording is accounted for, and what comes out is a conversation that could be gone on with. */
 import { describe, expect, test } from "vitest"
+import { needs } from "../../test/needs.ts"
 import {
   CLAUDE_CODE_FILES,
   CODEX_FILES,
@@ -8,7 +9,6 @@ import {
   PI_FILES,
   realTranscript,
   SWE_AGENT_FILES,
-  TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
 } from "../../test/real-transcripts.ts"
 import { flatten, type RepairRule } from "../messages/flatten.ts"
@@ -43,7 +43,7 @@ const EXPECTED_REPAIRS: Readonly<Record<string, Partial<Record<RepairRule, numbe
   "pi-mono/large-session.jsonl": { "unanswered-tool-use": 18 },
 }
 
-describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`JRN-6: ${WHERE_THEY_ARE}`, () => {
+describe(`JRN-6: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
   for (const { format, files, records } of FORMATS) {
     describe.each(files)("%s", (name) => {
       test(`is recognised as ${format} and has messages`, () => {
@@ -90,8 +90,6 @@ describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`JRN-6: ${WHERE_THEY_ARE}`, () => {
     })
   }
 })
-
-test.skipIf(TRANSCRIPTS_ARE_HERE)(`JRN-6: not checked, because ${WHERE_THEY_ARE} are not here`, () => {})
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 

@@ -3,6 +3,7 @@
  * said is read here a second time, straight from the raw JSON.
  */
 import { describe, expect, test } from "vitest"
+import { needs } from "../../test/needs.ts"
 import {
   CLAUDE_CODE_FILES,
   CODEX_FILES,
@@ -11,7 +12,6 @@ import {
   PI_FILES,
   realTranscript,
   SWE_AGENT_FILES,
-  TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
 } from "../../test/real-transcripts.ts"
 import { type Block, resultBlocks } from "../messages/blocks.ts"
@@ -24,7 +24,7 @@ interface Raw {
   readonly [key: string]: any
 }
 
-describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`JRN-6, MSG-1: ${WHERE_THEY_ARE}`, () => {
+describe(`JRN-6, MSG-1: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
   test.each(CLAUDE_CODE_FILES)("%s: every block, flag, id and usage", (name) => {
     const { text } = realTranscript(name)
     const lines = rawLines(text)

@@ -1,7 +1,6 @@
 /** Taking up a session of another program: the first time, again, after it grew, and after both went on. Real files. */
 import {
   appendFileSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -14,6 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { has, needs } from "../../test/needs.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { size } from "../../test/size.ts"
 import { localPerson } from "../base/owner.ts"
@@ -24,7 +24,7 @@ import { takeUpConversations } from "./take-up.ts"
 const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data/transcripts")
 /** A file of OpenHands has a conversation in each line, so half of it has whole ones. */
 const SEVERAL = /^openhands/
-const recordings = existsSync(RECORDINGS)
+const recordings = has("transcripts")
   ? readdirSync(RECORDINGS, { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(".jsonl") && !SEVERAL.test(name))
       .filter((name) => statSync(join(RECORDINGS, name)).size < 2_000_000)
@@ -113,19 +113,23 @@ describe("JRN-6 taking up a session of another program", () => {
     expect(await taken()).toMatchObject({ state: "beside", earlier: "old-session" })
   })
 
-  test.each(recordings)("a recording taken up in two halves reads as one taken up whole: %s", async (name) => {
-    const lines = readFileSync(join(RECORDINGS, name), "utf8").split("\n")
-    writeFileSync(file, `${lines.slice(0, lines.length / 2).join("\n")}\n`)
-    const half = await taken()
-    writeFileSync(file, lines.join("\n"))
-    const whole = await taken()
-    expect(["updated", "beside"]).toContain(whole.state)
-    if (whole.state === "updated") expect(whole.id).toBe(half.id)
-    const grown = await said(whole.id)
-    nth++
-    expect((await taken()).state).toBe("imported")
-    expect(grown).toBe(await said(half.id))
-  })
+  test.each(recordings)(
+    "a recording taken up in two halves reads as one taken up whole: %s",
+    needs("transcripts"),
+    async (name) => {
+      const lines = readFileSync(join(RECORDINGS, name), "utf8").split("\n")
+      writeFileSync(file, `${lines.slice(0, lines.length / 2).join("\n")}\n`)
+      const half = await taken()
+      writeFileSync(file, lines.join("\n"))
+      const whole = await taken()
+      expect(["updated", "beside"]).toContain(whole.state)
+      if (whole.state === "updated") expect(whole.id).toBe(half.id)
+      const grown = await said(whole.id)
+      nth++
+      expect((await taken()).state).toBe("imported")
+      expect(grown).toBe(await said(half.id))
+    },
+  )
 
   test("sub-agents that came later come along", async () => {
     const call = { type: "tool_use", id: "toolu_1", name: "Task", input: { description: "Look", prompt: "Look." } }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
+import { needs } from "../../test/needs.ts"
 import { manualClock } from "../base/clock.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
@@ -12,7 +13,7 @@ import { SEARCH_INDEX } from "./file-names.ts"
 
 const clock = manualClock("2026-03-01T10:00:00.000Z")
 const MANY = 60
-const linux = test.runIf(process.platform === "linux") // elsewhere each reading looks at all files
+const LINUX = needs("linux") // elsewhere each reading looks at all files
 
 async function memoryOf(many: number) {
   const { root, remove } = await temporaryRoot()
@@ -54,8 +55,9 @@ function watched(files: MemoryFiles) {
 
 const bodyOf = async (bank: ReturnType<typeof openBank>, file: string) => (await bank.get(file))?.body
 
-linux(
+test(
   "L5-11 a memory with nothing in it yet is not looked through for each message; its first file shows at once",
+  LINUX,
   async () => {
     const { root, remove } = await temporaryRoot()
     onTestFinished(remove)
@@ -74,7 +76,7 @@ linux(
   },
 )
 
-linux("L5-11 an edit by hand shows to all conversations that ask at the same moment", async () => {
+test("L5-11 an edit by hand shows to all conversations that ask at the same moment", LINUX, async () => {
   const { files, directory } = await memoryOf(3)
   const bank = watched(files)
   await bank.all()
@@ -84,8 +86,9 @@ linux("L5-11 an edit by hand shows to all conversations that ask at the same mom
   expect(asked.map((memories) => memories.length)).toEqual([4, 4, 4])
 })
 
-linux(
+test(
   "L5-11 while no file changes, nothing is looked at; an edit by hand shows at once, also in a folder",
+  LINUX,
   async () => {
     const { files, directory } = await memoryOf(3)
     mkdirSync(join(directory, "deep"))

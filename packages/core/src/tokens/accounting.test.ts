@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
+import { needs } from "../../test/needs.ts"
 import { openTestConversation } from "../../test/open.ts"
 import {
   CLAUDE_CODE_FILES,
@@ -8,7 +9,6 @@ import {
   OPENHANDS_FILES,
   PI_FILES,
   SWE_AGENT_FILES,
-  TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
 } from "../../test/real-transcripts.ts"
 import { mainPath } from "../import/main-path.ts"
@@ -271,7 +271,7 @@ describe("TOK-6 on the flattened view", () => {
 
 const ALL_FILES = [...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...SWE_AGENT_FILES, ...OPENHANDS_FILES]
 
-describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`TOK-6 ${WHERE_THEY_ARE} (skipped where they are not)`, () => {
+describe(`TOK-6 ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
   test.each(ALL_FILES)("%s: the classes sum to the total, and shares to a hundred", (name) => {
     for (const { messages, model } of importReal(name)) {
       const estimator = createEstimator(findModel(model ?? "unknown").facts.family)

@@ -1,18 +1,18 @@
 /** A short form of `npm run judge`, and that its canaries notice. Where bubblewrap is absent, nothing is run. */
 import { expect, test } from "vitest"
 import { PLAIN_READERS } from "../../src/tools/shell/command/plain-readers.ts"
+import { needs } from "../needs.ts"
 import { size } from "../size.ts"
-import { findContainment, runJudge } from "./contained.ts"
+import { runJudge } from "./contained.ts"
 import { knownPrograms } from "./known-options.ts"
 
-const containment = findContainment({ isDisposable: false })
-const why =
-  containment.state === "none" ? `${containment.why}: lines that are wrongly allowed would run here` : undefined
+/** Without bubblewrap, lines that are wrongly allowed would run on this machine. */
+const contained = needs("sandbox")
+const containment = { state: "contained" } as const
 
 const LINES = size(150, 2_000) // `npm run judge` tries 100,000
 const SEED = 1
-test("PERM-7 no line that runs without a question has an effect", async ({ skip }) => {
-  if (why !== undefined) return skip(why)
+test("PERM-7 no line that runs without a question has an effect", contained, async () => {
   const { judged, ran, findings } = await runJudge({
     lines: LINES,
     seed: SEED,
@@ -41,8 +41,7 @@ const HARMFUL: Readonly<Record<string, string>> = {
   "setsid --fork sleep 20 > /dev/null 2>&1; sleep 0.5": "left a process: sleep 20",
 }
 
-test("PERM-7 every canary notices", async ({ skip }) => {
-  if (why !== undefined) return skip(why)
+test("PERM-7 every canary notices", contained, async () => {
   const only = ["true", ...Object.keys(HARMFUL), "ls src"]
   const { findings } = await runJudge({
     lines: 0,

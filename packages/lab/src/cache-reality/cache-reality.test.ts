@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import type { Message, Usage } from "../../../core/src/messages/messages.ts"
+import { needs } from "../../../core/test/needs.ts"
 import { isWhole } from "../../../core/test/size.ts"
-import { BESIDE_THE_REPOSITORY, recordedConversations } from "../recordings.ts"
+import { recordedConversations } from "../recordings.ts"
 import { compareRecording, tally } from "./compare-recordings.ts"
 import { recordedRequests } from "./recorded-requests.ts"
 import { spread } from "./token-shares.ts"
@@ -206,8 +206,7 @@ describe("BEY-8: what was not predicted has a cause, where the record shows one"
 })
 
 describe("BEY-8: the recordings", () => {
-  const areHere = existsSync(BESIDE_THE_REPOSITORY)
-  test.runIf(areHere && isWhole)("predict what the API counted", () => {
+  test.runIf(isWhole)("predict what the API counted", needs("transcripts"), () => {
     const compared = recordedConversations().flatMap((each) => compareRecording(each) ?? [])
     const ours = compared.filter(({ provider }) => provider === "messages-api")
     const { predicted, exact, within1Percent, breaks, breaksWithin1Percent, causes } = tally(ours)

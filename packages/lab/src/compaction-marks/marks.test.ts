@@ -1,8 +1,8 @@
-import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { handleOf } from "@strata/core"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../core/test/builders.ts"
+import { needs } from "../../../core/test/needs.ts"
 import { isWhole } from "../../../core/test/size.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "../recordings.ts"
 import { compareCompactions } from "./compare.ts"
@@ -142,6 +142,7 @@ describe("the marks", () => {
 
   test.runIf(isWhole && existsSync(BESIDE_THE_REPOSITORY))(
     "L4-29 L4-30 in recordings, after one and after two compactions: messages, rules, files and names are in the next request",
+    needs("transcripts"),
     async () => {
       const recording = recordedConversations(join(BESIDE_THE_REPOSITORY, "entireio-cli")).find(({ name }) =>
         name.startsWith("b6"),
@@ -164,8 +165,9 @@ describe("the marks", () => {
     },
   )
 
-  test.runIf(isWhole && existsSync(BESIDE_THE_REPOSITORY))(
+  test.runIf(isWhole)(
     "L4-29 in a recording of pi: the user's messages, rules and files are in the next request after two compactions",
+    needs("transcripts"),
     async () => {
       const recording = recordedConversations(join(BESIDE_THE_REPOSITORY, "pi-mono")).find(({ name }) =>
         name.startsWith("before"),

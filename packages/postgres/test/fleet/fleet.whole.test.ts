@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { needs } from "../../../core/test/needs.ts"
 import { postgresStore } from "../../src/index.ts"
-import { newestPrograms, startServer, type TestServer } from "../server.ts"
+import { startServer, type TestServer } from "../server.ts"
 import { runFleet } from "./driver.ts"
 import { SHORT } from "./sizes.ts"
 import { verifyFleet } from "./verify.ts"
 
-describe.skipIf(newestPrograms() === undefined)("a fleet", () => {
+describe("a fleet", needs("postgres"), () => {
   let server: TestServer | undefined
   beforeAll(async () => {
     server = await startServer()

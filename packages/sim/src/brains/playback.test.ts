@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { needs } from "../../../core/test/needs.ts"
 import { makeTurn, requestOf } from "../../test/brain-tools.ts"
 import type { Answer, BrainBlock, BrainMessage } from "../brain.ts"
 import { playbackBrain, type RecordedMessage } from "./playback.ts"
@@ -89,34 +90,30 @@ describe("BEY-8 playback", () => {
     expect(answerTo(RECORDING.slice(0, 5))).toMatchObject({ content: [{ id: "toolu_b" }] })
   })
 
-  const present = existsSync(RECORDINGS)
-  test.skipIf(!present)(
-    `BEY-8 playback of real recordings${present ? "" : " (skipped: ../shared/data is not there)"}`,
-    () => {
-      for (const file of readdirSync(RECORDINGS).filter((name) => name.endsWith(".jsonl"))) {
-        const recording = readRecording(join(RECORDINGS, file))
-        const brain = playbackBrain(recording)
-        const messages = asMessages(recording)
-        const used = (blocks: readonly BrainBlock[]) =>
-          blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id)
-        let checked = 0
-        for (const [index, { role, content }] of messages.entries()) {
-          const answersCall = content.some(({ type }) => type === "tool_result") && role === "user"
-          if (!answersCall || messages[index + 1]?.role !== "assistant") continue
-          const tail = messages.slice(Math.max(0, index - 3), index + 1)
-          const turnOf = (view: readonly BrainMessage[]) => brain.answer(makeTurn(requestOf(view))) as Answer
-          const answer = turnOf([
-            { role: "user", content: [{ type: "text", text: "Earlier messages were cut." }] },
-            ...tail,
-          ])
-          expect(answer).toEqual(turnOf(messages.slice(0, index + 1)))
-          expect(used(answer.content as readonly BrainBlock[])).toEqual(
-            expect.arrayContaining(used(messages[index + 1]!.content)),
-          )
-          checked++
-        }
-        expect(checked, file).toBeGreaterThan(20)
+  test("BEY-8 playback of real recordings", needs("transcripts"), () => {
+    for (const file of readdirSync(RECORDINGS).filter((name) => name.endsWith(".jsonl"))) {
+      const recording = readRecording(join(RECORDINGS, file))
+      const brain = playbackBrain(recording)
+      const messages = asMessages(recording)
+      const used = (blocks: readonly BrainBlock[]) =>
+        blocks.filter(({ type }) => type === "tool_use").map(({ id }) => id)
+      let checked = 0
+      for (const [index, { role, content }] of messages.entries()) {
+        const answersCall = content.some(({ type }) => type === "tool_result") && role === "user"
+        if (!answersCall || messages[index + 1]?.role !== "assistant") continue
+        const tail = messages.slice(Math.max(0, index - 3), index + 1)
+        const turnOf = (view: readonly BrainMessage[]) => brain.answer(makeTurn(requestOf(view))) as Answer
+        const answer = turnOf([
+          { role: "user", content: [{ type: "text", text: "Earlier messages were cut." }] },
+          ...tail,
+        ])
+        expect(answer).toEqual(turnOf(messages.slice(0, index + 1)))
+        expect(used(answer.content as readonly BrainBlock[])).toEqual(
+          expect.arrayContaining(used(messages[index + 1]!.content)),
+        )
+        checked++
       }
-    },
-  )
+      expect(checked, file).toBeGreaterThan(20)
+    }
+  })
 })

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterAll, describe, expect, onTestFinished, test, vi } from "vitest"
+import { needs } from "../../../test/needs.ts"
 import { allEnded, pidsIn } from "../../../test/processes.ts"
 import type { HookEvent } from "../../base/vocabulary.ts"
 import { commandHooks } from "./hook-command.ts"
@@ -99,8 +100,9 @@ describe("HOOK-2 shell commands", () => {
     while (runningInGroup(group).length > 0) await wait(2) // killed, but perhaps not yet gone
   })
 
-  test.runIf(process.platform === "linux")(
+  test(
     "one whose child has left the group and holds its output open is over in time, too",
+    needs("linux"),
     async () => {
       vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
       onTestFinished(() => void vi.useRealTimers())

@@ -3,15 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { z } from "zod/v4"
+import { needs } from "../../../test/needs.ts"
 import { ask, calling, scene } from "../../../test/scripted-agent.ts"
 import { defineTool } from "../../tools/define-tool.ts"
-import { systemSandbox } from "../../tools/shell/sandbox/sandbox.ts"
 import { codingTools } from "../../tools/toolsets.ts"
 import type { AgentOptions } from "../options.ts"
-
-const sandbox = await systemSandbox()
-const hasSandbox = sandbox.state === "ready"
-if (!hasSandbox) console.warn(`Tests in the sandbox are left out: ${sandbox.why}`)
 
 /** In the sandbox, `/proc/1` is the sandbox's own first process. */
 const WHERE = "cat /proc/1/cmdline"
@@ -28,7 +24,7 @@ async function whereItRan(options: Partial<AgentOptions> = {}, command = WHERE):
   return /bwrap/.test(JSON.stringify(requests.at(-1)!.messages)) ? "inside" : "outside"
 }
 
-test.runIf(hasSandbox)("PERM-8 a command runs inside if no one said yes, and outside if someone did", async () => {
+test("PERM-8 a command runs inside if no one said yes, and outside if someone did", needs("sandbox"), async () => {
   expect(await whereItRan()).toBe("inside")
   expect(await whereItRan({ mode: "plan" })).toBe("inside")
   expect(await whereItRan({ mode: "accept-edits" })).toBe("inside")
@@ -40,7 +36,7 @@ test.runIf(hasSandbox)("PERM-8 a command runs inside if no one said yes, and out
   expect(await whereItRan({ hooks: [said] })).toBe("outside")
 })
 
-test.runIf(hasSandbox)("PERM-8 the setting sandbox decides: off, unasked, all", async () => {
+test("PERM-8 the setting sandbox decides: off, unasked, all", needs("sandbox"), async () => {
   const command = `${WHERE}; touch made`
   expect(await whereItRan({ settings: { permissions: RULES, sandbox: "off" } })).toBe("outside")
   expect(await whereItRan({ settings: { permissions: RULES, sandbox: "all" } })).toBe("inside")
@@ -48,7 +44,7 @@ test.runIf(hasSandbox)("PERM-8 the setting sandbox decides: off, unasked, all", 
   expect(await whereItRan({ settings: { permissions: RULES } }, command)).toBe("outside")
 })
 
-test.runIf(hasSandbox)("PERM-8 the person's own command runs outside, also where all others do not", async () => {
+test("PERM-8 the person's own command runs outside, also where all others do not", needs("sandbox"), async () => {
   const { open, cwd } = scene()
   const agent = await open([], { tools: codingTools(), env: { PATH: process.env.PATH }, settings: { sandbox: "all" } })
   const { content } = await agent.runCommand({

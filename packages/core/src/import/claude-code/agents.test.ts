@@ -1,9 +1,10 @@
 /** Sub-agents of Claude Code transcripts: their own files, sidechain lines, progress reports. */
 import { execFileSync } from "node:child_process"
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { needs } from "../../../test/needs.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { everyNth } from "../../../test/size.ts"
 import { projectName } from "../../base/ids.ts"
@@ -286,12 +287,10 @@ describe("JRN-6 L7-4 sub-agents of Claude Code", () => {
     ["more/cipher-box/d7-389a3e9644-0.jsonl", 2],
     ["more/entireio-cli/a0-9495d15235-0.jsonl", 4],
   ] as const
-  const areHere = existsSync(RECORDINGS) && readdirSync(RECORDINGS).includes("more")
 
-  test.skipIf(areHere)("the recordings in ../shared/data are absent: they are not tried", () => undefined)
-
-  test.skipIf(!areHere).each(everyNth(WITH_AGENTS, 3))(
+  test.each(everyNth(WITH_AGENTS, 3))(
     "%s has %i agents, and the tree adds up",
+    needs("all recordings"),
     async (name, agents) => {
       const { ledger, roster, chat, outcome, store } = await imported(join(RECORDINGS, name))
       expect(roster).toHaveLength(agents)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { MORE_ARE_HERE, moreFiles, realMore } from "../../../test/real-transcripts.ts"
+import { needs } from "../../../test/needs.ts"
+import { moreFiles, realMore } from "../../../test/real-transcripts.ts"
 import { flatten } from "../../messages/flatten.ts"
 import { isHuman, spokenText } from "../../messages/messages.ts"
 import { ledger } from "../../views/ledger/ledger.ts"
@@ -167,7 +168,7 @@ describe("JRN-6: sessions of the Copilot CLI", () => {
   })
 })
 
-describe.skipIf(!MORE_ARE_HERE)("JRN-6: the recordings of Copilot", () => {
+describe("JRN-6: the recordings of Copilot", needs("more recordings"), () => {
   test.each(moreFiles("copilot-agentv"))("%s: every message of the person, nothing left over", (name) => {
     const { text } = realMore(name)
     const typed = text

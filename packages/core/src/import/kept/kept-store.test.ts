@@ -139,7 +139,7 @@ describe("BEY-17: a kept session", () => {
     await expect(store().restore(session!, at("to"))).resolves.toMatchObject({ files: 1 })
   })
 
-  test.skipIf(process.getuid?.() === 0)("that cannot be read is named, not passed over", async () => {
+  test("that cannot be read is named, not passed over", needs("person"), async () => {
     put(transcript(), lines(1))
     chmodSync(transcript(), 0)
     expect(await store().keep()).toMatchObject({ added: 0, failed: [{ path: transcript() }] })

@@ -1,5 +1,6 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
+import { has, needs } from "../../../test/needs.ts"
 import {
   CLAUDE_CODE_FILES,
   CODEX_FILES,
@@ -7,7 +8,6 @@ import {
   PI_FILES,
   realTranscript,
   SWE_AGENT_FILES,
-  TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
 } from "../../../test/real-transcripts.ts"
 import { isMessage } from "../../journal/entries.ts"
@@ -85,18 +85,15 @@ function expectRoundTrip(file: ForeignFile, { to, ordered, cannotHold = () => fa
 
 const CASES = new URL("../../../../../../shared/data/import-cases/", import.meta.url)
 
-describe.skipIf(!existsSync(CASES))("BEY-17: an export is read again with the same messages: import cases", () => {
+describe("BEY-17: an export is read again with the same messages: import cases", needs("import cases"), () => {
   for (const format of FORMATS)
-    test.each(existsSync(CASES) ? readdirSync(CASES) : [])(`${format.to}: %s`, (name) => {
+    test.each(has("import cases") ? readdirSync(CASES) : ["a case"])(`${format.to}: %s`, (name) => {
       expectRoundTrip({ name, text: readFileSync(new URL(name, CASES), "utf8") }, format)
     })
 })
 
-describe.skipIf(!TRANSCRIPTS_ARE_HERE)(
-  `BEY-17: an export is read again with the same messages: ${WHERE_THEY_ARE}`,
-  () => {
-    const files = [...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...SWE_AGENT_FILES, ...OPENHANDS_FILES]
-    for (const format of FORMATS)
-      test.each(files)(`${format.to}: %s`, (name) => expectRoundTrip(realTranscript(name), format))
-  },
-)
+describe(`BEY-17: an export is read again with the same messages: ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
+  const files = [...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...SWE_AGENT_FILES, ...OPENHANDS_FILES]
+  for (const format of FORMATS)
+    test.each(files)(`${format.to}: %s`, (name) => expectRoundTrip(realTranscript(name), format))
+})

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { ADDRESS, openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from "../../../test/journal-files.ts"
+import { needs } from "../../../test/needs.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { size as scaled } from "../../../test/size.ts"
 import { seededIds } from "../../base/ids.ts"
@@ -408,11 +409,11 @@ describe("JRN-9 what is in the way of opening", () => {
     expect(await fileStore({ root }).list("p")).toEqual([])
   })
 
-  test.runIf(process.platform === "linux")("a root below /proc ends with an error", async () => {
+  test("a root below /proc ends with an error", needs("linux"), async () => {
     expect(await opening("/proc/strata-test")).toMatch(/^JournalOpenError: \/proc\/strata-test cannot be opened/)
   })
 
-  test.runIf(process.platform === "linux")("a disk without room, at opening", async () => {
+  test("a disk without room, at opening", needs("linux"), async () => {
     const script = fileURLToPath(new URL("../../../test/open-journal.ts", import.meta.url))
     const limited = 'ulimit -f 0 && exec "$0" "$@"'
     const { stdout } = await promisify(execFile)("sh", ["-c", limited, process.execPath, script, root])

@@ -5,6 +5,7 @@ import { syncBuiltinESMExports } from "node:module"
 import { basename, join } from "node:path"
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest"
 import { openJournal, pathsIn, temporaryRoot, userEntry } from "../../../test/journal-files.ts"
+import { needs } from "../../../test/needs.ts"
 import type { FlushMode, Journal } from "../store.ts"
 import { fileStore } from "./file-store.ts"
 
@@ -71,7 +72,7 @@ async function opened(mode: FlushMode): Promise<Journal> {
 
 type Expected = Readonly<Record<FlushMode, readonly string[]>>
 
-describe.runIf(fs.existsSync("/proc/self/fd"))("BEY-12 JRN-3 what a flush mode waits for", () => {
+describe("BEY-12 JRN-3 what a flush mode waits for", needs("linux"), () => {
   const of = (expected: Expected) => MODES.map((mode) => [mode, expected[mode]] as const)
 
   describe.each(of({ always: ["c.jsonl"], turn: [], never: [] }))("%s: an append", (mode, expected) => {

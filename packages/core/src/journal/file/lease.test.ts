@@ -9,6 +9,7 @@ import { setImmediate } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { ADDRESS, openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from "../../../test/journal-files.ts"
+import { needs } from "../../../test/needs.ts"
 import { systemClock } from "../../base/clock.ts"
 import { LockLostError, MemberNameTakenError } from "../../base/errors.ts"
 import { fenceOf } from "./fence.ts"
@@ -21,9 +22,6 @@ import { openFileJournal } from "./open-file-journal.ts"
 import { PooledFile } from "./pooled-file.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/paused-writer.ts", import.meta.url))
-const canSeeStops = existsSync("/proc/self/stat")
-if (!canSeeStops)
-  console.warn("Not tried: writers that are paused. This system does not show when a process has stopped.")
 
 async function temporary(): Promise<string> {
   const { root, remove } = await temporaryRoot()
@@ -94,7 +92,7 @@ async function goOnHere(root: string) {
   return journal
 }
 
-describe.skipIf(!canSeeStops)("JRN-3 BEY-12 a writer that was paused", () => {
+describe("JRN-3 BEY-12 a writer that was paused", needs("linux"), () => {
   test.each([
     ["append two", "append", /^LockLostError: .*This write was not /],
     ["large two", "append", /^LockLostError: .*This write was not /],

@@ -1,18 +1,17 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from "../../../test/journal-files.ts"
+import { needs } from "../../../test/needs.ts"
 import { ConversationLockedError, LockLostError } from "../../base/errors.ts"
 import { breakLock, findLocks } from "./find-locks.ts"
 import { judge, thisProcess } from "./lock-owner.ts"
 
 const HOLDER = fileURLToPath(new URL("../../../test/lock-holder.ts", import.meta.url))
 const NEW_SPACE = ["--pid", "--fork", "--mount-proc", "--kill-child"]
-const hasSpaces = process.platform === "linux" && spawnSync("unshare", [...NEW_SPACE, "true"]).status === 0
-if (!hasSpaces) console.warn("Not tried: locks between pid namespaces. This system does not let the test make one.")
 
 async function temporary() {
   const { root, remove } = await temporaryRoot()
@@ -50,7 +49,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exit
 }
 
-describe.skipIf(!hasSpaces)("JRN-3 a lock between two containers with one host name", () => {
+describe("JRN-3 a lock between two containers with one host name", needs("namespaces"), () => {
   test("JRN-3 the second does not get the lock of a living first, and only the first is acknowledged", async () => {
     const root = await temporary()
     const first = holder(root)

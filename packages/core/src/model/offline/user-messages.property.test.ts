@@ -1,7 +1,8 @@
-import { existsSync, globSync, readFileSync } from "node:fs"
+import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { needs } from "../../../test/needs.ts"
 import { size } from "../../../test/size.ts"
 import type { ReadMessage } from "./read-message.ts"
 import { summarise } from "./summary.ts"
@@ -64,27 +65,23 @@ describe("BEY-6 extractive, with any text from the user", () => {
     )
   })
 
-  const present = existsSync(TRANSCRIPTS)
-  test.skipIf(!present)(
-    `BEY-6 real recordings${present ? "" : " (skipped: ../shared/data is not there)"}: no message is lost`,
-    () => {
-      for (const file of globSync("{claude-code-log,entireio-cli}/*.jsonl", { cwd: TRANSCRIPTS })) {
-        const entries = readFileSync(join(TRANSCRIPTS, file), "utf8")
-          .trim()
-          .split("\n")
-          .map((text) => JSON.parse(text))
-        const messages: ReadMessage[] = entries
-          .filter(({ type, isSidechain }) => ["user", "assistant"].includes(type) && !isSidechain)
-          .map(({ message: { role, content } }) => {
-            return { role, content: typeof content === "string" ? [{ type: "text", text: content }] : content }
-          })
-        const half = Math.floor(messages.length / 2)
-        const first = summarise(messages.slice(0, half))
-        const section = userMessagesIn(summarise([says(`Summary:\n${first}`), ...messages.slice(half)]))
-        const said = wordsOf(readTimeline(messages), "human")
-        expect(said.length, file).toBeGreaterThan(0)
-        for (const words of said) expect(section.includes(words), `${file}: ${words.slice(0, 80)}`).toBe(true)
-      }
-    },
-  )
+  test("BEY-6 real recordings: no message is lost", needs("transcripts"), () => {
+    for (const file of globSync("{claude-code-log,entireio-cli}/*.jsonl", { cwd: TRANSCRIPTS })) {
+      const entries = readFileSync(join(TRANSCRIPTS, file), "utf8")
+        .trim()
+        .split("\n")
+        .map((text) => JSON.parse(text))
+      const messages: ReadMessage[] = entries
+        .filter(({ type, isSidechain }) => ["user", "assistant"].includes(type) && !isSidechain)
+        .map(({ message: { role, content } }) => {
+          return { role, content: typeof content === "string" ? [{ type: "text", text: content }] : content }
+        })
+      const half = Math.floor(messages.length / 2)
+      const first = summarise(messages.slice(0, half))
+      const section = userMessagesIn(summarise([says(`Summary:\n${first}`), ...messages.slice(half)]))
+      const said = wordsOf(readTimeline(messages), "human")
+      expect(said.length, file).toBeGreaterThan(0)
+      for (const words of said) expect(section.includes(words), `${file}: ${words.slice(0, 80)}`).toBe(true)
+    }
+  })
 })

@@ -148,7 +148,7 @@ describe("what is not a file", () => {
     await expect(tryRead("README.txt")).rejects.toThrow("Did you mean readme.md")
   })
 
-  test.skipIf(process.getuid?.() === 0)("a directory without rights is said to be that", async () => {
+  test("a directory without rights is said to be that", needs("person"), async () => {
     const { at, tryRead } = workspace()
     mkdirSync(join(at, "closed"))
     writeFileSync(join(at, "closed", "a.txt"), "x")

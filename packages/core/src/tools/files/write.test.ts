@@ -11,6 +11,7 @@ import {
 } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { needs } from "../../../test/needs.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { fileEffects } from "../../views/record/file-effects.ts"
 import { isReadOnly } from "../defaults.ts"
@@ -154,7 +155,7 @@ describe("LOOP-3 an existing file", () => {
     expect(readdirSync(at).sort()).toEqual(["a.txt", "folder"])
   })
 
-  test.skipIf(process.getuid?.() === 0)("that is read-only stays as it is", async () => {
+  test("that is read-only stays as it is", needs("person"), async () => {
     const { write, put, read, at } = workspace()
     put("a.txt", "one\n")
     chmodSync(join(at, "a.txt"), 0o444)

@@ -12,6 +12,7 @@ import { createMcpHandler } from "@modelcontextprotocol/server"
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { IN_MEMORY, openInMemory } from "../../../test/mcp-in-memory.ts"
 import { createTestServer } from "../../../test/mcp-server.ts"
+import { needs } from "../../../test/needs.ts"
 import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
 import { everyNth, size } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
@@ -496,7 +497,7 @@ describe("MCP calls", () => {
 })
 
 describe("MCP close", () => {
-  it.runIf(process.platform === "linux")("ends servers that do not want to end, and what they started", async () => {
+  it("ends servers that do not want to end, and what they started", needs("linux"), async () => {
     const file = join(scratchDirectory(), "pids")
     const { servers, tool } = await connect({ t: stdio("stubborn", file) })
     const pids = readFileSync(file, "utf8").trim().split("\n").map(Number)
@@ -514,7 +515,7 @@ describe("MCP close", () => {
 })
 
 describe("LOOP-8: a killed process", () => {
-  it.runIf(process.platform === "linux")("leaves no server, and nothing that a server started", async () => {
+  it("leaves no server, and nothing that a server started", needs("linux"), async () => {
     const file = join(scratchDirectory(), "pids")
     const module = JSON.stringify(join(import.meta.dirname, "mcp.ts"))
     const config = JSON.stringify(stdio("stubborn", file))

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { describe, expect, it } from "vitest"
+import { needs } from "../../../test/needs.ts"
 import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { GuardedProcess } from "./guarded-process.ts"
@@ -37,7 +38,7 @@ describe("a guarded process", () => {
     expect(isRunning(child!)).toBe(false)
   })
 
-  it.runIf(process.platform === "linux")("is stopped with everything it started", async () => {
+  it("is stopped with everything it started", needs("linux"), async () => {
     const file = join(scratchDirectory(), "pids")
     const running = shell(`trap '' TERM; ${family(file)}`)
     const pids = await pidsIn(file, 3)
@@ -45,7 +46,7 @@ describe("a guarded process", () => {
     expect(pids.map(isRunning)).toEqual([false, false, false])
   })
 
-  it.runIf(process.platform === "linux")("dies with everything it started when this process is killed", async () => {
+  it("dies with everything it started when this process is killed", needs("linux"), async () => {
     const file = join(scratchDirectory(), "pids")
     const module = JSON.stringify(join(import.meta.dirname, "guarded-process.ts"))
     const program = `import { GuardedProcess } from ${module}

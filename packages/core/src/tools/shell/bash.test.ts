@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, describe, expect, it, vi } from "vitest"
+import { needs } from "../../../test/needs.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { isReadOnly } from "../defaults.ts"
 import { bashOutputTool, killShellTool } from "./background-shells.ts"
@@ -282,7 +283,7 @@ describe("Bash: nothing outlives it", () => {
     )
   })
 
-  it.runIf(process.platform === "linux")("finds children that left the group", async () => {
+  it("finds children that left the group", needs("linux"), async () => {
     const file = join(scratchDirectory(), "pids")
     const abort = new AbortController()
     const command = `setsid bash -c 'echo $$ >> ${file}; sleep 60' & sleep 60`

@@ -16,16 +16,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, describe, expect, it, onTestFinished } from "vitest"
+import { needs } from "../../../test/needs.ts"
 import { allEnded } from "../../../test/processes.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { bashTool } from "./bash.ts"
 import type { Confinement } from "./confinement.ts"
-import { systemSandbox } from "./sandbox/sandbox.ts"
 import { ShellSession } from "./shell-session.ts"
-
-const sandbox = await systemSandbox()
-if (sandbox.state === "missing") console.warn(`Tests in the sandbox are left out: ${sandbox.why}`)
-const hasSandbox = sandbox.state === "ready"
 
 const sessions: ShellSession[] = []
 afterEach(async () => {
@@ -55,7 +51,7 @@ function world(mode: Confinement["sandbox"] = "unasked") {
   return { top, project, home, root, run, env }
 }
 
-describe.runIf(hasSandbox)("a command that no one allowed, in the sandbox", () => {
+describe("a command that no one allowed, in the sandbox", needs("sandbox"), () => {
   it("PERM-8 writes nothing: not the project, not the home directory, not /tmp outside; one that was allowed does", async () => {
     const { project, home, top, run } = world()
     const canary = join(tmpdir(), `strata-canary-${process.pid}`)
@@ -175,7 +171,7 @@ describe.runIf(hasSandbox)("a command that no one allowed, in the sandbox", () =
   })
 })
 
-describe.runIf(hasSandbox)('the setting sandbox "all"', () => {
+describe('the setting sandbox "all"', needs("sandbox"), () => {
   it("PERM-8 a command that was allowed writes the project and nothing else, and has the network", async () => {
     const { project, home, root, run } = world("all")
     const shown = await run(`echo x > made; echo x > ${home}/made; ls -A ${root}; cat ${home}/.ssh/id`, {

@@ -5,15 +5,8 @@ import { projectName } from "../../../src/base/ids.ts"
 import { writeImported } from "../../../src/import/into-journal.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { openCompacting } from "../../compacting.ts"
-import {
-  CLAUDE_CODE_FILES,
-  CODEX_FILES,
-  importReal,
-  OPENHANDS_FILES,
-  PI_FILES,
-  TRANSCRIPTS_ARE_HERE,
-  WHERE_THEY_ARE,
-} from "../../real-transcripts.ts"
+import { needs } from "../../needs.ts"
+import { CLAUDE_CODE_FILES, CODEX_FILES, importReal, OPENHANDS_FILES, PI_FILES } from "../../real-transcripts.ts"
 import { everyNth } from "../../size.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
@@ -22,9 +15,7 @@ const WINDOW = 1_000_000
 const CWD = "/recorded"
 const FILES = everyNth([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES], 3)
 
-if (!TRANSCRIPTS_ARE_HERE) test.skip(`TOK-9 needs ${WHERE_THEY_ARE}`, () => {})
-
-describe.runIf(TRANSCRIPTS_ARE_HERE)("TOK-9, L4-34 on recordings, plan and outcome differ by at most 3%", () => {
+describe("TOK-9, L4-34 on recordings, plan and outcome differ by at most 3%", needs("transcripts"), () => {
   test.each(FILES)("%s", async (name) => {
     for (const [at, imported] of importReal(name).slice(0, 2).entries()) {
       const store = memoryStore()

@@ -13,13 +13,13 @@ import { mainPath } from "../../../src/import/main-path.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { openCompacting } from "../../compacting.ts"
+import { needs } from "../../needs.ts"
 import {
   CLAUDE_CODE_FILES,
   CODEX_FILES,
   importReal,
   OPENHANDS_FILES,
   PI_FILES,
-  TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
 } from "../../real-transcripts.ts"
 import {

@@ -2,6 +2,7 @@
 import { readdirSync, readlinkSync } from "node:fs"
 import { expect, test } from "vitest"
 import { openConversation } from "../../../src/front-door.ts"
+import { needs } from "../../needs.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 
 const MANY = 6
@@ -20,8 +21,9 @@ function openIndexes(directory: string): readonly number[] {
   return [...Map.groupBy(indexes, (file) => file).values()].map(({ length }) => length)
 }
 
-test.runIf(process.platform === "linux")(
+test(
   "BEY-5 many conversations of two owners: each index is open once, each finds what its owner said, and all close with the last",
+  needs("linux"),
   async () => {
     const dir = scratchDirectory()
     const open = (owner: string, nth: number) =>

@@ -3,13 +3,13 @@
  * files is not computed twice: paths that a command may have written are only checked to be named by one.
  */
 import { describe, expect, test } from "vitest"
+import { needs } from "../../../../test/needs.ts"
 import {
   CLAUDE_CODE_FILES,
   CODEX_FILES,
   importReal,
   OPENHANDS_FILES,
   PI_FILES,
-  TRANSCRIPTS_ARE_HERE,
   WHERE_THEY_ARE,
 } from "../../../../test/real-transcripts.ts"
 import {
@@ -26,7 +26,7 @@ import { renderFailures, renderFiles, renderTests } from "./work-done.ts"
 
 const UNBOUNDED = { limit: Number.POSITIVE_INFINITY, estimate: () => 1 }
 
-describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}`, () => {
+describe(`L4-29 ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
   test.each([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES])("%s: the files", (name) => {
     for (const { messages } of importReal(name)) {
       const calls = callsIn(messages)
