@@ -121,7 +121,7 @@ test("BEY-11, BEY-14 every request of a random program is valid, and our tool is
     }),
     { numRuns: RUNS, ...(process.env.FUZZ_SEED ? { seed: Number(process.env.FUZZ_SEED) } : {}) },
   )
-}, 600_000)
+})
 
 const isText = (message: Anthropic.MessageParam) => typeof message.content === "string"
 

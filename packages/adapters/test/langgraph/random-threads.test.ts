@@ -219,4 +219,4 @@ test("BEY-12: random threads are answered as LangGraph's own saver answers, also
     }),
     { numRuns: size(3, 20), endOnFailure: true },
   )
-}, 120_000)
+})

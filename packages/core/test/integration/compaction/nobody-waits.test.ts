@@ -1,5 +1,6 @@
 /** L4-28, L4-35: with default settings no request waits for a summary, unless the window itself is full. */
 import { describe, expect, test } from "vitest"
+import type { Agent } from "../../../src/agent/agent.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { isWhole, size } from "../../size.ts"
@@ -26,13 +27,26 @@ async function slowly(turns: number, { count = 45, words = 2_000 } = {}) {
       return WRITTEN
     },
   })
-  const release = () => {
-    for (const { until, resolve } of waiting) if (work() >= until) resolve()
+  /** For `watch`: once a summary is written, the conversation goes on when it has arrived, however slow the machine is. */
+  const releasing = (agent: Agent) => {
+    const arrivals: (() => void)[] = []
+    agent.conversation.on("compaction", (step) => {
+      if (step.phase === "message" && step.message.includes("is prepared")) arrivals.shift()?.()
+    })
+    return async () => {
+      for (const each of waiting.filter(({ until }) => work() >= until)) {
+        waiting.splice(waiting.indexOf(each), 1)
+        const { promise, resolve } = Promise.withResolvers<void>()
+        arrivals.push(resolve)
+        each.resolve()
+        await promise
+      }
+    }
   }
   const releaseAll = () => {
     for (const { resolve } of waiting) resolve()
   }
-  return { ...made, asked, release, releaseAll, isPending: () => asked.length > 0 }
+  return { ...made, asked, releasing, releaseAll, isPending: () => asked.length > 0 }
 }
 
 describe("L4-28, L4-35 nobody waits", () => {
@@ -58,7 +72,7 @@ describe("L4-28, L4-35 nobody waits", () => {
   test.runIf(isWhole)("for a planner's summary of 13 turns: what came meanwhile is kept word for word", async () => {
     const { sim, release, asked } = await slowly(13, { count: 40, words: 6_000 })
     const agent = await compactingAgent(sim, { settings: { ...AHEAD, planner: "economy" }, window: 1_000_000 })
-    await ask(agent, "Go.", { watch: release })
+    await ask(agent, "Go.", { watch: releasing(agent) })
     const [first] = await decisionsOf(agent, "compacted")
     expect(first).toMatchObject({ prepared: true, planned: expect.stringContaining("need not be sent again") })
     const entries = await entriesOf(agent)
