@@ -5,7 +5,7 @@ import type { Agent } from "../../../src/agent/agent.ts"
 import { size } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
-import { compactingAgent, compactingSimulator, decisionsOf } from "./compacting.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, entriesOf } from "./compacting.ts"
 
 const fileText = (name: number, lines: number) =>
   Array.from({ length: lines }, (_, line) => `const value_${name}_${line} = compute(${line * 7}, "item ${line}")`).join(
@@ -27,6 +27,15 @@ async function conversationOf(tokens: number, { withFiles }: { readonly withFile
   return { agent, of, said: noticesOf(agent) }
 }
 
+/** So short that a summary and what stands beside it would take as much room. */
+async function shortConversation() {
+  const { sim } = await compactingSimulator(["The answer is 42."])
+  const agent = await compactingAgent(sim, { ...project(), window: 1_000_000, settings: { planner: "off" } })
+  await ask(agent, "What is the answer?")
+  await agent.conversation.settled()
+  return { sim, agent }
+}
+
 function noticesOf({ conversation }: Agent): readonly string[] {
   const said: string[] = []
   conversation.on("compaction", (progress) => {
@@ -36,6 +45,18 @@ function noticesOf({ conversation }: Agent): readonly string[] {
 }
 
 describe("L4-34 /compact", () => {
+  test("where it would not make enough room, it is refused: no model is asked, and nothing is written or paid", async () => {
+    const { sim, agent } = await shortConversation()
+    const [requests, entries] = [sim.log.length, await entriesOf(agent)]
+    expect(await agent.conversation.planCompaction()).toMatchObject({ kind: "refused", why: "no-gain" })
+    await expect(agent.conversation.compact()).rejects.toMatchObject({
+      reason: "no-gain",
+      message: expect.stringContaining("Nothing was changed, and no model was asked."),
+    })
+    expect(sim.log).toHaveLength(requests)
+    expect(await entriesOf(agent)).toEqual(entries)
+  })
+
   const cases = size([5_000, 60_000], [5_000, 20_000, 60_000, 150_000]).flatMap((tokens) => [
     { tokens, withFiles: false },
     { tokens, withFiles: true },

@@ -9,9 +9,11 @@ import type { Conversation } from "../../../src/conversation/conversation.ts"
 import type { ConversationOptions } from "../../../src/conversation/options.ts"
 import { isForked } from "../../../src/forks/fork-marker.ts"
 import { anthropicModel, openConversation } from "../../../src/index.ts"
+import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { journalPaths, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
 import { ownText } from "../../../src/layers/3-session-memory/prompt.ts"
 import { parseNotes } from "../../../src/layers/3-session-memory/sections.ts"
+import { tappedStore } from "../../../src/store-contract/tapped-store.ts"
 import { project } from "../agent/agents.ts"
 import { resultsIn } from "./conversations.ts"
 
@@ -225,6 +227,24 @@ describe("notes in a loop of your own", () => {
     while (forks.length < 2) await turns(1)
     expect(section(notes, "Worklog")).toMatch(/^Mine\.\n/)
     expect(failures).toEqual([expect.stringContaining("was changed in the meantime")])
+    await chat.close()
+  })
+
+  test("L3-7 an edit by hand between the last look and the writing stays, and the update says why it was given up", async () => {
+    const where = project()
+    let isRaced = true
+    const store = tappedStore(fileStore({ root: where.dir }), async ({ name, run }) => {
+      if (name === "journal.writeNotes" && isRaced && existsSync(notes)) writeFileSync(notes, "Mine alone.\n")
+      return run()
+    })
+    const { chat, turns, forks, notes, failures } = await ownLoop({ where, store })
+    while (forks.length < 1) await turns(1)
+    expect(readFileSync(notes, "utf8")).toBe("Mine alone.\n")
+    expect(failures).toEqual([expect.stringContaining("someone changed them in the same moment")])
+    expect(await decisions(chat, "notes-updated")).toEqual([])
+    isRaced = false
+    while (forks.length < 2) await turns(1)
+    expect(readFileSync(notes, "utf8")).toContain("Mine alone.\n")
     await chat.close()
   })
 

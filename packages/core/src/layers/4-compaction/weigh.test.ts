@@ -1,0 +1,23 @@
+import { expect, test } from "vitest"
+import type { Situation } from "./situation.ts"
+import type { Route } from "./summarise/route.ts"
+import { mostAfter } from "./weigh.ts"
+
+/** As far as it counts here. `autoCompact` is the threshold. */
+const situation = ({ tokens, autoCompact }: { readonly tokens: number; readonly autoCompact: number }) =>
+  ({ context: { size: { tokens } }, figures: { progress: 0.1 }, limits: { autoCompact } }) as Situation
+
+const asked = { mustReachThreshold: false } as Route
+const prepared = { mustReachThreshold: true } as Route
+
+test("L4-27 a summary must shrink the context by a tenth, also one that was prepared and stays below the threshold", () => {
+  const justOver = situation({ tokens: 100_000, autoCompact: 99_000 })
+  expect(mostAfter(justOver, asked)).toBe(90_000)
+  expect(mostAfter(justOver, prepared)).toBe(90_000)
+})
+
+test("L4-27 a prepared summary must also come out below the threshold, however much it shrinks", () => {
+  const farOver = situation({ tokens: 200_000, autoCompact: 99_000 })
+  expect(mostAfter(farOver, asked)).toBe(180_000)
+  expect(mostAfter(farOver, prepared)).toBe(98_999)
+})
