@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { size } from "../../../core/test/size.ts"
 import type { AnswerBlock, BrainTurn } from "../../../sim/src/brain.ts"
-import { type Message, newMessages, program, VERSIONS, type Version, Worker } from "./program.ts"
+import { AT_ONCE, type Message, newMessages, program, VERSIONS, type Version, Worker } from "./program.ts"
 
 const FACTS = size(9, 43)
 const COMPACTIONS = size(2, 10)
@@ -42,7 +42,13 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 planted facts with AI SDK %i",
     const messages: Message[] = []
     const ask = async (content: string) => {
       messages.push({ role: "user", content })
-      const answer = ai.streamText({ model: model(), tools, stopWhen: ai.stepCountIs(100), maxRetries: 0, messages })
+      const answer = ai.streamText({
+        model: model({ settings: AT_ONCE }),
+        tools,
+        stopWhen: ai.stepCountIs(100),
+        maxRetries: 0,
+        messages,
+      })
       const text = await answer.text
       messages.push(...(await newMessages(answer)))
       return text

@@ -115,6 +115,9 @@ export interface Program {
 
 export const SETTINGS = { models: { [MODEL]: { window: WINDOW } }, figures: { "tool-result-limit": 50_000 } }
 
+/** Each summary is written when it is due, and the request waits for it: nothing depends on how soon one is ready. */
+export const AT_ONCE = { ...SETTINGS, switches: { "compact-ahead": false } }
+
 export interface ProgramOptions extends Partial<SimulatorOptions> {
   readonly brain?: Worker
   /** What the tool returns for each step, besides its number. */
