@@ -27,7 +27,7 @@ async function conversationOf(tokens: number, { withFiles }: { readonly withFile
   return { agent, of, said: noticesOf(agent) }
 }
 
-/** So short that a summary and what stands beside it would take as much room. */
+/** So short that a summary and what is kept beside it would take as much room. */
 async function shortConversation() {
   const { sim } = await compactingSimulator(["The answer is 42."])
   const agent = await compactingAgent(sim, { ...project(), window: 1_000_000, settings: { planner: "off" } })
