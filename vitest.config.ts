@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from "vitest/config"
+import { LeftOutReporter } from "./scripts/test-build/left-out.ts"
 import { LongestFirst } from "./scripts/test-build/order.ts"
 
 // too dear for every run: `npm run test:all` runs these, see CONTRIBUTING.md

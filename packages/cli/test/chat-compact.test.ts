@@ -2,7 +2,7 @@
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, test } from "vitest"
 import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls, HALTING } from "./workbench.ts"
 
 /** Enough for a summary to be worth it. */
@@ -14,8 +14,7 @@ const HALF_A_SUMMARY = 50 // events with 24 characters each
 /** Their forks would take turns of the script. */
 const WITHOUT_NOTES = { args: ["--mode", "bypass"], env: { STRATA_NOTES: "0" }, files: LONG }
 
-if (TERMINALS.length === 0)
-  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+sayMissingTerminals()
 
 describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) => {
   const started = (options: ChatOptions) => startChat(open, options)

@@ -5,7 +5,7 @@ import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { acquireLock } from "../../core/src/journal/file/lock.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { type Workbench, type WorkbenchOptions, workbench } from "./workbench.ts"
 
 const OPENING = "Opening the conversation"
@@ -26,8 +26,7 @@ function journalsOf({ home }: Workbench): readonly string[] {
   return files.map((name) => join(home, name))
 }
 
-if (TERMINALS.length === 0)
-  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+sayMissingTerminals()
 
 describe.each(TERMINALS)("the chat in $name", ({ open }) => {
   test("LOOP-7 says why the conversation could not be opened, and gives back what was typed", async () => {

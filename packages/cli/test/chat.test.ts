@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { type ChatOptions, startChat, TAKES_KEYS } from "./chatting.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
 
 const GREEK =

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls, HALTING, workbench } from "./workbench.ts"
 
 /** Sends the beginning of an answer and then halts: three events that open the message, one with text. */
@@ -11,8 +11,7 @@ const BEGINNING = { faults: [{ nth: 1, fault: HALTING }], haltsAfter: 4 }
 const GREEK =
   "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon"
 
-if (TERMINALS.length === 0)
-  test.skip("there is neither tmux nor python3 here, so no terminal to drive the chat in", () => {})
+sayMissingTerminals()
 
 // side by side: each waits for processes to start and to draw most of the time
 describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {

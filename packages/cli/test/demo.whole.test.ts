@@ -1,13 +1,10 @@
 /** The demo as a process, to its end: through several windows, on a store in memory, and in a terminal. */
-import { spawnSync } from "node:child_process"
 import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { type InstalledDemo, installDemo } from "./installed-demo.ts"
 import { type Ended, emptyPlace, type Place, runProcess } from "./strata-process.ts"
-
-const hasPseudoTerminal = spawnSync("script", ["--version"]).status === 0
-if (!hasPseudoTerminal) console.warn('There is no "script" command here: the live picture is not tested in a terminal.')
 
 const LAYERS = ["results put aside", "results cleared", "compaction"]
 
@@ -96,7 +93,7 @@ describe("strata demo", () => {
     expect(written.filter((path) => /\.jsonl|MEMORY\.md|session-memory/.test(path))).toEqual([])
   })
 
-  it.skipIf(!hasPseudoTerminal)("draws over itself in a terminal, and gives the cursor back", async () => {
+  it("draws over itself in a terminal, and gives the cursor back", needs("script"), async () => {
     const command = `stty rows 24 cols 80; ${demo.command
       .map((part) => JSON.stringify(part))
       .join(" ")} --fast --turns 4`

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { needs } from "../../core/test/needs.ts"
 import { everyNth, isWhole } from "../../core/test/size.ts"
 import { TAKES_KEYS } from "./chatting.ts"
 import { HONEST_LINES, HOSTILE_LINES } from "./hostile-lines.ts"
@@ -151,7 +152,7 @@ describe("PERM-1 PERM-3 PERM-4 PERM-5 strata run in a hostile repository: nothin
   )
 })
 
-test.runIf(isWhole && hasPseudoTerminal)(
+test.runIf(isWhole)(
   "PERM-3 PERM-5 strata chat in a hostile repository, opened without trust, with every question answered no",
   needs("python3"),
   async () => {
@@ -185,7 +186,9 @@ test(`PERM-4 ${HONEST_LINES.length} commands of daily work run unasked and print
   const model = scriptedModel(HONEST_LINES.map(([line]) => bash(line)))
   await using bench = await workbench({ turns: model.turns })
   makeHonestRepository(bench.project)
-  await bench.here(["run", "Work.", "--mode", "ask"])
+  // only the system's programs: those of this checkout do not count where it is below a directory for temporary files
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin" }
+  await bench.here(["run", "Work.", "--mode", "ask"], { env })
   expect(HONEST_LINES.length).toBeGreaterThanOrEqual(50)
   expect(model.results).toHaveLength(HONEST_LINES.length)
   const wrong = model.results.filter(({ text, isError }, i) => isError || !text.includes(HONEST_LINES[i]![1]))

@@ -5,7 +5,7 @@ import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
 import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { HALTING, type Workbench } from "./workbench.ts"
 
 sayMissingTerminals()
@@ -22,7 +22,7 @@ async function memoryOf({ home, project }: Workbench) {
 
 const [first] = TERMINALS
 
-test.skipIf(!first)(
+test.runIf(first)(
   "L5-7 L5-8 # remembers at once, a secret is refused, and why says what a conversation was offered, and what for",
   async () => {
     await using at = await startChat(first!.open, { turns: ["Hello.", "Understood.", "Use pnpm."], env: BY_HAND })

@@ -5,8 +5,10 @@ import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
-import { TERMINALS } from "./terminal.ts"
+import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { HALTING, type Workbench } from "./workbench.ts"
+
+sayMissingTerminals()
 
 /** Only what the person saves: extraction would take answers of the scripted model. */
 const BY_HAND = { STRATA_AUTO_MEMORY: "0" }

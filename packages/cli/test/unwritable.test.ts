@@ -2,7 +2,8 @@
 import { execFile, spawnSync } from "node:child_process"
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { afterAll, expect, inject, test } from "vitest"
+import { expect, inject, test } from "vitest"
+import { leftOut } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { type Workbench, workbench } from "./workbench.ts"
 
@@ -159,7 +160,7 @@ test("BEY-9 L5-8 a memory that cannot be written is read all the same, and a pro
   expect(readFileSync(join(memory, "pnpm.md"), "utf8")).toContain("uses pnpm")
 })
 
-test.runIf(isWhole && mayRun)("L6-5 a dream leaves out what it cannot read, and names it", async () => {
+test.runIf(isWhole)("L6-5 a dream leaves out what it cannot read, and names it", RUNS, async () => {
   await using bench = await usedPlace()
   const memory = memoryOf(bench)
   mkdirSync(join(memory, "closed"), { recursive: true })

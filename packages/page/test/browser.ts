@@ -1,7 +1,8 @@
 /** A real browser for tests: the one that the system has. Screenshots are kept as artefacts of `npm run test:all`. */
-import { existsSync, mkdirSync } from "node:fs"
+import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { type Browser, chromium, type Page } from "playwright-core"
+import { findChromium } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 
 export const BROWSER = findChromium()

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { storeContract } from "@strata/core/store-contract"
 import pg from "pg"
 import { afterAll, beforeAll, describe, test } from "vitest"
+import { type Need, needs } from "../../core/test/needs.ts"
 import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
 import { startPooler, type TestPooler } from "./pooler.ts"
@@ -16,17 +17,19 @@ interface Tried {
   readonly pooled?: number
 }
 
-const newest: Readonly<Record<string, Tried>> = { "the newest PostgreSQL": { programs: newestPrograms() } }
+const newest: Readonly<Record<string, Tried>> = {
+  "the newest PostgreSQL": { programs: newestPrograms(), needed: ["postgres"] },
+}
 const servers = size(newest, {
   ...newest,
-  "PostgreSQL 15": { programs: oldestPrograms() },
-  [`the newest through ${POOLER}`]: { programs: hasPooler ? newestPrograms() : undefined, pooled: 5 },
+  "PostgreSQL 15": { programs: oldestPrograms(), needed: ["postgres15"] },
+  "the newest through pgbouncer": { programs: newestPrograms(), needed: ["postgres", "pgbouncer"], pooled: 5 },
 })
 
 const given = { runs: size(1, 2), seed: Number(process.env.FUZZ_SEED ?? 1) }
 
-for (const [which, { programs, pooled }] of Object.entries(servers))
-  describe.skipIf(programs === undefined)(`BEY-12 ${which}`, () => {
+for (const [which, { programs, needed, pooled }] of Object.entries(servers))
+  describe(`BEY-12 ${which}`, needs(...needed), () => {
     let server: TestServer | SharedServer | undefined
     let pooler: TestPooler | undefined
     let pool: pg.Pool | undefined

@@ -3,13 +3,13 @@
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { entriesOf, sketched, textsOf } from "../../core/src/store-contract/entries.ts"
+import { needs } from "../../core/test/needs.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const ADDRESS = { project: "shop", id: "damaged" }
 
-describe.skipIf(newestPrograms() === undefined)("BEY-12 a damaged line on PostgreSQL", () => {
+describe("BEY-12 a damaged line on PostgreSQL", needs("postgres"), () => {
   let server: SharedServer | undefined
   beforeAll(async () => {
     server = await sharedServer()

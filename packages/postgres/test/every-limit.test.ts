@@ -5,7 +5,6 @@ import { needs } from "../../core/test/needs.ts"
 import { Arrivals } from "../src/arrivals.ts"
 import { eraseTenant, migrate, postgresStore, schemaStatus } from "../src/index.ts"
 import { migrateBy, STEPS } from "../src/migrate.ts"
-import { newestPrograms } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { asked } from "./standby.ts"
 
@@ -13,7 +12,7 @@ interface Limited {
   readonly query_timeout?: number
 }
 
-describe.skipIf(newestPrograms() === undefined)("BEY-12 limits on this side", () => {
+describe("BEY-12 limits on this side", needs("postgres"), () => {
   let server: SharedServer | undefined
   let address = ""
   const owner = () => server!.url(new URL(address).pathname.slice(1))

@@ -8,6 +8,7 @@ import { type Entry, moveContents } from "@strata/core"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
+import { needs } from "../../core/test/needs.ts"
 import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
 import { newestPrograms } from "./server.ts"
@@ -118,31 +119,29 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await wait(5)
 }
 
-describe.skipIf(newestPrograms() === undefined)(
-  "BEY-12 moving between files and PostgreSQL",
-  { timeout: 120_000 },
-  () => {
-    test.skipIf(!existsSync(RECORDED))(
-      "BEY-12 recorded conversations: files, server and files again have the same bytes, and servers the same rows",
-      async () => {
-        const project = mkdtempSync(join(root, "project-"))
-        const chosen = size(
-          ["openhands", "swe-agent", "claude-code-log/9e953218-sonnet45.jsonl"],
-          ["claude-code-log", "entireio-cli"],
-        ).map((name) => join(RECORDED, name))
-        const imported = await strata("import", ...chosen, "--cwd", project).ended
-        expect(imported.code, imported.said).toBe(0)
-        const [first, second] = [await server.database(), await server.database()]
-        const there = await moveContents({ from: filesIn("home"), to: tablesAt(first) })
-        expect(there.refused).toEqual([])
-        expect(there.outcomes.copied).toBeGreaterThan(5)
-        const back = await moveContents({ from: tablesAt(first), to: filesIn("back") })
-        expect(back.sha256).toBe(there.sha256)
-        expect(bytesIn(join(root, "back"))).toEqual(bytesIn(join(root, "home")))
-        await moveContents({ from: filesIn("back"), to: tablesAt(second) })
-        expect(await rowsIn(second)).toEqual(await rowsIn(first))
-      },
-    )
+describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => {
+  test(
+    "BEY-12 recorded conversations: files, server and files again have the same bytes, and servers the same rows",
+    needs("transcripts"),
+    async () => {
+      const project = mkdtempSync(join(root, "project-"))
+      const chosen = size(
+        ["openhands", "swe-agent", "claude-code-log/9e953218-sonnet45.jsonl"],
+        ["claude-code-log", "entireio-cli"],
+      ).map((name) => join(RECORDED, name))
+      const imported = await strata("import", ...chosen, "--cwd", project).ended
+      expect(imported.code, imported.said).toBe(0)
+      const [first, second] = [await server.database(), await server.database()]
+      const there = await moveContents({ from: filesIn("home"), to: tablesAt(first) })
+      expect(there.refused).toEqual([])
+      expect(there.outcomes.copied).toBeGreaterThan(5)
+      const back = await moveContents({ from: tablesAt(first), to: filesIn("back") })
+      expect(back.sha256).toBe(there.sha256)
+      expect(bytesIn(join(root, "back"))).toEqual(bytesIn(join(root, "home")))
+      await moveContents({ from: filesIn("back"), to: tablesAt(second) })
+      expect(await rowsIn(second)).toEqual(await rowsIn(first))
+    },
+  )
 
   test("BEY-12 a conversation and a team go on after each move, and a second move takes what is new", async () => {
     const [address, url] = [{ project: "shop", id: "c0" }, await server.database()]
@@ -203,40 +202,40 @@ describe.skipIf(newestPrograms() === undefined)(
       client.query(`create or replace function public.hold() returns trigger language plpgsql as $$ begin
           if (select count(*) from strata.journal) >= ${journals} then perform pg_advisory_xact_lock_shared(4711); end if;
           return new; end $$`)
-      const isHeld = async () =>
-        (await client.query("select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted"))
-          .rowCount! > 0
-      try {
-        await holdAfter(3)
-        await client.query(
-          "create trigger hold before insert on strata.journal for each row execute function public.hold()",
-        )
-        await client.query("select pg_advisory_lock(4711)")
-        const killed = strata("move", "home", url, "--yes")
-        await until(isHeld)
-        killed.child.kill("SIGKILL")
-        expect((await killed.ended).signal).toBe("SIGKILL")
-        await client.query("select pg_terminate_backend(pid) from pg_locks where objid = 4711 and not granted")
-        await until(async () => !(await isHeld())) // its end is not waited for
-        await holdAfter(8)
-        const stopped = strata("move", "home", url, "--yes")
-        await until(isHeld)
-        stopped.child.kill("SIGINT")
-        await client.query("select pg_advisory_unlock(4711)")
-        const { code, said } = await stopped.ended
-        expect(code).not.toBe(0)
-        expect(said).toContain("The same command goes on from here")
-        const last = await strata("move", "home", url, "--yes", "--json").ended
-        expect(last.code, last.said).toBe(0)
-        const report = JSON.parse(last.said) as { outcomes: Record<string, number>; sha256: string }
-        expect(report.outcomes.equal).toBeGreaterThan(2)
-        const back = await moveContents({ from: tablesAt(url), to: filesIn("back") })
-        expect(back.sha256).toBe(report.sha256)
-        expect(bytesIn(join(root, "back"))).toEqual(bytesIn(join(root, "home")))
-      } finally {
-        await client.end()
-      }
-    })
+    const isHeld = async () =>
+      (await client.query("select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted"))
+        .rowCount! > 0
+    try {
+      await holdAfter(3)
+      await client.query(
+        "create trigger hold before insert on strata.journal for each row execute function public.hold()",
+      )
+      await client.query("select pg_advisory_lock(4711)")
+      const killed = strata("move", "home", url, "--yes")
+      await until(isHeld)
+      killed.child.kill("SIGKILL")
+      expect((await killed.ended).signal).toBe("SIGKILL")
+      await client.query("select pg_terminate_backend(pid) from pg_locks where objid = 4711 and not granted")
+      await until(async () => !(await isHeld())) // its end is not waited for
+      await holdAfter(8)
+      const stopped = strata("move", "home", url, "--yes")
+      await until(isHeld)
+      stopped.child.kill("SIGINT")
+      await client.query("select pg_advisory_unlock(4711)")
+      const { code, said } = await stopped.ended
+      expect(code).not.toBe(0)
+      expect(said).toContain("The same command goes on from here")
+      const last = await strata("move", "home", url, "--yes", "--json").ended
+      expect(last.code, last.said).toBe(0)
+      const report = JSON.parse(last.said) as { outcomes: Record<string, number>; sha256: string }
+      expect(report.outcomes.equal).toBeGreaterThan(2)
+      const back = await moveContents({ from: tablesAt(url), to: filesIn("back") })
+      expect(back.sha256).toBe(report.sha256)
+      expect(bytesIn(join(root, "back"))).toEqual(bytesIn(join(root, "home")))
+    } finally {
+      await client.end()
+    }
+  })
 
   test("BEY-12 what is a person's own reaches a server that others use only after the person saw it and said yes", async () => {
     await conversations(2, 10)

@@ -7,10 +7,11 @@ import type { Question } from "../../core/src/recall/answer/ranking.ts"
 import { PassageIndex } from "../../core/src/recall/index/passage-index.ts"
 import { ServedIndex } from "../../core/src/recall/index/served-index.ts"
 import type { Passage } from "../../core/src/recall/passages/passage.ts"
+import { needs } from "../../core/test/needs.ts"
 import { fuzz, RUNS } from "../../core/test/runs.ts"
 import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms, oldestPrograms, startServer, type TestServer } from "./server.ts"
+import { oldestPrograms, startServer, type TestServer } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
@@ -68,15 +69,15 @@ const questionOf = ({ text: words, context, isSaid, source, left }: Asked): Ques
   ...(left === undefined ? {} : { exclude: { sources: new Set([left]) } }),
 })
 
-const newest: Readonly<Record<string, string | undefined>> = { "the newest PostgreSQL": newestPrograms() }
-const servers = size(newest, { ...newest, "PostgreSQL 15": oldestPrograms() })
+const newest = { which: "the newest PostgreSQL", needed: "postgres" } as const
+const oldest = { which: "PostgreSQL 15", needed: "postgres15" } as const
 
-for (const [which, programs] of Object.entries(servers))
-  describe.skipIf(programs === undefined)(`BEY-12 ${which}`, () => {
+for (const { which, needed } of size([newest], [newest, oldest]))
+  describe(`BEY-12 ${which}`, needs(needed), () => {
     let server: TestServer | SharedServer | undefined
     let pool: pg.Pool | undefined
     beforeAll(async () => {
-      server = which in newest ? await sharedServer() : await startServer({ programs: programs! })
+      server = needed === "postgres" ? await sharedServer() : await startServer({ programs: oldestPrograms()! })
       pool = new pg.Pool({ connectionString: await server.database(), max: 20 })
     })
     afterAll(async () => {

@@ -14,9 +14,9 @@ import { BlockReader } from "../../core/src/recall/block-texts.ts"
 import { ServedIndex } from "../../core/src/recall/index/served-index.ts"
 import { TOKENS_VERSION } from "../../core/src/recall/index/tokens.ts"
 import { type JournalSearch, journalSearchIn, removeJournalIndex } from "../../core/src/recall/journal-search.ts"
+import { has, needs } from "../../core/test/needs.ts"
 import { size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../shared/data/transcripts")
@@ -30,7 +30,7 @@ const recordings = size(all.slice(0, 3), all)
 const NOW = new Date("2026-03-10T12:00:00Z")
 const PROJECT = "p"
 
-describe.skipIf(newestPrograms() === undefined)("BEY-12 search", () => {
+describe("BEY-12 search", needs("postgres"), () => {
   let server: SharedServer
   let url: string
   let pool: pg.Pool

@@ -8,7 +8,6 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
 import { serverless } from "../examples/serverless.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms } from "./server.ts"
 import { sharedServer } from "./shared-server.ts"
 
 /** Statements that a request may take once its process is warm: open, remember, one append, close and what is beside them. */

@@ -2,12 +2,12 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { entriesOf, textsOf } from "../../core/src/store-contract/entries.ts"
+import { needs } from "../../core/test/needs.ts"
 import { migrate, postgresStore } from "../src/index.ts"
-import { newestPrograms } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { asked } from "./standby.ts"
 
-describe.skipIf(newestPrograms() === undefined)("settings of the server", () => {
+describe("settings of the server", needs("postgres"), () => {
   let server: SharedServer
   const open: { close(): Promise<void> }[] = []
   beforeAll(async () => {

@@ -2,8 +2,8 @@ import { type Entry, encodeLine, type Store } from "@strata/core"
 import pg from "pg"
 import { afterAll, beforeAll, describe, onTestFinished as ending, expect, test } from "vitest"
 import { keyOf } from "../../core/src/base/line-key.ts"
+import { needs } from "../../core/test/needs.ts"
 import { postgresStore } from "../src/index.ts"
-import { newestPrograms } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const SECRET = "the acquisition of Initech"
@@ -27,7 +27,7 @@ const HOSTILE = [
 /** Tables in which these tests keep nothing. */
 const UNFILLED = ["lease", "in_flight", "seat", "shelf", "shelf_source", "passage", "passage_pack", "token", "posting"]
 
-describe.skipIf(newestPrograms() === undefined)("BEY-12 tenants", () => {
+describe("BEY-12 tenants", needs("postgres"), () => {
   let server: SharedServer
   let url: string
   let pool: pg.Pool

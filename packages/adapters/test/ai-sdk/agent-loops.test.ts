@@ -1,6 +1,6 @@
 /** Agents of the AI SDK, in its own loop, over several windows of work. */
 import { describe, expect, test } from "vitest"
-import { isWhole } from "../../../core/test/size.ts"
+import { isWhole, size } from "../../../core/test/size.ts"
 import { closeStrata } from "../../src/ai-sdk.ts"
 import { AT_ONCE, journalsIn, type Message, newMessages, program, seen, VERSIONS, type Version } from "./program.ts"
 

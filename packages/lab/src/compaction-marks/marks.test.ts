@@ -140,7 +140,7 @@ describe("the marks", () => {
     expect(reached(`[2 earlier messages left out here: ${first} to ${third}]`)).toBe(3)
   })
 
-  test.runIf(isWhole && existsSync(BESIDE_THE_REPOSITORY))(
+  test.runIf(isWhole)(
     "L4-29 L4-30 in recordings, after one and after two compactions: messages, rules, files and names are in the next request",
     needs("transcripts"),
     async () => {

@@ -53,11 +53,11 @@ describe("L4-28, L4-35 nobody waits", () => {
   test.each(size([3], [1, 3, 6]))(
     "for a summary of %i turns at the threshold: requests go out meanwhile",
     async (turns) => {
-      const { sim, release, of } = await slowly(turns)
+      const { sim, releasing, of } = await slowly(turns)
       const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
       const shown: string[] = []
       agent.conversation.on("compaction", ({ phase }) => shown.push(phase))
-      const { events, end } = await ask(agent, "Go.", { watch: release })
+      const { events, end } = await ask(agent, "Go.", { watch: releasing(agent) })
       expect(end.reason).toBe("answer")
       const made = await decisionsOf(agent, "compacted")
       expect(made.length).toBeGreaterThan(0)
@@ -70,7 +70,7 @@ describe("L4-28, L4-35 nobody waits", () => {
   )
 
   test.runIf(isWhole)("for a planner's summary of 13 turns: what came meanwhile is kept word for word", async () => {
-    const { sim, release, asked } = await slowly(13, { count: 40, words: 6_000 })
+    const { sim, releasing, asked } = await slowly(13, { count: 40, words: 6_000 })
     const agent = await compactingAgent(sim, { settings: { ...AHEAD, planner: "economy" }, window: 1_000_000 })
     await ask(agent, "Go.", { watch: releasing(agent) })
     const [first] = await decisionsOf(agent, "compacted")

@@ -37,7 +37,7 @@ import { SUMMARISER, summariser } from "../../summariser.ts"
 const WINDOW = 20_000_000 // larger than any recording: they are compacted by hand
 const CWD = "/nowhere"
 
-describe.skipIf(!TRANSCRIPTS_ARE_HERE)(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, () => {
+describe(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, needs("transcripts"), () => {
   test.each([...CLAUDE_CODE_FILES, ...size([], [...CODEX_FILES, ...PI_FILES]), ...OPENHANDS_FILES])(
     "%s: the files",
     async (name) => {

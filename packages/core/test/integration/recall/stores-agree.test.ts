@@ -154,7 +154,6 @@ test.runIf(isWhole)(
     )
     if (!isFuzzing) for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(0)
   },
-  120_000,
 )
 
 test("BEY-12 two stores in memory have nothing of each other, also under the same name", async () => {
