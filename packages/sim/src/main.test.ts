@@ -6,7 +6,7 @@ import { describe, expect, inject, test } from "vitest"
 import { hello, KEY, simulator } from "../test/simulator.ts"
 
 /** The command bundled: it starts faster than its sources. */
-const MAIN = join(inject("bundle"), "cli", "dist", "sim.js")
+const MAIN = join(inject("bundle"), "sim", "dist", "main.js")
 
 function run(...options: string[]) {
   const child = spawn(process.execPath, [MAIN, ...options], { stdio: ["ignore", "pipe", "pipe"] })

@@ -254,7 +254,7 @@ test("BEY-12 two processes that take over at once do it once", async () => {
   const { dir, repository, bank } = place()
   const [one, two] = [repository("one", ACME), repository("two", ACME)]
   for (const cwd of [one, two]) await keptByEarlierVersion(dir, { repository: cwd })
-  const index = join(inject("bundle"), "core", "index.js")
+  const index = join(inject("bundle"), "core", "dist", "index.js")
   const script = `const { openMemoryBank, localPerson } = await import(${JSON.stringify(index)})
     const bank = await openMemoryBank({ dir: ${JSON.stringify(dir)}, cwd: process.cwd(), owner: localPerson })
     console.log((await bank.all()).length)`
