@@ -5,11 +5,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { expect, onTestFinished, test } from "vitest"
+import { isWhole, size } from "../packages/core/test/size.ts"
 import type { SourcePackage } from "./build/packages.ts"
 import { type Publication, publicationProblems, publish } from "./publish.ts"
 
-/** Two packages that are built. */
-function scratch(versions: Readonly<Record<string, string>> = { core: "0.2.0", cli: "0.2.0" }): Publication {
+const BOTH: Readonly<Record<string, string>> = { core: "0.2.0", cli: "0.2.0" }
+
+/** Packages that are built. */
+function scratch(versions = BOTH): Publication {
   const build = mkdtempSync(join(tmpdir(), "strata-publish-"))
   onTestFinished(() => rmSync(build, { recursive: true, force: true }))
   const packages = Object.entries(versions).map(([folder, version]): SourcePackage => {
@@ -39,7 +42,7 @@ async function registry(home: string) {
   return { env, published: () => ask({}), refuse: (name?: string) => ask({ refuse: name }) }
 }
 
-test("a release that broke off goes on with the packages that are missing", async () => {
+test.runIf(isWhole)("a release that broke off goes on with the packages that are missing", async () => {
   const publication = scratch()
   const { env, published, refuse } = await registry(publication.build)
   await refuse("@scratch/cli")
@@ -54,7 +57,7 @@ test("a release that broke off goes on with the packages that are missing", asyn
 })
 
 test("a dry run sends nothing, and needs no registry and no right to publish", async () => {
-  const publication = { ...scratch(), isDryRun: true }
+  const publication = { ...scratch(size({ core: "0.2.0" }, BOTH)), isDryRun: true }
   const { env, published } = await registry(publication.build)
   publish(publication, env)
   expect(await published()).toEqual([])

@@ -1,7 +1,7 @@
 /** Agents that work for the agent of `strata run`, as real processes over HTTP against the simulator. */
 import type { BrainTurn } from "@strata/sim"
 import { expect, test } from "vitest"
-import { everyNth } from "../../core/test/size.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
 const agentCall = (prompt: string, more: object = {}) =>
@@ -99,45 +99,48 @@ test("L7-4, L7-5: strata agents lists, shows, follows, messages and stops the ag
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('There is no agent "agent-7"') })
 })
 
-test("L7-5: two strata run on one directory work as a team: messages both ways, and both end", async () => {
-  const ready = Promise.withResolvers<void>()
-  const says = (to: string, message: string) => calls({ SendMessage: { to, message, summary: "a question" } })
-  await using bench = await workbench({
-    turns: [],
-    cast: {
-      asker: [
-        async (turn) => {
-          await ready.promise
-          return (says("knower", "How many ports?") as (given: BrainTurn) => string)(turn)
-        },
-        "I have asked.",
-        ({ request }) => (JSON.stringify(request.messages.at(-1)).includes("It is 42.") ? "So it is 42." : "What?"),
-      ],
-      knower: [
-        () => {
-          ready.resolve()
-          return "I am here."
-        },
-        says("asker", "It is 42."),
-        "I have answered.",
-      ],
-    },
-  })
-  const member = (name: string) => ["run", "--team", "pair", "--as", name, `[${name}] Work together.`]
-  const [asker, knower] = await Promise.all([bench.here(member("asker")), bench.strata(member("knower")).ended])
-  expect(asker).toMatchObject({ code: 0, stdout: "I have asked.\nSo it is 42.\n" })
-  expect(asker.stderr).toContain("- attached: message from knower\n")
-  expect(knower).toMatchObject({ code: 0, stdout: "I am here.\nI have answered.\n" })
-  const half = await bench.here(["run", "--team", "pair", "Go."])
-  expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining("--as MEMBER") })
-})
+test.runIf(isWhole)(
+  "L7-5: two strata run on one directory work as a team: messages both ways, and both end",
+  async () => {
+    const ready = Promise.withResolvers<void>()
+    const says = (to: string, message: string) => calls({ SendMessage: { to, message, summary: "a question" } })
+    await using bench = await workbench({
+      turns: [],
+      cast: {
+        asker: [
+          async (turn) => {
+            await ready.promise
+            return (says("knower", "How many ports?") as (given: BrainTurn) => string)(turn)
+          },
+          "I have asked.",
+          ({ request }) => (JSON.stringify(request.messages.at(-1)).includes("It is 42.") ? "So it is 42." : "What?"),
+        ],
+        knower: [
+          () => {
+            ready.resolve()
+            return "I am here."
+          },
+          says("asker", "It is 42."),
+          "I have answered.",
+        ],
+      },
+    })
+    const member = (name: string) => ["run", "--team", "pair", "--as", name, `[${name}] Work together.`]
+    const [asker, knower] = await Promise.all([bench.here(member("asker")), bench.strata(member("knower")).ended])
+    expect(asker).toMatchObject({ code: 0, stdout: "I have asked.\nSo it is 42.\n" })
+    expect(asker.stderr).toContain("- attached: message from knower\n")
+    expect(knower).toMatchObject({ code: 0, stdout: "I am here.\nI have answered.\n" })
+    const half = await bench.here(["run", "--team", "pair", "Go."])
+    expect(half).toMatchObject({ code: 2, stderr: expect.stringContaining("--as MEMBER") })
+  },
+)
 
 const STORES = [
   ["files", {}],
   ["memory", { STRATA_STORE: "memory:" }],
 ] as const
 
-test.each(everyNth(STORES, 2))(
+test.runIf(isWhole).each(STORES)(
   "L7-5: a member whose team stays empty says that it waits, and then that it ends: %s",
   async (_, env) => {
     await using bench = await workbench({ turns: ["I am here.", "I am here."] })
@@ -154,51 +157,57 @@ test.each(everyNth(STORES, 2))(
   },
 )
 
-test("L7-4: an agent that was running when its program was killed is shown as stopped, with its journal", async () => {
-  const begun = Promise.withResolvers<void>()
-  await using bench = await workbench({
-    turns: [agentCall("[slow] Count.", { run_in_background: true }), "I wait."],
-    cast: {
-      slow: [
-        () => {
-          begun.resolve()
-          return new Promise<string>(() => undefined)
-        },
-      ],
-    },
-  })
-  const running = bench.strata(["run", "Count in the background."])
-  await begun.promise
-  running.signal("SIGKILL")
-  await running.ended
-  const page = await agents(bench, "show", "agent-1")
-  expect(page).toMatch(/agent-1: agent-1, background, stopped\n/)
-  expect(page).toContain("The program ended while it was working.")
-  expect(page).toContain("[slow] Count.")
-})
+test.runIf(isWhole)(
+  "L7-4: an agent that was running when its program was killed is shown as stopped, with its journal",
+  async () => {
+    const begun = Promise.withResolvers<void>()
+    await using bench = await workbench({
+      turns: [agentCall("[slow] Count.", { run_in_background: true }), "I wait."],
+      cast: {
+        slow: [
+          () => {
+            begun.resolve()
+            return new Promise<string>(() => undefined)
+          },
+        ],
+      },
+    })
+    const running = bench.strata(["run", "Count in the background."])
+    await begun.promise
+    running.signal("SIGKILL")
+    await running.ended
+    const page = await agents(bench, "show", "agent-1")
+    expect(page).toMatch(/agent-1: agent-1, background, stopped\n/)
+    expect(page).toContain("The program ended while it was working.")
+    expect(page).toContain("[slow] Count.")
+  },
+)
 
-test("BEY-18 strata agents also lists those of earlier conversations, the newest first, and says how to read one", async () => {
-  const runs = 11 // one more than the page lists
-  const turns = Array.from({ length: runs }, () => [agentCall("[quick] Count."), "Done."]).flat()
-  await using bench = await workbench({
-    turns: [...turns, "No one worked for me."],
-    cast: { quick: Array.from({ length: runs }, (_, at) => `There are ${at}.\u001b[2J`) },
-  })
-  for (let at = 0; at < runs; at++) expect(await bench.here(["run", `Count ${at}.`])).toMatchObject({ code: 0 })
-  expect(await bench.here(["run", "Work alone."])).toMatchObject({ code: 0 })
-  const page = await agents(bench)
-  expect(page).toMatch(/^This conversation has started no agents\.\n\nEarlier conversations\n/)
-  expect(page.match(/^ {2}[0-9a-f]{8} +agent-1 .* completed .*\$0\.\d+ /gm)).toHaveLength(10)
-  expect(page).toContain("… and more: strata agents --all")
-  expect(page).not.toContain("\u001b")
-  const [, id] = /strata agents show agent-1 --conversation\s+([0-9a-f]{8})/.exec(page)!
-  const shown = await agents(bench, "show", "agent-1", "--conversation", id!)
-  expect(shown).toMatch(/journal: .*subagents\/agent-1\.jsonl\n/)
-  expect(shown).toContain(`There are ${runs - 1}.`)
-  const { earlier } = JSON.parse(await agents(bench, "--all", "--json")) as { earlier: readonly { id: string }[] }
-  expect(earlier).toHaveLength(runs)
-  const times = (earlier as unknown as readonly { started: string }[]).map(({ started }) => started)
-  expect(times).toEqual(times.toSorted().reverse())
-  expect(await agents(bench, "--conversation", id!)).not.toContain("Earlier")
-  expect(await bench.here(["agents", "tail", "agent-1", "--all"])).toMatchObject({ code: 2 })
-})
+test.runIf(isWhole)(
+  "BEY-18 strata agents also lists those of earlier conversations, the newest first, and says how to read one",
+  async () => {
+    const runs = 11 // one more than the page lists
+    const turns = Array.from({ length: runs }, () => [agentCall("[quick] Count."), "Done."]).flat()
+    await using bench = await workbench({
+      turns: [...turns, "No one worked for me."],
+      cast: { quick: Array.from({ length: runs }, (_, at) => `There are ${at}.\u001b[2J`) },
+    })
+    for (let at = 0; at < runs; at++) expect(await bench.here(["run", `Count ${at}.`])).toMatchObject({ code: 0 })
+    expect(await bench.here(["run", "Work alone."])).toMatchObject({ code: 0 })
+    const page = await agents(bench)
+    expect(page).toMatch(/^This conversation has started no agents\.\n\nEarlier conversations\n/)
+    expect(page.match(/^ {2}[0-9a-f]{8} +agent-1 .* completed .*\$0\.\d+ /gm)).toHaveLength(10)
+    expect(page).toContain("… and more: strata agents --all")
+    expect(page).not.toContain("\u001b")
+    const [, id] = /strata agents show agent-1 --conversation\s+([0-9a-f]{8})/.exec(page)!
+    const shown = await agents(bench, "show", "agent-1", "--conversation", id!)
+    expect(shown).toMatch(/journal: .*subagents\/agent-1\.jsonl\n/)
+    expect(shown).toContain(`There are ${runs - 1}.`)
+    const { earlier } = JSON.parse(await agents(bench, "--all", "--json")) as { earlier: readonly { id: string }[] }
+    expect(earlier).toHaveLength(runs)
+    const times = (earlier as unknown as readonly { started: string }[]).map(({ started }) => started)
+    expect(times).toEqual(times.toSorted().reverse())
+    expect(await agents(bench, "--conversation", id!)).not.toContain("Earlier")
+    expect(await bench.here(["agents", "tail", "agent-1", "--all"])).toMatchObject({ code: 2 })
+  },
+)

@@ -53,9 +53,8 @@ const STORES: Readonly<Record<string, (bench: Workbench) => Readonly<Record<stri
 const [OTHER, NEWEST = OTHER] = Object.keys(STORES) // the newest is across a network, where there is a server
 
 describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
-  /** In `npm test`, each on one of the stores. */
+  /** In `npm test`, on one of the stores. */
   const onNewest = test.runIf(isWhole || store === NEWEST)
-  const onOther = test.runIf(isWhole || store === OTHER)
   const envOf = (bench: Workbench, more: Readonly<Record<string, string>> = {}) => ({
     STRATA_NOTES: "0",
     ...storeOf(bench),
@@ -117,7 +116,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     },
   )
 
-  onOther("BEY-12 strata agents and strata look have what an agent did and cost", async () => {
+  test.runIf(isWhole)("BEY-12 strata agents and strata look have what an agent did and cost", async () => {
     const { bench, strata } = await storeBench({
       turns: [calls({ Agent: { description: "Count", prompt: "[finder] Count the ports." } }), "There are 2."],
       cast: { finder: ["I counted 2."] },
@@ -180,7 +179,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     expect(filesIn(bench)).toEqual([])
   })
 
-  onNewest(
+  test.runIf(isWhole)(
     "BEY-12 the dashboard shows a conversation, hears of what another process adds, and undoes a compaction",
     async () => {
       const { bench, env, strata } = await storeBench({ turns: [...READS, SUMMARY, "It was port 8080."], files: LONG })
@@ -259,17 +258,20 @@ describe("a server that does not answer", needs("postgres"), () => {
     return { env, away, back: () => proxy.point(server!.port) }
   }
 
-  test("BEY-12 strata run says that it waits for the database, and goes on when it answers", async () => {
-    const { env, away, back } = await proxied()
-    away()
-    await using bench = await workbench({ turns: ["Hello to you."] })
-    const running = bench.strata(["run", "Say hello."], { env })
-    await running.complained(WAITING)
-    back()
-    const { code, stdout, stderr } = await running.ended
-    expect({ code, stdout }).toEqual({ code: 0, stdout: "Hello to you.\n" })
-    expect(stderr).toMatch(/Nothing is lost\.\nThe database answers again\.\n/)
-  })
+  test.runIf(isWhole)(
+    "BEY-12 strata run says that it waits for the database, and goes on when it answers",
+    async () => {
+      const { env, away, back } = await proxied()
+      away()
+      await using bench = await workbench({ turns: ["Hello to you."] })
+      const running = bench.strata(["run", "Say hello."], { env })
+      await running.complained(WAITING)
+      back()
+      const { code, stdout, stderr } = await running.ended
+      expect({ code, stdout }).toEqual({ code: 0, stdout: "Hello to you.\n" })
+      expect(stderr).toMatch(/Nothing is lost\.\nThe database answers again\.\n/)
+    },
+  )
 
   test.runIf(isWhole).each(TERMINALS.slice(0, 1))(
     "BEY-12 the chat says so too, until the database answers: $name",

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { type ChatOptions, startChat, TAKES_KEYS } from "./chatting.ts"
 import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls, HALTING, type Workbench, workbench } from "./workbench.ts"
@@ -58,7 +59,7 @@ describe.concurrent.each(TERMINALS)("the chat in $name", ({ open }) => {
     await second.sees("Yes, I remember the copy.")
   })
 
-  test("LOOP-4: Esc interrupts a slow stream, and the conversation goes on", async () => {
+  test.runIf(isWhole)("LOOP-4: Esc interrupts a slow stream, and the conversation goes on", async () => {
     await using at = await started({ turns: [GREEK, "Here I am again."], ...BEGINNING })
     const { terminal } = at
     terminal.type("Recite")

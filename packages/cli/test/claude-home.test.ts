@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
 
@@ -85,7 +86,7 @@ describe.concurrent("PERM-3 strata run and the person's settings for Claude Code
     expect(page.stdout + json.stdout).not.toContain("secret")
   })
 
-  test("a file that is not JSON is said clearly, and its rules that deny count", async () => {
+  test.runIf(isWhole)("a file that is not JSON is said clearly, and its rules that deny count", async () => {
     const broken = '{ "permissions": { "deny": ["Bash(touch:*)",] }, "env": { "KEY": "sk-person-secret-4711" } '
     await using bench = await personal([calls({ Bash: { command: "touch widened.txt" } }), "Done."], broken)
     const { code, stderr } = await bench.here(["run", "Work.", "--mode", "bypass"])
@@ -99,7 +100,7 @@ describe.concurrent("PERM-3 strata run and the person's settings for Claude Code
 describe.concurrent.each(TERMINALS)(
   "PERM-3 strata chat and the person's settings for Claude Code, in $name",
   ({ open }) => {
-    test("asks once, and keeps the answer", async () => {
+    test.runIf(isWhole)("asks once, and keeps the answer", async () => {
       await using bench = await personal(["I am here."], {
         ...SETTINGS,
         permissions: { deny: ["WebSearch"], allow: ["Bash"] },

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { keepLimit } from "../../core/src/conversation/kept-limits.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { has, needs } from "../../core/test/needs.ts"
-import { size } from "../../core/test/size.ts"
+import { isWhole, size } from "../../core/test/size.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, type Place, strata } from "./strata-process.ts"
 
@@ -175,7 +175,7 @@ describe("strata inspect", needs("transcripts"), () => {
     }
   })
 
-  it("replays a recording through layers 1 and 2 where that is asked for", async () => {
+  it.runIf(isWhole)("replays a recording through layers 1 and 2 where that is asked for", async () => {
     const { code, stdout } = await run("inspect", "--layers", recordings[0]!)
     expect(code).toBe(0)
     expect(stdout).toContain("compared with sending everything, with the same")

@@ -40,7 +40,7 @@ test("BEY-10 the dashboard of a project: what was compacted can be planned, undo
   expect(await end()).toBe(0)
 })
 
-test("BEY-10 memories: text, source, history with differences; forgetting and taking back", async () => {
+test.runIf(isWhole)("BEY-10 memories: text, source, history with differences; forgetting and taking back", async () => {
   await using bench = await workbench({ turns: [] })
   const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localPerson })
   await bank.change({ by: "person", why: "Said so", puts: [{ name: "Ports", body: "The port is 8080." }] })
@@ -57,53 +57,56 @@ test("BEY-10 memories: text, source, history with differences; forgetting and ta
   await end()
 })
 
-test("BEY-10 background work: an agent and a request of other processes are shown, and the agent is stopped from the page", async () => {
-  const begun = Promise.withResolvers<void>()
-  await using bench = await workbench({
-    turns: [
-      calls({ Agent: { description: "Count the files", prompt: "[slow] Count.", run_in_background: true } }),
-      "I wait.",
-      "It was stopped.",
-    ],
-    cast: {
-      slow: [
-        () => {
-          begun.resolve()
-          return new Promise<string>(() => undefined) // it works until it is stopped
-        },
+test.runIf(isWhole)(
+  "BEY-10 background work: an agent and a request of other processes are shown, and the agent is stopped from the page",
+  async () => {
+    const begun = Promise.withResolvers<void>()
+    await using bench = await workbench({
+      turns: [
+        calls({ Agent: { description: "Count the files", prompt: "[slow] Count.", run_in_background: true } }),
+        "I wait.",
+        "It was stopped.",
       ],
-    },
-  })
-  const { page, post, end } = await dashboard(bench)
-  expect(await page("/")).toContain("Background work")
-  expect(await page("/work")).toContain("Nothing works in the background")
-  const running = bench.here(["run", "Count in the background."], { env })
-  await begun.promise
-  const work = await page("/work")
-  expect(work).toContain("Count the files")
-  const [, stop] = /data-post="[^"]*(\/c\/[^"]+\/agents\/agent-1\/stop)"/.exec(work)!
-  expect(await post(stop!)).toContain("It was asked to stop")
-  await running
-  expect(await page("/work")).toContain("Nothing works in the background")
-  const [, lead] = /\/c\/([\w-]+)\/agents/.exec(stop!)!
-  expect(await page(`/c/${lead}/agents`)).toContain(`/c/${lead}~agent-1/messages`)
-  expect(await page(`/c/${lead}~agent-1/messages`)).toContain("[slow] Count.")
-  expect(await page(`/c/${lead}~agent-2/messages`)).toContain("There is no such page")
+      cast: {
+        slow: [
+          () => {
+            begun.resolve()
+            return new Promise<string>(() => undefined) // it works until it is stopped
+          },
+        ],
+      },
+    })
+    const { page, post, end } = await dashboard(bench)
+    expect(await page("/")).toContain("Background work")
+    expect(await page("/work")).toContain("Nothing works in the background")
+    const running = bench.here(["run", "Count in the background."], { env })
+    await begun.promise
+    const work = await page("/work")
+    expect(work).toContain("Count the files")
+    const [, stop] = /data-post="[^"]*(\/c\/[^"]+\/agents\/agent-1\/stop)"/.exec(work)!
+    expect(await post(stop!)).toContain("It was asked to stop")
+    await running
+    expect(await page("/work")).toContain("Nothing works in the background")
+    const [, lead] = /\/c\/([\w-]+)\/agents/.exec(stop!)!
+    expect(await page(`/c/${lead}/agents`)).toContain(`/c/${lead}~agent-1/messages`)
+    expect(await page(`/c/${lead}~agent-1/messages`)).toContain("[slow] Count.")
+    expect(await page(`/c/${lead}~agent-2/messages`)).toContain("There is no such page")
 
-  const chat = await openConversation({ model: "claude-opus-5-5", cwd: bench.project, env: bench.env })
-  await chat.add("Look at the log.")
-  const usage = { input_tokens: 10, output_tokens: 10 }
-  const notes = { id: "r1", purpose: "notes", model: "claude-haiku", usage, at: "2026-11-17T12:00:00Z" } as const
-  const main = { id: "r2", purpose: "main", model: "claude-opus-5-5", usage } as const
-  writeFileSync(chat.location.replace(/jsonl$/, "in-flight"), [notes, main].map((sent) => lineOf({ sent })).join(""))
-  const asked = await page("/work")
-  expect(asked).toContain("writes the notes of the conversation")
-  expect(asked).toContain("1 task running")
-  expect(asked).toContain("type /tasks in that chat")
-  await chat.close()
-  expect(await page("/work")).toContain("Nothing works in the background") // no process has it open
-  await end()
-})
+    const chat = await openConversation({ model: "claude-opus-5-5", cwd: bench.project, env: bench.env })
+    await chat.add("Look at the log.")
+    const usage = { input_tokens: 10, output_tokens: 10 }
+    const notes = { id: "r1", purpose: "notes", model: "claude-haiku", usage, at: "2026-11-17T12:00:00Z" } as const
+    const main = { id: "r2", purpose: "main", model: "claude-opus-5-5", usage } as const
+    writeFileSync(chat.location.replace(/jsonl$/, "in-flight"), [notes, main].map((sent) => lineOf({ sent })).join(""))
+    const asked = await page("/work")
+    expect(asked).toContain("writes the notes of the conversation")
+    expect(asked).toContain("1 task running")
+    expect(asked).toContain("type /tasks in that chat")
+    await chat.close()
+    expect(await page("/work")).toContain("Nothing works in the background") // no process has it open
+    await end()
+  },
+)
 
 test.runIf(isWhole)(
   "BEY-10 background work: the dream of another process is shown and ended from the page, and the memory stays",

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { workbench } from "./workbench.ts"
 
 const memory = (name: string, body: string, confirmed: string) =>
@@ -27,26 +28,29 @@ async function dreamBench() {
   return { bench, directory, read: (file: string) => readFileSync(join(directory, file), "utf8") }
 }
 
-test("L6-5 L6-6 a dream now is one change that can be taken back; status and kill say what there is", async () => {
-  const { bench, read } = await dreamBench()
-  await using _ = bench
-  expect((await bench.here(["dream", "status"])).stdout).toContain("there has been none yet")
-  expect(await bench.here(["dream", "kill"])).toMatchObject({ code: 1, stderr: "No dream is running.\n" })
-  const dreamed = await bench.strata(["dream"]).ended
-  expect(dreamed).toMatchObject({
-    code: 0,
-    stdout: expect.stringContaining("Take it back with: strata memory revert 2"),
-  })
-  expect(dreamed.stdout).toMatch(/It cost \$0\.\d+\.\n$/)
-  expect(dreamed.stderr).toContain("updating")
-  const status = (await bench.here(["dream", "status"])).stdout.replaceAll(/\s+/g, " ")
-  expect(status).toMatch(/It cost (\$[\d.]+)\. .*Memory work has cost \1 today, of at most \$2\.00\./)
-  expect(read("port.md")).toContain("superseded-by: server.md")
-  const { dream } = JSON.parse((await bench.here(["dream", "status", "--json"])).stdout)
-  expect(dream).toMatchObject({ status: "completed", phase: "updating", change: "2" })
-  await bench.here(["memory", "revert", "2", "--yes"])
-  expect(read("port.md")).not.toContain("superseded-by")
-})
+test.runIf(isWhole)(
+  "L6-5 L6-6 a dream now is one change that can be taken back; status and kill say what there is",
+  async () => {
+    const { bench, read } = await dreamBench()
+    await using _ = bench
+    expect((await bench.here(["dream", "status"])).stdout).toContain("there has been none yet")
+    expect(await bench.here(["dream", "kill"])).toMatchObject({ code: 1, stderr: "No dream is running.\n" })
+    const dreamed = await bench.strata(["dream"]).ended
+    expect(dreamed).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Take it back with: strata memory revert 2"),
+    })
+    expect(dreamed.stdout).toMatch(/It cost \$0\.\d+\.\n$/)
+    expect(dreamed.stderr).toContain("updating")
+    const status = (await bench.here(["dream", "status"])).stdout.replaceAll(/\s+/g, " ")
+    expect(status).toMatch(/It cost (\$[\d.]+)\. .*Memory work has cost \1 today, of at most \$2\.00\./)
+    expect(read("port.md")).toContain("superseded-by: server.md")
+    const { dream } = JSON.parse((await bench.here(["dream", "status", "--json"])).stdout)
+    expect(dream).toMatchObject({ status: "completed", phase: "updating", change: "2" })
+    await bench.here(["memory", "revert", "2", "--yes"])
+    expect(read("port.md")).not.toContain("superseded-by")
+  },
+)
 
 test("L5-9 the status says that the day's limit is used up, and a dream that you start runs all the same", async () => {
   const { bench } = await dreamBench()

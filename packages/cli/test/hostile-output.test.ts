@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { startChat, TAKES_KEYS } from "./chatting.ts"
 import { openPty } from "./terminal.ts"
 import { calls, type Ended, workbench } from "./workbench.ts"
@@ -105,7 +106,7 @@ test("PERM-5 a hostile transcript in strata inspect", async () => {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the renderer's sequences
 const RENDERED = /\u001b\[(?:\d*(?:;\d+)*m|\d*[ABCDGJK]|\?(?:25|2004|2026)[hl]|\?u)|\r/gu
 
-test("PERM-5 the chat: answers, tools, dialogs, titles and pasted text", needs("python3"), async () => {
+test.runIf(isWhole)("PERM-5 the chat: answers, tools, dialogs, titles and pasted text", needs("python3"), async () => {
   await using at = await startChat((program) => openPty(program), {
     turns: [calls({ Bash: { command: `touch '${HOSTILE}'` } }, HOSTILE), `${HOSTILE}\n\n    ${HOSTILE}\n\nTHE END`],
   })

@@ -90,7 +90,7 @@ describe("BEY-15 strata look", () => {
   })
 })
 
-test("BEY-15 strata inspect takes a directory, or nothing", async () => {
+test.runIf(isWhole)("BEY-15 strata inspect takes a directory, or nothing", async () => {
   claude({ id: "one" })
   write("runs/two.jsonl", session({ id: "two", turns: 6 }))
   const all = JSON.parse((await strataHere(["inspect", "--json"], place)).stdout)
@@ -119,14 +119,14 @@ test.runIf(isWhole)("BEY-15 two processes at once read the same files into one i
   expect(after.total.repeated.responses).toBe(0)
 })
 
-test("BEY-15 the replay runs in a worker of the program and is kept", async () => {
+test.runIf(isWhole)("BEY-15 the replay runs in a worker of the program and is kept", async () => {
   claude({ id: "one", turns: 6, lostAt: 4 })
   const { stdout } = await strata(["look", "--json", "--replay", "120"], place)
   expect(JSON.parse(stdout).saved).toMatchObject({ replayed: 1, of: 1 })
   expect(JSON.parse((await look("--json")).stdout).saved).toMatchObject({ replayed: 1, of: 1 })
 })
 
-test("BEY-15 the pages end at once with Ctrl-C while conversations are read or replayed", async () => {
+test.runIf(isWhole)("BEY-15 the pages end at once with Ctrl-C while conversations are read or replayed", async () => {
   for (let at = 0; at < 40; at++) claude({ id: `session-${at}`, turns: 30 })
   const child = spawn(process.execPath, [MAIN, "look", "--no-open"], { cwd: place.cwd, env: place.env })
   let printed = ""

@@ -8,6 +8,7 @@ import { systemClock } from "../../core/src/base/clock.ts"
 import { projectAt } from "../../core/src/base/project.ts"
 import { memoryDirectory } from "../../core/src/journal/file/memory-directory.ts"
 import { openBank } from "../../core/src/memory/bank.ts"
+import { isWhole } from "../../core/test/size.ts"
 import type { Call } from "../src/command.ts"
 import { review } from "../src/memory/review.ts"
 import { strataHere } from "./strata-here.ts"
@@ -297,7 +298,7 @@ test("PERM-5 nothing in a memory controls the terminal", async () => {
   }
 })
 
-test.each(TERMINALS)("L5-8 BEY-9 revert shows the change and asks, in $name", async ({ open }) => {
+test.runIf(isWhole).each(TERMINALS)("L5-8 BEY-9 revert shows the change and asks, in $name", async ({ open }) => {
   using at = await memoryPlace()
   await at.memory(["forget", "tabs"])
   await using terminal = open({

@@ -5,7 +5,7 @@ import { gzipSync } from "node:zlib"
 import { ALL_POLICIES } from "@strata/replay"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { conversation } from "../../core/test/builders.ts"
-import { size } from "../../core/test/size.ts"
+import { isWhole, size } from "../../core/test/size.ts"
 import { workload } from "../../core/test/workloads.ts"
 import { dollars } from "../src/display/numbers.ts"
 import { strataHere } from "./strata-here.ts"
@@ -89,14 +89,14 @@ describe("BEY-7 strata replay", () => {
     return file
   }
 
-  it("does not take a request that keeps the cache warm for one for a summary", async () => {
+  it.runIf(isWhole)("does not take a request that keeps the cache warm for one for a summary", async () => {
     const { stdout } = await run("replay", transcriptWithPause(size(150, 300), 300)) // long enough that it may cost something
     expect(stdout).toContain("keeping the cache warm")
     expect(stdout).toContain("no wait for a summary")
     expect(stdout).not.toContain("with the request for a summary")
   })
 
-  it("counts the summaries that someone waited for: optimum needs none in a cold cache", async () => {
+  it.runIf(isWhole)("counts the summaries that someone waited for: optimum needs none in a cold cache", async () => {
     const transcript = transcriptWithPause(60)
     const { stdout } = await run("replay", transcript, "--policy", "optimum")
     const compactions = stdout.match(/compacted before turn/g)?.length ?? 0

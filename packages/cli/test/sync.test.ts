@@ -49,7 +49,7 @@ test("BEY-12 memories reach the other machine through a branch of their own, whi
   expect(readdirSync(a.cwd)).toEqual([".git"])
 })
 
-test("BEY-12 what is erased for good is in no object that the branch reaches", async () => {
+test.runIf(isWhole)("BEY-12 what is erased for good is in no object that the branch reaches", async () => {
   const { a, b, box } = await machines()
   a.write("private.md", memory("Private", "The word is swordfish."))
   a.write("other.md", memory("Other", "Nothing special."))
@@ -142,7 +142,7 @@ test("BEY-12 the state of a stranger's branch is refused, and nothing of it is w
   expect(a.names()).toEqual(["ports.md"])
 })
 
-test.each(TERMINALS)(
+test.runIf(isWhole).each(TERMINALS)(
   "BEY-12 the first sync shows what would leave, and asks whose the remote is ($name)",
   async ({ open }) => {
     const { a, box, git } = await machines()
@@ -248,23 +248,26 @@ test("BEY-12 a session with a secret stays here until the person says otherwise,
   expect(refused.stderr).toContain("only with a remote that is yours alone")
 })
 
-test("BEY-12 all projects that have a name travel, also to a machine that does not have them yet", async () => {
-  const { a, b, box } = await machines()
-  a.write("ports.md", memory("Ports", "The shop listens on 8080."))
-  const other = { ...a.env, STRATA_PROJECT: "stock" }
-  const { name } = await projectAt({ cwd: a.cwd, env: {}, project: "stock" })
-  await (await say({ ...a, project: name }, { id: "count" }, "Count everything.")).close()
-  const directory = join(a.env.STRATA_HOME, "projects", name, "memory")
-  mkdirSync(directory, { recursive: true })
-  writeFileSync(join(directory, "shelves.md"), memory("Shelves", "There are 12 shelves."))
-  await a.sync("--mine")
-  expect(reachable(box)).not.toContain("12 shelves")
-  expect(await a.sync("--all-projects", "--sessions")).toContain(`${name}:\n  Sent: shelves.md`)
-  await b.sync("--mine", "--all-projects", "--sessions")
-  const listed = await strataHere(["memory"], { cwd: b.cwd, env: { ...other, STRATA_HOME: b.env.STRATA_HOME } })
-  expect(listed.stdout).toContain("shelves")
-  expect(existsSync(join(b.env.STRATA_HOME, "projects", name, "count.jsonl"))).toBe(true)
-})
+test.runIf(isWhole)(
+  "BEY-12 all projects that have a name travel, also to a machine that does not have them yet",
+  async () => {
+    const { a, b, box } = await machines()
+    a.write("ports.md", memory("Ports", "The shop listens on 8080."))
+    const other = { ...a.env, STRATA_PROJECT: "stock" }
+    const { name } = await projectAt({ cwd: a.cwd, env: {}, project: "stock" })
+    await (await say({ ...a, project: name }, { id: "count" }, "Count everything.")).close()
+    const directory = join(a.env.STRATA_HOME, "projects", name, "memory")
+    mkdirSync(directory, { recursive: true })
+    writeFileSync(join(directory, "shelves.md"), memory("Shelves", "There are 12 shelves."))
+    await a.sync("--mine")
+    expect(reachable(box)).not.toContain("12 shelves")
+    expect(await a.sync("--all-projects", "--sessions")).toContain(`${name}:\n  Sent: shelves.md`)
+    await b.sync("--mine", "--all-projects", "--sessions")
+    const listed = await strataHere(["memory"], { cwd: b.cwd, env: { ...other, STRATA_HOME: b.env.STRATA_HOME } })
+    expect(listed.stdout).toContain("shelves")
+    expect(existsSync(join(b.env.STRATA_HOME, "projects", name, "count.jsonl"))).toBe(true)
+  },
+)
 
 test("BEY-12 other names of the project's own remote, and the project itself, are not a person's own", async () => {
   const { a } = await machines()

@@ -2,6 +2,7 @@
 import { globSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { calls, workbench } from "./workbench.ts"
 
 const LONG = { "log.txt": "port 8080 answers, port 9090 does not\n".repeat(700) }
@@ -50,7 +51,7 @@ test("L2-13 strata compact --tool names the command that brings the results back
   expect(stderr.match(/cleared/g)).toHaveLength(1)
 })
 
-test("BEY-3 strata compact --before a handle, its dry run, and an editor that fails", async () => {
+test.runIf(isWhole)("BEY-3 strata compact --before a handle, its dry run, and an editor that fails", async () => {
   await using bench = await workbench({ turns: [...READS, "Nothing else.", SUMMARY, SUMMARY], files: LONG })
   const strata = (args: readonly string[], more = {}) => bench.here(args, { env: { ...env, ...more } })
   await strata(["run", "Read the log.", "--mode", "bypass"])

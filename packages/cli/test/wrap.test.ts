@@ -2,7 +2,7 @@
 import { existsSync, globSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { everyNth, isWhole } from "../../core/test/size.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { MAIN } from "./strata-process.ts"
 import { PROGRAM, wrapping } from "./wrapping.ts"
 
@@ -51,18 +51,21 @@ describe("BEY-11 strata wrap", () => {
     expect(stderr).not.toContain("only observes")
   })
 
-  test("managed past the window: direct is refused, wrapped goes on, and the report has the summaries too", async () => {
-    await using direct = await wrapping({ window: 60_000 })
-    // one that is under way at the end would be an estimate of ours, and not on the server's bill
-    const settings = { switches: { "compact-ahead": false } }
-    await using wrapped = await wrapping({ window: 60_000, settings })
-    expect((await direct.start([process.execPath, PROGRAM, ROUNDS, CHARACTERS]).ended).code).not.toBe(0)
-    const { code, stderr } = await wrapped.here(["wrap", "--manage", ...program(ROUNDS, CHARACTERS)])
-    expect(code, stderr).toBe(0)
-    const { total, errors } = wrapped.sim.stats()
-    expect(errors).toEqual({})
-    expect(dollarsIn(stderr, /cost/)).toBeCloseTo(total.dollars, 4)
-  })
+  test.runIf(isWhole)(
+    "managed past the window: direct is refused, wrapped goes on, and the report has the summaries too",
+    async () => {
+      await using direct = await wrapping({ window: 60_000 })
+      // one that is under way at the end would be an estimate of ours, and not on the server's bill
+      const settings = { switches: { "compact-ahead": false } }
+      await using wrapped = await wrapping({ window: 60_000, settings })
+      expect((await direct.start([process.execPath, PROGRAM, ROUNDS, CHARACTERS]).ended).code).not.toBe(0)
+      const { code, stderr } = await wrapped.here(["wrap", "--manage", ...program(ROUNDS, CHARACTERS)])
+      expect(code, stderr).toBe(0)
+      const { total, errors } = wrapped.sim.stats()
+      expect(errors).toEqual({})
+      expect(dollarsIn(stderr, /cost/)).toBeCloseTo(total.dollars, 4)
+    },
+  )
 
   test("--manage is remembered for the project, --observe takes it back, and both at once are refused", async () => {
     await using wrapped = await wrapping()
@@ -75,16 +78,19 @@ describe("BEY-11 strata wrap", () => {
     expect(await wrapped.here(["wrap", "--manage", "--observe", ...command])).toMatchObject({ code: 2 })
   })
 
-  test("the figures are those of this run, also where the conversation goes on from an earlier one", async () => {
-    await using wrapped = await wrapping()
-    await wrapped.here(["wrap", "--manage", ...program("3")])
-    const before = wrapped.sim.stats().total.dollars
-    const { stderr } = await wrapped.here(["wrap", ...program("4")])
-    const spent = wrapped.sim.stats().total.dollars - before
-    expect(dollarsIn(stderr, /cost/)).toBeCloseTo(spent, 4)
-  })
+  test.runIf(isWhole)(
+    "the figures are those of this run, also where the conversation goes on from an earlier one",
+    async () => {
+      await using wrapped = await wrapping()
+      await wrapped.here(["wrap", "--manage", ...program("3")])
+      const before = wrapped.sim.stats().total.dollars
+      const { stderr } = await wrapped.here(["wrap", ...program("4")])
+      const spent = wrapped.sim.stats().total.dollars - before
+      expect(dollarsIn(stderr, /cost/)).toBeCloseTo(spent, 4)
+    },
+  )
 
-  test("the exit code is the command's, also for one that is not there or was killed", async () => {
+  test.runIf(isWhole)("the exit code is the command's, also for one that is not there or was killed", async () => {
     await using wrapped = await wrapping()
     expect((await wrapped.strata(["wrap", "--", process.execPath, "-e", "process.exit(7)"])).code).toBe(7)
     const missing = await wrapped.here(["wrap", "--", "no-such-program-here"])
@@ -93,7 +99,7 @@ describe("BEY-11 strata wrap", () => {
     expect(killed.code).toBe(137)
   })
 
-  test.each(everyNth(["SIGTERM", "SIGINT"] as const, 2))(
+  test.runIf(isWhole).each(["SIGTERM", "SIGINT"] as const)(
     "%s reaches the command, and the report still comes",
     async (signal) => {
       await using wrapped = await wrapping()
@@ -141,7 +147,7 @@ describe("BEY-11 strata wrap", () => {
     expect(stdout).toBe("auto")
   })
 
-  test("wrapped inside wrapped: the inner one goes to the server behind the outer one", async () => {
+  test.runIf(isWhole)("wrapped inside wrapped: the inner one goes to the server behind the outer one", async () => {
     await using wrapped = await wrapping()
     const inner = strataOf("wrap", "--manage", ...program("2"))
     const { code, stderr } = await wrapped.here(["wrap", "--", ...inner])
@@ -150,7 +156,7 @@ describe("BEY-11 strata wrap", () => {
     expect(stderr).toContain("no request passed")
   })
 
-  test("STRATA_UPSTREAM and --upstream go before the command's own base URL", async () => {
+  test.runIf(isWhole)("STRATA_UPSTREAM and --upstream go before the command's own base URL", async () => {
     await using one = await wrapping()
     await using other = await wrapping()
     const once = ["--manage", ...program("1")]

@@ -4,7 +4,6 @@ import { join } from "node:path"
 import { memoryStore, registerStore } from "@strata/core"
 import { expect, onTestFinished, test } from "vitest"
 import { type Need, needs } from "../../core/test/needs.ts"
-import { everyNth } from "../../core/test/size.ts"
 import { startServer } from "../../postgres/test/server.ts"
 import { bytes, machines, say } from "./sync-machines.ts"
 
@@ -13,7 +12,7 @@ const OTHER_STORES: readonly { readonly kind: string; readonly needed: readonly 
   { kind: "PostgreSQL", needed: ["postgres"] },
 ]
 
-for (const { kind, needed } of everyNth(OTHER_STORES, 2))
+for (const { kind, needed } of OTHER_STORES)
   test(
     `BEY-12 sessions travel byte for byte by way of a machine that keeps no files (${kind})`,
     needs(...needed),
