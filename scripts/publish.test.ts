@@ -5,14 +5,12 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { expect, onTestFinished, test } from "vitest"
-import { isWhole, size } from "../packages/core/test/size.ts"
+import { isWhole } from "../packages/core/test/size.ts"
 import type { SourcePackage } from "./build/packages.ts"
 import { type Publication, publicationProblems, publish } from "./publish.ts"
 
-const BOTH: Readonly<Record<string, string>> = { core: "0.2.0", cli: "0.2.0" }
-
-/** Packages that are built. */
-function scratch(versions = BOTH): Publication {
+/** Two packages that are built. */
+function scratch(versions: Readonly<Record<string, string>> = { core: "0.2.0", cli: "0.2.0" }): Publication {
   const build = mkdtempSync(join(tmpdir(), "strata-publish-"))
   onTestFinished(() => rmSync(build, { recursive: true, force: true }))
   const packages = Object.entries(versions).map(([folder, version]): SourcePackage => {
@@ -56,8 +54,8 @@ test.runIf(isWhole)("a release that broke off goes on with the packages that are
   ])
 })
 
-test("a dry run sends nothing, and needs no registry and no right to publish", async () => {
-  const publication = { ...scratch(size({ core: "0.2.0" }, BOTH)), isDryRun: true }
+test.runIf(isWhole)("a dry run sends nothing, and needs no registry and no right to publish", async () => {
+  const publication = { ...scratch(), isDryRun: true }
   const { env, published } = await registry(publication.build)
   publish(publication, env)
   expect(await published()).toEqual([])

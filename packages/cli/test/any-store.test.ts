@@ -9,6 +9,7 @@ import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { newestPrograms, startServer, type TestServer } from "../../postgres/test/server.ts"
 import { startProxy, through } from "../../postgres/test/tcp-proxy.ts"
+import { registerNamedStore } from "../src/named-store.ts"
 import { WAITING } from "../src/store-waiting.ts"
 import { RESTS, startChat } from "./chatting.ts"
 import { startDashboard } from "./dashboard-pages.ts"
@@ -31,6 +32,7 @@ let database: string | undefined
 beforeAll(async () => {
   server = newestPrograms() === undefined ? undefined : await startServer()
   database = await server?.database()
+  await registerNamedStore({ STRATA_STORE: database }) // for what tests open themselves
 })
 afterAll(() => server?.stop())
 
@@ -78,7 +80,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
       ? readdirSync(bench.home, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".jsonl"))
       : []
 
-  onNewest(
+  test.runIf(isWhole)(
     "BEY-12 run, continue, compact, undo, recall, inspect, look, export, replay and unlock work through the port alone",
     async () => {
       const { bench, env, strata } = await storeBench({ turns: [...READS, SUMMARY, "It was port 8080."], files: LONG })

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import type { QueryEvent } from "@strata/core"
 import { makeScratch } from "@strata/sim"
 import { afterEach, expect, test, vi } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { work } from "../src/demo/command.ts"
 import { picture } from "../src/demo/picture.ts"
 import { openScreen } from "../src/demo/screen.ts"
@@ -120,44 +121,47 @@ function project(place: Place): string {
   return join(place.cwd, "project")
 }
 
-test("from the first frame to the last: shares add up, turns and work never go back, each result has its own call", async () => {
-  await using opened = new AsyncDisposableStack()
-  const place = emptyPlace()
-  opened.defer(() => place.remove())
-  const scratch = makeScratch(project(place))
-  opened.defer(() => scratch.remove())
-  const workshop = await openWorkshop({ scratch, turns: turnsPerTask(TURNS), seed: 2, window: 60_000, env: {} })
-  opened.defer(() => workshop.close())
-  const agent = await workshop.open("frames")
-  const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: TURNS })
-  const seen: { state: DemoState; event: QueryEvent }[] = []
-  const { state: last } = await work({
-    ...{ agent, first, workshop, isPaced: false, task: undefined, most: turnsBeforeCorrection(TURNS) },
-    signal: new AbortController().signal,
-    screen: { show: (state, event) => void seen.push({ state, event }) },
-  })
-  const summaries = new Map<string, string>()
-  let before = first
-  for (const { state, event } of seen) {
-    expectSound(state, before)
-    if (event.type === "tool-start") summaries.set(event.id, event.summary)
-    if (event.type === "tool-result" && summaries.has(event.id)) {
-      const line = state.happenings.find(({ id }) => id === event.id)!
-      expect(line.text).toContain(summaries.get(event.id)!.slice(0, 20))
-      expect(["done", "failed"]).toContain(line.kind)
+test.runIf(isWhole)(
+  "from the first frame to the last: shares add up, turns and work never go back, each result has its own call",
+  async () => {
+    await using opened = new AsyncDisposableStack()
+    const place = emptyPlace()
+    opened.defer(() => place.remove())
+    const scratch = makeScratch(project(place))
+    opened.defer(() => scratch.remove())
+    const workshop = await openWorkshop({ scratch, turns: turnsPerTask(TURNS), seed: 2, window: 60_000, env: {} })
+    opened.defer(() => workshop.close())
+    const agent = await workshop.open("frames")
+    const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: TURNS })
+    const seen: { state: DemoState; event: QueryEvent }[] = []
+    const { state: last } = await work({
+      ...{ agent, first, workshop, isPaced: false, task: undefined, most: turnsBeforeCorrection(TURNS) },
+      signal: new AbortController().signal,
+      screen: { show: (state, event) => void seen.push({ state, event }) },
+    })
+    const summaries = new Map<string, string>()
+    let before = first
+    for (const { state, event } of seen) {
+      expectSound(state, before)
+      if (event.type === "tool-start") summaries.set(event.id, event.summary)
+      if (event.type === "tool-result" && summaries.has(event.id)) {
+        const line = state.happenings.find(({ id }) => id === event.id)!
+        expect(line.text).toContain(summaries.get(event.id)!.slice(0, 20))
+        expect(["done", "failed"]).toContain(line.kind)
+      }
+      before = state
     }
-    before = state
-  }
-  for (const { state } of seen.slice(0, 30))
-    for (const size of SIZES) expectFits(picture(state, { style: plainStyle, ...size, elapsedMs: 0 }), size)
-  expect(seen.length).toBeGreaterThan(40)
-  const facts = await stillThere(agent.conversation, { project: workshop.project, promptTokens: last.promptTokens! })
-  for (const { kind, all, inView, recalled, inLastWindow } of facts) {
-    expect(all, kind).toBeGreaterThan(0)
-    expect(inView + recalled, kind).toBe(all)
-    expect(inLastWindow, kind).toBeLessThanOrEqual(all)
-  }
-})
+    for (const { state } of seen.slice(0, 30))
+      for (const size of SIZES) expectFits(picture(state, { style: plainStyle, ...size, elapsedMs: 0 }), size)
+    expect(seen.length).toBeGreaterThan(40)
+    const facts = await stillThere(agent.conversation, { project: workshop.project, promptTokens: last.promptTokens! })
+    for (const { kind, all, inView, recalled, inLastWindow } of facts) {
+      expect(all, kind).toBeGreaterThan(0)
+      expect(inView + recalled, kind).toBe(all)
+      expect(inLastWindow, kind).toBeLessThanOrEqual(all)
+    }
+  },
+)
 
 function expectSound(state: DemoState, before: DemoState): void {
   const { parts, size, thresholds, turn, work: done, happenings } = state

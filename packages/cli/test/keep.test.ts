@@ -12,6 +12,7 @@ import {
 import { dirname, join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, type Place, runProcess, strata } from "./strata-process.ts"
 
@@ -131,20 +132,23 @@ describe("BEY-17 strata keep", () => {
 describe("BEY-17 the hook of Claude Code", () => {
   const settings = () => join(place.cwd, ".claude", "settings.json")
 
-  test("is installed after a look, keeps in the background without a word, and goes without a trace", async () => {
-    session(ID)
-    const before = '{"model":"opus"}'
-    writeFileSync(settings(), before)
-    const installed = await strata(["keep", "--install", "claude-code", "--yes"], place)
-    expect(installed).toMatchObject({ code: 0, stdout: expect.stringContaining("keep --hook") })
-    const [{ hooks }] = JSON.parse(readFileSync(settings(), "utf8")).hooks.SessionEnd
-    const ran = await runProcess(["/bin/sh", "-c", hooks[0].command], { cwd: place.cwd, env: place.env })
-    expect(ran).toEqual({ code: 0, stdout: "", stderr: "" })
-    while (!(await here("keep", "list")).stdout.includes("1 session kept")) await wait(20)
-    while (existsSync(join(place.env.STRATA_HOME!, "kept", "lock"))) await wait(20)
-    expect(await strata(["keep", "--uninstall", "claude-code", "--yes"], place)).toMatchObject({ code: 0 })
-    expect(readFileSync(settings(), "utf8")).toBe(before)
-  })
+  test.runIf(isWhole)(
+    "is installed after a look, keeps in the background without a word, and goes without a trace",
+    async () => {
+      session(ID)
+      const before = '{"model":"opus"}'
+      writeFileSync(settings(), before)
+      const installed = await strata(["keep", "--install", "claude-code", "--yes"], place)
+      expect(installed).toMatchObject({ code: 0, stdout: expect.stringContaining("keep --hook") })
+      const [{ hooks }] = JSON.parse(readFileSync(settings(), "utf8")).hooks.SessionEnd
+      const ran = await runProcess(["/bin/sh", "-c", hooks[0].command], { cwd: place.cwd, env: place.env })
+      expect(ran).toEqual({ code: 0, stdout: "", stderr: "" })
+      while (!(await here("keep", "list")).stdout.includes("1 session kept")) await wait(20)
+      while (existsSync(join(place.env.STRATA_HOME!, "kept", "lock"))) await wait(20)
+      expect(await strata(["keep", "--uninstall", "claude-code", "--yes"], place)).toMatchObject({ code: 0 })
+      expect(readFileSync(settings(), "utf8")).toBe(before)
+    },
+  )
 
   test("strata uninstall takes it out too, with or without the rest of Strata", async () => {
     mkdirSync(dirname(settings()), { recursive: true })

@@ -226,7 +226,7 @@ test("errors, refusals and wrong command lines have codes of their own", async (
   expect(keyless.stderr).toContain("strata demo")
 })
 
-test("--continue and --resume go on in a new process, also with a task from a pipe", async () => {
+test.runIf(isWhole)("--continue and --resume go on in a new process, also with a task from a pipe", async () => {
   const echo: Parameters<typeof workbench>[0]["turns"][number] = ({ request }) =>
     `I know ${request.messages.length} messages.`
   await using bench = await workbench({ turns: [echo, echo, echo] })
@@ -320,7 +320,7 @@ test.runIf(isWhole)(
   },
 )
 
-test("LOOP-4: an interrupt in the middle of a stream leaves a conversation that goes on", async () => {
+test.runIf(isWhole)("LOOP-4: an interrupt in the middle of a stream leaves a conversation that goes on", async () => {
   await using bench = await workbench({
     turns: ["One two three four five six seven eight nine ten eleven twelve thirteen fourteen.", "I am back."],
     faults: [{ nth: 1, fault: HALTING }],
@@ -468,18 +468,21 @@ describe("/compact", () => {
   })
 })
 
-test("L4-19 an automatic compaction is one line, and the agent learns that no one is there", async () => {
-  const read = calls({ Bash: { command: "cat log.txt" } })
-  const turns: readonly ScriptedTurn[] = [
-    read,
-    read,
-    SUMMARY,
-    ({ request }) => (JSON.stringify(request).includes("not a first start") ? "I go on alone." : "Hello."),
-  ]
-  await using bench = await workbench({ turns, files: LONG })
-  const env = { ...NO_NOTES, STRATA_AUTOCOMPACT_TOKENS: "17000" }
-  const { code, stdout, stderr } = await bench.here(["run", "Read it twice.", "--mode", "bypass"], { env })
-  expect({ code, stdout }).toEqual({ code: 0, stdout: "I go on alone.\n" })
-  expect(stderr.match(/^- Compacted: .*$/gm)).toHaveLength(1)
-  expect(stderr).not.toContain("attached")
-})
+test.runIf(isWhole)(
+  "L4-19 an automatic compaction is one line, and the agent learns that no one is there",
+  async () => {
+    const read = calls({ Bash: { command: "cat log.txt" } })
+    const turns: readonly ScriptedTurn[] = [
+      read,
+      read,
+      SUMMARY,
+      ({ request }) => (JSON.stringify(request).includes("not a first start") ? "I go on alone." : "Hello."),
+    ]
+    await using bench = await workbench({ turns, files: LONG })
+    const env = { ...NO_NOTES, STRATA_AUTOCOMPACT_TOKENS: "17000" }
+    const { code, stdout, stderr } = await bench.here(["run", "Read it twice.", "--mode", "bypass"], { env })
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "I go on alone.\n" })
+    expect(stderr.match(/^- Compacted: .*$/gm)).toHaveLength(1)
+    expect(stderr).not.toContain("attached")
+  },
+)

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { type Workbench, workbench } from "./workbench.ts"
 
 const SKILL = "---\nname: deploy\ndescription: Deploys\n---\nPush to $ARGUMENTS slowly.\n"
@@ -23,7 +24,7 @@ function putHome({ env }: Workbench, file: string, text: string): void {
 }
 
 describe.concurrent("PERM-3 slash commands in strata run", () => {
-  test("the person's own commands and skills are filled in", async () => {
+  test.runIf(isWhole)("the person's own commands and skills are filled in", async () => {
     await using place = await bench({})
     const { made, sent } = place
     putHome(made, ".claude/commands/review.md", "Review $1 with care, all of: $ARGUMENTS")

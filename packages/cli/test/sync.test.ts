@@ -167,39 +167,42 @@ test.runIf(isWhole).each(TERMINALS)(
   },
 )
 
-test("BEY-12 sessions travel on request, byte for byte, with agents, notes and stored results", async () => {
-  const { a, b, box, git } = await machines()
-  const journal = await say(a, { id: "talk" }, "Hello.", "Where is the test?")
-  await journal.writeBlob("result-1.txt", "a long result")
-  await journal.writeNotes("# Notes\n")
-  await journal.close()
-  await (await say(a, { id: "finder", under: "talk" }, "Find it.")).close()
-  await a.sync("--mine")
-  expect(git("--git-dir", box, "for-each-ref")).toBe("")
-  expect(await a.sync("--sessions", "--dry-run")).toContain("1 session sent: talk")
-  expect(await a.sync("--sessions")).toContain("1 session sent: talk")
-  expect(await b.sync("--mine", "--sessions")).toContain("1 session received: talk")
-  const paths = [["talk.jsonl"], ["talk", "subagents", "finder.jsonl"], ["tool-results", "talk", "result-1.txt"]]
-  for (const path of [...paths, ["session-memory", "talk.md"]]) expect(file(b, ...path)).toBe(file(a, ...path))
+test.runIf(isWhole)(
+  "BEY-12 sessions travel on request, byte for byte, with agents, notes and stored results",
+  async () => {
+    const { a, b, box, git } = await machines()
+    const journal = await say(a, { id: "talk" }, "Hello.", "Where is the test?")
+    await journal.writeBlob("result-1.txt", "a long result")
+    await journal.writeNotes("# Notes\n")
+    await journal.close()
+    await (await say(a, { id: "finder", under: "talk" }, "Find it.")).close()
+    await a.sync("--mine")
+    expect(git("--git-dir", box, "for-each-ref")).toBe("")
+    expect(await a.sync("--sessions", "--dry-run")).toContain("1 session sent: talk")
+    expect(await a.sync("--sessions")).toContain("1 session sent: talk")
+    expect(await b.sync("--mine", "--sessions")).toContain("1 session received: talk")
+    const paths = [["talk.jsonl"], ["talk", "subagents", "finder.jsonl"], ["tool-results", "talk", "result-1.txt"]]
+    for (const path of [...paths, ["session-memory", "talk.md"]]) expect(file(b, ...path)).toBe(file(a, ...path))
 
-  await (await say(b, { id: "talk" }, "Here it is.")).close()
-  await b.sync("--sessions")
-  // a conversation that is open is left alone
-  const open = await say(a, { id: "talk" })
-  expect(await a.sync("--sessions")).toContain(
-    "Session talk was not taken from the remote: it is open in another process.",
-  )
-  await open.close()
-  expect(await a.sync("--sessions")).toContain("1 session received: talk")
-  const more = await say(a, { id: "talk" }, "Thank you.")
-  expect(await a.sync("--sessions")).toContain("Session talk was not sent: it is open in another process.")
-  await more.close()
-  await a.sync("--sessions")
-  expect(await b.sync("--sessions")).toContain("1 session received: talk")
-  expect(file(a, "talk.jsonl")).toBe(file(b, "talk.jsonl"))
-  expect(await b.sync("--sessions")).toContain("Both sides are the same.")
-  expect(git("--git-dir", box, "rev-list", "--count", "strata/sessions")).toBe("1")
-})
+    await (await say(b, { id: "talk" }, "Here it is.")).close()
+    await b.sync("--sessions")
+    // a conversation that is open is left alone
+    const open = await say(a, { id: "talk" })
+    expect(await a.sync("--sessions")).toContain(
+      "Session talk was not taken from the remote: it is open in another process.",
+    )
+    await open.close()
+    expect(await a.sync("--sessions")).toContain("1 session received: talk")
+    const more = await say(a, { id: "talk" }, "Thank you.")
+    expect(await a.sync("--sessions")).toContain("Session talk was not sent: it is open in another process.")
+    await more.close()
+    await a.sync("--sessions")
+    expect(await b.sync("--sessions")).toContain("1 session received: talk")
+    expect(file(a, "talk.jsonl")).toBe(file(b, "talk.jsonl"))
+    expect(await b.sync("--sessions")).toContain("Both sides are the same.")
+    expect(git("--git-dir", box, "rev-list", "--count", "strata/sessions")).toBe("1")
+  },
+)
 
 test.runIf(isWhole)("BEY-12 a session that went on on two machines is two on both", async () => {
   const { a, b } = await machines()

@@ -111,7 +111,7 @@ describe.concurrent("JRN-6 strata import", () => {
     expect(JSON.parse(again.stdout).conversations).toMatchObject([{ state: "updated", added: 2, id: "old-session" }])
   })
 
-  test("fails where nothing could be kept, and refuses a journal of Strata's own", async () => {
+  test.runIf(isWhole)("fails where nothing could be kept, and refuses a journal of Strata's own", async () => {
     await using bench = await workbench({ turns: ["Hello."] })
     await bench.here(["run", "Hi."])
     const { code, stderr } = await bench.here(["import", join(bench.home, "projects")])

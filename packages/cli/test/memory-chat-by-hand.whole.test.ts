@@ -4,7 +4,6 @@ import { join } from "node:path"
 import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
-import { isWhole } from "../../core/test/size.ts"
 import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
 import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { HALTING, type Workbench } from "./workbench.ts"
@@ -77,7 +76,7 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
     return at
   }
 
-  test.runIf(isWhole)("L5-6 leaving waits for what is being written, and says so", async () => {
+  test("L5-6 leaving waits for what is being written, and says so", async () => {
     await using at = await said(halted, FACT)
     await at.terminal.sees(RESTS)
     at.terminal.press("ctrl-d")
