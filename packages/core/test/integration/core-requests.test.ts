@@ -19,7 +19,7 @@ import { openTestConversation } from "../open.ts"
 import { size } from "../size.ts"
 import { conversations, decidedConversations, newPlayer, type Player, play, type Step } from "../steps.ts"
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(20, 30)), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(8, 30)), seed: Number(process.env.FUZZ_SEED ?? 1) }
 const PREPARE: Step = { kind: "prepare" }
 
 /** Sends a request as core spells it. The SDK would spell tool inputs again. */

@@ -7,6 +7,7 @@ import { z } from "zod"
 import type { Brain, BrainTurn } from "../../../sim/src/brain.ts"
 import { client, scripted, simulator } from "../../../sim/test/simulator.ts"
 import { anthropicModel, codingTools, defineTool, NoAnswerError, openAgent, openConversation } from "../../src/index.ts"
+import { isWhole } from "../size.ts"
 import { calls, project } from "./agent/agents.ts"
 
 const MODEL = "claude-opus-5-5"
@@ -28,7 +29,7 @@ describe("your own loop", () => {
     expect(chat.ledger()).toMatchObject({ requests: 3, dollars: expect.any(Number) })
   })
 
-  test("L4-23 compacts through your client when the window fills", async () => {
+  test.runIf(isWhole)("L4-23 compacts through your client when the window fills", async () => {
     const brain: Brain = {
       name: "talkative",
       answer({ request, index }) {

@@ -99,8 +99,8 @@ async function goesOn(chat: Conversation, store: Store, server = sim): Promise<v
   await again.close()
 }
 
-/** At the small size each piece goes through one or two of the ways of a kind. */
-const WAYS = 5
+/** At the small size each piece goes through at least one of the places in a journal, and most through one of the other ways. */
+const WAYS = 10
 const numbered = <T>(ways: Readonly<Record<string, T>>) =>
   Object.entries(ways).map(([name, way], at) => [name, way, at] as const)
 

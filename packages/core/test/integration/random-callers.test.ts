@@ -20,7 +20,7 @@ import { size } from "../size.ts"
 import { summariser } from "../summariser.ts"
 
 const RUNS = {
-  numRuns: Number(process.env.FUZZ_RUNS ?? size(4, 300)),
+  numRuns: Number(process.env.FUZZ_RUNS ?? size(2, 300)),
   seed: Number(process.env.FUZZ_SEED ?? 1),
   endOnFailure: process.env.FUZZ_QUICK !== undefined,
 }

@@ -5,10 +5,11 @@ import { openCompacting } from "../compacting.ts"
 import { CompactionWitness } from "../compaction-witness.ts"
 import { largeConversations, playLarge } from "../large-steps.ts"
 import { fuzz } from "../runs.ts"
+import { size } from "../size.ts"
 import { newPlayer } from "../steps.ts"
 import { summariser } from "../summariser.ts"
 
-const RUNS = { ...fuzz, numRuns: Math.max(5, Math.ceil(fuzz.numRuns! / 10)) } // these conversations are large
+const RUNS = { ...fuzz, numRuns: Math.max(size(2, 5), Math.ceil(fuzz.numRuns! / 10)) } // these conversations are large
 
 test("invariant 5, L4-27: a compaction shrinks the context by a tenth or is refused, and none follows another without new content", async () => {
   let compactions = 0

@@ -13,6 +13,7 @@ import { expect, test } from "vitest"
 import type { DreamStep } from "../../src/layers/6-dreaming/dream.ts"
 import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText } from "../dreams.ts"
 import { fuzz, RUNS } from "../runs.ts"
+import { isWhole } from "../size.ts"
 
 const STEPS: readonly DreamStep[] = ["locked", "copied", "consolidated", "checked", "installed", "released"]
 const names = fc.constantFrom("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
@@ -118,41 +119,44 @@ async function killedAfter(milliseconds: number, { root, seed }: { root: string;
   expect({ code, signal }).toEqual({ code: null, signal: "SIGKILL" })
 }
 
-test("L6-7 L6-5 no byte of memory is lost when the process is killed at a random moment, again and again", async () => {
-  const kill = fc.record({
-    after: fc.integer({ min: 0, max: LONGEST_LIFE_MS }),
-    seed: fc.integer({ min: 1, max: 1e6 }),
-  })
-  await fc.assert(
-    fc.asyncProperty(fc.array(kill, { minLength: 2, maxLength: 3 }), async (kills) => {
-      const root = mkdtempSync(join(tmpdir(), "strata-kills-"))
-      try {
-        const at = dreamProject(root)
-        const names = Array.from({ length: 10 }, (_, number) => `m${number}`)
-        at.write(Object.fromEntries(names.map((name) => [`${name}.md`, memoryText(name, `${name} of the start.`)])))
-        await at.bank.all()
-        const seen = new Set(memoriesIn(at.everything()).values())
-        for (const { after, seed } of kills) {
-          await killedAfter(after, { root, seed })
-          await at.bank.all() // any reader completes what was begun
-          expect(await at.bank.problems()).toEqual([])
-          const left = at.everything()
-          const kept = new Set([...left].filter(([path]) => isKept(path)).map(([, one]) => one))
-          for (const one of seen) expect(kept).toContain(one)
-          for (const one of memoriesIn(left).values()) seen.add(one)
-          const changes = await at.bank.history()
-          // half a change would look like an edit by hand
-          expect(changes.slice(1).map(({ by }) => by)).toEqual(changes.slice(1).map(() => "dream"))
+test.runIf(isWhole)(
+  "L6-7 L6-5 no byte of memory is lost when the process is killed at a random moment, again and again",
+  async () => {
+    const kill = fc.record({
+      after: fc.integer({ min: 0, max: LONGEST_LIFE_MS }),
+      seed: fc.integer({ min: 1, max: 1e6 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(fc.array(kill, { minLength: 2, maxLength: 3 }), async (kills) => {
+        const root = mkdtempSync(join(tmpdir(), "strata-kills-"))
+        try {
+          const at = dreamProject(root)
+          const names = Array.from({ length: 10 }, (_, number) => `m${number}`)
+          at.write(Object.fromEntries(names.map((name) => [`${name}.md`, memoryText(name, `${name} of the start.`)])))
+          await at.bank.all()
+          const seen = new Set(memoriesIn(at.everything()).values())
+          for (const { after, seed } of kills) {
+            await killedAfter(after, { root, seed })
+            await at.bank.all() // any reader completes what was begun
+            expect(await at.bank.problems()).toEqual([])
+            const left = at.everything()
+            const kept = new Set([...left].filter(([path]) => isKept(path)).map(([, one]) => one))
+            for (const one of seen) expect(kept).toContain(one)
+            for (const one of memoriesIn(left).values()) seen.add(one)
+            const changes = await at.bank.history()
+            // half a change would look like an edit by hand
+            expect(changes.slice(1).map(({ by }) => by)).toEqual(changes.slice(1).map(() => "dream"))
+          }
+          const last = await at.dreaming(changing(() => ({}))).dream({ figures: FIGURES, force: true })
+          expect(last.state).not.toBe("skipped") // the lock of the dead was taken over
+        } finally {
+          rmSync(root, { recursive: true, force: true })
         }
-        const last = await at.dreaming(changing(() => ({}))).dream({ figures: FIGURES, force: true })
-        expect(last.state).not.toBe("skipped") // the lock of the dead was taken over
-      } finally {
-        rmSync(root, { recursive: true, force: true })
-      }
-    }),
-    { ...fuzz, numRuns: Math.ceil(RUNS / 500) }, // each starts processes
-  )
-})
+      }),
+      { ...fuzz, numRuns: Math.ceil(RUNS / 500) }, // each starts processes
+    )
+  },
+)
 
 /** The memories, the archive, and the copies of earlier texts. */
 const isKept = (path: string) =>

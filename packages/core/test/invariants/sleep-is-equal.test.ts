@@ -12,6 +12,7 @@ import { serialiseRequest } from "../../src/views/context/request.ts"
 import { decidingLayer } from "../deciding-layer.ts"
 import { EDITS_CACHES, openTestConversation } from "../open.ts"
 import { fuzz, RUNS } from "../runs.ts"
+import { isWhole } from "../size.ts"
 import { conversations, decidedConversations, newPlayer, play } from "../steps.ts"
 import { comparable, History, homeName, idle, prepared } from "./history.ts"
 import { histories } from "./history-steps.ts"
@@ -68,7 +69,7 @@ test.each([
   expect(slept).toBeGreaterThan(RUNS / 2)
 })
 
-test("invariant 3, L5-1: and so is one with all layers, compactions, undos and memory", async () => {
+test.runIf(isWhole)("invariant 3, L5-1: and so is one with all layers, compactions, undos and memory", async () => {
   let slept = 0
   await fc.assert(
     fc.asyncProperty(histories, sleepsAmongSteps, async (checked, sleeps) => {

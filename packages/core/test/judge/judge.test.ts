@@ -2,7 +2,7 @@
 import { expect, test } from "vitest"
 import { PLAIN_READERS } from "../../src/tools/shell/command/plain-readers.ts"
 import { needs } from "../needs.ts"
-import { size } from "../size.ts"
+import { isWhole, size } from "../size.ts"
 import { runJudge } from "./contained.ts"
 import { knownPrograms } from "./known-options.ts"
 
@@ -10,7 +10,7 @@ import { knownPrograms } from "./known-options.ts"
 const contained = needs("sandbox")
 const containment = { state: "contained" } as const
 
-const LINES = size(150, 2_000) // `npm run judge` tries 100,000
+const LINES = size(60, 2_000) // `npm run judge` tries 100,000
 const SEED = 1
 test("PERM-7 no line that runs without a question has an effect", contained, async () => {
   const { judged, ran, findings } = await runJudge({
@@ -41,7 +41,7 @@ const HARMFUL: Readonly<Record<string, string>> = {
   "setsid --fork sleep 20 > /dev/null 2>&1; sleep 0.5": "left a process: sleep 20",
 }
 
-test("PERM-7 every canary notices", contained, async () => {
+test.runIf(isWhole)("PERM-7 every canary notices", contained, async () => {
   const only = ["true", ...Object.keys(HARMFUL), "ls src"]
   const { findings } = await runJudge({
     lines: 0,
@@ -61,7 +61,7 @@ test("PERM-7 every canary notices", contained, async () => {
     ).toContain(effect)
 })
 
-test("PERM-7 every program that the judge knows is tried, with its options", () => {
+test.runIf(isWhole)("PERM-7 every program that the judge knows is tried, with its options", () => {
   const { readers, wrappers } = knownPrograms()
   const optionsOf = (...words: readonly string[]) =>
     [...readers, ...wrappers]

@@ -7,6 +7,7 @@ import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scr
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { projectAt } from "../../../src/base/project.ts"
 import { codingTools } from "../../../src/tools/toolsets.ts"
+import { size } from "../../size.ts"
 import { agentFor, ask, project } from "./agents.ts"
 
 const QUIET = { settings: { switches: { "auto-memory": false, notes: false } } } as const
@@ -54,9 +55,7 @@ test.each([
   "AGENTS.md",
   ".gitignore",
   ".git",
-  ".git/HEAD",
-  ".git/config",
-  ".git/commondir",
+  ...size([], [".git/HEAD", ".git/config", ".git/commondir"]), // git itself waits for these, for seconds
 ])("JRN-9 a pipe in the place of %s does not hang the start", async (path) => {
   const sim = await simulator({ brain: scriptedBrain(["Hello."]) })
   const where = project()

@@ -89,7 +89,7 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
     expect(agent.conversation.views.context.promptTokens).toBeLessThan(4_000)
   })
 
-  test("an estimate counts a loaded definition where it was loaded", async () => {
+  test.runIf(isWhole)("an estimate counts a loaded definition where it was loaded", async () => {
     const { open } = await opened({ turns: [FIND, "Found."] })
     const agent = await open()
     await ask(agent, "Look for it.")
@@ -98,7 +98,7 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
     expect(estimator.blocks(results.filter(isToolResult))).toBeGreaterThan(100)
   })
 
-  test("a resumed conversation sends the same bytes, and the tool is still loaded", async () => {
+  test.runIf(isWhole)("a resumed conversation sends the same bytes, and the tool is still loaded", async () => {
     const { open, of } = await opened({ turns: [FIND, "Found.", USE, "Refunded."] })
     const first = await open()
     await ask(first, "Look for it.")
@@ -112,7 +112,7 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
     expect(second.conversation.cacheHistory().breaks).toEqual([])
   })
 
-  test("what was loaded survives a compaction, a second one, and a resume after it", async () => {
+  test.runIf(isWhole)("what was loaded survives a compaction, a second one, and a resume after it", async () => {
     const { open, of } = await opened({ turns: [FIND, USE, "Refunded.", "Yes.", USE, "Again."] })
     const agent = await open()
     await ask(agent, "Refund A-1.")
@@ -130,21 +130,24 @@ describe("TOOL-1 200 tools on a model that knows references", () => {
     expect(await bytes(await open())).toBe(live)
   })
 
-  test("a tool that left between two sessions costs neither the conversation nor its thinking", async () => {
-    const { open, of } = await opened({ turns: [FIND, USE, "Refunded.", USE, "It is gone."] })
-    const first = await open()
-    await ask(first, "Refund A-1.")
-    await first.close()
-    const second = await open({ tools: manyTools().filter(({ name }) => name !== REFUND) })
-    const { events } = await ask(second, "Once more.")
-    expect(ofType(events, "error")).toEqual([])
-    const answer = String(ofType(events, "tool-result")[0]!.result.content)
-    expect(answer).toContain(`There is no tool named ${REFUND}.`)
-    expect(answer.length).toBeLessThan(1_000)
-    expect(await decisionsOf(second, "thinking-dropped")).toEqual([])
-    expect(textsOf(of("work").at(-1)!.request).filter((text) => text.includes("not loaded"))).toHaveLength(2)
-    expect(second.conversation.cacheHistory().breaks).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "a tool that left between two sessions costs neither the conversation nor its thinking",
+    async () => {
+      const { open, of } = await opened({ turns: [FIND, USE, "Refunded.", USE, "It is gone."] })
+      const first = await open()
+      await ask(first, "Refund A-1.")
+      await first.close()
+      const second = await open({ tools: manyTools().filter(({ name }) => name !== REFUND) })
+      const { events } = await ask(second, "Once more.")
+      expect(ofType(events, "error")).toEqual([])
+      const answer = String(ofType(events, "tool-result")[0]!.result.content)
+      expect(answer).toContain(`There is no tool named ${REFUND}.`)
+      expect(answer.length).toBeLessThan(1_000)
+      expect(await decisionsOf(second, "thinking-dropped")).toEqual([])
+      expect(textsOf(of("work").at(-1)!.request).filter((text) => text.includes("not loaded"))).toHaveLength(2)
+      expect(second.conversation.cacheHistory().breaks).toEqual([])
+    },
+  )
 
   test.each([
     ["the switch is off", { settings: { switches: { "deferred-tools": false } } }],
@@ -222,7 +225,7 @@ describe("TOOL-1 200 tools on a model without references", () => {
     expect(ofType(events, "tool-denied").map(({ name }) => name)).toEqual([REFUND])
   })
 
-  test("a compaction repeats the schema, and a resume sends the same bytes", async () => {
+  test.runIf(isWhole)("a compaction repeats the schema, and a resume sends the same bytes", async () => {
     const { open, of } = await opened({
       turns: [FIND, USE_BY_NAME, "Refunded.", USE_BY_NAME, "Again."],
       options: NO_REFERENCES,

@@ -7,7 +7,7 @@ import { fuzz } from "../../runs.ts"
 import { size } from "../../size.ts"
 import { agentFor, ask, project } from "./agents.ts"
 
-const CONVERSATIONS = Math.max(size(5, 15), Math.round(fuzz.numRuns! / 25)) // about twenty requests over HTTP each
+const CONVERSATIONS = Math.max(size(2, 15), Math.round(fuzz.numRuns! / 25)) // about twenty requests over HTTP each
 
 test("LOOP-3, invariant 1: after any answer of a model the next request is valid", async () => {
   const refused: string[] = []

@@ -9,6 +9,7 @@ import type { BrainTurn } from "../../../../sim/src/brain.ts"
 import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { KEY, simulator } from "../../../../sim/test/simulator.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
+import { isWhole } from "../../size.ts"
 import { agentFor, ask, project } from "./agents.ts"
 
 const LOCAL = "qwen-coder-local"
@@ -113,18 +114,21 @@ async function localAgent(halts?: (served: Served) => Promise<void> | undefined)
   return { agent, ...server }
 }
 
-test("LOOP-9 on a server with one slot every turn reads only what is new, though notes and memories are written", async () => {
-  const { agent, served } = await localAgent()
-  for (const n of [1, 2, 3, 4]) {
-    await ask(agent, `Task ${n}: from now on always look into big.txt first.`)
-    await agent.conversation.settled()
-  }
-  const work = served.filter(({ kind }) => kind === "work")
-  expect(served.some(({ kind }) => kind === "notes")).toBe(true)
-  expect(served.some(({ kind }) => kind === "memory")).toBe(true)
-  const [, ...later] = work
-  for (const { read } of later) expect(read).toBeLessThan(2 * WORDS.length)
-})
+test.runIf(isWhole)(
+  "LOOP-9 on a server with one slot every turn reads only what is new, though notes and memories are written",
+  async () => {
+    const { agent, served } = await localAgent()
+    for (const n of [1, 2, 3, 4]) {
+      await ask(agent, `Task ${n}: from now on always look into big.txt first.`)
+      await agent.conversation.settled()
+    }
+    const work = served.filter(({ kind }) => kind === "work")
+    expect(served.some(({ kind }) => kind === "notes")).toBe(true)
+    expect(served.some(({ kind }) => kind === "memory")).toBe(true)
+    const [, ...later] = work
+    for (const { read } of later) expect(read).toBeLessThan(2 * WORDS.length)
+  },
+)
 
 test("LOOP-9 a limit that a server with one slot shows holds for that server, not for others of its kind", async () => {
   const { agent, url } = await localAgent()

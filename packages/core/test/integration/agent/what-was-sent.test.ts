@@ -62,7 +62,7 @@ test("CACHE-5 whole answers and refusals with a status are not estimated: the le
   expect(ledger.dollars).toBeCloseTo(sim.stats().total.dollars, 12)
 })
 
-test("L7-4 eight agents side by side share the limit: they cannot pass it together", async () => {
+test.runIf(isWhole)("L7-4 eight agents side by side share the limit: they cannot pass it together", async () => {
   const { sim } = await castSimulator({
     lead: [calls(...Array.from({ length: 8 }, () => agentCall("[worker] Go."))), "Done."],
     // each calls once and answers then, however far the others are

@@ -57,10 +57,9 @@ describe("L4-34 /compact", () => {
     expect(await entriesOf(agent)).toEqual(entries)
   })
 
-  const cases = size([5_000, 60_000], [5_000, 20_000, 60_000, 150_000]).flatMap((tokens) => [
-    { tokens, withFiles: false },
-    { tokens, withFiles: true },
-  ])
+  const cases = size([5_000, 60_000], [5_000, 20_000, 60_000, 150_000]).flatMap((tokens) =>
+    size([true], [false, true]).map((withFiles) => ({ tokens, withFiles })),
+  )
 
   test.each(cases)(
     "at $tokens tokens, files: $withFiles: works with one call, or is refused for free",

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { createClock } from "../../../../sim/src/clock.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { isWhole } from "../../size.ts"
 import { ask } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, phasesIn } from "./compacting.ts"
@@ -54,7 +55,7 @@ describe("BEY-4 in a pause", () => {
     expect(agent.conversation.views.context.size().tokens).toBeGreaterThan(compacted.tokensAfter)
   })
 
-  test("nothing is written below the size, or where the planner is off", async () => {
+  test.runIf(isWhole)("nothing is written below the size, or where the planner is off", async () => {
     for (const settings of [{ figures: {} }, { planner: "off" }]) {
       const { agent, clock, summaries } = await worked({ settings })
       const before = summaries()
@@ -64,7 +65,7 @@ describe("BEY-4 in a pause", () => {
     }
   })
 
-  test("nothing is written once the conversation is closed", async () => {
+  test.runIf(isWhole)("nothing is written once the conversation is closed", async () => {
     const { agent, clock, summaries } = await worked()
     const before = summaries()
     await agent.close()
@@ -72,7 +73,7 @@ describe("BEY-4 in a pause", () => {
     expect(summaries()).toBe(before)
   })
 
-  test("a prepared summary is not installed in the middle of a task", async () => {
+  test.runIf(isWhole)("a prepared summary is not installed in the middle of a task", async () => {
     const { agent, clock } = await worked()
     clock.advance(4.5 * MINUTE)
     await agent.conversation.settled()

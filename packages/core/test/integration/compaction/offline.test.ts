@@ -124,31 +124,35 @@ describe("an own loop with only a model's name", () => {
 const oneLine = (messages: readonly object[]) => JSON.stringify(messages)
 
 describe("when no model can be reached", () => {
-  test("BEY-6 the API goes down in the middle: the compaction falls to the last route, says so, and the work goes on", async () => {
-    const { sim, of } = await compactingSimulator(rounds(7, 4_000))
-    const agent = await compactingAgent(sim, { settings: NO_NOTES })
-    const said: string[] = []
-    agent.conversation.on("compaction", (progress) => {
-      if (progress.phase === "message") said.push(progress.message)
-      // both requests for a summary fail; the conversation's own request goes through again
-      const isAsking = progress.phase === "summarising" && (progress.route === "shared" || progress.route === "direct")
-      if (isAsking && progress.characters === undefined)
-        sim.faults.add({ fault: { kind: "rate-limit", retryAfterSeconds: null }, times: 1 })
-    })
-    const { end } = await ask(agent, "Read everything. Never touch port 9090.")
-    expect(end.reason).toBe("answer")
-    const compacted = await decisionsOf(agent, "compacted")
-    expect(compacted.length).toBeGreaterThan(0)
-    expect(compacted.every(({ route }) => route === "offline")).toBe(true)
-    expect(of("summary")).toEqual([])
-    expect(said.slice(0, 3)).toEqual([
-      expect.stringMatching(/^Not compacted by the model, from its cache: /),
-      expect.stringMatching(/^Not compacted by the model: /),
-      expect.stringMatching(/^No model could write the summary, so it is quoted from the conversation\. /),
-    ])
-    expect(agent.conversation.views.compactions.failures).toBe(0)
-    expect(oneLine((await agent.conversation.prepare()).messages)).toContain("Never touch port 9090.")
-  })
+  test.runIf(isWhole)(
+    "BEY-6 the API goes down in the middle: the compaction falls to the last route, says so, and the work goes on",
+    async () => {
+      const { sim, of } = await compactingSimulator(rounds(7, 4_000))
+      const agent = await compactingAgent(sim, { settings: NO_NOTES })
+      const said: string[] = []
+      agent.conversation.on("compaction", (progress) => {
+        if (progress.phase === "message") said.push(progress.message)
+        // both requests for a summary fail; the conversation's own request goes through again
+        const isAsking =
+          progress.phase === "summarising" && (progress.route === "shared" || progress.route === "direct")
+        if (isAsking && progress.characters === undefined)
+          sim.faults.add({ fault: { kind: "rate-limit", retryAfterSeconds: null }, times: 1 })
+      })
+      const { end } = await ask(agent, "Read everything. Never touch port 9090.")
+      expect(end.reason).toBe("answer")
+      const compacted = await decisionsOf(agent, "compacted")
+      expect(compacted.length).toBeGreaterThan(0)
+      expect(compacted.every(({ route }) => route === "offline")).toBe(true)
+      expect(of("summary")).toEqual([])
+      expect(said.slice(0, 3)).toEqual([
+        expect.stringMatching(/^Not compacted by the model, from its cache: /),
+        expect.stringMatching(/^Not compacted by the model: /),
+        expect.stringMatching(/^No model could write the summary, so it is quoted from the conversation\. /),
+      ])
+      expect(agent.conversation.views.compactions.failures).toBe(0)
+      expect(oneLine((await agent.conversation.prepare()).messages)).toContain("Never touch port 9090.")
+    },
+  )
 
   test("BEY-6 the order of L4-1 holds: notes first; by hand a model first; asked for by name, this route alone", async () => {
     const { sim, of } = await compactingSimulator(rounds(7, 4_000))
@@ -166,30 +170,35 @@ describe("when no model can be reached", () => {
   })
 })
 
-test("BEY-6, L4-24 without a model /compact keeps what was asked for: the lines about it, quoted, and only for this summary", async () => {
-  const chat = await openTestConversation({
-    settings: { figures: { "keep-newest": 0 } },
-    layers: [compaction({ offline: offline() })],
-  })
-  const content = `${"a line of output\n".repeat(2_000)}The staging port is 9417.\n${"more of it\n".repeat(2_000)}`
-  await chat.add("Start the server.")
-  await chat.record({ content: [{ type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "start" } }] })
-  await chat.add([{ role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content }] }])
-  await chat.record({ content: [{ type: "text", text: "It runs." }] })
-  await chat.compact({ instructions: "Keep the staging ports, please." })
-  const summary = () =>
-    JSON.stringify(chat.views.context.storedMessages().filter((each) => each.type === "user" && each.isCompactSummary))
-  expect(summary()).toContain("This summary is extractive")
-  expect(summary()).toContain(String.raw`Asked for: \"Keep the staging ports, please.\". The conversation says:`)
-  expect(summary()).toContain(String.raw`- \"The staging port is 9417.\"`)
-  expect(summary().indexOf("9417")).toBeLessThan(summary().indexOf("1. Primary Request"))
-  await chat.add(`And now? ${"More to read. ".repeat(9_000)}`)
-  await chat.record({ content: [{ type: "text", text: "Still running." }] })
-  await chat.compact()
-  expect(summary()).not.toContain("Asked for:")
-  expect(summary()).toContain("1. Primary Request")
-  await chat.close()
-})
+test.runIf(isWhole)(
+  "BEY-6, L4-24 without a model /compact keeps what was asked for: the lines about it, quoted, and only for this summary",
+  async () => {
+    const chat = await openTestConversation({
+      settings: { figures: { "keep-newest": 0 } },
+      layers: [compaction({ offline: offline() })],
+    })
+    const content = `${"a line of output\n".repeat(2_000)}The staging port is 9417.\n${"more of it\n".repeat(2_000)}`
+    await chat.add("Start the server.")
+    await chat.record({ content: [{ type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "start" } }] })
+    await chat.add([{ role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content }] }])
+    await chat.record({ content: [{ type: "text", text: "It runs." }] })
+    await chat.compact({ instructions: "Keep the staging ports, please." })
+    const summary = () =>
+      JSON.stringify(
+        chat.views.context.storedMessages().filter((each) => each.type === "user" && each.isCompactSummary),
+      )
+    expect(summary()).toContain("This summary is extractive")
+    expect(summary()).toContain(String.raw`Asked for: \"Keep the staging ports, please.\". The conversation says:`)
+    expect(summary()).toContain(String.raw`- \"The staging port is 9417.\"`)
+    expect(summary().indexOf("9417")).toBeLessThan(summary().indexOf("1. Primary Request"))
+    await chat.add(`And now? ${"More to read. ".repeat(9_000)}`)
+    await chat.record({ content: [{ type: "text", text: "Still running." }] })
+    await chat.compact()
+    expect(summary()).not.toContain("Asked for:")
+    expect(summary()).toContain("1. Primary Request")
+    await chat.close()
+  },
+)
 
 describe("what layer 2 has cleared", () => {
   test("BEY-6 the summary quotes errors of results that were cleared before: they are read from the journal", async () => {

@@ -13,7 +13,7 @@ import { SUMMARISER, summariser } from "../../summariser.ts"
 const MOST_OFF = 0.03
 const WINDOW = 1_000_000
 const CWD = "/recorded"
-const FILES = everyNth([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES], 3)
+const FILES = everyNth([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES], 4, 3)
 
 describe("TOK-9, L4-34 on recordings, plan and outcome differ by at most 3%", needs("transcripts"), () => {
   test.each(FILES)("%s", async (name) => {

@@ -38,7 +38,7 @@ const WINDOW = 20_000_000 // larger than any recording: they are compacted by ha
 const CWD = "/nowhere"
 
 describe(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, needs("transcripts"), () => {
-  test.each([...CLAUDE_CODE_FILES, ...size([], [...CODEX_FILES, ...PI_FILES]), ...OPENHANDS_FILES])(
+  test.each([...size([], [...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES]), ...OPENHANDS_FILES])(
     "%s: the files",
     async (name) => {
       for (const [at, { messages, cwd = "/" }] of importReal(name).entries()) {

@@ -8,7 +8,7 @@ import type { Agent } from "../../../src/agent/agent.ts"
 import { projectName } from "../../../src/base/ids.ts"
 import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
 import { journalPaths, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
-import { isWhole } from "../../size.ts"
+import { everyNth, isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import {
@@ -44,7 +44,7 @@ describe("L4-12, L4-13 a fork's answer that is not a summary is not accepted as 
       { content: [{ type: "text", text: "<summary>1. Primary Request: to" }], stopReason: "max_tokens" },
     ],
   ]
-  test.each(wrong)("%s", async (_what, answer) => {
+  test.each(everyNth(wrong, 3))("%s", async (_what, answer) => {
     let asked = 0
     const { sim } = await compactingSimulator(LONG, { summary: () => (asked++ === 0 ? answer : undefined) })
     const agent = await compactingAgent(sim, { settings: NO_NOTES })
@@ -62,7 +62,7 @@ describe("a route that breaks", () => {
     expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "direct" })
   })
 
-  test("L4-1, L3-2 a template that cannot be read does not prevent compaction", async () => {
+  test.runIf(isWhole)("L4-1, L3-2 a template that cannot be read does not prevent compaction", async () => {
     const where = project()
     mkdirSync(join(notesConfigDirectory(where.dir), "template.md"), { recursive: true })
     const { sim } = await compactingSimulator(LONG)

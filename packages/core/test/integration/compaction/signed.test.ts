@@ -77,7 +77,7 @@ describe("L4-1, CACHE-6 where the work would lose its thinking, the API writes t
     expect(refusals(made)).toEqual([])
   })
 
-  test("its request reads what is summarised from the cache, and the ledger has its cost", async () => {
+  test.runIf(isWhole)("its request reads what is summarised from the cache, and the ledger has its cost", async () => {
     const made = await scene()
     await compacted(made)
     const [spent] = await decisionsOf(made.agent, "spent")
@@ -87,40 +87,46 @@ describe("L4-1, CACHE-6 where the work would lose its thinking, the API writes t
     expect(counts.cacheWrite5m).toBe(0)
   })
 
-  test("JRN-3, BEY-3 a resume sends the same bytes, an undo those from before, and thinking stays valid in both", async () => {
-    const made = await scene()
-    await ask(made.agent, "Find out what the words say.")
-    const before = serialiseRequest(await made.agent.conversation.currentRequest())
-    await made.agent.conversation.compact()
-    const after = serialiseRequest(await made.agent.conversation.currentRequest())
-    expect(after).toContain('"type":"compaction"')
-    const { id } = made.agent.conversation
-    await made.agent.close()
-    const again = await made.open({ id })
-    expect(serialiseRequest(await again.conversation.currentRequest())).toBe(after)
-    await again.conversation.undo()
-    expect(serialiseRequest(await again.conversation.currentRequest())).toBe(before)
-    await ask(again, "Go on.")
-    expect(refusals(made)).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "JRN-3, BEY-3 a resume sends the same bytes, an undo those from before, and thinking stays valid in both",
+    async () => {
+      const made = await scene()
+      await ask(made.agent, "Find out what the words say.")
+      const before = serialiseRequest(await made.agent.conversation.currentRequest())
+      await made.agent.conversation.compact()
+      const after = serialiseRequest(await made.agent.conversation.currentRequest())
+      expect(after).toContain('"type":"compaction"')
+      const { id } = made.agent.conversation
+      await made.agent.close()
+      const again = await made.open({ id })
+      expect(serialiseRequest(await again.conversation.currentRequest())).toBe(after)
+      await again.conversation.undo()
+      expect(serialiseRequest(await again.conversation.currentRequest())).toBe(before)
+      await ask(again, "Go on.")
+      expect(refusals(made)).toEqual([])
+    },
+  )
 
-  test("it can be compacted again: only the newest block is sent; a branch begins with it too", async () => {
-    const made = await scene()
-    const chat = await compacted(made)
-    const first = (await summaryOf(made.agent)).signed!
-    await ask(made.agent, "Once more.")
-    await chat.compact()
-    const second = (await summaryOf(made.agent)).signed!
-    expect(second.block).not.toEqual(first.block)
-    await ask(made.agent, "And again.")
-    const sent = await chat.currentRequest()
-    expect(sent.messages[0]!.content).toEqual([second.block])
-    expect(blocksIn(sent).filter(({ type }) => type === "compaction")).toHaveLength(1)
-    const branch = await made.open({ id: await chat.branch(chat.views.context.newest!.uuid) })
-    await ask(branch, "Elsewhere.")
-    expect((await branch.conversation.currentRequest()).messages[0]!.content).toEqual([second.block])
-    expect(refusals(made)).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "it can be compacted again: only the newest block is sent; a branch begins with it too",
+    async () => {
+      const made = await scene()
+      const chat = await compacted(made)
+      const first = (await summaryOf(made.agent)).signed!
+      await ask(made.agent, "Once more.")
+      await chat.compact()
+      const second = (await summaryOf(made.agent)).signed!
+      expect(second.block).not.toEqual(first.block)
+      await ask(made.agent, "And again.")
+      const sent = await chat.currentRequest()
+      expect(sent.messages[0]!.content).toEqual([second.block])
+      expect(blocksIn(sent).filter(({ type }) => type === "compaction")).toHaveLength(1)
+      const branch = await made.open({ id: await chat.branch(chat.views.context.newest!.uuid) })
+      await ask(branch, "Elsewhere.")
+      expect((await branch.conversation.currentRequest()).messages[0]!.content).toEqual([second.block])
+      expect(refusals(made)).toEqual([])
+    },
+  )
 
   test.runIf(isWhole)(
     "written ahead, it is installed while the work goes on; what came since keeps its thinking",
@@ -152,7 +158,7 @@ describe("L4-1 where it is refused", () => {
     expect(refusals(made)).toHaveLength(1)
   })
 
-  test("a failed one, or one that says nothing true: another route", async () => {
+  test.runIf(isWhole)("a failed one, or one that says nothing true: another route", async () => {
     const made = await scene()
     await ask(made.agent, "Find out what the words say.")
     made.sim.faults.add({ fault: { kind: "failed-compaction" }, times: 1 })
@@ -160,54 +166,63 @@ describe("L4-1 where it is refused", () => {
     expect(await decisionsOf(made.agent, "compacted")).toMatchObject([{ route: "shared" }])
   })
 
-  test("later: its text takes its place, the thinking bound to it goes, and the work goes on", async () => {
-    const made = await scene()
-    const chat = await compacted(made)
-    made.sim.faults.add({ fault: { kind: "invalid-request", message: "compaction_signature_invalid" }, times: 1 })
-    const { events, end } = await ask(made.agent, "Go on.")
-    expect(end.reason).toBe("answer")
-    expect(ofType(events, "notice")[0]!.message).toMatch(
-      /^The API refused the request\. 1 block that it had sent itself/,
-    )
-    const request = await chat.currentRequest()
-    expect(JSON.stringify(request.messages[0])).toMatch(/A summary of it follows/)
-    expect(blocksIn(request).some(({ type }) => type === "compaction")).toBe(false)
-    const { id } = chat
-    await made.agent.close()
-    const again = await made.open({ id })
-    await ask(again, "And now?")
-    expect(refusals(made)).toHaveLength(1)
-  })
+  test.runIf(isWhole)(
+    "later: its text takes its place, the thinking bound to it goes, and the work goes on",
+    async () => {
+      const made = await scene()
+      const chat = await compacted(made)
+      made.sim.faults.add({ fault: { kind: "invalid-request", message: "compaction_signature_invalid" }, times: 1 })
+      const { events, end } = await ask(made.agent, "Go on.")
+      expect(end.reason).toBe("answer")
+      expect(ofType(events, "notice")[0]!.message).toMatch(
+        /^The API refused the request\. 1 block that it had sent itself/,
+      )
+      const request = await chat.currentRequest()
+      expect(JSON.stringify(request.messages[0])).toMatch(/A summary of it follows/)
+      expect(blocksIn(request).some(({ type }) => type === "compaction")).toBe(false)
+      const { id } = chat
+      await made.agent.close()
+      const again = await made.open({ id })
+      await ask(again, "And now?")
+      expect(refusals(made)).toHaveLength(1)
+    },
+  )
 
-  test("CACHE-6 another model gets the text, and the first one after it too; nothing is refused", async () => {
-    const made = await scene()
-    const { id } = await compacted(made)
-    await made.agent.close()
-    const other = await made.open({ id, name: "claude-sonnet-5-5" })
-    await ask(other, "Go on.")
-    const sent = made.of("work").at(-1)!.request
-    expect(JSON.stringify(sent.messages[0])).toMatch(/A summary of it follows/)
-    await other.close()
-    const back = await made.open({ id })
-    await ask(back, "And back.")
-    expect(JSON.stringify(made.of("work").at(-1)!.request.messages[0])).toMatch(/A summary of it follows/)
-    await back.close()
-    expect(refusals(made)).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "CACHE-6 another model gets the text, and the first one after it too; nothing is refused",
+    async () => {
+      const made = await scene()
+      const { id } = await compacted(made)
+      await made.agent.close()
+      const other = await made.open({ id, name: "claude-sonnet-5-5" })
+      await ask(other, "Go on.")
+      const sent = made.of("work").at(-1)!.request
+      expect(JSON.stringify(sent.messages[0])).toMatch(/A summary of it follows/)
+      await other.close()
+      const back = await made.open({ id })
+      await ask(back, "And back.")
+      expect(JSON.stringify(made.of("work").at(-1)!.request.messages[0])).toMatch(/A summary of it follows/)
+      await back.close()
+      expect(refusals(made)).toEqual([])
+    },
+  )
 
-  test("CACHE-6 a loop of your own that sends no betas gets the text, without the thinking that was bound to it", async () => {
-    const made = await scene()
-    const { id } = await compacted(made)
-    await ask(made.agent, "Go on.")
-    await made.agent.close()
-    const sdk = client(made.sim)
-    await using own = await openConversation({ ...made.where, id, model: "claude-opus-5-5", client: sdk })
-    await own.add("And in a loop of my own?")
-    const request = await own.prepare()
-    expect(JSON.stringify(request)).not.toContain('"compaction"')
-    await own.record(await sdk.messages.stream(request).finalMessage())
-    expect(refusals(made)).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "CACHE-6 a loop of your own that sends no betas gets the text, without the thinking that was bound to it",
+    async () => {
+      const made = await scene()
+      const { id } = await compacted(made)
+      await ask(made.agent, "Go on.")
+      await made.agent.close()
+      const sdk = client(made.sim)
+      await using own = await openConversation({ ...made.where, id, model: "claude-opus-5-5", client: sdk })
+      await own.add("And in a loop of my own?")
+      const request = await own.prepare()
+      expect(JSON.stringify(request)).not.toContain('"compaction"')
+      await own.record(await sdk.messages.stream(request).finalMessage())
+      expect(refusals(made)).toEqual([])
+    },
+  )
 })
 
 test("L4-1, L4-13 where no thinking would be lost, a fork is cheaper or as cheap: the summary can be mended", async () => {
@@ -220,17 +235,20 @@ test("L4-1, L4-13 where no thinking would be lost, a fork is cheaper or as cheap
   expect(await decisionsOf(agent, "compacted")).toMatchObject([{ route: "shared" }])
 })
 
-test("L4-1 what the check finds wrong in a signed summary is said after it: the block itself stays as it is", async () => {
-  const WRONG = "/srv/nowhere/invented-file.ts"
-  const made = await scene({
-    summary: () =>
-      `<summary>1. Primary Request and Intent: find out what the words say. The words were read with Grep, many of them. The file ${WRONG} was read. Next step: answer what the words say.</summary>`,
-  })
-  const chat = await compacted(made)
-  expect(await decisionsOf(made.agent, "compacted")).toMatchObject([{ route: "server" }])
-  const { signed, message } = await summaryOf(made.agent)
-  expect(JSON.stringify(signed!.block)).toContain(WRONG)
-  expect(signed!.text).toContain(`not found in the conversation: ${WRONG}`)
-  expect(message.content[0]!.text).toContain(`[not found in the conversation: ${WRONG}]`)
-  expect(JSON.stringify((await chat.currentRequest()).messages.slice(1))).toContain("Wrong in it")
-})
+test.runIf(isWhole)(
+  "L4-1 what the check finds wrong in a signed summary is said after it: the block itself stays as it is",
+  async () => {
+    const WRONG = "/srv/nowhere/invented-file.ts"
+    const made = await scene({
+      summary: () =>
+        `<summary>1. Primary Request and Intent: find out what the words say. The words were read with Grep, many of them. The file ${WRONG} was read. Next step: answer what the words say.</summary>`,
+    })
+    const chat = await compacted(made)
+    expect(await decisionsOf(made.agent, "compacted")).toMatchObject([{ route: "server" }])
+    const { signed, message } = await summaryOf(made.agent)
+    expect(JSON.stringify(signed!.block)).toContain(WRONG)
+    expect(signed!.text).toContain(`not found in the conversation: ${WRONG}`)
+    expect(message.content[0]!.text).toContain(`[not found in the conversation: ${WRONG}]`)
+    expect(JSON.stringify((await chat.currentRequest()).messages.slice(1))).toContain("Wrong in it")
+  },
+)

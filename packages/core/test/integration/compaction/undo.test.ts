@@ -5,30 +5,36 @@ import { expect, test } from "vitest"
 import { FileReads } from "../../../src/tools/files/read-state.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { openTestConversation } from "../../open.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES, phasesIn, textsOf } from "./compacting.ts"
 
-test("BEY-3, L4-1 after an undo automatic compaction waits until there is more, and says so once", async () => {
-  const { sim, of } = await compactingSimulator([...rounds(7, 4_000), "Still here.", "Yes.", ...rounds(3, 2_500)])
-  const settings = { switches: { notes: false, "clear-by-size": false, "clear-by-api": false, "clear-by-time": false } }
-  const agent = await compactingAgent(sim, { settings, window: 60_000 })
-  const { conversation: chat } = agent
-  await ask(agent, "Go.")
-  expect(chat.views.compactions.count).toBe(1)
-  await chat.undo()
-  const { tokens } = chat.views.context.size()
-  expect(tokens).toBeGreaterThan(chat.thresholds.autoCompact)
-  const said = []
-  for (const text of ["Are you there?", "Really?"]) said.push(...phasesIn((await ask(agent, text)).events, "message"))
-  expect(said).toEqual([expect.stringMatching(/The last compaction was undone\. Automatic compaction waits until/)])
-  expect(chat.views.compactions.count).toBe(0)
-  expect(of("summary")).toHaveLength(1)
-  await ask(agent, "Read on.")
-  expect(chat.views.compactions.count).toBe(1)
-  expect(sim.log.every(({ status }) => status === 200)).toBe(true)
-  await agent.close()
-})
+test.runIf(isWhole)(
+  "BEY-3, L4-1 after an undo automatic compaction waits until there is more, and says so once",
+  async () => {
+    const { sim, of } = await compactingSimulator([...rounds(7, 4_000), "Still here.", "Yes.", ...rounds(3, 2_500)])
+    const settings = {
+      switches: { notes: false, "clear-by-size": false, "clear-by-api": false, "clear-by-time": false },
+    }
+    const agent = await compactingAgent(sim, { settings, window: 60_000 })
+    const { conversation: chat } = agent
+    await ask(agent, "Go.")
+    expect(chat.views.compactions.count).toBe(1)
+    await chat.undo()
+    const { tokens } = chat.views.context.size()
+    expect(tokens).toBeGreaterThan(chat.thresholds.autoCompact)
+    const said = []
+    for (const text of ["Are you there?", "Really?"]) said.push(...phasesIn((await ask(agent, text)).events, "message"))
+    expect(said).toEqual([expect.stringMatching(/The last compaction was undone\. Automatic compaction waits until/)])
+    expect(chat.views.compactions.count).toBe(0)
+    expect(of("summary")).toHaveLength(1)
+    await ask(agent, "Read on.")
+    expect(chat.views.compactions.count).toBe(1)
+    expect(sim.log.every(({ status }) => status === 200)).toBe(true)
+    await agent.close()
+  },
+)
 
 test("BEY-3, CACHE-6 thinking of later messages is bound to the summary, so it goes with it: nothing is refused", async () => {
   const thinking = (text: string) => ({
@@ -58,28 +64,31 @@ test("BEY-3, CACHE-6 thinking of later messages is bound to the summary, so it g
   await agent.close()
 })
 
-test("BEY-3, L4-29 the prompt from before the boundary is sent again; what changed since waits for the next one", async () => {
-  const where = project({ "AGENTS.md": "The old rule.\n" })
-  const { sim, of } = await compactingSimulator([...rounds(4, 500), "Two.", "Three.", "Four."])
-  const agent = await compactingAgent(sim, { ...where, window: 200_000, settings: NO_NOTES })
-  const { conversation: chat } = agent
-  await ask(agent, "Read the words.")
-  const before = serialiseRequest(await chat.currentRequest())
-  writeFileSync(join(where.cwd, "AGENTS.md"), "The new rule.\n")
-  await chat.compact()
-  expect(serialiseRequest(await chat.currentRequest())).toContain("The new rule.")
-  await chat.undo()
-  expect(serialiseRequest(await chat.currentRequest())).toBe(before)
-  await ask(agent, "And now?")
-  const sent = textsOf(of("work").at(-1)!.request).join("\n")
-  expect(sent).toContain("The old rule.")
-  expect(sent).not.toContain("The new rule.")
-  await chat.compact()
-  await ask(agent, "And then?")
-  expect(textsOf(of("work").at(-1)!.request).join("\n")).toContain("The new rule.")
-  expect(sim.log.every(({ status }) => status === 200)).toBe(true)
-  await agent.close()
-})
+test.runIf(isWhole)(
+  "BEY-3, L4-29 the prompt from before the boundary is sent again; what changed since waits for the next one",
+  async () => {
+    const where = project({ "AGENTS.md": "The old rule.\n" })
+    const { sim, of } = await compactingSimulator([...rounds(4, 500), "Two.", "Three.", "Four."])
+    const agent = await compactingAgent(sim, { ...where, window: 200_000, settings: NO_NOTES })
+    const { conversation: chat } = agent
+    await ask(agent, "Read the words.")
+    const before = serialiseRequest(await chat.currentRequest())
+    writeFileSync(join(where.cwd, "AGENTS.md"), "The new rule.\n")
+    await chat.compact()
+    expect(serialiseRequest(await chat.currentRequest())).toContain("The new rule.")
+    await chat.undo()
+    expect(serialiseRequest(await chat.currentRequest())).toBe(before)
+    await ask(agent, "And now?")
+    const sent = textsOf(of("work").at(-1)!.request).join("\n")
+    expect(sent).toContain("The old rule.")
+    expect(sent).not.toContain("The new rule.")
+    await chat.compact()
+    await ask(agent, "And then?")
+    expect(textsOf(of("work").at(-1)!.request).join("\n")).toContain("The new rule.")
+    expect(sim.log.every(({ status }) => status === 200)).toBe(true)
+    await agent.close()
+  },
+)
 
 test("BEY-3, L4-21 files that the compaction had shown again are no longer known after the undo", async () => {
   const where = project({ "a.txt": "This is a.\n" })

@@ -6,6 +6,7 @@ import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { AgentOptions } from "../../../src/agent/options.ts"
 import type { CacheReport } from "../../../src/model/cache/forecast.ts"
+import { isWhole } from "../../size.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { layeredAgent, MINUTE, rounds } from "./conversations.ts"
 
@@ -28,7 +29,7 @@ const noticesIn = ({ events }: Awaited<ReturnType<typeof ask>>) =>
   ofType(events, "notice").flatMap(({ message, quiet }) => (quiet ? [] : message))
 
 describe("the cache from end to end", () => {
-  test("CACHE-7 a healthy conversation is predicted exactly on every request, and resumed", async () => {
+  test.runIf(isWhole)("CACHE-7 a healthy conversation is predicted exactly on every request, and resumed", async () => {
     const sim = await playing(...rounds(6, 1_000), "Well.", ...rounds(2, 500))
     const where = project()
     const { agent, reports } = await watched(sim, where)
@@ -120,7 +121,7 @@ describe("the cache from end to end", () => {
     expect([...agent.conversation.views.cacheHistory.totals.keys()]).toEqual(["clearing"])
   })
 
-  test("CACHE-4 what the server clears on request is expected", async () => {
+  test.runIf(isWhole)("CACHE-4 what the server clears on request is expected", async () => {
     const sim = await playing(...rounds(7, 6_000))
     const figures = { "api-clear-trigger": 20_000, "api-clear-keep": 8_000 }
     const { agent, reports } = await watched(sim, { name: "claude-opus-5", settings: { switches: ALONE, figures } })

@@ -9,6 +9,7 @@ import { isForked } from "../../../src/forks/fork-marker.ts"
 import type { Layer, LayerContext } from "../../../src/layers/layer.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, codingTools } from "../agent/agents.ts"
 import { cachedAfter, layeredAgent, say, saying, usagesOf } from "./conversations.ts"
 
@@ -177,7 +178,7 @@ describe("a fork over the wire", () => {
     await finish()
   })
 
-  test("L7-1 aborted with its parent, in the middle of an answer", async () => {
+  test.runIf(isWhole)("L7-1 aborted with its parent, in the middle of an answer", async () => {
     const stop = new AbortController()
     const { parent, finish } = await atWork(() => `${"many words ".repeat(500)}end`)
     const outcome = await fork(parent, "Talk.", { signal: stop.signal, onText: () => stop.abort() })

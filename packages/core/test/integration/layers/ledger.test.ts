@@ -10,6 +10,7 @@ import { microcompaction } from "../../../src/layers/2-microcompact/microcompact
 import type { Layer } from "../../../src/layers/layer.ts"
 import { type LedgerSummary, summarise } from "../../../src/views/ledger/ledger.ts"
 import type { LayerSaving } from "../../../src/views/ledger/savings-report.ts"
+import { size } from "../../size.ts"
 import { ask } from "../agent/agents.ts"
 import { layeredAgent, MINUTE, rounds, saying } from "./conversations.ts"
 
@@ -109,16 +110,7 @@ describe("CACHE-5 a reported saving is the difference between a run with the lay
     /** How far the reported saving may be off, as a share of the real one. */
     readonly within: number
   }
-  test.each<Case>([
-    {
-      name: "old results cleared after an idle hour",
-      layer: "microcompact",
-      flag: "clear-by-time",
-      turns: [...rounds(12, 1_000), ...rounds(6, 100)],
-      settings: {},
-      pauseMinutes: 61,
-      within: 0.01,
-    },
+  const cases: readonly Case[] = [
     {
       name: "a large result put aside, and a cache that is lost later",
       layer: "tool-results",
@@ -126,6 +118,15 @@ describe("CACHE-5 a reported saving is the difference between a run with the lay
       turns: [saying(1_000), saying(1_000), saying(20_000), ...rounds(3, 100), ...rounds(3, 100)],
       settings: {},
       pauseMinutes: 6,
+      within: 0.01,
+    },
+    {
+      name: "old results cleared after an idle hour",
+      layer: "microcompact",
+      flag: "clear-by-time",
+      turns: [...rounds(12, 1_000), ...rounds(6, 100)],
+      settings: {},
+      pauseMinutes: 61,
       within: 0.01,
     },
     {
@@ -144,7 +145,8 @@ describe("CACHE-5 a reported saving is the difference between a run with the lay
       settings: { figures: { "api-clear-trigger": 60_000, "api-clear-keep": 40_000 } },
       within: 0.001,
     },
-  ])("$name", async ({ layer, flag, within, ...played }) => {
+  ]
+  test.each(cases.slice(0, size(1, cases.length)))("$name", async ({ layer, flag, within, ...played }) => {
     const { stated, real, estimate } = await compare(layer, flag, played)
     expect(real).not.toBe(0)
     expect(Math.abs(stated / estimate - real)).toBeLessThan(within * Math.abs(real))

@@ -89,23 +89,27 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
     expect(await decisionsOf(agent, "thinking-dropped")).toEqual([])
   })
 
-  test("L2-3 after a resume deletions are requested in the same place, and the cache is read", async () => {
-    const where = project()
-    const { sim, agent, asked } = await editingAgent([...rounds(13, 1_000), "Again."], { ...where, id: "same" })
-    await ask(agent, "go")
-    expect(asked.at(-1)).toEqual([{ at: "24.1", count: 7 }])
-    await agent.close()
-    const again = await thriftyAgent(sim, { ...where, id: "same", settings: EDITING })
-    await ask(again, "and?")
-    expect((await decisionsOf(again, "cache-edits-dropped")).length).toBe(0)
-    const [before, last] = sim.log.slice(-2).map(({ input }) => input!)
-    expect(last!.read).toBe(before!.read + before!.written)
-  })
+  test.runIf(isWhole)(
+    "L2-3 after a resume deletions are requested in the same place, and the cache is read",
+    async () => {
+      const where = project()
+      const { sim, agent, asked } = await editingAgent([...rounds(13, 1_000), "Again."], { ...where, id: "same" })
+      await ask(agent, "go")
+      expect(asked.at(-1)).toEqual([{ at: "24.1", count: 7 }])
+      await agent.close()
+      const again = await thriftyAgent(sim, { ...where, id: "same", settings: EDITING })
+      await ask(again, "and?")
+      expect((await decisionsOf(again, "cache-edits-dropped")).length).toBe(0)
+      const [before, last] = sim.log.slice(-2).map(({ input }) => input!)
+      expect(last!.read).toBe(before!.read + before!.written)
+    },
+  )
 
-  test.each([
-    ["its five minutes are over", (sim: Simulator) => void sim.clock.advance(6 * MINUTE), 0],
-    ["it is lost early", (sim: Simulator) => sim.forgetCache(), 1],
-  ])(
+  const losses: readonly [string, (sim: Simulator) => void, number][] = [
+    ["it is lost early", (sim) => sim.forgetCache(), 1],
+    ["its five minutes are over", (sim) => void sim.clock.advance(6 * MINUTE), 0],
+  ]
+  test.each(losses.slice(0, size(1, losses.length)))(
     "L2-3 when the cache is gone because %s, results are cleared here and do not come back",
     async (_name, lose, late) => {
       const { sim, requests, agent, asked } = await editingAgent([...rounds(13, 1_000), ...rounds(2, 1_000), "End."])
@@ -140,17 +144,20 @@ describe("layer 2 from end to end", () => {
     expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   })
 
-  test("L2-1, L2-12 while the cache is warm, or the pause is short, nothing is cleared and everything is read", async () => {
-    const { sim, requests } = await watched([...rounds(12, 1_000), "Back again."])
-    const agent = await thriftyAgent(sim)
-    await ask(agent, "go")
-    sim.clock.advance(4 * MINUTE)
-    await ask(agent, "and now?")
-    expect(cleared(resultsIn(requests.at(-1)!))).toBe(0)
-    const [before, last] = sim.log.slice(-2).map(({ input }) => input!)
-    expect(last!.read).toBe(before!.read + before!.written)
-    expect(await decisionsOf(agent, "tool-results-cleared")).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "L2-1, L2-12 while the cache is warm, or the pause is short, nothing is cleared and everything is read",
+    async () => {
+      const { sim, requests } = await watched([...rounds(12, 1_000), "Back again."])
+      const agent = await thriftyAgent(sim)
+      await ask(agent, "go")
+      sim.clock.advance(4 * MINUTE)
+      await ask(agent, "and now?")
+      expect(cleared(resultsIn(requests.at(-1)!))).toBe(0)
+      const [before, last] = sim.log.slice(-2).map(({ input }) => input!)
+      expect(last!.read).toBe(before!.read + before!.written)
+      expect(await decisionsOf(agent, "tool-results-cleared")).toEqual([])
+    },
+  )
 
   test("L2-7 a file whose Read was cleared can be read again", async () => {
     const { sim } = await watched([
@@ -183,37 +190,43 @@ describe("layer 2 from end to end", () => {
     },
   )
 
-  test("L2-5 what the server cleared stays cleared and nothing more is: its cache breaks once, not with every call", async () => {
-    const { sim, requests } = await watched(rounds(36, 8_000))
-    const agent = await thriftyAgent(sim)
-    await ask(agent, "go")
-    const applied = await decisionsOf(agent, "server-edited")
-    expect(applied.length).toBeGreaterThan(5)
-    const amounts = applied.map((decision) => JSON.stringify((decision as { edits: unknown }).edits))
-    const inputs = sim.log.map(({ input }) => input!)
-    const misses = inputs.filter(({ read }, i) => i > 0 && read < inputs[i - 1]!.read)
-    expect(misses).toHaveLength(new Set(amounts).size)
-    expect(misses.length).toBeLessThanOrEqual(2)
-    expect(requests.length).toBe(37)
-  })
+  test.runIf(isWhole)(
+    "L2-5 what the server cleared stays cleared and nothing more is: its cache breaks once, not with every call",
+    async () => {
+      const { sim, requests } = await watched(rounds(36, 8_000))
+      const agent = await thriftyAgent(sim)
+      await ask(agent, "go")
+      const applied = await decisionsOf(agent, "server-edited")
+      expect(applied.length).toBeGreaterThan(5)
+      const amounts = applied.map((decision) => JSON.stringify((decision as { edits: unknown }).edits))
+      const inputs = sim.log.map(({ input }) => input!)
+      const misses = inputs.filter(({ read }, i) => i > 0 && read < inputs[i - 1]!.read)
+      expect(misses).toHaveLength(new Set(amounts).size)
+      expect(misses.length).toBeLessThanOrEqual(2)
+      expect(requests.length).toBe(37)
+    },
+  )
 
-  test("L2-6, L2-10 without the server's help, by size: if clearing cannot pay off, only once the cache is cold", async () => {
-    const settings = {
-      planner: "off", // it clears as soon as the cache is cold, by time
-      switches: { "clear-by-api": false },
-      figures: { "expected-turns": 0 },
-      autoCompactTokens: 150_000,
-    } as const
-    const { sim, requests } = await watched([...rounds(16, 8_000), "Later."])
-    const agent = await thriftyAgent(sim, { name: "claude-opus-5", settings })
-    await ask(agent, "go")
-    expect(agent.conversation.fill().state).toBe("warning")
-    expect(cleared(resultsIn(requests.at(-1)!))).toBe(0)
-    sim.clock.advance(6 * MINUTE)
-    await ask(agent, "and now?")
-    expect(cleared(resultsIn(requests.at(-1)!))).toBeGreaterThan(0)
-    expect(await decisionsOf(agent, "tool-results-cleared")).toMatchObject([{ why: "size" }])
-  })
+  test.runIf(isWhole)(
+    "L2-6, L2-10 without the server's help, by size: if clearing cannot pay off, only once the cache is cold",
+    async () => {
+      const settings = {
+        planner: "off", // it clears as soon as the cache is cold, by time
+        switches: { "clear-by-api": false },
+        figures: { "expected-turns": 0 },
+        autoCompactTokens: 150_000,
+      } as const
+      const { sim, requests } = await watched([...rounds(16, 8_000), "Later."])
+      const agent = await thriftyAgent(sim, { name: "claude-opus-5", settings })
+      await ask(agent, "go")
+      expect(agent.conversation.fill().state).toBe("warning")
+      expect(cleared(resultsIn(requests.at(-1)!))).toBe(0)
+      sim.clock.advance(6 * MINUTE)
+      await ask(agent, "and now?")
+      expect(cleared(resultsIn(requests.at(-1)!))).toBeGreaterThan(0)
+      expect(await decisionsOf(agent, "tool-results-cleared")).toMatchObject([{ why: "size" }])
+    },
+  )
 
   test.runIf(isWhole)("L2-10 over a long warm stretch, clearing by size costs less than doing nothing", async () => {
     const spent = async (bySize: boolean) => {

@@ -19,7 +19,7 @@ import { type SessionMemory, sessionMemory } from "../../../src/layers/3-session
 import type { Layer } from "../../../src/layers/layer.ts"
 import { read } from "../../../src/tools/files/read.ts"
 import { summarise } from "../../../src/views/ledger/ledger.ts"
-import { isWhole } from "../../size.ts"
+import { isWhole, size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cachedAfter, layeredAgent, resultsIn, rounds, saying, usagesOf, say as words } from "./conversations.ts"
 
@@ -168,17 +168,20 @@ describe("layer 3 from end to end", () => {
     expect(JSON.parse(sum).dollars).toBeGreaterThan(0)
   })
 
-  test("L3-3 growth alone is not enough while the model calls tools: it takes three calls, or a turn without any", async () => {
-    const settings = { figures: { "notes-tool-calls": 6 } }
-    const { agent, sizes } = await notetaking({ script: rounds(6, 8_000), settings })
-    await go(agent)
-    const taken = (await decisions(agent, "notes-updated")).map(({ contextTokens }) => contextTokens)
-    expect(taken[0]).toBe(sizes.find((size) => size >= 10_000))
-    expect(sizes.indexOf(taken[1]!) - sizes.indexOf(taken[0]!)).toBe(5) // six calls, including that of the turn before
-    expect(taken.at(-1)).toBe(sizes.at(-1)) // the answer has no call
-  })
+  test.runIf(isWhole)(
+    "L3-3 growth alone is not enough while the model calls tools: it takes three calls, or a turn without any",
+    async () => {
+      const settings = { figures: { "notes-tool-calls": 6 } }
+      const { agent, sizes } = await notetaking({ script: rounds(6, 8_000), settings })
+      await go(agent)
+      const taken = (await decisions(agent, "notes-updated")).map(({ contextTokens }) => contextTokens)
+      expect(taken[0]).toBe(sizes.find((size) => size >= 10_000))
+      expect(sizes.indexOf(taken[1]!) - sizes.indexOf(taken[0]!)).toBe(5) // six calls, including that of the turn before
+      expect(taken.at(-1)).toBe(sizes.at(-1)) // the answer has no call
+    },
+  )
 
-  test("L3-6 the position is the last complete message, and the cost is in the journal", async () => {
+  test.runIf(isWhole)("L3-6 the position is the last complete message, and the cost is in the journal", async () => {
     const settings = { figures: { "notes-growth": 10 } }
     const { agent } = await notetaking({ script: rounds(12, 1_000), settings })
     await go(agent)
@@ -195,22 +198,28 @@ describe("layer 3 from end to end", () => {
     expect(summarise(agent.conversation.views.ledger).requests).toBe(13 + spent.length)
   })
 
-  test("L7-1 the fork reads at least nine tenths of its input from the cache, and the next request misses nothing", async () => {
-    const { agent, forks } = await notetaking({
-      script: [...rounds(12, 4_000), "More."],
-      settings: { figures: { "notes-first": 30_000, "notes-growth": 100_000 } },
-    })
-    await go(agent)
-    const usages = (await decisions(agent, "spent")).map(({ usage }) => usage)
-    expect(usages).toHaveLength(forks.length)
-    const read = usages.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0)
-    const all = usages.reduce((sum, usage) => sum + usage.input_tokens + (usage.cache_creation_input_tokens ?? 0), read)
-    expect(forks.length).toBeGreaterThan(0)
-    expect(read / all).toBeGreaterThan(0.9)
-    await go(agent, "And?")
-    const [before, last] = usagesOf(agent).slice(-2)
-    expect(last!.cache_read_input_tokens).toBe(cachedAfter(before!))
-  })
+  test.runIf(isWhole)(
+    "L7-1 the fork reads at least nine tenths of its input from the cache, and the next request misses nothing",
+    async () => {
+      const { agent, forks } = await notetaking({
+        script: [...rounds(12, 4_000), "More."],
+        settings: { figures: { "notes-first": 30_000, "notes-growth": 100_000 } },
+      })
+      await go(agent)
+      const usages = (await decisions(agent, "spent")).map(({ usage }) => usage)
+      expect(usages).toHaveLength(forks.length)
+      const read = usages.reduce((sum, usage) => sum + (usage.cache_read_input_tokens ?? 0), 0)
+      const all = usages.reduce(
+        (sum, usage) => sum + usage.input_tokens + (usage.cache_creation_input_tokens ?? 0),
+        read,
+      )
+      expect(forks.length).toBeGreaterThan(0)
+      expect(read / all).toBeGreaterThan(0.9)
+      await go(agent, "And?")
+      const [before, last] = usagesOf(agent).slice(-2)
+      expect(last!.cache_read_input_tokens).toBe(cachedAfter(before!))
+    },
+  )
 
   test("L3-4 it may edit that one file and nothing else: every other call is refused with a reason", async () => {
     const where = project({ "code.ts": "one\n" })
@@ -279,45 +288,54 @@ describe("layer 3 from end to end", () => {
     return { agent, forks }
   }
 
-  test("L3-4 updates never overlap: one that becomes due waits, and starts with the newest state", async () => {
-    const { agent, forks } = await slowFirstUpdate({ share: 100, answer: "Nothing to note." })
-    expect(forks).toHaveLength(2)
-    expect(resultsIn(forks[1]!)).toHaveLength(15)
-    const [, second] = await decisions(agent, "notes-updated")
-    expect(second!.throughUuid).toBe(agent.conversation.views.context.newest!.uuid)
-  })
+  test.runIf(isWhole)(
+    "L3-4 updates never overlap: one that becomes due waits, and starts with the newest state",
+    async () => {
+      const { agent, forks } = await slowFirstUpdate({ share: 100, answer: "Nothing to note." })
+      expect(forks).toHaveLength(2)
+      expect(resultsIn(forks[1]!)).toHaveLength(15)
+      const [, second] = await decisions(agent, "notes-updated")
+      expect(second!.throughUuid).toBe(agent.conversation.views.context.newest!.uuid)
+    },
+  )
 
-  test("L3-4 the layers after it see an update as soon as it begins, so none of them does the same work", async () => {
-    const seen: boolean[] = []
-    const { agent, sizes } = await notetaking({
-      script: rounds(15, 2_000),
-      makeLayers: (surroundings) => {
-        const memory = sessionMemory(surroundings)
-        const looking: Layer = {
-          name: "looking",
-          async afterResponse() {
-            seen.push(memory.running() !== undefined)
-            return undefined
-          },
-        }
-        return [memory, looking]
-      },
-    })
-    await go(agent)
-    const first = sizes.findIndex((size) => size >= 10_000)
-    expect(seen.slice(0, first + 1)).toEqual([...Array(first).fill(false), true])
-  })
+  test.runIf(isWhole)(
+    "L3-4 the layers after it see an update as soon as it begins, so none of them does the same work",
+    async () => {
+      const seen: boolean[] = []
+      const { agent, sizes } = await notetaking({
+        script: rounds(15, 2_000),
+        makeLayers: (surroundings) => {
+          const memory = sessionMemory(surroundings)
+          const looking: Layer = {
+            name: "looking",
+            async afterResponse() {
+              seen.push(memory.running() !== undefined)
+              return undefined
+            },
+          }
+          return [memory, looking]
+        },
+      })
+      await go(agent)
+      const first = sizes.findIndex((size) => size >= 10_000)
+      expect(seen.slice(0, first + 1)).toEqual([...Array(first).fill(false), true])
+    },
+  )
 
-  test("L5-9 an update that waited is checked against the budget after the first one is paid", async () => {
-    const { agent, forks } = await slowFirstUpdate({
-      share: 1,
-      answer: `Nothing to note. ${"And so on. ".repeat(2_000)}`,
-    })
-    expect(forks).toHaveLength(1)
-    expect(await decisions(agent, "notes-updated")).toHaveLength(1)
-  })
+  test.runIf(isWhole)(
+    "L5-9 an update that waited is checked against the budget after the first one is paid",
+    async () => {
+      const { agent, forks } = await slowFirstUpdate({
+        share: 1,
+        answer: `Nothing to note. ${"And so on. ".repeat(2_000)}`,
+      })
+      expect(forks).toHaveLength(1)
+      expect(await decisions(agent, "notes-updated")).toHaveLength(1)
+    },
+  )
 
-  test("L3-7 what the owner writes by hand stays, and the next update sees it", async () => {
+  test.runIf(isWhole)("L3-7 what the owner writes by hand stays, and the next update sees it", async () => {
     const { agent, notes, forks } = await notetaking({ script: [...rounds(5, 2_000), ...rounds(8, 1_000)] })
     await go(agent)
     const mine = "The customer is called Ada; never mention the price.\n"
@@ -347,7 +365,7 @@ describe("layer 3 from end to end", () => {
     expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(0)
   })
 
-  test.each([false, true])(
+  test.each(size([true], [false, true]))(
     "L3-7, JRN-5 after a rewind an update continues from the notes of that branch; an edit by hand (%s) is respected",
     async (byHand) => {
       const script = [...rounds(5, 2_000), ...rounds(8, 1_000), ...rounds(5, 2_000)]
@@ -500,19 +518,22 @@ describe("layer 3 from end to end", () => {
     expect(positions[0]).toBeDefined()
   })
 
-  test("after a resume it continues from the position in the journal: no update until the context has grown", async () => {
-    const where = project()
-    const first = await notetaking({ where, script: rounds(5, 2_000) })
-    await go(first.agent)
-    const { id } = first.agent.conversation
-    await first.agent.close()
-    const second = await notetaking({ where, id, script: [saying(500), "Done.", ...rounds(6, 1_000)] })
-    expect(second.agent.conversation.views.notes.throughUuid).toBeDefined()
-    await go(second.agent, "a little more")
-    expect(second.forks).toHaveLength(0)
-    await go(second.agent, "much more")
-    expect(second.forks.length).toBeGreaterThan(0)
-  })
+  test.runIf(isWhole)(
+    "after a resume it continues from the position in the journal: no update until the context has grown",
+    async () => {
+      const where = project()
+      const first = await notetaking({ where, script: rounds(5, 2_000) })
+      await go(first.agent)
+      const { id } = first.agent.conversation
+      await first.agent.close()
+      const second = await notetaking({ where, id, script: [saying(500), "Done.", ...rounds(6, 1_000)] })
+      expect(second.agent.conversation.views.notes.throughUuid).toBeDefined()
+      await go(second.agent, "a little more")
+      expect(second.forks).toHaveLength(0)
+      await go(second.agent, "much more")
+      expect(second.forks.length).toBeGreaterThan(0)
+    },
+  )
 
   test("a failed update is reported once, costs nothing more until the context has grown, and the work goes on", async () => {
     const { agent, forks } = await notetaking({
@@ -526,7 +547,7 @@ describe("layer 3 from end to end", () => {
     expect(forks.length).toBeLessThanOrEqual(2)
   })
 
-  test("L3-4 an update that cannot be journaled is reported and does not block later ones", async () => {
+  test.runIf(isWhole)("L3-4 an update that cannot be journaled is reported and does not block later ones", async () => {
     const where = project()
     const { agent } = await notetaking({ script: rounds(15, 2_000), where, store: failingAtFirstNotes(where.dir) })
     const failures: string[] = []

@@ -97,26 +97,29 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     await Promise.all([few.sim.close(), off.sim.close()])
   })
 
-  test("L5-9 L6-1 a dream waits while the provider's quota is short, and the status says so", async () => {
-    const { sim, open, dreamRequests } = await stage()
-    const agent = await open()
-    const overview = () => agent.dreaming!.overview({ figures: FIGURES })
-    sim.faults.set([{ fault: { kind: "rate-limit" }, nth: 1 }])
-    await say(agent, "Hello")
-    expect(dreamRequests).toEqual([])
-    expect((await overview()).skipped).toMatchObject({
-      gate: "quota",
-      message: "It waits because the provider's rate limit was reached less than a minute ago.",
-    })
-    sim.clock.advance(11 * 60_000)
-    await say(agent, "Once more")
-    expect(dreamRequests.length).toBeGreaterThan(0)
-    const { skipped, today } = await overview()
-    expect(skipped).toBeUndefined()
-    expect(today!.spent).toBeGreaterThan(0)
-    await agent.close()
-    await sim.close()
-  })
+  test.runIf(isWhole)(
+    "L5-9 L6-1 a dream waits while the provider's quota is short, and the status says so",
+    async () => {
+      const { sim, open, dreamRequests } = await stage()
+      const agent = await open()
+      const overview = () => agent.dreaming!.overview({ figures: FIGURES })
+      sim.faults.set([{ fault: { kind: "rate-limit" }, nth: 1 }])
+      await say(agent, "Hello")
+      expect(dreamRequests).toEqual([])
+      expect((await overview()).skipped).toMatchObject({
+        gate: "quota",
+        message: "It waits because the provider's rate limit was reached less than a minute ago.",
+      })
+      sim.clock.advance(11 * 60_000)
+      await say(agent, "Once more")
+      expect(dreamRequests.length).toBeGreaterThan(0)
+      const { skipped, today } = await overview()
+      expect(skipped).toBeUndefined()
+      expect(today!.spent).toBeGreaterThan(0)
+      await agent.close()
+      await sim.close()
+    },
+  )
 
   test("L5-9 L6-1 a dream waits while less than a tenth of the provider's limit is left, before anything is refused", async () => {
     const { sim, open, dreamRequests } = await stage({ rateLimits: { requests: 1 } })
@@ -172,29 +175,32 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     await sim.close()
   })
 
-  test("TEL-2 dreams that start by themselves are counted by outcome: refused, failed and killed too", async () => {
-    const exporter = new InMemorySpanExporter()
-    trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }))
-    onTestFinished(() => trace.disable())
-    const { sim, open } = await stage()
-    const agent = await open()
-    sim.faults.set([{ fault: { kind: "invalid-request", message: "no" }, nth: 2 }])
-    await say(agent, "Hello")
-    sim.clock.advance(11 * 60_000)
-    const unwatch = agent.dreaming!.on(() => agent.dreaming!.kill())
-    await say(agent, "Again")
-    unwatch()
-    sim.clock.advance(11 * 60_000)
-    await say(agent, "Once more")
-    const spans = exporter.getFinishedSpans().filter(({ name }) => name === "strata.layer dreaming")
-    expect(spans.flatMap((span) => span.events.map(({ name }) => name))).toEqual([
-      "strata.dreams.failed",
-      "strata.dreams.killed",
-      "strata.dreams.installed",
-    ])
-    await agent.close()
-    await sim.close()
-  })
+  test.runIf(isWhole)(
+    "TEL-2 dreams that start by themselves are counted by outcome: refused, failed and killed too",
+    async () => {
+      const exporter = new InMemorySpanExporter()
+      trace.setGlobalTracerProvider(new TracerProvider({ spanProcessors: [new SimpleSpanProcessor({ exporter })] }))
+      onTestFinished(() => trace.disable())
+      const { sim, open } = await stage()
+      const agent = await open()
+      sim.faults.set([{ fault: { kind: "invalid-request", message: "no" }, nth: 2 }])
+      await say(agent, "Hello")
+      sim.clock.advance(11 * 60_000)
+      const unwatch = agent.dreaming!.on(() => agent.dreaming!.kill())
+      await say(agent, "Again")
+      unwatch()
+      sim.clock.advance(11 * 60_000)
+      await say(agent, "Once more")
+      const spans = exporter.getFinishedSpans().filter(({ name }) => name === "strata.layer dreaming")
+      expect(spans.flatMap((span) => span.events.map(({ name }) => name))).toEqual([
+        "strata.dreams.failed",
+        "strata.dreams.killed",
+        "strata.dreams.installed",
+      ])
+      await agent.close()
+      await sim.close()
+    },
+  )
 
   test("L6-5 closing the agent ends the dream, and nothing half-written stays", async () => {
     const { sim, open, memory, isSuperseded } = await stage()

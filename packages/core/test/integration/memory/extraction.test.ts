@@ -8,6 +8,7 @@ import { isForked } from "../../../src/forks/fork-marker.ts"
 import { openConversation } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { cachedAfter, usagesOf } from "../layers/conversations.ts"
 import {
@@ -396,27 +397,30 @@ describe("L5-9 what it may cost", () => {
     expect(filesIn(memory)).toHaveLength(2)
   })
 
-  test("L5-9 short conversations are looked at together with a later one, once, and its memories say where they were said", async () => {
-    const { open, forks, memory, where } = await stage()
-    const short = await open({ settings: { figures: { "background-share": 5 } } })
-    await say(short, FACT)
-    expect(forks).toEqual([])
-    const said = short.conversation.views.words.messages[0]!.uuid
-    await short.close()
-    const later = await open()
-    await say(later, "The payment team owns this service and its lead approves releases.")
-    expect(textOfRequest(forks[0]!)).toContain("which are not above")
-    expect(textOfRequest(forks[0]!)).toContain("so I read the book")
-    const [found] = (await bankOf(where).all()).filter(({ body }) => body.includes("I am new to Rust"))
-    expect(found!.source).toEqual({ saidBy: "user", conversation: short.conversation.id, message: said })
-    expect(filesIn(memory)).toHaveLength(1)
-    const before = forks.length
-    await say(later, "Maria reviews every change of the importer.")
-    expect(forks.length).toBeGreaterThan(before)
-    expect(textOfRequest(forks.at(-1)!)).not.toContain("which are not above")
-  })
+  test.runIf(isWhole)(
+    "L5-9 short conversations are looked at together with a later one, once, and its memories say where they were said",
+    async () => {
+      const { open, forks, memory, where } = await stage()
+      const short = await open({ settings: { figures: { "background-share": 5 } } })
+      await say(short, FACT)
+      expect(forks).toEqual([])
+      const said = short.conversation.views.words.messages[0]!.uuid
+      await short.close()
+      const later = await open()
+      await say(later, "The payment team owns this service and its lead approves releases.")
+      expect(textOfRequest(forks[0]!)).toContain("which are not above")
+      expect(textOfRequest(forks[0]!)).toContain("so I read the book")
+      const [found] = (await bankOf(where).all()).filter(({ body }) => body.includes("I am new to Rust"))
+      expect(found!.source).toEqual({ saidBy: "user", conversation: short.conversation.id, message: said })
+      expect(filesIn(memory)).toHaveLength(1)
+      const before = forks.length
+      await say(later, "Maria reviews every change of the importer.")
+      expect(forks.length).toBeGreaterThan(before)
+      expect(textOfRequest(forks.at(-1)!)).not.toContain("which are not above")
+    },
+  )
 
-  test("L5-9 many short conversations pay for one extraction together", async () => {
+  test.runIf(isWhole)("L5-9 many short conversations pay for one extraction together", async () => {
     const { open, forks } = await stage()
     for (let count = 0; count < 8 && forks.length === 0; count++) {
       const agent = await open({ settings: { figures: { "background-share": 60 } } })
@@ -428,25 +432,28 @@ describe("L5-9 what it may cost", () => {
     expect(textOfRequest(forks[0]!)).toContain("The service number 0 belongs to the payment team.")
   })
 
-  test("L5-9 the daily limit counts all conversations of the project, and the next day is free again", async () => {
-    const { open, forks, sim } = await stage()
-    const figures = { "memory-daily-limit": 0.000001 }
-    const first = await open({ settings: { figures } })
-    await say(first, FACT)
-    const spent = forks.length
-    expect(spent).toBeGreaterThan(0)
-    const second = await open({ settings: { figures } })
-    const said: string[] = []
-    second.conversation.on("compaction", (progress) => progress.phase === "message" && said.push(progress.message))
-    await say(second, "I am new to Rust. Explain lifetimes.")
-    expect(forks).toHaveLength(spent)
-    expect(said).toEqual([
-      expect.stringMatching(/^No memories now: .* \$0\.\d\d today, and the limit is \$0\.000001 a day/),
-    ])
-    sim.clock.advance(86_400_000)
-    await say(second, "The team deploys on Fridays.")
-    expect(forks.length).toBeGreaterThan(spent)
-  })
+  test.runIf(isWhole)(
+    "L5-9 the daily limit counts all conversations of the project, and the next day is free again",
+    async () => {
+      const { open, forks, sim } = await stage()
+      const figures = { "memory-daily-limit": 0.000001 }
+      const first = await open({ settings: { figures } })
+      await say(first, FACT)
+      const spent = forks.length
+      expect(spent).toBeGreaterThan(0)
+      const second = await open({ settings: { figures } })
+      const said: string[] = []
+      second.conversation.on("compaction", (progress) => progress.phase === "message" && said.push(progress.message))
+      await say(second, "I am new to Rust. Explain lifetimes.")
+      expect(forks).toHaveLength(spent)
+      expect(said).toEqual([
+        expect.stringMatching(/^No memories now: .* \$0\.\d\d today, and the limit is \$0\.000001 a day/),
+      ])
+      sim.clock.advance(86_400_000)
+      await say(second, "The team deploys on Fridays.")
+      expect(forks.length).toBeGreaterThan(spent)
+    },
+  )
 })
 
 describe("how the person is asked", () => {

@@ -28,6 +28,7 @@ import {
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryDirectory, projectDirectory } from "../../../src/journal/file/layout.ts"
 import { openBank } from "../../../src/memory/bank.ts"
+import { isWhole } from "../../size.ts"
 import { agentFor } from "../agent/agents.ts"
 import { everythingIn, say, stage, textOfRequest } from "./remembering.ts"
 
@@ -122,33 +123,36 @@ const filesBelow = (directory: string): ReadonlyMap<string, string> =>
 const idOf = (cwd: string): string => projectName(cwd).split("-").at(-1)!
 const bodies = (memories: readonly { readonly body: string }[]) => memories.map(({ body }) => body.trim()).sort()
 
-test("BEY-12 two clones at two paths share memory and search, and the person hears it once", async () => {
-  for (const remote of [ACME, undefined]) {
-    const { top, dir, git, repository } = place()
-    const one = repository("one", remote)
-    git(top, "clone", "-q", "one", "two")
-    const two = join(top, "two")
-    if (remote) git(two, "remote", "set-url", "origin", "https://ada:hunter2@github.com/acme/shop")
-    const { sim, requests } = await stage({ script: ["The nightly importer crashed on the umlaut.", "Fine."] })
-    const open = (cwd: string) => agentFor(sim, { cwd, dir }, QUIET)
-    const first = await open(one)
-    expect(first.problems).toEqual([])
-    await first.remember("Deploy on Tuesdays only.")
-    await say(first, "Why did the nightly importer crash?")
-    await first.close()
-    const second = await open(two)
-    const notice = second.problems.filter((problem) => problem.includes("its memory is used here too"))
-    expect(notice).toEqual([expect.stringContaining(`known from ${one}`)])
-    expect(notice[0]).toContain(remote ? "This is github.com/acme/shop," : "the same first commit")
-    await say(second, "What crashed the nightly importer?")
-    expect(textOfRequest(requests.at(-1)!)).toContain("A passage of an earlier conversation")
-    await say(second, "When do we deploy?")
-    expect(textOfRequest(requests.at(-1)!)).toContain("Tuesdays only")
-    await second.close()
-    for (const cwd of [one, two]) expect((await open(cwd)).problems).toEqual([])
-    expect(everythingIn(dir)).not.toContain("hunter2")
-  }
-})
+test.runIf(isWhole)(
+  "BEY-12 two clones at two paths share memory and search, and the person hears it once",
+  async () => {
+    for (const remote of [ACME, undefined]) {
+      const { top, dir, git, repository } = place()
+      const one = repository("one", remote)
+      git(top, "clone", "-q", "one", "two")
+      const two = join(top, "two")
+      if (remote) git(two, "remote", "set-url", "origin", "https://ada:hunter2@github.com/acme/shop")
+      const { sim, requests } = await stage({ script: ["The nightly importer crashed on the umlaut.", "Fine."] })
+      const open = (cwd: string) => agentFor(sim, { cwd, dir }, QUIET)
+      const first = await open(one)
+      expect(first.problems).toEqual([])
+      await first.remember("Deploy on Tuesdays only.")
+      await say(first, "Why did the nightly importer crash?")
+      await first.close()
+      const second = await open(two)
+      const notice = second.problems.filter((problem) => problem.includes("its memory is used here too"))
+      expect(notice).toEqual([expect.stringContaining(`known from ${one}`)])
+      expect(notice[0]).toContain(remote ? "This is github.com/acme/shop," : "the same first commit")
+      await say(second, "What crashed the nightly importer?")
+      expect(textOfRequest(requests.at(-1)!)).toContain("A passage of an earlier conversation")
+      await say(second, "When do we deploy?")
+      expect(textOfRequest(requests.at(-1)!)).toContain("Tuesdays only")
+      await second.close()
+      for (const cwd of [one, two]) expect((await open(cwd)).problems).toEqual([])
+      expect(everythingIn(dir)).not.toContain("hunter2")
+    }
+  },
+)
 
 test("BEY-12 the same path with two projects in turn shares nothing", async () => {
   const { dir, repository, bank, talk, listed } = place()
@@ -164,42 +168,45 @@ test("BEY-12 the same path with two projects in turn shares nothing", async () =
   expect((await (await bank(app)).search("heron port")).passages).toEqual([])
 })
 
-test("BEY-12 what an earlier version kept is found: listed, opened where it is, searched, and its memories are taken over", async () => {
-  const { top, dir, git, repository, bank, talk, listed } = place()
-  const shop = repository("shop", ACME)
-  const tree = join(top, "tree")
-  git(shop, "worktree", "add", "-q", tree)
-  const old = await keptByEarlierVersion(dir, { repository: shop, directories: [join(shop, "src"), tree] })
-  const [history, before] = [await old.history(), filesBelow(join(dir, "projects"))]
-  expect(await listed(shop)).toEqual(["shop", "src", "tree"])
-  // a reader writes nothing, and sees them all the same
-  expect(bodies(await (await bank(shop, { readOnly: true })).all())).toEqual(["The port of shop.", "Use make."])
-  expect(readdirSync(join(dir, "projects")).some((name) => name.startsWith("github-com-"))).toBe(false)
-  const now = await bank(join(shop, "src"))
-  expect(bodies(await now.all())).toEqual(["The port of shop.", "Use make."])
-  expect(await now.history()).toEqual(history)
-  expect((await now.all()).map(({ source }) => source)).toEqual((await old.all()).map(({ source }) => source))
-  expect((await now.search("heron port")).passages.map(({ conversation }) => conversation).sort()).toEqual([
-    "shop",
-    "src",
-    "tree",
-  ])
-  const moved = join(projectDirectory(dir, projectName(shop)), "memory", "MOVED.txt")
-  expect(readFileSync(moved, "utf8")).toContain((await projectAt({ cwd: shop, env })).name)
-  for (const [path, text] of before) expect(readFileSync(path, "utf8")).toBe(text)
-  // going on goes on in the old place, and what is new is in the new one
-  const again = await talk({ cwd: shop, id: "tree", memory }, "more")
-  expect(again.place).toBe(projectName(tree))
-  expect(again.count).toBeGreaterThan(1)
-  expect((await talk({ cwd: shop, memory }, "new")).place).toBe((await projectAt({ cwd: shop, env })).name)
-  // from now on, edits in the old place are not looked at
-  await old.change({ by: "person", why: "Later", puts: [{ name: "Late", body: "Too late." }] })
-  expect(bodies(await (await bank(shop)).all())).toEqual(["The port of shop.", "Use make."])
-  // what is erased for good is erased there too
-  await (await bank(shop)).erase("port.md")
-  for (const name of [projectName(shop), (await projectAt({ cwd: shop, env })).name])
-    expect(everythingIn(memoryDirectory(dir, name))).not.toContain("The port of shop.")
-})
+test.runIf(isWhole)(
+  "BEY-12 what an earlier version kept is found: listed, opened where it is, searched, and its memories are taken over",
+  async () => {
+    const { top, dir, git, repository, bank, talk, listed } = place()
+    const shop = repository("shop", ACME)
+    const tree = join(top, "tree")
+    git(shop, "worktree", "add", "-q", tree)
+    const old = await keptByEarlierVersion(dir, { repository: shop, directories: [join(shop, "src"), tree] })
+    const [history, before] = [await old.history(), filesBelow(join(dir, "projects"))]
+    expect(await listed(shop)).toEqual(["shop", "src", "tree"])
+    // a reader writes nothing, and sees them all the same
+    expect(bodies(await (await bank(shop, { readOnly: true })).all())).toEqual(["The port of shop.", "Use make."])
+    expect(readdirSync(join(dir, "projects")).some((name) => name.startsWith("github-com-"))).toBe(false)
+    const now = await bank(join(shop, "src"))
+    expect(bodies(await now.all())).toEqual(["The port of shop.", "Use make."])
+    expect(await now.history()).toEqual(history)
+    expect((await now.all()).map(({ source }) => source)).toEqual((await old.all()).map(({ source }) => source))
+    expect((await now.search("heron port")).passages.map(({ conversation }) => conversation).sort()).toEqual([
+      "shop",
+      "src",
+      "tree",
+    ])
+    const moved = join(projectDirectory(dir, projectName(shop)), "memory", "MOVED.txt")
+    expect(readFileSync(moved, "utf8")).toContain((await projectAt({ cwd: shop, env })).name)
+    for (const [path, text] of before) expect(readFileSync(path, "utf8")).toBe(text)
+    // going on goes on in the old place, and what is new is in the new one
+    const again = await talk({ cwd: shop, id: "tree", memory }, "more")
+    expect(again.place).toBe(projectName(tree))
+    expect(again.count).toBeGreaterThan(1)
+    expect((await talk({ cwd: shop, memory }, "new")).place).toBe((await projectAt({ cwd: shop, env })).name)
+    // from now on, edits in the old place are not looked at
+    await old.change({ by: "person", why: "Later", puts: [{ name: "Late", body: "Too late." }] })
+    expect(bodies(await (await bank(shop)).all())).toEqual(["The port of shop.", "Use make."])
+    // what is erased for good is erased there too
+    await (await bank(shop)).erase("port.md")
+    for (const name of [projectName(shop), (await projectAt({ cwd: shop, env })).name])
+      expect(everythingIn(memoryDirectory(dir, name))).not.toContain("The port of shop.")
+  },
+)
 
 test("BEY-12 L6-7 a dream of an earlier version that waits for consent still does, and its memories count as consolidated", async () => {
   const { dir, repository, bank } = place()
@@ -230,27 +237,30 @@ test("BEY-12 a past that was kept under a path is recalled from another clone", 
   expect(await past.recall({ search: "heron port", in: "project" })).toMatchObject({ state: "found" })
 })
 
-test("BEY-12 memories of two places come together: equal ones once, different ones of one name both, with their sources", async () => {
-  const { dir, repository, bank, listed } = place()
-  const [one, two] = [repository("one", ACME), repository("two", ACME)]
-  const banks = [
-    await keptByEarlierVersion(dir, { repository: one }),
-    await keptByEarlierVersion(dir, { repository: two }),
-  ]
-  for (const cwd of [one, two, one]) await bank(cwd)
-  const all = await (await bank(two)).all()
-  expect(all.map(({ file, source: { saidBy } }) => [file, saidBy])).toEqual([
-    ["build.md", "agent"],
-    ["port-2.md", "user"],
-    ["port.md", "user"],
-  ])
-  expect(bodies(all)).toEqual(["The port of one.", "The port of two.", "Use make."])
-  expect(await (await bank(one)).problems()).toEqual([])
-  for (const old of banks) expect((await old.all()).length).toBe(2)
-  expect(await listed(one)).toEqual(["one", "two"])
-})
+test.runIf(isWhole)(
+  "BEY-12 memories of two places come together: equal ones once, different ones of one name both, with their sources",
+  async () => {
+    const { dir, repository, bank, listed } = place()
+    const [one, two] = [repository("one", ACME), repository("two", ACME)]
+    const banks = [
+      await keptByEarlierVersion(dir, { repository: one }),
+      await keptByEarlierVersion(dir, { repository: two }),
+    ]
+    for (const cwd of [one, two, one]) await bank(cwd)
+    const all = await (await bank(two)).all()
+    expect(all.map(({ file, source: { saidBy } }) => [file, saidBy])).toEqual([
+      ["build.md", "agent"],
+      ["port-2.md", "user"],
+      ["port.md", "user"],
+    ])
+    expect(bodies(all)).toEqual(["The port of one.", "The port of two.", "Use make."])
+    expect(await (await bank(one)).problems()).toEqual([])
+    for (const old of banks) expect((await old.all()).length).toBe(2)
+    expect(await listed(one)).toEqual(["one", "two"])
+  },
+)
 
-test("BEY-12 two processes that take over at once do it once", async () => {
+test.runIf(isWhole)("BEY-12 two processes that take over at once do it once", async () => {
   const { dir, repository, bank } = place()
   const [one, two] = [repository("one", ACME), repository("two", ACME)]
   for (const cwd of [one, two]) await keptByEarlierVersion(dir, { repository: cwd })
@@ -267,46 +277,52 @@ test("BEY-12 two processes that take over at once do it once", async () => {
   expect(await shared.problems()).toEqual([])
 })
 
-test("BEY-12 a project keeps what it had before it had a remote, and before it had a commit", async () => {
-  const { top, dir, git, bank, talk, listed } = place()
-  const cwd = join(top, "young")
-  mkdirSync(cwd)
-  const put = async (body: string) =>
-    (await bank(cwd)).change({ by: "person", why: "Asked", puts: [{ name: body, body }] })
-  await put("outside git")
-  await talk({ cwd, id: "a", memory }, "hello")
-  git(cwd, "init", "-q")
-  git(cwd, "commit", "-q", "--allow-empty", "-m", "first")
-  await put("with a commit")
-  await talk({ cwd, id: "b", memory }, "hello")
-  git(cwd, "remote", "add", "origin", ACME)
-  await put("with a remote")
-  await talk({ cwd, id: "c", memory }, "hello")
-  expect(bodies(await (await bank(cwd)).all())).toEqual(["outside git", "with a commit", "with a remote"])
-  expect(await listed(cwd)).toEqual(["a", "b", "c"])
-  const places = await Promise.all(["a", "b", "c"].map(async (id) => (await talk({ cwd, id, memory })).place))
-  expect(places[0]).toBe(projectName(cwd))
-  expect(places[1]).toMatch(/^root-/)
-  expect(places[2]).toMatch(/^github-com-acme-shop-/)
-  expect(existsSync(join(dir, "projects", `${projectName(cwd)}_unowned`))).toBe(false)
-})
+test.runIf(isWhole)(
+  "BEY-12 a project keeps what it had before it had a remote, and before it had a commit",
+  async () => {
+    const { top, dir, git, bank, talk, listed } = place()
+    const cwd = join(top, "young")
+    mkdirSync(cwd)
+    const put = async (body: string) =>
+      (await bank(cwd)).change({ by: "person", why: "Asked", puts: [{ name: body, body }] })
+    await put("outside git")
+    await talk({ cwd, id: "a", memory }, "hello")
+    git(cwd, "init", "-q")
+    git(cwd, "commit", "-q", "--allow-empty", "-m", "first")
+    await put("with a commit")
+    await talk({ cwd, id: "b", memory }, "hello")
+    git(cwd, "remote", "add", "origin", ACME)
+    await put("with a remote")
+    await talk({ cwd, id: "c", memory }, "hello")
+    expect(bodies(await (await bank(cwd)).all())).toEqual(["outside git", "with a commit", "with a remote"])
+    expect(await listed(cwd)).toEqual(["a", "b", "c"])
+    const places = await Promise.all(["a", "b", "c"].map(async (id) => (await talk({ cwd, id, memory })).place))
+    expect(places[0]).toBe(projectName(cwd))
+    expect(places[1]).toMatch(/^root-/)
+    expect(places[2]).toMatch(/^github-com-acme-shop-/)
+    expect(existsSync(join(dir, "projects", `${projectName(cwd)}_unowned`))).toBe(false)
+  },
+)
 
-test("BEY-12 what a clone without the remote goes on to keep comes with it once it has the remote; what was forgotten stays so", async () => {
-  const { top, repository, bank, git } = place()
-  const first = repository("first")
-  git(top, "clone", "-q", first, "second")
-  const second = join(top, "second")
-  git(second, "remote", "remove", "origin") // it was a path
-  const put = (name: string) => ({ by: "person" as const, why: "test", puts: [{ name, body: `${name} is known.` }] })
-  await (await bank(second)).change(put("Old fact"))
-  git(first, "remote", "add", "origin", ACME)
-  const named = await bank(first)
-  expect((await named.all()).map(({ name }) => name)).toEqual(["Old fact"])
-  await named.change({ by: "person", why: "test", removals: ["old-fact.md"] })
-  await (await bank(second)).change(put("Later fact"))
-  git(second, "remote", "add", "origin", ACME)
-  expect((await (await bank(second)).all()).map(({ name }) => name)).toEqual(["Later fact"])
-})
+test.runIf(isWhole)(
+  "BEY-12 what a clone without the remote goes on to keep comes with it once it has the remote; what was forgotten stays so",
+  async () => {
+    const { top, repository, bank, git } = place()
+    const first = repository("first")
+    git(top, "clone", "-q", first, "second")
+    const second = join(top, "second")
+    git(second, "remote", "remove", "origin") // it was a path
+    const put = (name: string) => ({ by: "person" as const, why: "test", puts: [{ name, body: `${name} is known.` }] })
+    await (await bank(second)).change(put("Old fact"))
+    git(first, "remote", "add", "origin", ACME)
+    const named = await bank(first)
+    expect((await named.all()).map(({ name }) => name)).toEqual(["Old fact"])
+    await named.change({ by: "person", why: "test", removals: ["old-fact.md"] })
+    await (await bank(second)).change(put("Later fact"))
+    git(second, "remote", "add", "origin", ACME)
+    expect((await (await bank(second)).all()).map(({ name }) => name)).toEqual(["Later fact"])
+  },
+)
 
 test("BEY-12 of two names given for one path, only the first gets what was there, for every owner and for none", async () => {
   const { dir, top, talk, listed } = place()

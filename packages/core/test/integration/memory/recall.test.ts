@@ -9,6 +9,7 @@ import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
 import type { MemoryDraft } from "../../../src/memory/memory.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
+import { isWhole } from "../../size.ts"
 import { ask, project } from "../agent/agents.ts"
 import { decisions, everythingIn, say, stage, textOfRequest, type Where } from "./remembering.ts"
 
@@ -65,27 +66,30 @@ describe("what a conversation starts with", () => {
     expect(agent.conversation.views.estimator.text(start!)).toBeLessThanOrEqual(1_500)
   })
 
-  test("L5-5, L5-14 twenty rules take at most 600 tokens, then who the person is, then the index; what is not shown is counted right", async () => {
-    const { open, requests, where } = await stage()
-    const rules = Array.from({ length: 20 }, (_, at) => ({
-      ...{ name: `Rule ${at}`, description: "d", type: "feedback" as const },
-      body: `When I ask about topic ${at}, always include its sources.`,
-    }))
-    const who = { name: "Who", description: "d", type: "user" as const, body: "I am a nurse in Oslo." }
-    const many = Array.from({ length: 240 }, (_, at) => ({ ...PORT, name: `Service ${at}` }))
-    await keep(where, who, ...many, ...rules)
-    const agent = await open({ ...QUIET, settings: { ...QUIET.settings, memory: "read-only" } })
-    await say(agent, "Hello")
-    const [start] = attached(requests.at(-1)!.messages)
-    const own = start!.slice(start!.indexOf("The user's rules"), start!.indexOf("Other memories"))
-    expect(
-      agent.conversation.views.estimator.text(own.slice(0, own.indexOf("What the user said"))),
-    ).toBeLessThanOrEqual(600)
-    for (const { body } of rules) expect(own).toContain(`\n1 Nov: ${body}\n`)
-    expect(own.indexOf("\n1 Nov: I am a nurse in Oslo.")).toBeGreaterThan(own.lastIndexOf("always include"))
-    const shown = start!.match(/^- \[Service \d+\]/gm)!.length
-    expect(start).toContain(`[${240 - shown} more memories are not shown.`)
-  })
+  test.runIf(isWhole)(
+    "L5-5, L5-14 twenty rules take at most 600 tokens, then who the person is, then the index; what is not shown is counted right",
+    async () => {
+      const { open, requests, where } = await stage()
+      const rules = Array.from({ length: 20 }, (_, at) => ({
+        ...{ name: `Rule ${at}`, description: "d", type: "feedback" as const },
+        body: `When I ask about topic ${at}, always include its sources.`,
+      }))
+      const who = { name: "Who", description: "d", type: "user" as const, body: "I am a nurse in Oslo." }
+      const many = Array.from({ length: 240 }, (_, at) => ({ ...PORT, name: `Service ${at}` }))
+      await keep(where, who, ...many, ...rules)
+      const agent = await open({ ...QUIET, settings: { ...QUIET.settings, memory: "read-only" } })
+      await say(agent, "Hello")
+      const [start] = attached(requests.at(-1)!.messages)
+      const own = start!.slice(start!.indexOf("The user's rules"), start!.indexOf("Other memories"))
+      expect(
+        agent.conversation.views.estimator.text(own.slice(0, own.indexOf("What the user said"))),
+      ).toBeLessThanOrEqual(600)
+      for (const { body } of rules) expect(own).toContain(`\n1 Nov: ${body}\n`)
+      expect(own.indexOf("\n1 Nov: I am a nurse in Oslo.")).toBeGreaterThan(own.lastIndexOf("always include"))
+      const shown = start!.match(/^- \[Service \d+\]/gm)!.length
+      expect(start).toContain(`[${240 - shown} more memories are not shown.`)
+    },
+  )
 
   test("L5-11 a superseded rule is not among them", async () => {
     const { open, requests, where } = await stage()
@@ -103,20 +107,23 @@ describe("what a conversation starts with", () => {
     expect(textOfRequest(requests.at(-1)!)).not.toContain("Always use tabs.")
   })
 
-  test("L5-5 after a compaction the rules are attached again, once; a recalled memory may be recalled again", async () => {
-    const { open, requests, where } = await stage()
-    await keep(where, TABS, PORT)
-    const agent = await open({ settings: { ...QUIET.settings, figures: { "keep-least": 0, "keep-messages": 0 } } })
-    await say(agent, `Which port does the staging database run on? ${"Context. ".repeat(2_000)}`)
-    await say(agent, `And now? ${"More context. ".repeat(2_000)}`)
-    await agent.conversation.compact()
-    await say(agent, "Which port does the staging database run on?")
-    const after = attached(requests.at(-1)!.messages)
-    expect(after.filter((text) => text.includes("Always use tabs."))).toHaveLength(1)
-    expect(after.filter((text) => text.includes("port 5433"))).toHaveLength(1)
-    await say(agent, "Hello")
-    expect(attached(requests.at(-1)!.messages)).toEqual(after)
-  })
+  test.runIf(isWhole)(
+    "L5-5 after a compaction the rules are attached again, once; a recalled memory may be recalled again",
+    async () => {
+      const { open, requests, where } = await stage()
+      await keep(where, TABS, PORT)
+      const agent = await open({ settings: { ...QUIET.settings, figures: { "keep-least": 0, "keep-messages": 0 } } })
+      await say(agent, `Which port does the staging database run on? ${"Context. ".repeat(2_000)}`)
+      await say(agent, `And now? ${"More context. ".repeat(2_000)}`)
+      await agent.conversation.compact()
+      await say(agent, "Which port does the staging database run on?")
+      const after = attached(requests.at(-1)!.messages)
+      expect(after.filter((text) => text.includes("Always use tabs."))).toHaveLength(1)
+      expect(after.filter((text) => text.includes("port 5433"))).toHaveLength(1)
+      await say(agent, "Hello")
+      expect(attached(requests.at(-1)!.messages)).toEqual(after)
+    },
+  )
 })
 
 describe("L5-7 memories that fit a message", () => {
@@ -319,7 +326,7 @@ describe("TEL-2 memories written and recalled are counted", () => {
   beforeEach(() => void trace.setGlobalTracerProvider(provider))
   afterEach(() => trace.disable())
 
-  test("TEL-2 on the span of the layer, without their content", async () => {
+  test.runIf(isWhole)("TEL-2 on the span of the layer, without their content", async () => {
     const { open } = await stage()
     const first = await open()
     await say(first, "Always use tabs in the importer.")

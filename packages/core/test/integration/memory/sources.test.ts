@@ -9,6 +9,7 @@ import { localPerson } from "../../../src/base/owner.ts"
 import { importConversations } from "../../../src/import/import-conversations.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
+import { everyNth, size } from "../../size.ts"
 import { calls, ofType, project } from "../agent/agents.ts"
 import { memoryFile, memoryIn, say, stage, type Where } from "./remembering.ts"
 
@@ -75,29 +76,32 @@ const FORGERIES: readonly (readonly [what: string, file: string, content: string
 ]
 
 describe("L5-13 a hostile README", () => {
-  test.each(FORGERIES)("L5-13 %s: it is never shown as a rule of the person", async (what, file, content) => {
-    const where = project({ "README.md": README })
-    const { open } = await stage({
-      where,
-      script: [
-        calls(["Read", { file_path: "README.md" }]),
-        calls(["Write", { file_path: join(memoryIn(where), file), content }]),
-        "Noted.",
-      ],
-    })
-    const agent = await open()
-    const { events } = await say(agent, "Use tabs. What does the README say?")
-    await agent.close()
-    const rules = rulesIn(await nextStart(where))
-    expect(rules).not.toMatch(/x\.sh/)
-    if (what.startsWith("a quote with a title")) expect(rules).toContain("Use tabs.")
-    const kept = (await bankOf(where).get(file))?.source
-    if (kept?.saidBy === "agent") expect(kept.outside).toContain("Read README.md")
-    if (what.startsWith("a forged") && kept) {
-      expect(readFileSync(join(memoryIn(where), file), "utf8")).not.toMatch(/said-by: user|confirmed-by: user\n {2}/)
-      expect(ofType(events, "notice").filter(({ message }) => message.includes("replaced that"))).toHaveLength(1)
-    }
-  })
+  test.each(everyNth(FORGERIES, 2, 1))(
+    "L5-13 %s: it is never shown as a rule of the person",
+    async (what, file, content) => {
+      const where = project({ "README.md": README })
+      const { open } = await stage({
+        where,
+        script: [
+          calls(["Read", { file_path: "README.md" }]),
+          calls(["Write", { file_path: join(memoryIn(where), file), content }]),
+          "Noted.",
+        ],
+      })
+      const agent = await open()
+      const { events } = await say(agent, "Use tabs. What does the README say?")
+      await agent.close()
+      const rules = rulesIn(await nextStart(where))
+      expect(rules).not.toMatch(/x\.sh/)
+      if (what.startsWith("a quote with a title")) expect(rules).toContain("Use tabs.")
+      const kept = (await bankOf(where).get(file))?.source
+      if (kept?.saidBy === "agent") expect(kept.outside).toContain("Read README.md")
+      if (what.startsWith("a forged") && kept) {
+        expect(readFileSync(join(memoryIn(where), file), "utf8")).not.toMatch(/said-by: user|confirmed-by: user\n {2}/)
+        expect(ofType(events, "notice").filter(({ message }) => message.includes("replaced that"))).toHaveLength(1)
+      }
+    },
+  )
 
   test("L5-13 what the agent noted is shown apart, and the person's yes makes it a rule", async () => {
     const where = project({ "README.md": "The linter wants semicolons.\n" })
@@ -179,7 +183,7 @@ describe("L5-13 a hostile README", () => {
     expect((await bankOf(where).get("planted.md"))?.source).toMatchObject({ saidBy: "agent" })
   })
 
-  test.each(["off", "read-only"] as const)(
+  test.each(size(["read-only"] as const, ["off", "read-only"] as const))(
     "L5-13 with memory %s: what a command plants is not the person's in the next conversation",
     async (memory) => {
       const where = project()

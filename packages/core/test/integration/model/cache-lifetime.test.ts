@@ -11,6 +11,7 @@ import type { ModelRequest } from "../../../src/messages/request.ts"
 import { findModel } from "../../../src/tokens/models.ts"
 import { bashTool } from "../../../src/tools/shell/bash.ts"
 import { ShellSession } from "../../../src/tools/shell/shell-session.ts"
+import { isWhole } from "../../size.ts"
 import { agentFor, ask, MODEL, project } from "../agent/agents.ts"
 import { decisionsOf } from "../compaction/compacting.ts"
 
@@ -126,43 +127,55 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
     await again.close()
   })
 
-  test("five minutes again where the hour no longer pays, and never an hour where nothing pauses", async () => {
-    const { clock, open, turn } = await ownLoop()
-    const chat = await open()
-    for (let round = 0; round < 8; round++) {
-      await turn(chat, round === 0 ? FIRST : "And now?")
-      clock.advance(PAUSE)
-    }
-    expect(chat.planner().lifetimes?.forMessages).toBe("1h")
-    for (let round = 0; round < 12; round++) await turn(chat, FIRST) // much is written, and no pause pays for it
-    expect((await lifetimesIn(chat)).at(-1)).toMatchObject({ forPrompt: "1h", forMessages: "5m" })
-    await chat.close()
-
-    const busy = await open()
-    for (let round = 0; round < 4; round++) await turn(busy, FIRST)
-    expect(await lifetimesIn(busy)).toEqual([])
-    await busy.close()
-  })
-
-  test("an agent asks for what the planner chose, and one that keeps the cache warm stays at five minutes", async () => {
-    const clock = manualClock("2026-11-15T12:00:00.000Z")
-    const sim = await simulator({
-      brain: scriptedBrain(["Done."], { afterLast: "repeat" }),
-      clock: createClock(() => clock.now().getTime()),
-    })
-    for (const keepWarm of [false, true]) {
-      const agent = await agentFor(sim, project(), { clock, keepWarm, system: LONG_SYSTEM, tools: [], settings: QUIET })
-      for (let round = 0; round < 4; round++) {
-        await ask(agent, round === 0 ? FIRST : "And now?")
+  test.runIf(isWhole)(
+    "five minutes again where the hour no longer pays, and never an hour where nothing pauses",
+    async () => {
+      const { clock, open, turn } = await ownLoop()
+      const chat = await open()
+      for (let round = 0; round < 8; round++) {
+        await turn(chat, round === 0 ? FIRST : "And now?")
         clock.advance(PAUSE)
-        await agent.conversation.settled()
       }
-      await ask(agent, "And now?")
-      const written = agent.conversation.views.cacheHistory.pauses.requests.cacheWrite1h
-      expect(written > 0).toBe(!keepWarm)
-      expect((await decisionsOf(agent, "cache-lifetime")).length > 0).toBe(!keepWarm)
-    }
-  })
+      expect(chat.planner().lifetimes?.forMessages).toBe("1h")
+      for (let round = 0; round < 12; round++) await turn(chat, FIRST) // much is written, and no pause pays for it
+      expect((await lifetimesIn(chat)).at(-1)).toMatchObject({ forPrompt: "1h", forMessages: "5m" })
+      await chat.close()
+
+      const busy = await open()
+      for (let round = 0; round < 4; round++) await turn(busy, FIRST)
+      expect(await lifetimesIn(busy)).toEqual([])
+      await busy.close()
+    },
+  )
+
+  test.runIf(isWhole)(
+    "an agent asks for what the planner chose, and one that keeps the cache warm stays at five minutes",
+    async () => {
+      const clock = manualClock("2026-11-15T12:00:00.000Z")
+      const sim = await simulator({
+        brain: scriptedBrain(["Done."], { afterLast: "repeat" }),
+        clock: createClock(() => clock.now().getTime()),
+      })
+      for (const keepWarm of [false, true]) {
+        const agent = await agentFor(sim, project(), {
+          clock,
+          keepWarm,
+          system: LONG_SYSTEM,
+          tools: [],
+          settings: QUIET,
+        })
+        for (let round = 0; round < 4; round++) {
+          await ask(agent, round === 0 ? FIRST : "And now?")
+          clock.advance(PAUSE)
+          await agent.conversation.settled()
+        }
+        await ask(agent, "And now?")
+        const written = agent.conversation.views.cacheHistory.pauses.requests.cacheWrite1h
+        expect(written > 0).toBe(!keepWarm)
+        expect((await decisionsOf(agent, "cache-lifetime")).length > 0).toBe(!keepWarm)
+      }
+    },
+  )
 })
 
 async function lifetimesIn(chat: Conversation): Promise<readonly DecisionOf<"cache-lifetime">[]> {

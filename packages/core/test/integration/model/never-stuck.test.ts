@@ -15,6 +15,7 @@ import {
   RateLimitedError,
   StalledError,
 } from "../../../src/model/errors.ts"
+import { isWhole, size } from "../../size.ts"
 import { ask, LONG_TEXT, modelAt, play } from "./model.ts"
 
 const MANY = 20_000 // ms; the machine that tests may be slow, and an endless stream sends megabytes
@@ -34,7 +35,10 @@ function clockFor(sim: Simulator) {
 
 describe("LOOP-5 a stream that stalls", () => {
   test.each<[string, Fault, string, number]>([
-    ["no headers", { kind: "no-answer" }, "no answer for 240 seconds", 3 * 240],
+    ...size<[string, Fault, string, number][]>(
+      [],
+      [["no headers", { kind: "no-answer" }, "no answer for 240 seconds", 3 * 240]],
+    ),
     ["nothing after the first event", { kind: "stall", afterEvents: 1 }, "stalled for 90 seconds", 3 * 90],
     ["in the middle of a text", { kind: "stall", afterEvents: 6 }, "stalled for 90 seconds", 3 * 90],
   ])("%s: three attempts, then a clear error", async (_, fault, reason, most) => {
@@ -59,7 +63,7 @@ describe("LOOP-5 a stream that stalls", () => {
     expect(text).toBe(LONG_TEXT)
   })
 
-  test("pings keep a connection alive, but not for ever", async () => {
+  test.runIf(isWhole)("pings keep a connection alive, but not for ever", async () => {
     const sim = await failing({ fault: { kind: "stall", afterEvents: 6, pings: true } })
     const clock = manualClock()
     const tick = setInterval(() => {
@@ -111,7 +115,7 @@ describe("LOOP-5 a stream without an end", () => {
     ["tool-input", "passed 100,000 characters"],
     ["blocks", "content blocks"],
     ["pings", "8 MB without any content"],
-    ["line", "8 MB without any content"],
+    ...size<[EndlessKind, string][]>([], [["line", "8 MB without any content"]]),
   ])(
     "%s: cut once, not tried again",
     async (what, words) => {

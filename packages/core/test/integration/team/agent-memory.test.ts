@@ -9,6 +9,7 @@ import { openBank } from "../../../src/memory/bank.ts"
 import { readSettings } from "../../../src/settings/settings.ts"
 import { grantTrust } from "../../../src/settings/trust.ts"
 import { write } from "../../../src/tools/files/write.ts"
+import { size } from "../../size.ts"
 import { ask, calls, codingTools, project } from "../agent/agents.ts"
 import { memoryFile } from "../memory/remembering.ts"
 import { agentCall, type Cast, castSimulator, leadFor } from "./cast.ts"
@@ -87,7 +88,7 @@ describe("L7-4 agents from files", () => {
 })
 
 describe("L7-7 an agent's memory", () => {
-  test.each(["user", "project", "local"] as const)(
+  test.each(size(["project"] as const, ["user", "project", "local"] as const))(
     "scope %s: written by the agent in its own directory, and loaded at its next start",
     async (scope) => {
       const where = project({ "a.ts": "x" })

@@ -6,6 +6,7 @@ import type { HookInput } from "../../../src/agent/hooks/hooks.ts"
 import { isToolResult, resultBlocks, textOf } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, MODEL, ofType, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor, results } from "./cast.ts"
 
@@ -42,7 +43,7 @@ describe("L7-4 the Agent tool", () => {
     expect(readFileSync(view!.journal, "utf8")).toContain("The parser is in a.ts, line 1.")
   })
 
-  test("several calls in one response run side by side", async () => {
+  test.runIf(isWhole)("several calls in one response run side by side", async () => {
     const both = Promise.withResolvers<void>()
     let working = 0
     const meet = async () => {
@@ -127,26 +128,29 @@ describe("L7-4 the Agent tool", () => {
     expect(of("git")[0]!.request.tools?.map(({ name }) => name)).toEqual(["Read"])
   })
 
-  test("the model of an agent is asked through the lead's client; a Claude family means the lead's own where that is no Claude", async () => {
-    const haiku = { name: "small", description: "Small tasks.", prompt: "You are quick.", model: "haiku" }
-    const cast = {
-      lead: [calls(agentCall("[a] Go.", { agent_type: "small" }), agentCall("[b] Go.")), "Done."],
-      ...{ a: ["ok"], b: ["ok"] },
-    }
-    const models = (of: Awaited<ReturnType<typeof castSimulator>>["of"]) =>
-      ["a", "b"].map((role) => of(role)[0]?.request.model)
+  test.runIf(isWhole)(
+    "the model of an agent is asked through the lead's client; a Claude family means the lead's own where that is no Claude",
+    async () => {
+      const haiku = { name: "small", description: "Small tasks.", prompt: "You are quick.", model: "haiku" }
+      const cast = {
+        lead: [calls(agentCall("[a] Go.", { agent_type: "small" }), agentCall("[b] Go.")), "Done."],
+        ...{ a: ["ok"], b: ["ok"] },
+      }
+      const models = (of: Awaited<ReturnType<typeof castSimulator>>["of"]) =>
+        ["a", "b"].map((role) => of(role)[0]?.request.model)
 
-    const claude = await castSimulator(cast)
-    const client = new Anthropic({ apiKey: KEY, baseURL: claude.sim.url })
-    const agent = await leadFor(claude.sim, { model: MODEL, client, agents: [haiku] })
-    await ask(agent, "Go.")
-    expect(models(claude.of)).toEqual(["claude-haiku-5-5", MODEL])
+      const claude = await castSimulator(cast)
+      const client = new Anthropic({ apiKey: KEY, baseURL: claude.sim.url })
+      const agent = await leadFor(claude.sim, { model: MODEL, client, agents: [haiku] })
+      await ask(agent, "Go.")
+      expect(models(claude.of)).toEqual(["claude-haiku-5-5", MODEL])
 
-    const other = await castSimulator(cast)
-    const { sibling: _, ...own } = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: other.sim.url })
-    await ask(await leadFor(other.sim, { model: own, agents: [haiku] }), "Go.")
-    expect(models(other.of)).toEqual([MODEL, MODEL])
-  })
+      const other = await castSimulator(cast)
+      const { sibling: _, ...own } = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: other.sim.url })
+      await ask(await leadFor(other.sim, { model: own, agents: [haiku] }), "Go.")
+      expect(models(other.of)).toEqual([MODEL, MODEL])
+    },
+  )
 
   test("an agent that fails or runs out of requests is an error result with what it wrote last", async () => {
     const { sim } = await castSimulator({

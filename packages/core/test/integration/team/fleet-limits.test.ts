@@ -10,6 +10,7 @@ import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { isToolResult } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
 import type { TeamAgent } from "../../../src/team/open-team.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor, send } from "./cast.ts"
 
@@ -37,31 +38,34 @@ function held(answer: string) {
   return { turn, reached: reached.promise, free: free.resolve }
 }
 
-test("BEY-12 agents of another process count: the model gets a sentence, and a killed process's places are free", async () => {
-  const { sim } = await castSimulator({
-    lead: [calls(agentCall("[a] 1")), "Later.", calls(agentCall("[a] 2")), "Done."],
-    a: ["ok"],
-  })
-  const agent = await leadFor(sim, { ...project(), settings: { figures: { "agents-at-once-in-project": 2 } } })
-  const root = (await agent.conversation.location).split("/projects/")[0]!
-  const other = spawn(process.execPath, [TAKER, root, agent.conversation.place, "2", "2"], {
-    stdio: ["pipe", "pipe", "inherit"],
-  })
-  onTestFinished(() => void other.kill("SIGKILL"))
-  let taken = 0
-  for await (const line of createInterface({ input: other.stdout })) if (line === "acquired" && ++taken === 2) break
+test.runIf(isWhole)(
+  "BEY-12 agents of another process count: the model gets a sentence, and a killed process's places are free",
+  async () => {
+    const { sim } = await castSimulator({
+      lead: [calls(agentCall("[a] 1")), "Later.", calls(agentCall("[a] 2")), "Done."],
+      a: ["ok"],
+    })
+    const agent = await leadFor(sim, { ...project(), settings: { figures: { "agents-at-once-in-project": 2 } } })
+    const root = (await agent.conversation.location).split("/projects/")[0]!
+    const other = spawn(process.execPath, [TAKER, root, agent.conversation.place, "2", "2"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    })
+    onTestFinished(() => void other.kill("SIGKILL"))
+    let taken = 0
+    for await (const line of createInterface({ input: other.stdout })) if (line === "acquired" && ++taken === 2) break
 
-  await ask(agent, "Go.")
-  expect((await toolResults(agent))[0]).toContain(
-    "2 agents of this project work at the moment, those of other conversations and machines included, and the limit is 2 (agents-at-once-in-project). Nothing was started: try again later, or do the work yourself.",
-  )
-  expect(agent.team.list()).toEqual([])
-  other.kill("SIGKILL")
-  await once(other, "exit")
-  await ask(agent, "Again.")
-  expect((await toolResults(agent))[1]).toContain("ok")
-  expect(agent.team.list()).toMatchObject([{ id: "agent-1", status: "completed" }])
-})
+    await ask(agent, "Go.")
+    expect((await toolResults(agent))[0]).toContain(
+      "2 agents of this project work at the moment, those of other conversations and machines included, and the limit is 2 (agents-at-once-in-project). Nothing was started: try again later, or do the work yourself.",
+    )
+    expect(agent.team.list()).toEqual([])
+    other.kill("SIGKILL")
+    await once(other, "exit")
+    await ask(agent, "Again.")
+    expect((await toolResults(agent))[1]).toContain("ok")
+    expect(agent.team.list()).toMatchObject([{ id: "agent-1", status: "completed" }])
+  },
+)
 
 test("BEY-12 two conversations share the places of their project, and a teammate with a message waits for one", async () => {
   const busy = held("Slept.")
@@ -206,13 +210,16 @@ test.each([
   )
 })
 
-test("BEY-12 Strata among the commands of an agent starts no agents, and among those of its lead it does", async () => {
-  const command = ["Bash", { command: "echo agents=$STRATA_AGENTS.", description: "looks" }] as const
-  const { sim, of } = await castSimulator({
-    lead: [calls(command), calls(agentCall("[a] Go.")), "Done."],
-    a: [calls(command), "ok"],
-  })
-  await ask(await leadFor(sim), "Go.")
-  expect(JSON.stringify(of("lead")[1]!.request.messages)).toContain("agents=.")
-  expect(JSON.stringify(of("a")[1]!.request.messages)).toContain("agents=off.")
-})
+test.runIf(isWhole)(
+  "BEY-12 Strata among the commands of an agent starts no agents, and among those of its lead it does",
+  async () => {
+    const command = ["Bash", { command: "echo agents=$STRATA_AGENTS.", description: "looks" }] as const
+    const { sim, of } = await castSimulator({
+      lead: [calls(command), calls(agentCall("[a] Go.")), "Done."],
+      a: [calls(command), "ok"],
+    })
+    await ask(await leadFor(sim), "Go.")
+    expect(JSON.stringify(of("lead")[1]!.request.messages)).toContain("agents=.")
+    expect(JSON.stringify(of("a")[1]!.request.messages)).toContain("agents=off.")
+  },
+)

@@ -1,6 +1,7 @@
 /** What agents, their names and their timing could be used for against the limits of the agent that started them. */
 import { describe, expect, test } from "vitest"
 import type { AgentOrder } from "../../../src/team/order.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, ofType } from "../agent/agents.ts"
 import { agentCall, castSimulator, leadFor } from "./cast.ts"
 
@@ -105,21 +106,24 @@ describe("L7-4 limits", () => {
     ])
   })
 
-  test("L7-5 a lead and a teammate that answer each other by reports are stopped like those that send messages", async () => {
-    const { sim } = await castSimulator({
-      lead: [
-        calls(agentCall("[echo] Say something.", { name: "echo" })),
-        ...Array.from({ length: 30 }, () => [calls(send("echo", "And now?")), "I wait."]).flat(),
-      ],
-      echo: Array.from({ length: 60 }, () => "And now you."),
-    })
-    const agent = await leadFor(sim, { autonomous: true, settings: { figures: { "agent-message-hops": 3 } } })
-    const { events } = await ask(agent, "Talk.", { maxTurns: 40 })
-    expect(toolResults(events).join("\n")).toContain("(agent-message-hops)")
-    expect(toolResults(events).filter((text) => text === "Sent to echo.").length).toBeLessThan(6)
-  })
+  test.runIf(isWhole)(
+    "L7-5 a lead and a teammate that answer each other by reports are stopped like those that send messages",
+    async () => {
+      const { sim } = await castSimulator({
+        lead: [
+          calls(agentCall("[echo] Say something.", { name: "echo" })),
+          ...Array.from({ length: 30 }, () => [calls(send("echo", "And now?")), "I wait."]).flat(),
+        ],
+        echo: Array.from({ length: 60 }, () => "And now you."),
+      })
+      const agent = await leadFor(sim, { autonomous: true, settings: { figures: { "agent-message-hops": 3 } } })
+      const { events } = await ask(agent, "Talk.", { maxTurns: 40 })
+      expect(toolResults(events).join("\n")).toContain("(agent-message-hops)")
+      expect(toolResults(events).filter((text) => text === "Sent to echo.").length).toBeLessThan(6)
+    },
+  )
 
-  test("waking many teammates at once keeps to the number of agents at once", async () => {
+  test.runIf(isWhole)("waking many teammates at once keeps to the number of agents at once", async () => {
     let working = 0
     let most = 0
     const work = async () => {

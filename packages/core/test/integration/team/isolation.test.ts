@@ -29,7 +29,7 @@ const toolResults = (events: Parameters<typeof ofType>[0]) =>
   ofType(events, "tool-result").map(({ result }) => String(result.content))
 
 describe("L7-4 a sub-agent with isolation", () => {
-  test("it edits a copy; the lead sees the diff, merges it, and the copy is gone", async () => {
+  test.runIf(isWhole)("it edits a copy; the lead sees the diff, merges it, and the copy is gone", async () => {
     const { sim } = await castSimulator({
       lead: [
         calls(agentCall("[writer] Change it.", { isolation: "worktree" })),
@@ -89,24 +89,27 @@ describe("L7-4 a sub-agent with isolation", () => {
     },
   )
 
-  test("nothing of it is in the project before a merge, and what is dropped is in the answer to the drop", async () => {
-    const { sim } = await castSimulator({
-      lead: [
-        calls(agentCall("[writer] Change it.", { isolation: "worktree" })),
-        calls(["AgentChanges", { agent: "agent-1", action: "drop" }]),
-        calls(["AgentChanges", { agent: "agent-1", action: "merge" }]),
-        "Dropped.",
-      ],
-      writer,
-    })
-    const place = repository({ "a.ts": "one\n" })
-    const agent = await leadFor(sim, { ...place, mode: "accept-edits" })
-    const { events } = await ask(agent, "Try it.")
-    const [, dropped, again] = toolResults(events)
-    expect(dropped).toContain("-one\n+two")
-    expect(again).toContain("has no working tree of its own")
-    expect(readFileSync(join(place.cwd, "a.ts"), "utf8")).toBe("one\n")
-  })
+  test.runIf(isWhole)(
+    "nothing of it is in the project before a merge, and what is dropped is in the answer to the drop",
+    async () => {
+      const { sim } = await castSimulator({
+        lead: [
+          calls(agentCall("[writer] Change it.", { isolation: "worktree" })),
+          calls(["AgentChanges", { agent: "agent-1", action: "drop" }]),
+          calls(["AgentChanges", { agent: "agent-1", action: "merge" }]),
+          "Dropped.",
+        ],
+        writer,
+      })
+      const place = repository({ "a.ts": "one\n" })
+      const agent = await leadFor(sim, { ...place, mode: "accept-edits" })
+      const { events } = await ask(agent, "Try it.")
+      const [, dropped, again] = toolResults(events)
+      expect(dropped).toContain("-one\n+two")
+      expect(again).toContain("has no working tree of its own")
+      expect(readFileSync(join(place.cwd, "a.ts"), "utf8")).toBe("one\n")
+    },
+  )
 
   test("a merge that changes what decides which programs run asks a person, like any edit of it", async () => {
     const { sim } = await castSimulator({
@@ -140,7 +143,7 @@ describe("L7-4 a sub-agent with isolation", () => {
     expect(agent.team.list()).toMatchObject([{ status: "failed" }])
   })
 
-  test("what changes while a person decides about the merge is not merged with it", async () => {
+  test.runIf(isWhole)("what changes while a person decides about the merge is not merged with it", async () => {
     const { sim } = await castSimulator({
       lead: [
         calls(agentCall("[writer] Change it.", { isolation: "worktree" })),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import type { BrainTurn } from "../../../../sim/src/brain.ts"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { isWhole } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, journalOf, leadFor, received, send } from "./cast.ts"
 
@@ -89,25 +90,28 @@ test("L7-6 a teammate asks its lead to approve a plan, gets the answer, and goes
   expect(got.map(({ content }) => content).join()).toContain("Carried out.")
 })
 
-test("L7-5 the leads of two processes on one directory exchange messages through the team's mailbox", async () => {
-  const where = project()
-  const { sim } = await castSimulator({
-    lead: [calls(send("b", "[other] What is your favourite number?")), "I asked.", "It is 7."],
-    other: [calls(send("a", "It is 7.")), "I answered."],
-  })
-  const first = await leadFor(sim, { ...where, team: { name: "pair", as: "a" } })
-  const second = await leadFor(sim, { ...where, team: { name: "pair", as: "b" } })
-  await ask(first, "Ask b for its number.")
-  await ask(second, undefined)
-  expect(await messagesIn(second)).toMatchObject([
-    { id: "a#1", from: "a", cursor: expect.stringMatching(/^pair@/) as string },
-  ])
-  expect((await ask(first, undefined)).end).toMatchObject({ text: "It is 7." })
-  expect(await messagesIn(first)).toMatchObject([{ id: "b#1", content: "It is 7.", hops: 2 }])
-  await expect(leadFor(sim, { ...where, team: { name: "pair", as: "a" } })).rejects.toThrow(
-    'The team already has a member named "a"',
-  )
-})
+test.runIf(isWhole)(
+  "L7-5 the leads of two processes on one directory exchange messages through the team's mailbox",
+  async () => {
+    const where = project()
+    const { sim } = await castSimulator({
+      lead: [calls(send("b", "[other] What is your favourite number?")), "I asked.", "It is 7."],
+      other: [calls(send("a", "It is 7.")), "I answered."],
+    })
+    const first = await leadFor(sim, { ...where, team: { name: "pair", as: "a" } })
+    const second = await leadFor(sim, { ...where, team: { name: "pair", as: "b" } })
+    await ask(first, "Ask b for its number.")
+    await ask(second, undefined)
+    expect(await messagesIn(second)).toMatchObject([
+      { id: "a#1", from: "a", cursor: expect.stringMatching(/^pair@/) as string },
+    ])
+    expect((await ask(first, undefined)).end).toMatchObject({ text: "It is 7." })
+    expect(await messagesIn(first)).toMatchObject([{ id: "b#1", content: "It is 7.", hops: 2 }])
+    await expect(leadFor(sim, { ...where, team: { name: "pair", as: "a" } })).rejects.toThrow(
+      'The team already has a member named "a"',
+    )
+  },
+)
 
 test("L7-5 L5-12 without an owner a process joins no team: its name would be all it takes to read along", async () => {
   const { sim } = await castSimulator({ lead: ["Hello."] })
@@ -143,33 +147,36 @@ describe("L7-5 a run in a team of processes waits for the others", () => {
     return { clock: { ...clock, after }, begun: begun.promise }
   }
 
-  test("its query goes on with a message that comes while it waits, and ends when all wait and nothing is unread", async () => {
-    const where = project()
-    const clock = manualClock()
-    const held = waiting(clock)
-    const first = await castSimulator({ lead: ["I have finished.", "It is 7, then."] })
-    const second = await castSimulator({
-      lead: [
-        async (turn) => {
-          await held.begun
-          return played(calls(send("a", "It is 7.")), turn)
-        },
-        "I answered.",
-      ],
-    })
-    const b = await leadFor(second.sim, { ...where, autonomous: true, team: { name: "pair", as: "b" } })
-    const a = await leadFor(first.sim, {
-      ...where,
-      clock: held.clock,
-      autonomous: true,
-      team: { name: "pair", as: "a" },
-    })
-    const both = [ask(b, "Work, then report to a."), ask(a, "Wait for b.")]
-    const [, end] = await Promise.all(both)
-    expect(end!.end).toMatchObject({ reason: "answer", text: "It is 7, then." })
-    expect(ofType(end!.events, "notice")).toEqual([])
-    expect(await messagesIn(a)).toMatchObject([{ id: "b#1", content: "It is 7." }])
-  })
+  test.runIf(isWhole)(
+    "its query goes on with a message that comes while it waits, and ends when all wait and nothing is unread",
+    async () => {
+      const where = project()
+      const clock = manualClock()
+      const held = waiting(clock)
+      const first = await castSimulator({ lead: ["I have finished.", "It is 7, then."] })
+      const second = await castSimulator({
+        lead: [
+          async (turn) => {
+            await held.begun
+            return played(calls(send("a", "It is 7.")), turn)
+          },
+          "I answered.",
+        ],
+      })
+      const b = await leadFor(second.sim, { ...where, autonomous: true, team: { name: "pair", as: "b" } })
+      const a = await leadFor(first.sim, {
+        ...where,
+        clock: held.clock,
+        autonomous: true,
+        team: { name: "pair", as: "a" },
+      })
+      const both = [ask(b, "Work, then report to a."), ask(a, "Wait for b.")]
+      const [, end] = await Promise.all(both)
+      expect(end!.end).toMatchObject({ reason: "answer", text: "It is 7, then." })
+      expect(ofType(end!.events, "notice")).toEqual([])
+      expect(await messagesIn(a)).toMatchObject([{ id: "b#1", content: "It is 7." }])
+    },
+  )
 
   test("the wait has a limit, and the end says who still works", async () => {
     const clock = manualClock()

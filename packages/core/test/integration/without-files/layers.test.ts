@@ -20,6 +20,7 @@ import { edit } from "../../../src/tools/files/edit.ts"
 import { read } from "../../../src/tools/files/read.ts"
 import { write } from "../../../src/tools/files/write.ts"
 import { memoryText, OTHERS } from "../../dreams.ts"
+import { isWhole, size } from "../../size.ts"
 import { agentFor, ask, calls, codingTools, ofType, project } from "../agent/agents.ts"
 import { say as lines, resultsIn, rounds, saying } from "../layers/conversations.ts"
 import { decisions, memoryFile, say } from "../memory/remembering.ts"
@@ -169,37 +170,40 @@ const DEPLOYS = memoryFile({ name: "Deploys", description: "When it is deployed"
 const OFF = { switches: { notes: false, "auto-memory": true, dreaming: false }, ...FREE }
 
 describe("BEY-12 BEY-9 memories that the agent writes itself", () => {
-  test("are in the store with their source, and in a directory only while the agent is open", async () => {
-    const { open, store, place } = await stage({
-      script: [
-        inMemory("Write", "tabs.md", { content: TABS }),
-        inMemory("Write", "deploys.md", { content: DEPLOYS }),
-        inMemory("Read", "deploys.md", {}),
-        inMemory("Edit", "deploys.md", { old_string: "On Tuesdays.", new_string: "On Tuesdays and Fridays." }),
-        inMemory("Read", "MEMORY.md", {}),
-        "Noted.",
-      ],
-    })
-    const agent = await open({ tools: [...codingTools(), write], settings: OFF })
-    const { events } = await say(agent, "Always use tabs.")
-    expect(ofType(events, "tool-denied")).toEqual([])
-    const results = ofType(events, "tool-result").map(({ result }) => String(result.content))
-    expect(results.at(-1)).toContain("(tabs.md)")
-    const bank = openBank({ files: store.memories({ project: place }) })
-    expect((await bank.all()).map(({ file, body }) => [file, body.trim()])).toEqual([
-      ["deploys.md", "On Tuesdays and Fridays."],
-      ["tabs.md", "Always use tabs."],
-    ])
-    expect((await bank.history()).map(({ by, source }) => [by, source?.saidBy])).toEqual([
-      ["agent", "user"],
-      ["agent", "agent"],
-      ["agent", "agent"],
-    ])
-    expect(await decisions(agent, "memory-written")).toHaveLength(3)
-    await agent.close()
-    const left = readdirSync(temporary, { recursive: true }).map(String)
-    expect(left.filter((name) => /memory-\w+\/|\.md$/.test(name))).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "are in the store with their source, and in a directory only while the agent is open",
+    async () => {
+      const { open, store, place } = await stage({
+        script: [
+          inMemory("Write", "tabs.md", { content: TABS }),
+          inMemory("Write", "deploys.md", { content: DEPLOYS }),
+          inMemory("Read", "deploys.md", {}),
+          inMemory("Edit", "deploys.md", { old_string: "On Tuesdays.", new_string: "On Tuesdays and Fridays." }),
+          inMemory("Read", "MEMORY.md", {}),
+          "Noted.",
+        ],
+      })
+      const agent = await open({ tools: [...codingTools(), write], settings: OFF })
+      const { events } = await say(agent, "Always use tabs.")
+      expect(ofType(events, "tool-denied")).toEqual([])
+      const results = ofType(events, "tool-result").map(({ result }) => String(result.content))
+      expect(results.at(-1)).toContain("(tabs.md)")
+      const bank = openBank({ files: store.memories({ project: place }) })
+      expect((await bank.all()).map(({ file, body }) => [file, body.trim()])).toEqual([
+        ["deploys.md", "On Tuesdays and Fridays."],
+        ["tabs.md", "Always use tabs."],
+      ])
+      expect((await bank.history()).map(({ by, source }) => [by, source?.saidBy])).toEqual([
+        ["agent", "user"],
+        ["agent", "agent"],
+        ["agent", "agent"],
+      ])
+      expect(await decisions(agent, "memory-written")).toHaveLength(3)
+      await agent.close()
+      const left = readdirSync(temporary, { recursive: true }).map(String)
+      expect(left.filter((name) => /memory-\w+\/|\.md$/.test(name))).toEqual([])
+    },
+  )
 
   test("a secret is refused; a command's change is not the person's; the history is out of reach", async () => {
     const { open, store, place } = await stage({
@@ -222,7 +226,7 @@ describe("BEY-12 BEY-9 memories that the agent writes itself", () => {
     expect(await files.read(".history/head.json")).not.toBe("{}")
   })
 
-  test("what another one changes meanwhile stays, and the agent is asked to read it again", async () => {
+  test.runIf(isWhole)("what another one changes meanwhile stays, and the agent is asked to read it again", async () => {
     const { open, store, place } = await stage({
       script: [
         inMemory("Write", "tabs.md", { content: TABS }),
@@ -254,27 +258,31 @@ describe("BEY-12 BEY-9 memories that the agent writes itself", () => {
 })
 
 describe("BEY-12 L7-7 the memory of a sub-agent", () => {
-  test.each(["user", "local"] as const)("scope %s: kept in the store, and loaded at its next start", async (memory) => {
-    const { sim, of } = await castSimulator({
-      lead: [calls(task), "Done.", calls(task), "Done."],
-      reviewer: [inMemory("Write", "tabs.md", { content: TABS }), "Noted.", "I know."],
-    })
-    const store = memoryStore()
-    const where = project()
-    const agents = [{ name: "reviewer", description: "Reviews", prompt: "You review.", memory, tools: ["Bash"] }]
-    const open = () => leadFor(sim, { ...where, store, agents, tools: [...codingTools(), write], mode: "ask" as const })
-    const first = await open()
-    await ask(first, "Review it.")
-    await first.close()
-    await ask(await open(), "Review it again.")
-    expect(JSON.stringify(of("reviewer").at(-1)!.request.messages)).toContain("Always use tabs.")
-    const project_ = (await projectAt({ cwd: where.cwd, env: {} })).name
-    const place = {
-      agent: "reviewer",
-      ...(memory === "user" ? { scope: memory } : { scope: memory, project: project_ }),
-    }
-    expect(await store.memories(place).read("tabs.md")).toContain("Always use tabs.")
-  })
+  test.each(size(["local"] as const, ["user", "local"] as const))(
+    "scope %s: kept in the store, and loaded at its next start",
+    async (memory) => {
+      const { sim, of } = await castSimulator({
+        lead: [calls(task), "Done.", calls(task), "Done."],
+        reviewer: [inMemory("Write", "tabs.md", { content: TABS }), "Noted.", "I know."],
+      })
+      const store = memoryStore()
+      const where = project()
+      const agents = [{ name: "reviewer", description: "Reviews", prompt: "You review.", memory, tools: ["Bash"] }]
+      const open = () =>
+        leadFor(sim, { ...where, store, agents, tools: [...codingTools(), write], mode: "ask" as const })
+      const first = await open()
+      await ask(first, "Review it.")
+      await first.close()
+      await ask(await open(), "Review it again.")
+      expect(JSON.stringify(of("reviewer").at(-1)!.request.messages)).toContain("Always use tabs.")
+      const project_ = (await projectAt({ cwd: where.cwd, env: {} })).name
+      const place = {
+        agent: "reviewer",
+        ...(memory === "user" ? { scope: memory } : { scope: memory, project: project_ }),
+      }
+      expect(await store.memories(place).read("tabs.md")).toContain("Always use tabs.")
+    },
+  )
 })
 
 const task = agentCall("[reviewer] Look.", { agent_type: "reviewer" })
@@ -282,49 +290,52 @@ const task = agentCall("[reviewer] Look.", { agent_type: "reviewer" })
 describe("BEY-12 L6-1 dreams", () => {
   const STORES = { memory: () => memoryStore(), files: (dir: string) => fileStore({ root: dir }) }
 
-  test.each(Object.entries(STORES))("a dream on %s: gates, copy, transcripts, install, traces", async (kind, make) => {
-    const dir = mkdtempSync(join(temporary, "home-"))
-    const store = make(dir)
-    const { open, sim, place, where, others } = await stage({ store })
-    const files = store.memories({ project: place })
-    await files.install([
-      { path: "port.md", text: memoryText("Port", "The port is 8080.", { confirmed: "2026-01-01" }) },
-      { path: "server.md", text: memoryText("Server", "The port is 8080.", { confirmed: "2026-03-01" }) },
-      ...Object.entries(OTHERS).map(([path, text]) => ({ path, text })),
-    ])
-    const settings = {
-      switches: { notes: false, "auto-memory": false },
-      figures: { "background-share": 100, "dream-conversations": 2 },
-    }
-    const talk = async (agent: Agent, text: string) => {
-      await say(agent, text)
+  test.each(Object.entries(STORES).slice(0, size(1, 2)))(
+    "a dream on %s: gates, copy, transcripts, install, traces",
+    async (kind, make) => {
+      const dir = mkdtempSync(join(temporary, "home-"))
+      const store = make(dir)
+      const { open, sim, place, where, others } = await stage({ store })
+      const files = store.memories({ project: place })
+      await files.install([
+        { path: "port.md", text: memoryText("Port", "The port is 8080.", { confirmed: "2026-01-01" }) },
+        { path: "server.md", text: memoryText("Server", "The port is 8080.", { confirmed: "2026-03-01" }) },
+        ...Object.entries(OTHERS).map(([path, text]) => ({ path, text })),
+      ])
+      const settings = {
+        switches: { notes: false, "auto-memory": false },
+        figures: { "background-share": 100, "dream-conversations": 2 },
+      }
+      const talk = async (agent: Agent, text: string) => {
+        await say(agent, text)
+        await agent.close()
+      }
+      const opened = (id: string) => open({ id, settings, ...(kind === "files" ? { dir } : {}) })
+      await talk(await opened("a"), "The ferry is late.")
+      await talk(await opened("b"), "Owls again.")
+      expect(others).toEqual([]) // one other conversation is not enough
+      sim.clock.advance(60 * 60_000)
+      const agent = await opened("c")
+      await say(agent, "Hello")
+      expect(agent.dreaming!.state).toMatchObject({ status: "completed", files: ["server.md"] })
+      expect(await files.read("port.md")).toContain("superseded-by: server.md")
+      const notes = store.memories({ project: place, beside: "dreams" })
+      expect(JSON.parse((await notes.read("status.json"))!)).toMatchObject({ status: "completed" })
+      expect((await files.consolidation({ now: () => new Date(sim.clock.now()) }).read()).last).toBeDefined()
+      const copy = /Consolidate the memory directory (\S+)\. It is/.exec(others[0]!)![1]!
+      const transcripts = /- (\S+): transcripts of earlier/.exec(others[0]!)![1]!
+      expect(existsSync(copy)).toBe(false)
+      if (kind === "memory") {
+        expect(copy.startsWith(temporary)).toBe(true)
+        expect(transcripts.startsWith(temporary)).toBe(true)
+        expect(existsSync(transcripts)).toBe(false)
+      } else expect(transcripts).toBe(join(dir, "projects", place))
       await agent.close()
-    }
-    const opened = (id: string) => open({ id, settings, ...(kind === "files" ? { dir } : {}) })
-    await talk(await opened("a"), "The ferry is late.")
-    await talk(await opened("b"), "Owls again.")
-    expect(others).toEqual([]) // one other conversation is not enough
-    sim.clock.advance(60 * 60_000)
-    const agent = await opened("c")
-    await say(agent, "Hello")
-    expect(agent.dreaming!.state).toMatchObject({ status: "completed", files: ["server.md"] })
-    expect(await files.read("port.md")).toContain("superseded-by: server.md")
-    const notes = store.memories({ project: place, beside: "dreams" })
-    expect(JSON.parse((await notes.read("status.json"))!)).toMatchObject({ status: "completed" })
-    expect((await files.consolidation({ now: () => new Date(sim.clock.now()) }).read()).last).toBeDefined()
-    const copy = /Consolidate the memory directory (\S+)\. It is/.exec(others[0]!)![1]!
-    const transcripts = /- (\S+): transcripts of earlier/.exec(others[0]!)![1]!
-    expect(existsSync(copy)).toBe(false)
-    if (kind === "memory") {
-      expect(copy.startsWith(temporary)).toBe(true)
-      expect(transcripts.startsWith(temporary)).toBe(true)
-      expect(existsSync(transcripts)).toBe(false)
-    } else expect(transcripts).toBe(join(dir, "projects", place))
-    await agent.close()
-    if (kind === "files") {
-      const bank = await openMemoryBank({ ...where, dir, owner: localPerson })
-      expect(await bank.dream()).toMatchObject({ status: "completed" })
-      expect(await bank.stopDream()).toMatchObject({ state: "none" })
-    }
-  })
+      if (kind === "files") {
+        const bank = await openMemoryBank({ ...where, dir, owner: localPerson })
+        expect(await bank.dream()).toMatchObject({ status: "completed" })
+        expect(await bank.stopDream()).toMatchObject({ state: "none" })
+      }
+    },
+  )
 })

@@ -9,7 +9,6 @@ import { isForked } from "../../../src/forks/fork-marker.ts"
 import type { DecisionOf } from "../../../src/journal/entries.ts"
 import type { Usage } from "../../../src/messages/messages.ts"
 import { write } from "../../../src/tools/files/write.ts"
-import { size } from "../../size.ts"
 import { ask, codingTools } from "../agent/agents.ts"
 import { lookFirst } from "../memory/remembering.ts"
 import { cachedAfter, layeredAgent, MINUTE, rounds, say, usagesOf } from "./conversations.ts"
@@ -86,27 +85,24 @@ async function cleared(by: Clearing) {
   return { sim, agent }
 }
 
-describe.each<Clearing>(size(["by-api"], ["by-api", "by-size", "by-time"]))(
-  "L7-1 forks of a long conversation cleared %s",
-  (by) => {
-    test("read the conversation's cache, and each request of a fork what the one before wrote", async () => {
-      const { sim, agent } = await cleared(by)
-      const [notes, memory] = [await forksFor(agent, "notes"), await forksFor(agent, "memory")]
-      expect(memory.length).toBeGreaterThanOrEqual(2) // one reads, one writes
-      expect(notes.length).toBeGreaterThanOrEqual(2)
-      for (const usage of [...notes, ...memory]) expect(shareRead(usage)).toBeGreaterThan(LEAST_READ)
-      const last = memory.slice(-2)
-      expect(last.slice(1).map((usage) => usage.cache_read_input_tokens)).toEqual(last.slice(0, -1).map(cachedAfter))
+describe.each<Clearing>(["by-api", "by-size", "by-time"])("L7-1 forks of a long conversation cleared %s", (by) => {
+  test("read the conversation's cache, and each request of a fork what the one before wrote", async () => {
+    const { sim, agent } = await cleared(by)
+    const [notes, memory] = [await forksFor(agent, "notes"), await forksFor(agent, "memory")]
+    expect(memory.length).toBeGreaterThanOrEqual(2) // one reads, one writes
+    expect(notes.length).toBeGreaterThanOrEqual(2)
+    for (const usage of [...notes, ...memory]) expect(shareRead(usage)).toBeGreaterThan(LEAST_READ)
+    const last = memory.slice(-2)
+    expect(last.slice(1).map((usage) => usage.cache_read_input_tokens)).toEqual(last.slice(0, -1).map(cachedAfter))
 
-      const before = usagesOf(agent).at(-1)!
-      await query(agent, "and now?")
-      expect(usagesOf(agent).at(-1)!.cache_read_input_tokens).toBe(cachedAfter(before))
+    const before = usagesOf(agent).at(-1)!
+    await query(agent, "and now?")
+    expect(usagesOf(agent).at(-1)!.cache_read_input_tokens).toBe(cachedAfter(before))
 
-      await agent.conversation.compact()
-      const [summary] = await forksFor(agent, "by-hand")
-      expect(shareRead(summary!)).toBeGreaterThan(LEAST_READ)
-      expect(summary!.cache_creation_input_tokens).toBe(0)
-      expect(sim.log.every(({ status }) => status === 200)).toBe(true)
-    })
-  },
-)
+    await agent.conversation.compact()
+    const [summary] = await forksFor(agent, "by-hand")
+    expect(shareRead(summary!)).toBeGreaterThan(LEAST_READ)
+    expect(summary!.cache_creation_input_tokens).toBe(0)
+    expect(sim.log.every(({ status }) => status === 200)).toBe(true)
+  })
+})
