@@ -19,7 +19,7 @@ import { openTestConversation } from "../open.ts"
 import { size } from "../size.ts"
 import { conversations, decidedConversations, newPlayer, type Player, play, type Step } from "../steps.ts"
 
-const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(8, 30)), seed: Number(process.env.FUZZ_SEED ?? 1) }
+const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(20, 30)), seed: Number(process.env.FUZZ_SEED ?? 1) }
 const PREPARE: Step = { kind: "prepare" }
 
 /** Sends a request as core spells it. The SDK would spell tool inputs again. */
@@ -42,27 +42,31 @@ async function open(model: string): Promise<{ chat: Conversation; player: Player
   return { chat, player: newPlayer(layer), layer }
 }
 
-test.each([
-  ["without layers", conversations],
+const kinds = [
   ["with decisions of layers", decidedConversations],
-])("invariant 1, BEY-8: no request that core prepares is refused, %s", async (_name, arbitrary) => {
-  const client = clientOf(await simulator({ bindThinking: "off" })) // the signatures in these conversations are invented
-  let sent = 0
-  await fc.assert(
-    fc.asyncProperty(arbitrary, async (steps) => {
-      const { chat, player } = await open("claude-opus-4-6")
-      for (const step of [...steps, PREPARE]) {
-        const request = await play(chat, step, player)
-        if (!request) continue
-        await send(client, request)
-        sent++
-      }
-      await chat.close()
-    }),
-    RUNS,
-  )
-  expect(sent).toBeGreaterThan(RUNS.numRuns)
-})
+  ["without layers", conversations],
+] as const
+test.each(kinds.slice(0, size(1, kinds.length)))(
+  "invariant 1, BEY-8: no request that core prepares is refused, %s",
+  async (_name, arbitrary) => {
+    const client = clientOf(await simulator({ bindThinking: "off" })) // the signatures in these conversations are invented
+    let sent = 0
+    await fc.assert(
+      fc.asyncProperty(arbitrary, async (steps) => {
+        const { chat, player } = await open("claude-opus-4-6")
+        for (const step of [...steps, PREPARE]) {
+          const request = await play(chat, step, player)
+          if (!request) continue
+          await send(client, request)
+          sent++
+        }
+        await chat.close()
+      }),
+      RUNS,
+    )
+    expect(sent).toBeGreaterThan(RUNS.numRuns)
+  },
+)
 
 type Said = Exclude<AnswerBlock, { type: "tool_use" }> | { type: "tool_use"; name: string; input: unknown }
 

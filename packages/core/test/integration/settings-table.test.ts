@@ -52,7 +52,7 @@ describe.each(["settings", "switches", "figures"] as const)("FLG-1, FLG-2 the ta
     expect(Object.keys(PROBES[table]).toSorted()).toEqual(rows.toSorted())
   })
 
-  test.each(everyNth(Object.entries(PROBES[table]), 8))("%s", async (name, probe) => {
+  test.each(everyNth(Object.entries(PROBES[table]), 12))("%s", async (name, probe) => {
     const seen = [await usually(probe.observe), await probe.observe(turnedTo(table, name, probe.turned))]
     expect(seen).toEqual([probe.usual, probe.changed])
   })

@@ -159,7 +159,7 @@ test("invariant 10, L5-12: nothing of one owner is in a request, index, dream, h
         await remove()
       }
     }),
-    { ...fuzz, numRuns: isFuzzing ? RUNS : size(1, 6) },
+    { ...fuzz, numRuns: isFuzzing ? RUNS : size(2, 6) },
   )
   expect(looks).toBeGreaterThan(5)
 })

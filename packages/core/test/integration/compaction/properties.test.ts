@@ -24,7 +24,7 @@ import { newPlayer } from "../../steps.ts"
 import { type Summariser, summariser } from "../../summariser.ts"
 
 const RUNS = { ...fuzz, numRuns: Math.max(size(4, 50), Math.ceil(fuzz.numRuns! / 10)) } // large conversations
-const MOST_VARIED = isFuzzing ? RUNS : { numRuns: 12, seed: 7 } // of these few, some compact, some fail to, and some do not fit
+const MOST_VARIED = isFuzzing ? RUNS : size({ numRuns: 4, seed: 12 }, { numRuns: 12, seed: 7 }) // of these few, some compact, some fail to, and some do not fit
 const MOST_ASKED = 60 // per request: three routes, a few parts, each part a few times
 const CLOSING = "]}]}" // end of the last block, message and list: everything before it must be sent again
 const ESTIMATE_ERROR = 1.25 // how far an estimator without calibration may be off

@@ -365,7 +365,7 @@ describe("layer 3 from end to end", () => {
     expect((await decisions(agent, "notes-updated")).length).toBeGreaterThan(0)
   })
 
-  test.each(size([true], [false, true]))(
+  test.each(size([], [false, true]))(
     "L3-7, JRN-5 after a rewind an update continues from the notes of that branch; an edit by hand (%s) is respected",
     async (byHand) => {
       const script = [...rounds(5, 2_000), ...rounds(8, 1_000), ...rounds(5, 2_000)]

@@ -76,7 +76,7 @@ const FORGERIES: readonly (readonly [what: string, file: string, content: string
 ]
 
 describe("L5-13 a hostile README", () => {
-  test.each(everyNth(FORGERIES, 2, 1))(
+  test.each(everyNth(FORGERIES, 3, 1))(
     "L5-13 %s: it is never shown as a rule of the person",
     async (what, file, content) => {
       const where = project({ "README.md": README })

@@ -114,8 +114,13 @@ describe("LOOP-5 a stream without an end", () => {
     ["thinking", "passed 100,000 characters"],
     ["tool-input", "passed 100,000 characters"],
     ["blocks", "content blocks"],
-    ["pings", "8 MB without any content"],
-    ...size<[EndlessKind, string][]>([], [["line", "8 MB without any content"]]),
+    ...size<[EndlessKind, string][]>(
+      [],
+      [
+        ["pings", "8 MB without any content"],
+        ["line", "8 MB without any content"],
+      ],
+    ),
   ])(
     "%s: cut once, not tried again",
     async (what, words) => {
