@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { afterEach, describe, expect, onTestFinished, test } from "vitest"
-import { size } from "../../core/test/size.ts"
+import { isWhole } from "../../core/test/size.ts"
 import type { Answer, Brain, BrainMessage, BrainTurn } from "../../sim/src/brain.ts"
 import { extractiveAnswer } from "../../sim/src/brains/extractive.ts"
 import { closeStrata, type StrataOptions, strataMiddleware, strataStatus } from "../src/langchain.ts"
@@ -119,7 +119,7 @@ describe("BEY-11 an agent of LangChain with the middleware", () => {
     },
   )
 
-  test.each(size([true], [true, false]))(
+  test.runIf(isWhole).each([true, false])(
     "works over three windows, is restarted, and recalls what it saw first; streaming %s",
     async (streams) => {
       const { agent, sim, lines } = await server()

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { betaTool } from "@anthropic-ai/sdk/helpers/beta/json-schema"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import { closeStrata, withStrata } from "../src/anthropic.ts"
 import type { StrataOptions } from "../src/options.ts"
 
@@ -159,31 +160,34 @@ describe("BEY-11 odd streams", () => {
     expect(rows.map(({ requests, passedThrough }) => [requests, passedThrough])).toEqual([[4, undefined]])
   })
 
-  test("a program that goes away while Strata compacts does not wait for it, and can ask again", async () => {
-    const { sent, strata, hangs } = server()
-    const client = strata()
-    const long = (number: number): Anthropic.MessageParam[] => [
-      { role: "user", content: `Part ${number}. ${"words of a long text ".repeat(2_000)}` },
-      { role: "assistant", content: `I have read part ${number}.` },
-    ]
-    const list: Anthropic.MessageParam[] = [
-      ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap(long),
-      { role: "user", content: "And now?" },
-    ]
-    const isShorter = () => JSON.stringify(sent.at(-1)!.messages).length < JSON.stringify(list).length
-    const gone = new AbortController()
-    const compacting = hangs()
-    const answer = client.messages.create(asked(list), { signal: gone.signal }).catch((error: unknown) => error)
-    await compacting.begun
-    gone.abort()
-    expect(await answer).toBeInstanceOf(Anthropic.APIUserAbortError)
-    compacting.end()
-    // on a slow machine the first may still be ending; then one more is sent as it is
-    let asks = 0
-    do expect((await client.messages.create(asked(list))).content).toMatchObject([{ text: "Fine." }])
-    while (++asks < 5 && !isShorter())
-    expect(isShorter()).toBe(true)
-  })
+  test.runIf(isWhole)(
+    "a program that goes away while Strata compacts does not wait for it, and can ask again",
+    async () => {
+      const { sent, strata, hangs } = server()
+      const client = strata()
+      const long = (number: number): Anthropic.MessageParam[] => [
+        { role: "user", content: `Part ${number}. ${"words of a long text ".repeat(2_000)}` },
+        { role: "assistant", content: `I have read part ${number}.` },
+      ]
+      const list: Anthropic.MessageParam[] = [
+        ...[1, 2, 3, 4, 5, 6, 7, 8].flatMap(long),
+        { role: "user", content: "And now?" },
+      ]
+      const isShorter = () => JSON.stringify(sent.at(-1)!.messages).length < JSON.stringify(list).length
+      const gone = new AbortController()
+      const compacting = hangs()
+      const answer = client.messages.create(asked(list), { signal: gone.signal }).catch((error: unknown) => error)
+      await compacting.begun
+      gone.abort()
+      expect(await answer).toBeInstanceOf(Anthropic.APIUserAbortError)
+      compacting.end()
+      // on a slow machine the first may still be ending; then one more is sent as it is
+      let asks = 0
+      do expect((await client.messages.create(asked(list))).content).toMatchObject([{ text: "Fine." }])
+      while (++asks < 5 && !isShorter())
+      expect(isShorter()).toBe(true)
+    },
+  )
 
   test("tool runners of the SDK work, and never see Recall", async () => {
     const { sent, strata } = server(

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { placeFor } from "../../core/src/base/owner.ts"
 import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { needs } from "../../core/test/needs.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { eraseTenant, migrate, postgresStore, SCHEMA_VERSION, schemaStatus } from "../src/index.ts"
 import { migrateBy, STEPS } from "../src/migrate.ts"
 import { newestPrograms } from "./server.ts"
@@ -72,31 +73,34 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
     expect(await schemaStatus(url)).toMatchObject({ version: SCHEMA_VERSION, newest: SCHEMA_VERSION, ownsTables: true })
   })
 
-  test("BEY-12 a migration that is killed leaves nothing half, and the next one makes everything", async () => {
-    const url = await server.emptyDatabase()
-    await asOwner(url, async (watcher) => {
-      // it waits for this lock after it has made the tables: the role is made last
-      await watcher.query("begin")
-      await watcher.query("lock table pg_authid in share row exclusive mode")
-      const role = `killed_in_${new URL(url).pathname.slice(1)}`
-      const migration = migrate({ connectionString: url, role }).catch((error: unknown) => error)
-      for (;;) {
-        const { rows } = await asOwner(url, (client) =>
-          client.query<{ pid: number }>(
-            "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-          ),
-        )
-        if (rows[0]) {
-          await asOwner(url, (client) => client.query("select pg_terminate_backend($1)", [rows[0]!.pid]))
-          break
+  test.runIf(isWhole)(
+    "BEY-12 a migration that is killed leaves nothing half, and the next one makes everything",
+    async () => {
+      const url = await server.emptyDatabase()
+      await asOwner(url, async (watcher) => {
+        // it waits for this lock after it has made the tables: the role is made last
+        await watcher.query("begin")
+        await watcher.query("lock table pg_authid in share row exclusive mode")
+        const role = `killed_in_${new URL(url).pathname.slice(1)}`
+        const migration = migrate({ connectionString: url, role }).catch((error: unknown) => error)
+        for (;;) {
+          const { rows } = await asOwner(url, (client) =>
+            client.query<{ pid: number }>(
+              "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+            ),
+          )
+          if (rows[0]) {
+            await asOwner(url, (client) => client.query("select pg_terminate_backend($1)", [rows[0]!.pid]))
+            break
+          }
         }
-      }
-      expect(await migration).toBeInstanceOf(Error)
-      await watcher.query("rollback")
-    })
-    expect((await schemaStatus(url)).version).toBe(0)
-    expect(await migrate({ connectionString: url })).toMatchObject({ from: 0, to: SCHEMA_VERSION })
-  })
+        expect(await migration).toBeInstanceOf(Error)
+        await watcher.query("rollback")
+      })
+      expect((await schemaStatus(url)).version).toBe(0)
+      expect(await migrate({ connectionString: url })).toMatchObject({ from: 0, to: SCHEMA_VERSION })
+    },
+  )
 
   test("BEY-12 tables of an earlier version go forward by the steps that they lack, and a step that fails changes nothing", async () => {
     const url = await server.emptyDatabase()
@@ -160,32 +164,37 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
     expect(await strata(url, "status")).toMatchObject({ code: 1, said: expect.stringContaining("version 99") })
   })
 
-  test("BEY-12 a role that may not do something is told what an administrator must do, and nothing changed", async () => {
-    const url = await server.emptyDatabase()
-    const database = new URL(url).pathname.slice(1)
-    const [plain, app, missing] = [`plain_${database}`, `app_${database}`, `missing_${database}`]
-    await asOwner(url, (client) =>
-      client.query(
-        `create role ${plain} login; create role ${app} login; revoke create on database ${database} from public`,
-      ),
-    )
-    const as = (role: string) => url.replace("//owner@", `//${role}@`)
-    expect(await strata(as(plain), "migrate")).toMatchObject({
-      code: 1,
-      said: expect.stringMatching(/may not create or change the tables .*Nothing was changed.*CREATE on the database/s),
-    })
-    await asOwner(url, (client) => client.query(`grant create on database ${database} to ${plain}`))
-    expect(await strata(as(plain), "migrate", "--role", missing)).toMatchObject({
-      code: 1,
-      said: expect.stringContaining(`CREATE ROLE "${missing}" NOLOGIN`),
-    })
-    expect((await schemaStatus(url)).version).toBe(0)
-    expect(await strata(as(plain), "migrate")).toMatchObject({ code: 0 })
-    expect(await strata(as(app), "status")).toMatchObject({
-      code: 1,
-      said: expect.stringContaining("GRANT strata_app TO that role"),
-    })
-  })
+  test.runIf(isWhole)(
+    "BEY-12 a role that may not do something is told what an administrator must do, and nothing changed",
+    async () => {
+      const url = await server.emptyDatabase()
+      const database = new URL(url).pathname.slice(1)
+      const [plain, app, missing] = [`plain_${database}`, `app_${database}`, `missing_${database}`]
+      await asOwner(url, (client) =>
+        client.query(
+          `create role ${plain} login; create role ${app} login; revoke create on database ${database} from public`,
+        ),
+      )
+      const as = (role: string) => url.replace("//owner@", `//${role}@`)
+      expect(await strata(as(plain), "migrate")).toMatchObject({
+        code: 1,
+        said: expect.stringMatching(
+          /may not create or change the tables .*Nothing was changed.*CREATE on the database/s,
+        ),
+      })
+      await asOwner(url, (client) => client.query(`grant create on database ${database} to ${plain}`))
+      expect(await strata(as(plain), "migrate", "--role", missing)).toMatchObject({
+        code: 1,
+        said: expect.stringContaining(`CREATE ROLE "${missing}" NOLOGIN`),
+      })
+      expect((await schemaStatus(url)).version).toBe(0)
+      expect(await strata(as(plain), "migrate")).toMatchObject({ code: 0 })
+      expect(await strata(as(app), "status")).toMatchObject({
+        code: 1,
+        said: expect.stringContaining("GRANT strata_app TO that role"),
+      })
+    },
+  )
 
   test("BEY-12 an address without a server is said in a sentence, without a trace of the password", async () => {
     const { code, said } = await strata("postgres://me:geheim@127.0.0.1:1/strata", "status")
@@ -194,41 +203,44 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
     expect(said).not.toContain("geheim")
   })
 
-  test("BEY-12 prune removes old conversations with their sub-agents, what everyone has read and old sums, and nothing that is open", async () => {
-    const [url, now] = [await server.database(), new Date()]
-    const store = opened(url)
-    const old = [
-      ...[
-        { project: "p", id: "old" },
-        { project: "p", under: "old", id: "agent" },
-      ],
-      { project: "p", id: "open" },
-    ]
-    for (const address of old) await (await conversation(store, address, "old")).close()
-    await (await conversation(store, { project: "p", id: "new" }, "new")).close()
-    const mailbox = store.mailboxes({ project: "p", team: "t" })
-    const member = await mailbox.join({ name: "a", conversation: "new" })
-    for (const text of ["read", "unread"]) await mailbox.send({ from: "b", to: ["a"], content: { text } })
-    const { messages } = await mailbox.read(undefined)
-    await member.leave(messages[0]!.cursor)
-    await store.budget("p").add(1, "2026-01-01")
-    await asOwner(url.replace("app@", "owner@"), async (client) => {
-      await client.query("update strata.journal set touched = now() - interval '100 days' where id <> 'new'")
-      await client.query("update strata.message set sent = now() - interval '100 days'")
-    })
-    const open = await store.open({ project: "p", id: "open" }, { access: "write" })
-    const before = new Date(now.getTime() - 90 * DAY_MS)
-    const expected = { conversations: 1, subAgents: 1, messages: 1, sums: 1, open: ["conversation p/open"] }
-    expect(await pruneStore(store, { before, dryRun: true })).toMatchObject(expected)
-    const { code, said } = await strata(url, "prune", "--older-than", "90d", "--json")
-    expect(code, said).toBe(0)
-    expect(JSON.parse(said)).toMatchObject({ ...expected, removed: ["conversation p/old"] })
-    await open.close()
-    expect((await store.list("p")).map(({ id }) => id).sort()).toEqual(["new", "open"])
-    expect(await store.list("p", { under: "old" })).toEqual([])
-    expect((await mailbox.read(undefined)).messages.map(({ content }) => content.text)).toEqual(["unread"])
-    expect(await pruneStore(store, { mostBytes: 0 })).toMatchObject({ conversations: 2 })
-  })
+  test.runIf(isWhole)(
+    "BEY-12 prune removes old conversations with their sub-agents, what everyone has read and old sums, and nothing that is open",
+    async () => {
+      const [url, now] = [await server.database(), new Date()]
+      const store = opened(url)
+      const old = [
+        ...[
+          { project: "p", id: "old" },
+          { project: "p", under: "old", id: "agent" },
+        ],
+        { project: "p", id: "open" },
+      ]
+      for (const address of old) await (await conversation(store, address, "old")).close()
+      await (await conversation(store, { project: "p", id: "new" }, "new")).close()
+      const mailbox = store.mailboxes({ project: "p", team: "t" })
+      const member = await mailbox.join({ name: "a", conversation: "new" })
+      for (const text of ["read", "unread"]) await mailbox.send({ from: "b", to: ["a"], content: { text } })
+      const { messages } = await mailbox.read(undefined)
+      await member.leave(messages[0]!.cursor)
+      await store.budget("p").add(1, "2026-01-01")
+      await asOwner(url.replace("app@", "owner@"), async (client) => {
+        await client.query("update strata.journal set touched = now() - interval '100 days' where id <> 'new'")
+        await client.query("update strata.message set sent = now() - interval '100 days'")
+      })
+      const open = await store.open({ project: "p", id: "open" }, { access: "write" })
+      const before = new Date(now.getTime() - 90 * DAY_MS)
+      const expected = { conversations: 1, subAgents: 1, messages: 1, sums: 1, open: ["conversation p/open"] }
+      expect(await pruneStore(store, { before, dryRun: true })).toMatchObject(expected)
+      const { code, said } = await strata(url, "prune", "--older-than", "90d", "--json")
+      expect(code, said).toBe(0)
+      expect(JSON.parse(said)).toMatchObject({ ...expected, removed: ["conversation p/old"] })
+      await open.close()
+      expect((await store.list("p")).map(({ id }) => id).sort()).toEqual(["new", "open"])
+      expect(await store.list("p", { under: "old" })).toEqual([])
+      expect((await mailbox.read(undefined)).messages.map(({ content }) => content.text)).toEqual(["unread"])
+      expect(await pruneStore(store, { mostBytes: 0 })).toMatchObject({ conversations: 2 })
+    },
+  )
 
   test("BEY-12 erasing an owner takes everything of it in all projects, and nothing of another", async () => {
     const store = opened(await server.database())

@@ -7,6 +7,7 @@ import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { entriesOf, textsOf } from "../../core/src/store-contract/entries.ts"
 import { needs } from "../../core/test/needs.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { Arrivals } from "../src/arrivals.ts"
 import { Database } from "../src/database.ts"
 import { Holder } from "../src/holder.ts"
@@ -125,41 +126,44 @@ describe("connections", needs("postgres"), () => {
     await mailbox.close()
   })
 
-  test("BEY-12 what the network delivers late changes nothing: the call was repeated, and others were made since", async () => {
-    const store = storeOf({ timeoutMs: 300, pool: poolOf({ max: 1 }) })
-    const journal = await store.open({ project: PROJECT, id: "late" }, { access: "write", create: true })
-    const entries = entriesOf("late")
-    const files = store.memories({ project: PROJECT })
-    const log = store.log({ project: PROJECT, name: "callers" })
-    const mailbox = store.mailboxes({ project: PROJECT, team: "late" })
-    await mailbox.send({ from: "a", to: ["b"], content: { text: "before" } })
-    const writes: Record<string, (n: string) => Promise<unknown>> = {
-      append: (n) => journal.append([entries.user(n)]),
-      blob: (n) => journal.writeBlob("blob.txt", n),
-      notes: (n) => journal.writeNotes(n),
-      memory: (n) => files.install([{ path: "memory.md", text: n }]),
-      sum: () => store.budget(PROJECT).add(1, "2026-01-01"),
-      log: (n) => log.append(n),
-      send: (text) => mailbox.send({ from: "a", to: ["b"], content: { text } }),
-    }
-    for (const write of Object.values(writes)) {
-      const deliver = at.proxy.holdBack() // what the pool's connection sends from now on arrives when it says so
-      await write("first") // its first try hangs, and its second uses another connection
-      await write("second")
-      deliver()
-      await until(async () => (await backends()) <= at.proxy.open) // the one that got it has done it, and ended
-    }
-    expect(textsOf((await journal.tail()).entries)).toBe("first second")
-    expect((await journal.readBlob("blob.txt"))?.toString()).toBe("second")
-    expect(await journal.readNotes()).toBe("second")
-    expect(await files.read("memory.md")).toBe("second")
-    expect(await store.budget(PROJECT).spentOn("2026-01-01")).toBe(2)
-    expect(await log.read()).toEqual(["first", "second"])
-    const texts = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
-    expect(texts).toEqual(["before", "first", "second"])
-    await mailbox.close()
-    await journal.close()
-  })
+  test.runIf(isWhole)(
+    "BEY-12 what the network delivers late changes nothing: the call was repeated, and others were made since",
+    async () => {
+      const store = storeOf({ timeoutMs: 300, pool: poolOf({ max: 1 }) })
+      const journal = await store.open({ project: PROJECT, id: "late" }, { access: "write", create: true })
+      const entries = entriesOf("late")
+      const files = store.memories({ project: PROJECT })
+      const log = store.log({ project: PROJECT, name: "callers" })
+      const mailbox = store.mailboxes({ project: PROJECT, team: "late" })
+      await mailbox.send({ from: "a", to: ["b"], content: { text: "before" } })
+      const writes: Record<string, (n: string) => Promise<unknown>> = {
+        append: (n) => journal.append([entries.user(n)]),
+        blob: (n) => journal.writeBlob("blob.txt", n),
+        notes: (n) => journal.writeNotes(n),
+        memory: (n) => files.install([{ path: "memory.md", text: n }]),
+        sum: () => store.budget(PROJECT).add(1, "2026-01-01"),
+        log: (n) => log.append(n),
+        send: (text) => mailbox.send({ from: "a", to: ["b"], content: { text } }),
+      }
+      for (const write of Object.values(writes)) {
+        const deliver = at.proxy.holdBack() // what the pool's connection sends from now on arrives when it says so
+        await write("first") // its first try hangs, and its second uses another connection
+        await write("second")
+        deliver()
+        await until(async () => (await backends()) <= at.proxy.open) // the one that got it has done it, and ended
+      }
+      expect(textsOf((await journal.tail()).entries)).toBe("first second")
+      expect((await journal.readBlob("blob.txt"))?.toString()).toBe("second")
+      expect(await journal.readNotes()).toBe("second")
+      expect(await files.read("memory.md")).toBe("second")
+      expect(await store.budget(PROJECT).spentOn("2026-01-01")).toBe(2)
+      expect(await log.read()).toEqual(["first", "second"])
+      const texts = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
+      expect(texts).toEqual(["before", "first", "second"])
+      await mailbox.close()
+      await journal.close()
+    },
+  )
 
   const backends = async () =>
     Number(
@@ -187,33 +191,39 @@ describe("connections", needs("postgres"), () => {
     expect(lines).toHaveLength(1)
   })
 
-  test("BEY-12 a conversation whose row is locked does not keep the process from renewing what else it holds", async () => {
-    const tenant = "renewing"
-    const store = storeOf({ tenant, leaseSeconds: 2, timeoutMs: 60_000 })
-    const other = storeOf({ tenant, leaseSeconds: 2 })
-    const kept = await store.open({ project: PROJECT, id: "kept" }, { access: "write", create: true })
-    await (await store.open({ project: PROJECT, id: "locked" }, { access: "write", create: true })).close()
-    const locker = new pg.Client({ connectionString: at.server.url(new URL(at.address).pathname.slice(1)) })
-    await locker.connect()
-    await locker.query("begin")
-    await locker.query("select from strata.journal where id = 'locked' for update")
-    const opening = store.open({ project: PROJECT, id: "locked" }, { access: "write" })
-    await until(
-      async () =>
-        (await asOwner("select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"))
-          .length > 0,
-    )
-    const [before] = await asOwner("select max(until) as until from strata.holder where tenant = $1", [tenant])
-    await until(async () => {
-      const [now] = await asOwner("select max(until) as until from strata.holder where tenant = $1", [tenant])
-      return Number(now!.until) - Number(before!.until) > 2_000
-    })
-    expect(await other.writerOf({ project: PROJECT, id: "kept" })).toMatchObject({ pid: process.pid })
-    await locker.query("commit")
-    await locker.end()
-    await (await opening).close()
-    await kept.close()
-  })
+  test.runIf(isWhole)(
+    "BEY-12 a conversation whose row is locked does not keep the process from renewing what else it holds",
+    async () => {
+      const tenant = "renewing"
+      const store = storeOf({ tenant, leaseSeconds: 2, timeoutMs: 60_000 })
+      const other = storeOf({ tenant, leaseSeconds: 2 })
+      const kept = await store.open({ project: PROJECT, id: "kept" }, { access: "write", create: true })
+      await (await store.open({ project: PROJECT, id: "locked" }, { access: "write", create: true })).close()
+      const locker = new pg.Client({ connectionString: at.server.url(new URL(at.address).pathname.slice(1)) })
+      await locker.connect()
+      await locker.query("begin")
+      await locker.query("select from strata.journal where id = 'locked' for update")
+      const opening = store.open({ project: PROJECT, id: "locked" }, { access: "write" })
+      await until(
+        async () =>
+          (
+            await asOwner(
+              "select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()",
+            )
+          ).length > 0,
+      )
+      const [before] = await asOwner("select max(until) as until from strata.holder where tenant = $1", [tenant])
+      await until(async () => {
+        const [now] = await asOwner("select max(until) as until from strata.holder where tenant = $1", [tenant])
+        return Number(now!.until) - Number(before!.until) > 2_000
+      })
+      expect(await other.writerOf({ project: PROJECT, id: "kept" })).toMatchObject({ pid: process.pid })
+      await locker.query("commit")
+      await locker.end()
+      await (await opening).close()
+      await kept.close()
+    },
+  )
 
   test("BEY-12 a process that was paused leaves no seat that another has taken since", async () => {
     const tenant = "seats"
@@ -247,21 +257,24 @@ describe("connections", needs("postgres"), () => {
     for (const answer of answers) answer()
   })
 
-  test("BEY-12 a process that only waits for a server that is away stays until it has its answer", async () => {
-    const source = `
+  test.runIf(isWhole)(
+    "BEY-12 a process that only waits for a server that is away stays until it has its answer",
+    async () => {
+      const source = `
       import { postgresStore } from ${JSON.stringify(fileURLToPath(new URL("../src/postgres-store.ts", import.meta.url)))}
       const store = postgresStore({ connectionString: "postgres://app@127.0.0.1:1/none", patienceMs: 500 })
       await store.projects().catch((error) => console.log(error.name))`
-    const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
-      stdio: ["ignore", "pipe", "inherit"],
-    })
-    let said = ""
-    child.stdout!.on("data", (text: Buffer) => {
-      said += text.toString()
-    })
-    await once(child, "close")
-    expect(said.trim()).toBe("StoreUnreachableError")
-  })
+      const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
+        stdio: ["ignore", "pipe", "inherit"],
+      })
+      let said = ""
+      child.stdout!.on("data", (text: Buffer) => {
+        said += text.toString()
+      })
+      await once(child, "close")
+      expect(said.trim()).toBe("StoreUnreachableError")
+    },
+  )
 })
 
 const SILENT_POOL = { listenerCount: () => 1, on: () => undefined }

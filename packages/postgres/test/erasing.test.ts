@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { placeFor } from "../../core/src/base/owner.ts"
 import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { needs } from "../../core/test/needs.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { eraseTenant, postgresStore } from "../src/index.ts"
 import { newestPrograms } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
@@ -72,20 +73,23 @@ async function tablesWith(url: string, word: string): Promise<readonly string[]>
 }
 
 describe("BEY-12 erasing on a server", needs("postgres"), () => {
-  test("BEY-12 the index of one conversation goes with it, and so do those of its sub-agents", async () => {
-    const url = await server.database()
-    const store = opened(url)
-    await conversation(store, { project: "shop", id: "one" }, "zanzibar lives here")
-    await conversation(store, { project: "shop", under: "one", id: "agent" }, "nothing of xylophone")
-    await conversation(store, { project: "shop", id: "two" }, "something else")
-    await indexed(store, { project: "shop" })
-    await indexed(store, { project: "shop" }, "one")
-    await indexed(store, { project: "shop", under: "one" })
-    await eraseFrom(store, { subject: "Zanzibar" })
-    expect(await tablesWith(url, "zanzibar")).toEqual([])
-    expect(await tablesWith(url, "xylophone")).toEqual([])
-    expect(await tablesWith(url, "something")).toContain("passage")
-  })
+  test.runIf(isWhole)(
+    "BEY-12 the index of one conversation goes with it, and so do those of its sub-agents",
+    async () => {
+      const url = await server.database()
+      const store = opened(url)
+      await conversation(store, { project: "shop", id: "one" }, "zanzibar lives here")
+      await conversation(store, { project: "shop", under: "one", id: "agent" }, "nothing of xylophone")
+      await conversation(store, { project: "shop", id: "two" }, "something else")
+      await indexed(store, { project: "shop" })
+      await indexed(store, { project: "shop" }, "one")
+      await indexed(store, { project: "shop", under: "one" })
+      await eraseFrom(store, { subject: "Zanzibar" })
+      expect(await tablesWith(url, "zanzibar")).toEqual([])
+      expect(await tablesWith(url, "xylophone")).toEqual([])
+      expect(await tablesWith(url, "something")).toContain("passage")
+    },
+  )
 
   test("BEY-12 erasing again after a kill takes the rest out of the index", async () => {
     const url = await server.database()
@@ -97,20 +101,23 @@ describe("BEY-12 erasing on a server", needs("postgres"), () => {
     expect(await tablesWith(url, "zanzibar")).toEqual([])
   })
 
-  test("BEY-12 the command erases the index of what a killed one had erased, also where nothing else is left", async () => {
-    const url = await server.database()
-    const store = opened(url)
-    const place = placeFor("shop", "jane")
-    await conversation(store, { project: place, id: "one" }, "zanzibar lives here")
-    await indexed(store, { project: place })
-    await store.contents().erase({ kind: "journal", project: place, id: "one" }) // and here it was killed
-    const env = { ...PROGRAM_ENV, STRATA_STORE: url }
-    const erasing = promisify(execFile)(process.execPath, [STRATA, "store", "erase", "--owner", "jane", "--yes"], {
-      env,
-    })
-    expect((await erasing).stdout).toContain("Nothing of it is kept")
-    expect(await tablesWith(url, "zanzibar")).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "BEY-12 the command erases the index of what a killed one had erased, also where nothing else is left",
+    async () => {
+      const url = await server.database()
+      const store = opened(url)
+      const place = placeFor("shop", "jane")
+      await conversation(store, { project: place, id: "one" }, "zanzibar lives here")
+      await indexed(store, { project: place })
+      await store.contents().erase({ kind: "journal", project: place, id: "one" }) // and here it was killed
+      const env = { ...PROGRAM_ENV, STRATA_STORE: url }
+      const erasing = promisify(execFile)(process.execPath, [STRATA, "store", "erase", "--owner", "jane", "--yes"], {
+        env,
+      })
+      expect((await erasing).stdout).toContain("Nothing of it is kept")
+      expect(await tablesWith(url, "zanzibar")).toEqual([])
+    },
+  )
 
   test("BEY-12 what a process indexes after another one erased it goes with the next erasing", async () => {
     const url = await server.database()

@@ -3,6 +3,7 @@ import { ConversationLockedError, type LeaseAttempt } from "@strata/core"
 import pg from "pg"
 import { describe, expect, test, vi } from "vitest"
 import { needs } from "../../core/test/needs.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
 import { proxiedServer } from "./proxied-server.ts"
 import { asked } from "./standby.ts"
@@ -38,27 +39,30 @@ describe("giving back", needs("postgres"), () => {
     return attempt.lease
   }
 
-  test("BEY-12 a conversation and a lease that could not be given back are taken again by the same process", async () => {
-    const store = storeOf({ tenant: "again", timeoutMs: 200, patienceMs: 200 })
-    const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE) // so that the process goes on renewing
-    const [where, right] = [
-      { project: PROJECT, id: "c" },
-      { project: PROJECT, name: "right" },
-    ]
-    const journal = await store.open(where, CREATE)
-    const lease = leaseIn(await store.lease(right))
-    await expect(store.open(where, CREATE)).rejects.toThrow(ConversationLockedError)
-    expect((await store.lease(right)).state).toBe("held")
-    await whileAway("strata.journal, strata.lease", async () => {
-      await expect(journal.close()).rejects.toThrow(StoreUnreachableError)
-      await expect(lease.release()).rejects.toThrow(StoreUnreachableError)
-    })
-    const again = await store.open(where, { access: "write" })
-    expect(again.fence).toBeGreaterThan(journal.fence!)
-    await again.close()
-    await leaseIn(await store.lease(right)).release()
-    await kept.close()
-  })
+  test.runIf(isWhole)(
+    "BEY-12 a conversation and a lease that could not be given back are taken again by the same process",
+    async () => {
+      const store = storeOf({ tenant: "again", timeoutMs: 200, patienceMs: 200 })
+      const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE) // so that the process goes on renewing
+      const [where, right] = [
+        { project: PROJECT, id: "c" },
+        { project: PROJECT, name: "right" },
+      ]
+      const journal = await store.open(where, CREATE)
+      const lease = leaseIn(await store.lease(right))
+      await expect(store.open(where, CREATE)).rejects.toThrow(ConversationLockedError)
+      expect((await store.lease(right)).state).toBe("held")
+      await whileAway("strata.journal, strata.lease", async () => {
+        await expect(journal.close()).rejects.toThrow(StoreUnreachableError)
+        await expect(lease.release()).rejects.toThrow(StoreUnreachableError)
+      })
+      const again = await store.open(where, { access: "write" })
+      expect(again.fence).toBeGreaterThan(journal.fence!)
+      await again.close()
+      await leaseIn(await store.lease(right)).release()
+      await kept.close()
+    },
+  )
 
   test("BEY-12 what could not be given back is free for other processes after the next renewal", async () => {
     const store = storeOf({ tenant: "others", timeoutMs: 200, patienceMs: 200, leaseSeconds: 2 })
@@ -72,20 +76,23 @@ describe("giving back", needs("postgres"), () => {
     await kept.close()
   })
 
-  test("BEY-12 a member that could not leave has left after the next renewal, and its name is free", async () => {
-    const store = storeOf({ tenant: "members", timeoutMs: 200, patienceMs: 200, leaseSeconds: 2 })
-    const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
-    const [here, elsewhere] = [store, storeOf({ tenant: "members" })].map((one) =>
-      one.mailboxes({ project: PROJECT, team: "team" }),
-    )
-    const bob = await here!.join({ name: "bob", conversation: "c" })
-    await whileAway("strata.member", () => expect(bob.leave(undefined)).rejects.toThrow(StoreUnreachableError))
-    await vi.waitFor(async () => expect(await elsewhere!.members()).toEqual([]), 10_000)
-    await (await elsewhere!.join({ name: "bob", conversation: "d" })).leave(undefined)
-    await kept.close()
-  })
+  test.runIf(isWhole)(
+    "BEY-12 a member that could not leave has left after the next renewal, and its name is free",
+    async () => {
+      const store = storeOf({ tenant: "members", timeoutMs: 200, patienceMs: 200, leaseSeconds: 2 })
+      const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
+      const [here, elsewhere] = [store, storeOf({ tenant: "members" })].map((one) =>
+        one.mailboxes({ project: PROJECT, team: "team" }),
+      )
+      const bob = await here!.join({ name: "bob", conversation: "c" })
+      await whileAway("strata.member", () => expect(bob.leave(undefined)).rejects.toThrow(StoreUnreachableError))
+      await vi.waitFor(async () => expect(await elsewhere!.members()).toEqual([]), 10_000)
+      await (await elsewhere!.join({ name: "bob", conversation: "d" })).leave(undefined)
+      await kept.close()
+    },
+  )
 
-  test("BEY-12 a try that arrives after all was given back takes nothing", async () => {
+  test.runIf(isWhole)("BEY-12 a try that arrives after all was given back takes nothing", async () => {
     const pool = new pg.Pool({ connectionString: through(at.proxy, at.address), max: 1 })
     at.open.push({ close: () => pool.end() })
     const [store, other] = [storeOf({ pool, tenant: "late", timeoutMs: 300 }), storeOf({ tenant: "late" })]

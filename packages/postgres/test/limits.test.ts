@@ -7,6 +7,7 @@ import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { entriesOf, textsOf } from "../../core/src/store-contract/entries.ts"
 import { needs } from "../../core/test/needs.ts"
+import { isWhole } from "../../core/test/size.ts"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
 import { startServer, type TestServer } from "./server.ts"
 import { asked } from "./standby.ts"
@@ -62,25 +63,28 @@ describe("limits", needs("postgres"), () => {
     expect(await store.budget("p").spentOn(DAY)).toBe(0)
   })
 
-  test("BEY-12 a write that was given up and made after all: the next one says so, and opening again finds it", async () => {
-    const store = storeOf({ connectionString: address, timeoutMs: 100, patienceMs: 100 })
-    const where = { project: "p", id: "given-up" }
-    const journal = await store.open(where, { access: "write", create: true })
-    const entries = entriesOf("given up")
-    await asked(owner(), async (client) => {
-      await client.query("begin")
-      await client.query("select from strata.journal where id = 'given-up' for update")
-      await expect(journal.append([entries.user("in doubt")])).rejects.toThrow(StoreUnreachableError)
-      await client.query("commit")
-      while ((await client.query("select from strata.line")).rowCount === 0) await wait(10)
-    })
-    await expect(journal.append([entries.user("next")])).rejects.toThrow(/was made after all.*open it again/)
-    await journal.close()
-    const again = await store.open(where, { access: "write" })
-    await again.append([entries.user("next")])
-    expect(textsOf((await again.tail()).entries)).toBe("in doubt next")
-    await again.close()
-  })
+  test.runIf(isWhole)(
+    "BEY-12 a write that was given up and made after all: the next one says so, and opening again finds it",
+    async () => {
+      const store = storeOf({ connectionString: address, timeoutMs: 100, patienceMs: 100 })
+      const where = { project: "p", id: "given-up" }
+      const journal = await store.open(where, { access: "write", create: true })
+      const entries = entriesOf("given up")
+      await asked(owner(), async (client) => {
+        await client.query("begin")
+        await client.query("select from strata.journal where id = 'given-up' for update")
+        await expect(journal.append([entries.user("in doubt")])).rejects.toThrow(StoreUnreachableError)
+        await client.query("commit")
+        while ((await client.query("select from strata.line")).rowCount === 0) await wait(10)
+      })
+      await expect(journal.append([entries.user("next")])).rejects.toThrow(/was made after all.*open it again/)
+      await journal.close()
+      const again = await store.open(where, { access: "write" })
+      await again.append([entries.user("next")])
+      expect(textsOf((await again.tail()).entries)).toBe("in doubt next")
+      await again.close()
+    },
+  )
 
   test("BEY-12 a call that hangs is tried again, also where one try takes longer than the patience", async () => {
     const proxy = await startProxy(server.port)
@@ -106,17 +110,20 @@ describe("limits", needs("postgres"), () => {
     expect(pool.idleCount).toBe(pool.totalCount)
   })
 
-  test("BEY-12 a call that begins in the middle of an outage does not wait for as long again", async () => {
-    const pool = new pg.Pool({ host: "127.0.0.1", port: 1 })
-    const tries = vi.spyOn(pool, "connect")
-    const store = storeOf({ pool, patienceMs: 1_000 })
-    await expect(store.projects()).rejects.toThrow("The database did not answer (ECONNREFUSED). Nothing was read")
-    expect(tries.mock.calls.length).toBeGreaterThan(3)
-    tries.mockClear()
-    await expect(store.projects()).rejects.toThrow(StoreUnreachableError)
-    expect(tries).toHaveBeenCalledTimes(2)
-    await pool.end()
-  })
+  test.runIf(isWhole)(
+    "BEY-12 a call that begins in the middle of an outage does not wait for as long again",
+    async () => {
+      const pool = new pg.Pool({ host: "127.0.0.1", port: 1 })
+      const tries = vi.spyOn(pool, "connect")
+      const store = storeOf({ pool, patienceMs: 1_000 })
+      await expect(store.projects()).rejects.toThrow("The database did not answer (ECONNREFUSED). Nothing was read")
+      expect(tries.mock.calls.length).toBeGreaterThan(3)
+      tries.mockClear()
+      await expect(store.projects()).rejects.toThrow(StoreUnreachableError)
+      expect(tries).toHaveBeenCalledTimes(2)
+      await pool.end()
+    },
+  )
 
   test("BEY-12 who finds a conversation open hears when a process that was killed has lost it", async () => {
     const [one, other] = [
@@ -129,28 +136,31 @@ describe("limits", needs("postgres"), () => {
     await journal.close()
   })
 
-  test("BEY-12 a program is informed when calls wait for the server, once for all of them, and when it answers", async () => {
-    const said: boolean[] = []
-    const began = Promise.withResolvers<void>()
-    const proxy = await startProxy(server.port)
-    open.push(proxy)
-    const store = storeOf({
-      connectionString: through(proxy, address),
-      onWaiting: (isWaiting) => {
-        said.push(isWaiting)
-        began.resolve()
-      },
-    })
-    await store.projects()
-    expect(said).toEqual([])
-    proxy.point(1)
-    proxy.cutAll()
-    const calls = [store.projects(), store.projects()]
-    await began.promise
-    proxy.point(server.port)
-    await Promise.all(calls)
-    expect(said).toEqual([true, false])
-  })
+  test.runIf(isWhole)(
+    "BEY-12 a program is informed when calls wait for the server, once for all of them, and when it answers",
+    async () => {
+      const said: boolean[] = []
+      const began = Promise.withResolvers<void>()
+      const proxy = await startProxy(server.port)
+      open.push(proxy)
+      const store = storeOf({
+        connectionString: through(proxy, address),
+        onWaiting: (isWaiting) => {
+          said.push(isWaiting)
+          began.resolve()
+        },
+      })
+      await store.projects()
+      expect(said).toEqual([])
+      proxy.point(1)
+      proxy.cutAll()
+      const calls = [store.projects(), store.projects()]
+      await began.promise
+      proxy.point(server.port)
+      await Promise.all(calls)
+      expect(said).toEqual([true, false])
+    },
+  )
 
   test("BEY-12 without patience a server that is away is asked once", async () => {
     let connections = 0

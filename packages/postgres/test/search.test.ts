@@ -15,7 +15,7 @@ import { ServedIndex } from "../../core/src/recall/index/served-index.ts"
 import { TOKENS_VERSION } from "../../core/src/recall/index/tokens.ts"
 import { type JournalSearch, journalSearchIn, removeJournalIndex } from "../../core/src/recall/journal-search.ts"
 import { has, needs } from "../../core/test/needs.ts"
-import { size } from "../../core/test/size.ts"
+import { isWhole, size } from "../../core/test/size.ts"
 import { postgresStore } from "../src/index.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 
@@ -51,7 +51,7 @@ describe("BEY-12 search", needs("postgres"), () => {
     return search
   }
 
-  test(
+  test.runIf(isWhole)(
     "BEY-12 recorded conversations: every question has the same answer with files",
     needs("transcripts"),
     async () => {
@@ -82,28 +82,31 @@ describe("BEY-12 search", needs("postgres"), () => {
     },
   )
 
-  test("BEY-12 processes that index one project at once: each passage once, nothing missing", async () => {
-    const tenant = randomUUID()
-    const store = postgresStore({ pool, tenant })
-    for (let n = 0; n < 6; n++) {
-      const entries = Array.from({ length: 50 }, (_, at) => said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
-      await write(store, { id: `c${n}`, entries })
-    }
-    const workers = await Promise.all([1, 2, 3].map(() => worker(url, tenant)))
-    for (const one of workers) one.stdin.end()
-    expect(await Promise.all(workers.map(async (one) => (await once(one, "exit"))[0]))).toEqual([0, 0, 0])
-    const search = searchIn(store)
-    await search.update() // what each left to the others
-    const { rows } = await pool.query<{ count: string }>(
-      "select set_config('strata.tenant', $1, false), (select count(*) from strata.passage where tenant = $1) as count",
-      [tenant],
-    )
-    expect(rows[0]!.count).toBe("300")
-    for (const word of ["word0x0", "word5x49", "word3x30"]) {
-      const { answer } = await search.search({ text: word, now: NOW })
-      expect(answer.found.filter(({ text }) => text.includes(word))).toHaveLength(1)
-    }
-  })
+  test.runIf(isWhole)(
+    "BEY-12 processes that index one project at once: each passage once, nothing missing",
+    async () => {
+      const tenant = randomUUID()
+      const store = postgresStore({ pool, tenant })
+      for (let n = 0; n < 6; n++) {
+        const entries = Array.from({ length: 50 }, (_, at) => said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
+        await write(store, { id: `c${n}`, entries })
+      }
+      const workers = await Promise.all([1, 2, 3].map(() => worker(url, tenant)))
+      for (const one of workers) one.stdin.end()
+      expect(await Promise.all(workers.map(async (one) => (await once(one, "exit"))[0]))).toEqual([0, 0, 0])
+      const search = searchIn(store)
+      await search.update() // what each left to the others
+      const { rows } = await pool.query<{ count: string }>(
+        "select set_config('strata.tenant', $1, false), (select count(*) from strata.passage where tenant = $1) as count",
+        [tenant],
+      )
+      expect(rows[0]!.count).toBe("300")
+      for (const word of ["word0x0", "word5x49", "word3x30"]) {
+        const { answer } = await search.search({ text: word, now: NOW })
+        expect(answer.found.filter(({ text }) => text.includes(word))).toHaveLength(1)
+      }
+    },
+  )
 
   test("BEY-12 a new process reads no journal again", async () => {
     const tenant = randomUUID()

@@ -6,6 +6,7 @@ import { frozenClock, type Simulator, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { asBytes, bodyWith } from "../../core/src/callers/body.ts"
 import { asClient } from "../../core/src/callers/http/as-client.ts"
+import { isWhole } from "../../core/test/size.ts"
 import type { Answer, Brain, BrainTurn } from "../../sim/src/brain.ts"
 import { extractiveAnswer } from "../../sim/src/brains/extractive.ts"
 import { Conversations, type ConversationsOptions } from "../src/index.ts"
@@ -226,7 +227,7 @@ describe("BEY-11 what it costs", () => {
     ).toHaveLength(2)
   })
 
-  test("a request beside another of its conversation is in the bill", async () => {
+  test.runIf(isWhole)("a request beside another of its conversation is in the bill", async () => {
     const { url, brain, sim, plans } = await running()
     const list = begun()
     await round(url, list, { id: "one" })

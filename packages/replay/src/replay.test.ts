@@ -64,7 +64,7 @@ describe("CACHE-5 the replay of a recording", () => {
     expect(cleared).toBeLessThan(8 * 2 * 2_500)
   })
 
-  test("is the same every time, and is plain data", async () => {
+  test.runIf(isWhole)("is the same every time, and is plain data", async () => {
     const first = await replayed(many(40))
     expect(structuredClone(await replayed(many(40)))).toEqual(first)
   })
@@ -99,7 +99,7 @@ describe("CACHE-5 the replay of a recording", () => {
     expect(reportOf(found, "nothing").requests.at(-1)!.counts.cacheRead).toBeGreaterThan(0)
   })
 
-  test("says nothing about money where no price is known, and still compares", async () => {
+  test.runIf(isWhole)("says nothing about money where no price is known, and still compares", async () => {
     const { totals } = reportOf(await replayed(many(30), { model: "some-model" }), "keep-last-10")
     expect(totals).not.toHaveProperty("dollars")
     expect(totals.saved).toMatchObject({ unit: "tokens", amount: expect.any(Number) })
@@ -124,7 +124,7 @@ describe("CACHE-5 the replay of a recording", () => {
 })
 
 describe("L2-10 the policies", () => {
-  test("keep-last-10 masks the older results, and loses the cache with every request", async () => {
+  test.runIf(isWhole)("keep-last-10 masks the older results, and loses the cache with every request", async () => {
     const found = await replayed(many(60), only("keep-last-10"))
     const { totals, requests } = reportOf(found, "keep-last-10")
     const nothing = reportOf(found, "nothing").totals
@@ -142,7 +142,7 @@ describe("L2-10 the policies", () => {
     expect(large.totals.peak).toBeLessThan(105_000)
   })
 
-  test("ours clears after a long pause, and the parts of what it saves add up", async () => {
+  test.runIf(isWhole)("ours clears after a long pause, and the parts of what it saves add up", async () => {
     const found = await replayed([...many(20), ...many(1, { pauseMinutes: 90 }), ...many(20)], only("strata"))
     const { totals, actions } = reportOf(found, "strata")
     expect(actions).toMatchObject([{ turn: 22, kind: "cleared", results: 16 }])
@@ -151,7 +151,7 @@ describe("L2-10 the policies", () => {
     expect(totals.dollars).toBeCloseTo(reportOf(found, "nothing").totals.dollars! - totals.saved.amount, 9)
   })
 
-  test("ours puts a large result aside before it is first sent", async () => {
+  test.runIf(isWhole)("ours puts a large result aside before it is first sent", async () => {
     const found = await replayed([...many(3), ...many(1, { tool: "mcp__log__read", result: 80_000 }), ...many(10)])
     const { actions, requests } = reportOf(found, "strata")
     expect(actions).toMatchObject([{ turn: 5, kind: "put aside", results: 1 }])
@@ -167,7 +167,7 @@ describe("L2-10 the policies", () => {
     expect(requests[turn]!.counts.cacheRead).toBe(requests[turn - 1]!.context)
   })
 
-  test("ours clears by size where the server does not help", async () => {
+  test.runIf(isWhole)("ours clears by size where the server does not help", async () => {
     const { actions } = reportOf(await replayed(many(70), { model: "some-model", ...only("strata") }), "strata")
     expect(actions).toMatchObject([{ kind: "cleared", why: "to make the context smaller" }])
   })

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test, vi } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), "utf8")
 const all = [...read("../README.md").matchAll(/^```(\w*)\n(.*?)^```$/gms)]
@@ -31,7 +32,7 @@ test.each(PROGRAMS)("BEY-8 the README's $file prints what its comments say", asy
   expect(log.mock.calls).toEqual(printed)
 })
 
-test("BEY-8 the README's command starts the simulator and prints the lines shown", async () => {
+test.runIf(isWhole)("BEY-8 the README's command starts the simulator and prints the lines shown", async () => {
   const [command] = blocks("sh")
   const [address, answered] = blocks("")[0]!.split("\n")
   const args = command!.trim().split(" ").slice(2)

@@ -1,6 +1,6 @@
 /** Agents of the AI SDK, in its own loop, over several windows of work. */
 import { describe, expect, test } from "vitest"
-import { isWhole, size } from "../../../core/test/size.ts"
+import { everyNth, isWhole, size } from "../../../core/test/size.ts"
 import { closeStrata } from "../../src/ai-sdk.ts"
 import { AT_ONCE, journalsIn, type Message, newMessages, program, seen, VERSIONS, type Version } from "./program.ts"
 
@@ -11,27 +11,29 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
   const { ai } = VERSIONS[version]
   const limit = { stopWhen: ai.stepCountIs(100), maxRetries: 0 }
 
-  test.each(HOWS)("%s: while nothing is compacted, the program sees what it would see without Strata", async (how) => {
-    const { model, direct, tools, sim, lines } = await program(version, { result: "short " })
-    const run = async (given: typeof direct) => {
-      const ask = { tools, ...limit, prompt: "Task A: 7 steps", model: given }
-      const answer = how === "generateText" ? await ai.generateText(ask) : ai.streamText(ask)
-      const steps = (await answer.steps).map(({ finishReason, toolCalls, text }) => [
-        text,
-        finishReason,
-        toolCalls.length,
-      ])
-      return { steps, messages: seen(await newMessages(answer)) }
-    }
-    const without = await run(direct)
-    expect(await run(model())).toEqual(without)
-    expect(JSON.stringify(without)).toContain("Task A is done after 7 steps, as you asked.")
-    expect(sim.stats().errors).toEqual({})
-    expect(lines).toEqual([])
-  })
+  test.each(everyNth(HOWS, 2))(
+    "%s: while nothing is compacted, the program sees what it would see without Strata",
+    async (how) => {
+      const { model, direct, tools, sim, lines } = await program(version, { result: "short " })
+      const run = async (given: typeof direct) => {
+        const ask = { tools, ...limit, prompt: "Task A: 7 steps", model: given }
+        const answer = how === "generateText" ? await ai.generateText(ask) : ai.streamText(ask)
+        const steps = (await answer.steps).map(({ finishReason, toolCalls, text }) => [
+          text,
+          finishReason,
+          toolCalls.length,
+        ])
+        return { steps, messages: seen(await newMessages(answer)) }
+      }
+      const without = await run(direct)
+      expect(await run(model())).toEqual(without)
+      expect(JSON.stringify(without)).toContain("Task A is done after 7 steps, as you asked.")
+      expect(sim.stats().errors).toEqual({})
+      expect(lines).toEqual([])
+    },
+  )
 
-  const longRuns = HOWS.filter((how) => isWhole || (how === "streamText") === (version === 7))
-  test.each(longRuns)("%s goes on over three windows, for a fraction of the bill", async (how) => {
+  test.runIf(isWhole).each(HOWS)("%s goes on over three windows, for a fraction of the bill", async (how) => {
     const { model, direct, tools, sim, brain, lines } = await program(version)
     const ask = { tools, ...limit, system: "You work in steps.", prompt: `Task A: ${STEPS} steps` }
     const answer =
@@ -67,7 +69,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
     expect(lines).toEqual([])
   })
 
-  test("two conversations at once keep apart, and go on after a restart", async () => {
+  test.runIf(isWhole)("two conversations at once keep apart, and go on after a restart", async () => {
     const { model, tools, sim, brain, lines, dir } = await program(version)
     const run = async (messages: Message[], task: string) => {
       messages.push({ role: "user", content: `Task ${task}: 9 steps` })
@@ -95,7 +97,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
     expect(mixed).toEqual([])
   })
 
-  test("a program that keeps only the last words of each turn is followed", async () => {
+  test.runIf(isWhole)("a program that keeps only the last words of each turn is followed", async () => {
     const { model, tools, sim, brain, dir } = await program(version)
     const messages: Message[] = []
     for (const task of ["A", "B", "C", "D"]) {

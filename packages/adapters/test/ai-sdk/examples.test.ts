@@ -1,7 +1,7 @@
 /** The examples of the documentation, and other ways in which programs change their messages. */
 import type { UIMessage } from "ai"
 import { describe, expect, test } from "vitest"
-import { size } from "../../../core/test/size.ts"
+import { isWhole } from "../../../core/test/size.ts"
 import { chatRoute } from "../../examples/ai-sdk-chat-route.ts"
 import { review } from "../../examples/ai-sdk-prepare-step.ts"
 import { closeStrata } from "../../src/ai-sdk.ts"
@@ -15,7 +15,7 @@ const strataFor = ({ dir, lines }: Program) => ({
 })
 
 describe("BEY-11 examples for the AI SDK", () => {
-  test("a chat route that saves UI messages goes on over windows and restarts", async () => {
+  test.runIf(isWhole)("a chat route that saves UI messages goes on over windows and restarts", async () => {
     const given = await program(7)
     const { direct, tools, sim, brain, lines, dir } = given
     const saved = new Map<string, string>()
@@ -50,7 +50,7 @@ describe("BEY-11 examples for the AI SDK", () => {
     expect(brain.summaries).toBeGreaterThan(0)
   })
 
-  test.each<Version>(size([7], [7, 6]))(
+  test.runIf(isWhole).each<Version>([7, 6])(
     "AI SDK %i: other tools and fewer messages from step to step are one conversation",
     async (version) => {
       const { ai } = VERSIONS[version]

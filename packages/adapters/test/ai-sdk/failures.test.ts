@@ -1,6 +1,6 @@
 /** What goes wrong: an abort, an error in the middle, a refusal. */
 import { describe, expect, test } from "vitest"
-import { size } from "../../../core/test/size.ts"
+import { isWhole, size } from "../../../core/test/size.ts"
 import { type Message, MODEL, newMessages, program, SETTINGS, VERSIONS, type Version } from "./program.ts"
 
 describe.each<Version>(size([7], [7, 6]))("BEY-11 failures of AI SDK %i", (version) => {
@@ -46,7 +46,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 failures of AI SDK %i", (versi
     expect(lines).toEqual([])
   })
 
-  test("a request that is too long for the server is compacted and sent again", async () => {
+  test.runIf(isWhole)("a request that is too long for the server is compacted and sent again", async () => {
     const { model, tools, brain, sim } = await program(version)
     const settings = { ...SETTINGS, models: { [MODEL]: { window: 150_000 } } }
     const ask = { tools, ...limit, prompt: "Task A: 20 steps", model: model({ settings }) }

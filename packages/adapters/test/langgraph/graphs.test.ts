@@ -17,6 +17,7 @@ import {
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint"
 import { expect, onTestFinished, test } from "vitest"
 import { fileStore } from "../../../core/src/journal/file/file-store.ts"
+import { isWhole } from "../../../core/test/size.ts"
 import { strataSaver } from "../../src/langgraph.ts"
 
 const CONFIG = { configurable: { thread_id: "chat-7" } }
@@ -92,7 +93,7 @@ test("BEY-12: an interrupted graph goes on in another process", async () => {
   expect(await graph(next()).invoke(new Command({ resume: "4711" }), CONFIG)).toEqual({ answer: "4711" })
 })
 
-test("BEY-12: a graph goes on from an old checkpoint, and both branches stay", async () => {
+test.runIf(isWhole)("BEY-12: a graph goes on from an old checkpoint, and both branches stay", async () => {
   const next = processes()
   const input = { messages: [new HumanMessage({ id: "h", content: "go" })] }
   await worker(next()).invoke(input, CONFIG)
@@ -110,7 +111,7 @@ test("BEY-12: a graph goes on from an old checkpoint, and both branches stay", a
   expect(texts(kept.values.messages).map(([id]) => id)).not.toContain("edited")
 })
 
-test("BEY-12: a subgraph that waits goes on in another process", async () => {
+test.runIf(isWhole)("BEY-12: a subgraph that waits goes on in another process", async () => {
   const next = processes()
   const State = Annotation.Root({ said: Annotation<string[]>({ reducer: (a, b) => [...a, ...b], default: () => [] }) })
   const graph = (checkpointer: BaseCheckpointSaver) => {
@@ -129,7 +130,7 @@ test("BEY-12: a subgraph that waits goes on in another process", async () => {
   expect(said.at(-1)).toBe("yes")
 })
 
-test("BEY-12: after a crash only the parallel nodes that had not ended run again", async () => {
+test.runIf(isWhole)("BEY-12: after a crash only the parallel nodes that had not ended run again", async () => {
   const next = processes()
   const runs: string[] = []
   let fails = true

@@ -29,7 +29,7 @@ const recordings = has("transcripts")
       .filter((name) => name.endsWith(".jsonl") && !SEVERAL.test(name))
       .filter((name) => statSync(join(RECORDINGS, name)).size < 2_000_000)
       .toSorted()
-      .slice(0, size(2, 30))
+      .slice(0, size(1, 30))
   : ["a recording"]
 
 let root: string

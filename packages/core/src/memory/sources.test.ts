@@ -6,6 +6,7 @@ import { hostname } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
+import { isWhole } from "../../test/size.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { openBank } from "./bank.ts"
 import { announceWrite } from "./changes/hand-edits.ts"
@@ -17,34 +18,37 @@ async function bankOnDisk() {
   return { files, bank: openBank({ files }), directory: files.directory! }
 }
 
-test("L5-13 a write that is announced is never the person's, not even after a crash; a command's edits neither", async () => {
-  const { bank, files, directory } = await bankOnDisk()
-  const done = await announceWrite(files, ["agent.md"])
-  await writeFile(join(directory, "agent.md"), "By the agent.\n")
-  await writeFile(join(directory, "mine.md"), "By hand.\n")
-  const other = openBank({ files })
-  expect((await other.get("agent.md"))?.source).toEqual({ saidBy: "agent", outside: "a file tool of the agent" })
-  expect((await other.get("mine.md"))?.source).toEqual({ saidBy: "user" })
-  // the announcer still knows more
-  const source = { saidBy: "user", conversation: "c", message: "m" } as const
-  await bank.record({ by: "agent", source, files: ["agent.md"] })
-  await done()
-  expect((await bank.get("agent.md"))?.source).toEqual(source)
+test.runIf(isWhole)(
+  "L5-13 a write that is announced is never the person's, not even after a crash; a command's edits neither",
+  async () => {
+    const { bank, files, directory } = await bankOnDisk()
+    const done = await announceWrite(files, ["agent.md"])
+    await writeFile(join(directory, "agent.md"), "By the agent.\n")
+    await writeFile(join(directory, "mine.md"), "By hand.\n")
+    const other = openBank({ files })
+    expect((await other.get("agent.md"))?.source).toEqual({ saidBy: "agent", outside: "a file tool of the agent" })
+    expect((await other.get("mine.md"))?.source).toEqual({ saidBy: "user" })
+    // the announcer still knows more
+    const source = { saidBy: "user", conversation: "c", message: "m" } as const
+    await bank.record({ by: "agent", source, files: ["agent.md"] })
+    await done()
+    expect((await bank.get("agent.md"))?.source).toEqual(source)
 
-  // a process that was killed during a command
-  const dead = spawnSync(process.execPath, ["-e", ""]).pid
-  await files.install([
-    {
-      path: ".history/writing/x.json",
-      text: JSON.stringify({ by: "x", owner: { pid: dead, host: hostname(), started: "" } }),
-    },
-  ])
-  await writeFile(join(directory, "planted.md"), "Planted.\n")
-  expect(await bank.isCommandRunning()).toBe(false)
-  expect((await bank.get("planted.md"))?.source).toEqual({ saidBy: "agent", outside: "a command of the agent" })
-  await writeFile(join(directory, "later.md"), "By hand.\n")
-  expect((await bank.get("later.md"))?.source).toEqual({ saidBy: "user" })
-})
+    // a process that was killed during a command
+    const dead = spawnSync(process.execPath, ["-e", ""]).pid
+    await files.install([
+      {
+        path: ".history/writing/x.json",
+        text: JSON.stringify({ by: "x", owner: { pid: dead, host: hostname(), started: "" } }),
+      },
+    ])
+    await writeFile(join(directory, "planted.md"), "Planted.\n")
+    expect(await bank.isCommandRunning()).toBe(false)
+    expect((await bank.get("planted.md"))?.source).toEqual({ saidBy: "agent", outside: "a command of the agent" })
+    await writeFile(join(directory, "later.md"), "By hand.\n")
+    expect((await bank.get("later.md"))?.source).toEqual({ saidBy: "user" })
+  },
+)
 
 test("L5-13 a history of an older version: what the person did is theirs, everything else is not confirmed", async () => {
   const { bank, files, directory } = await bankOnDisk()

@@ -59,7 +59,7 @@ async function running(name: string, ...args: readonly string[]): Promise<ChildP
 
 const texts = (found: readonly { readonly text: string }[]) => found.map(({ text }) => text)
 
-test.each(["writing", "exclusively"])(
+test.runIf(isWhole).each(["writing", "exclusively"])(
   "BEY-1 an index that another process keeps locked (%s): the journal is read instead, and the answer says so",
   async (how) => {
     const { past, say, find, file } = await opened()

@@ -27,7 +27,7 @@ function repository(): WorktreePlace {
 }
 
 describe("L7-4 a sub-agent in a working tree of its own", () => {
-  test("it starts as the project is now: uncommitted and new files, not ignored ones", async () => {
+  test.runIf(isWhole)("it starts as the project is now: uncommitted and new files, not ignored ones", async () => {
     const place = repository()
     writeFileSync(join(place.cwd, "src/a.txt"), "one\nTWO\nthree\n")
     writeFileSync(join(place.cwd, "new.txt"), "new\n")
@@ -60,7 +60,7 @@ describe("L7-4 a sub-agent in a working tree of its own", () => {
     expect(git(place.cwd, "log", "--oneline").trim().split("\n")).toHaveLength(1)
   })
 
-  test("where the lead changed the same lines, nothing is changed and nothing is lost", async () => {
+  test.runIf(isWhole)("where the lead changed the same lines, nothing is changed and nothing is lost", async () => {
     const place = repository()
     const tree = await Worktree.create(place)
     writeFileSync(join(tree.directory, "src/a.txt"), "one\nagent\nthree\n")
@@ -72,7 +72,7 @@ describe("L7-4 a sub-agent in a working tree of its own", () => {
     expect((await tree.changes()).files).toEqual(["fine.txt", "src/a.txt"])
   })
 
-  test("another process finds it again; dropping it leaves no trace in the repository", async () => {
+  test.runIf(isWhole)("another process finds it again; dropping it leaves no trace in the repository", async () => {
     const place = repository()
     const made = await Worktree.create(place)
     writeFileSync(join(made.directory, "src/a.txt"), "changed\n")
@@ -123,7 +123,7 @@ describe("L7-4 a sub-agent in a working tree of its own", () => {
     )
   })
 
-  test("GIT_DIR in the environment does not lead it to another repository", async () => {
+  test.runIf(isWhole)("GIT_DIR in the environment does not lead it to another repository", async () => {
     const place = repository()
     const other = repository()
     const tree = await Worktree.create({ ...place, env: { ...place.env, GIT_DIR: join(other.cwd, ".git") } })
@@ -156,7 +156,7 @@ describe("L7-4 a sub-agent in a working tree of its own", () => {
     expect(readFileSync(join(place.cwd, "old.txt"))).toEqual(Buffer.concat([latin, latin]))
   })
 
-  test("only what was looked at is merged", async () => {
+  test.runIf(isWhole)("only what was looked at is merged", async () => {
     const place = repository()
     const tree = await Worktree.create(place)
     writeFileSync(join(tree.directory, "src/a.txt"), "seen\n")
@@ -182,7 +182,7 @@ describe("L7-4 a sub-agent in a working tree of its own", () => {
     expect(existsSync(join(inner, "work.txt"))).toBe(true)
   })
 
-  test("a file whose name is not UTF-8 is not merged: rules could not judge its path", async () => {
+  test.runIf(isWhole)("a file whose name is not UTF-8 is not merged: rules could not judge its path", async () => {
     const place = repository()
     const tree = await Worktree.create(place)
     const name = Buffer.concat([Buffer.from(`${tree.directory}/`), Buffer.from([0xe9, 0x2e, 0x74])])

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
+import { isWhole } from "../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../test/tool-context.ts"
 import { defineTool } from "./define-tool.ts"
 import type { Tool, Toolset, ToolsetContext } from "./tool.ts"
@@ -101,7 +102,7 @@ describe("coding tools", () => {
   })
 })
 
-test("MCP servers are a toolset: one that does not start is a problem, not an error", async () => {
+test.runIf(isWhole)("MCP servers are a toolset: one that does not start is a problem, not an error", async () => {
   const servers = mcpServers({
     test: { command: process.execPath, args: [program] },
     broken: { command: process.execPath, args: [program, "broken"] },

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { z } from "zod"
 import { allEnded, pidsIn } from "../../../test/processes.ts"
+import { everyNth } from "../../../test/size.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import type { HookEvent } from "../../base/vocabulary.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
@@ -288,7 +289,7 @@ describe("HOOK-2 a hook that fails is reported", () => {
     expect(agent.problems[0]).toMatch(message)
   })
 
-  test.each(["UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop"] as const)(
+  test.each(everyNth(["UserPromptSubmit", "PreToolUse", "PermissionRequest", "PostToolUse", "Stop"] as const, 3, 1))(
     "during a query, and the work goes on: %s",
     async (event) => {
       const settings = { hooks: { [event]: [{ command: "exit 3" }] } }
@@ -304,7 +305,7 @@ describe("HOOK-2 a hook that fails is reported", () => {
 describe("LOOP-8 hooks end with what they belong to", () => {
   const slow = (file: string) => `echo $$ >> ${file}; sleep 60 & echo $! >> ${file}; wait`
 
-  test.each(["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"] as const)(
+  test.each(everyNth(["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"] as const, 4))(
     "an abort ends a hook for %s, and the query",
     async (event) => {
       const cwd = project()

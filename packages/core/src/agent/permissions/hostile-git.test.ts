@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
+import { isWhole } from "../../../test/size.ts"
 import { commandFacts } from "../../tools/shell/command/command-facts.ts"
 import { quietGit } from "../../tools/shell/quiet-git.ts"
 import { judge } from "./permissions.ts"
@@ -295,7 +296,7 @@ test("PERM-4 settings for one working tree count like those of the repository", 
   expect(judged("git status").verdict).toBe("ask")
 })
 
-test("PERM-4 what ordinary work leaves in a configuration is not asked about", () => {
+test.runIf(isWhole)("PERM-4 what ordinary work leaves in a configuration is not asked about", () => {
   for (const setting of [
     ["remote.origin.url", "git@github.com:a/b.git"],
     ["remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"],

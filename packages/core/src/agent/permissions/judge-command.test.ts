@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { size } from "../../../test/size.ts"
+import { isWhole, size } from "../../../test/size.ts"
 import { commandFacts } from "../../tools/shell/command/command-facts.ts"
 import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
 
@@ -793,7 +793,7 @@ describe("PERM-4 properties", () => {
     )
   })
 
-  test("100 KB of hostile text is answered within the time limit of a test", () => {
+  test.runIf(isWhole)("100 KB of hostile text is answered within the time limit of a test", () => {
     const openings = [
       "$(",
       "(",

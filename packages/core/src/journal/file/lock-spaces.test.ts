@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from "../../../test/journal-files.ts"
 import { needs } from "../../../test/needs.ts"
+import { isWhole } from "../../../test/size.ts"
 import { ConversationLockedError, LockLostError } from "../../base/errors.ts"
 import { breakLock, findLocks } from "./find-locks.ts"
 import { judge, thisProcess } from "./lock-owner.ts"
@@ -60,25 +61,28 @@ describe("JRN-3 a lock between two containers with one host name", needs("namesp
     expect(await first.append("one")).toBe("acknowledged")
   })
 
-  test("JRN-3 the lock of one that was killed is taken over at once, from outside and from another container", async () => {
-    const root = await temporary()
-    const first = holder(root)
-    await first.line()
-    await first.append("one")
-    await end(first.child)
-    const second = holder(root)
-    expect(await second.line()).toBe("opened")
-    expect(await second.append("two")).toBe("acknowledged")
-    await end(second.child)
-    const journal = await openJournal(root)
-    expect(journal.opening.tookOverLock).toBe(true)
-    expect(await textsOf(journal)).toEqual(["one", "two"])
-    await journal.close()
-    const left = readdirSync(pathsIn(root).directory)
-    expect(left.filter((name) => /alive|lock/.test(name))).toEqual([]) // neither doors nor owners
-  })
+  test.runIf(isWhole)(
+    "JRN-3 the lock of one that was killed is taken over at once, from outside and from another container",
+    async () => {
+      const root = await temporary()
+      const first = holder(root)
+      await first.line()
+      await first.append("one")
+      await end(first.child)
+      const second = holder(root)
+      expect(await second.line()).toBe("opened")
+      expect(await second.append("two")).toBe("acknowledged")
+      await end(second.child)
+      const journal = await openJournal(root)
+      expect(journal.opening.tookOverLock).toBe(true)
+      expect(await textsOf(journal)).toEqual(["one", "two"])
+      await journal.close()
+      const left = readdirSync(pathsIn(root).directory)
+      expect(left.filter((name) => /alive|lock/.test(name))).toEqual([]) // neither doors nor owners
+    },
+  )
 
-  test("JRN-3 one that is stopped keeps its lock", async () => {
+  test.runIf(isWhole)("JRN-3 one that is stopped keeps its lock", async () => {
     const root = await temporary()
     const first = holder(root)
     await first.line()
@@ -92,7 +96,7 @@ describe("JRN-3 a lock between two containers with one host name", needs("namesp
 })
 
 describe("JRN-3 a lock that is broken", () => {
-  test("JRN-3 its holder gets a typed error, and nothing of it is acknowledged or written", async () => {
+  test.runIf(isWhole)("JRN-3 its holder gets a typed error, and nothing of it is acknowledged or written", async () => {
     const root = await temporary()
     const first = holder(root, "this space")
     await first.line()

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { notesAt } from "../../../test/notes-at.ts"
+import { isWhole } from "../../../test/size.ts"
 import { scratchDirectory, testContext } from "../../../test/tool-context.ts"
 import type { Model } from "../../model/model.ts"
 import { findModel } from "../../tokens/models.ts"
@@ -50,7 +51,7 @@ test("where the window has no room for the prompt, no model is asked", async () 
   expect(asked).toBe(1)
 })
 
-test("L3-4 a process killed while it edits the notes leaves them whole", async () => {
+test.runIf(isWhole)("L3-4 a process killed while it edits the notes leaves them whole", async () => {
   const path = join(scratchDirectory(), "session-memory", "c.md")
   for (let kill = 0; kill < KILLS; kill++) {
     const writer = spawn(process.execPath, [WRITER, path], { stdio: ["ignore", "pipe", "inherit"] })

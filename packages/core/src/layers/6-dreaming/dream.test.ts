@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { changing, dreamProject, FIGURES, filesBelow, memoriesIn, memoryText, OTHERS } from "../../../test/dreams.ts"
+import { isWhole } from "../../../test/size.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { LOCK_FILE } from "../../journal/file/consolidate-lock.ts"
 import type { DreamState } from "./dream-task.ts"
@@ -30,35 +31,38 @@ const copiesOf = (directory: string) => {
 }
 
 describe("L6-6 a dream is one change", () => {
-  test("L6-6 L6-7 what was added, changed and removed is one change with a reason; a removal is in the archive", async () => {
-    const at = eightMemories()
-    const removed = at.read("fact-7.md")
-    const end = await at
-      .dreaming(
-        changing(
-          () => ({
-            "fact-0.md": memoryText("Fact 0", "Number 0 and number 7 are known since spring."),
-            "fact-7.md": undefined,
-            "new.md": memoryText("Fact 8", "Number 8 is new."),
-          }),
-          "Fact 7 says the same as fact 0.",
-        ),
-      )
-      .dream(order)
-    expect(end).toMatchObject({
-      state: "installed",
-      change: { by: "dream", why: "Fact 7 says the same as fact 0." },
-      message: expect.stringMatching(/1 added, 1 changed, 1 moved to the archive\. .*strata memory revert \d+/),
-    })
-    expect(existsSync(join(at.directory, "fact-7.md"))).toBe(false)
-    expect(at.read("archive/fact-7.md")).toBe(removed)
-    const history = await at.bank.history()
-    expect(history.filter(({ by }) => by === "dream")).toHaveLength(1)
-    const diff = await at.bank.diff(history.at(-1)!.id)
-    expect(diff).toContain("+Number 8 is new.")
-    expect(diff).toContain("-Number 7 is known since spring.")
-    expect(copiesOf(at.directory)).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "L6-6 L6-7 what was added, changed and removed is one change with a reason; a removal is in the archive",
+    async () => {
+      const at = eightMemories()
+      const removed = at.read("fact-7.md")
+      const end = await at
+        .dreaming(
+          changing(
+            () => ({
+              "fact-0.md": memoryText("Fact 0", "Number 0 and number 7 are known since spring."),
+              "fact-7.md": undefined,
+              "new.md": memoryText("Fact 8", "Number 8 is new."),
+            }),
+            "Fact 7 says the same as fact 0.",
+          ),
+        )
+        .dream(order)
+      expect(end).toMatchObject({
+        state: "installed",
+        change: { by: "dream", why: "Fact 7 says the same as fact 0." },
+        message: expect.stringMatching(/1 added, 1 changed, 1 moved to the archive\. .*strata memory revert \d+/),
+      })
+      expect(existsSync(join(at.directory, "fact-7.md"))).toBe(false)
+      expect(at.read("archive/fact-7.md")).toBe(removed)
+      const history = await at.bank.history()
+      expect(history.filter(({ by }) => by === "dream")).toHaveLength(1)
+      const diff = await at.bank.diff(history.at(-1)!.id)
+      expect(diff).toContain("+Number 8 is new.")
+      expect(diff).toContain("-Number 7 is known since spring.")
+      expect(copiesOf(at.directory)).toEqual([])
+    },
+  )
 
   test("L6-6 undo restores every byte", async () => {
     const at = eightMemories()
@@ -174,7 +178,7 @@ describe("L6-7 consent and edits made meanwhile", () => {
     expect(await dreaming.review()).toBeUndefined()
   })
 
-  test("L6-7 a quarter is allowed, and a file that is emptied counts", async () => {
+  test.runIf(isWhole)("L6-7 a quarter is allowed, and a file that is emptied counts", async () => {
     const at = eightMemories()
     const two = at.dreaming(changing(() => ({ "fact-0.md": undefined, "fact-1.md": undefined })))
     expect(await two.dream(order)).toMatchObject({ state: "installed" })
@@ -270,7 +274,7 @@ describe("L6-1 nothing to do costs nothing", () => {
 })
 
 describe("L6-5 a dream can be watched", () => {
-  test("L6-5 phase and status, tool uses, files, the last 30 turns", async () => {
+  test.runIf(isWhole)("L6-5 phase and status, tool uses, files, the last 30 turns", async () => {
     const at = eightMemories()
     const seen: DreamState[] = []
     const dreaming = at.dreaming(async (task) => {
@@ -307,63 +311,66 @@ describe("L6-5 a dream can be watched", () => {
     expect(await watcher.killAny()).toEqual({ state: "none", why: "No dream is running." })
   })
 
-  test("L6-1 a dream that waits for consent, a running one, and a day's limit hold back the next one", async () => {
-    const at = eightMemories()
-    for (const id of ["a", "b", "c", "d", "e"]) at.write({ [`../${id}.jsonl`]: "{}\n" })
-    let spent = 0
-    const daily = {
-      spentOn: async () => spent,
-      add: async (dollars: number) => {
-        spent += dollars
-        return spent
-      },
-    }
-    const response = {
-      id: "r",
-      model: "m",
-      content: [],
-      stop_reason: "end_turn",
-      usage: { input_tokens: 1, output_tokens: 1 },
-    }
-    const dreaming = at.dreaming(
-      async (task) => {
-        expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "skipped", gate: "running" })
-        return {
-          ...(await changing(() => ({ "fact-0.md": memoryText("Fact 0", "Number 0, known.") }))(task)),
-          responses: [response],
-        }
-      },
-      { daily, dollarsFor: () => 3 },
-    )
-    expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "installed" })
-    expect(spent).toBe(3)
-    expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "skipped", gate: "too-soon" })
-    at.clock.advance(25 * HOUR)
-    at.write({ "fact-6.md": memoryText("Fact 6", "Number 6 is new since then.") })
-    const open = { ...FIGURES, conversations: 0 }
-    expect(await dreaming.dream({ figures: open })).toMatchObject({
-      gate: "daily-limit",
-      message:
-        "No dream now: memory work of this project has cost $3.00 today, and the limit is $2 a day (memory-daily-limit).",
-    })
-    expect(await dreaming.overview({ figures: open })).toMatchObject({
-      dream: { dollars: 3 },
-      gates: { open: false, gate: "daily-limit" },
-      skipped: { gate: "daily-limit", at: at.clock.now().toISOString() },
-      today: { spent: 3, limit: 2 },
-    })
-    spent = 0
-    at.clock.advance(HOUR)
-    const hold = { gate: "waiting", message: "A message of yours was waiting for an answer." } as const
-    expect(await dreaming.dream({ figures: open, hold })).toMatchObject({ state: "skipped", ...hold })
-    expect((await dreaming.overview({ figures: open })).skipped).toMatchObject(hold)
-    at.clock.advance(HOUR)
-    const waiting = at.dreaming(
-      changing(() => ({ "fact-1.md": "All is well.\n" })),
-      { asksFirst: true },
-    )
-    expect(await waiting.dream({ figures: open })).toMatchObject({ state: "pending" })
-    at.clock.advance(25 * HOUR)
-    expect(await waiting.dream({ figures: open })).toMatchObject({ state: "skipped", gate: "unreviewed" })
-  })
+  test.runIf(isWhole)(
+    "L6-1 a dream that waits for consent, a running one, and a day's limit hold back the next one",
+    async () => {
+      const at = eightMemories()
+      for (const id of ["a", "b", "c", "d", "e"]) at.write({ [`../${id}.jsonl`]: "{}\n" })
+      let spent = 0
+      const daily = {
+        spentOn: async () => spent,
+        add: async (dollars: number) => {
+          spent += dollars
+          return spent
+        },
+      }
+      const response = {
+        id: "r",
+        model: "m",
+        content: [],
+        stop_reason: "end_turn",
+        usage: { input_tokens: 1, output_tokens: 1 },
+      }
+      const dreaming = at.dreaming(
+        async (task) => {
+          expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "skipped", gate: "running" })
+          return {
+            ...(await changing(() => ({ "fact-0.md": memoryText("Fact 0", "Number 0, known.") }))(task)),
+            responses: [response],
+          }
+        },
+        { daily, dollarsFor: () => 3 },
+      )
+      expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "installed" })
+      expect(spent).toBe(3)
+      expect(await dreaming.dream({ figures: FIGURES })).toMatchObject({ state: "skipped", gate: "too-soon" })
+      at.clock.advance(25 * HOUR)
+      at.write({ "fact-6.md": memoryText("Fact 6", "Number 6 is new since then.") })
+      const open = { ...FIGURES, conversations: 0 }
+      expect(await dreaming.dream({ figures: open })).toMatchObject({
+        gate: "daily-limit",
+        message:
+          "No dream now: memory work of this project has cost $3.00 today, and the limit is $2 a day (memory-daily-limit).",
+      })
+      expect(await dreaming.overview({ figures: open })).toMatchObject({
+        dream: { dollars: 3 },
+        gates: { open: false, gate: "daily-limit" },
+        skipped: { gate: "daily-limit", at: at.clock.now().toISOString() },
+        today: { spent: 3, limit: 2 },
+      })
+      spent = 0
+      at.clock.advance(HOUR)
+      const hold = { gate: "waiting", message: "A message of yours was waiting for an answer." } as const
+      expect(await dreaming.dream({ figures: open, hold })).toMatchObject({ state: "skipped", ...hold })
+      expect((await dreaming.overview({ figures: open })).skipped).toMatchObject(hold)
+      at.clock.advance(HOUR)
+      const waiting = at.dreaming(
+        changing(() => ({ "fact-1.md": "All is well.\n" })),
+        { asksFirst: true },
+      )
+      expect(await waiting.dream({ figures: open })).toMatchObject({ state: "pending" })
+      at.clock.advance(25 * HOUR)
+      expect(await waiting.dream({ figures: open })).toMatchObject({ state: "skipped", gate: "unreviewed" })
+    },
+  )
 })

@@ -1,6 +1,7 @@
 /** BEY-4: what `balanced` may interrupt, and what it risks, on made-up conversations. */
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
+import { isWhole } from "../../../test/size.ts"
 import type { Entry } from "../../journal/entries.ts"
 import { createFlags } from "../../settings/flags.ts"
 import { DEFAULT_SETTINGS, type Settings } from "../../settings/settings.ts"
@@ -50,7 +51,7 @@ function contextOf({ responses, tokens, ends, settings = {}, idleMinutes = 1 }: 
 const LONG = { responses: 150, tokens: 105_000 } as const
 
 describe("BEY-4 balanced", () => {
-  test("knows a pause, a new request, and a task under way", () => {
+  test.runIf(isWhole)("knows a pause, a new request, and a task under way", () => {
     expect(openingOf(contextOf({ ...LONG, ends: "result" }))).toBe("task")
     expect(openingOf(contextOf({ ...LONG, ends: "request" }))).toBe("request")
     expect(openingOf(contextOf({ ...LONG, ends: "result", idleMinutes: 9 }))).toBe("pause")
@@ -67,16 +68,19 @@ describe("BEY-4 balanced", () => {
     expect(planned("result", { settings: { planner: "economy" } }, false)).toBe(true)
   })
 
-  test("has one written when the agent has answered, or where the cache expires, never while it works", () => {
-    const prepares = (moment: "working" | "answered" | "expiring", more: Partial<Talk> = {}) =>
-      preparesNow(contextOf({ ...LONG, ends: "answered", ...more }), { moment, turns: 3 })
-    expect(prepares("working")).toBe(false)
-    expect(prepares("answered")).toBe(true)
-    expect(prepares("expiring")).toBe(true)
-    expect(prepares("expiring", { tokens: 68_000 })).toBe(false) // less than 42% of the threshold
-    expect(prepares("expiring", { idleMinutes: 9 })).toBe(false) // it would be read at full price
-    expect(prepares("expiring", { settings: { figures: { "compact-early": 60_000 } }, tokens: 80_000 })).toBe(true)
-  })
+  test.runIf(isWhole)(
+    "has one written when the agent has answered, or where the cache expires, never while it works",
+    () => {
+      const prepares = (moment: "working" | "answered" | "expiring", more: Partial<Talk> = {}) =>
+        preparesNow(contextOf({ ...LONG, ends: "answered", ...more }), { moment, turns: 3 })
+      expect(prepares("working")).toBe(false)
+      expect(prepares("answered")).toBe(true)
+      expect(prepares("expiring")).toBe(true)
+      expect(prepares("expiring", { tokens: 68_000 })).toBe(false) // less than 42% of the threshold
+      expect(prepares("expiring", { idleMinutes: 9 })).toBe(false) // it would be read at full price
+      expect(prepares("expiring", { settings: { figures: { "compact-early": 60_000 } }, tokens: 80_000 })).toBe(true)
+    },
+  )
 
   test("risks no summary near the start of a conversation", () => {
     const risks = (responses: number) => {

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { memoryText } from "../../../test/dreams.ts"
+import { isWhole } from "../../../test/size.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
@@ -74,18 +75,21 @@ describe("L5-11 two rules that contradict are never both in force, whoever wrote
     expect(await notes.current()).toEqual(["Builds are cached."])
   })
 
-  test("L5-13 what the agent noted never replaces what the person said, by itself or by its marks", async () => {
-    const at = place()
-    await at.extract("Use tabs for indentation.")
-    await at.extract("Use spaces for indentation.", NOTED)
-    await at.byTool(
-      "x.md",
-      memoryText("X", "Use spaces for indentation!", { supersedes: ["use-tabs-for-indentation.md"] }),
-    )
-    expect(await at.current()).toContain("Use tabs for indentation.")
-    await at.bank.confirm("x.md") // the person's yes is their later word
-    expect(await at.current()).not.toContain("Use tabs for indentation.")
-  })
+  test.runIf(isWhole)(
+    "L5-13 what the agent noted never replaces what the person said, by itself or by its marks",
+    async () => {
+      const at = place()
+      await at.extract("Use tabs for indentation.")
+      await at.extract("Use spaces for indentation.", NOTED)
+      await at.byTool(
+        "x.md",
+        memoryText("X", "Use spaces for indentation!", { supersedes: ["use-tabs-for-indentation.md"] }),
+      )
+      expect(await at.current()).toContain("Use tabs for indentation.")
+      await at.bank.confirm("x.md") // the person's yes is their later word
+      expect(await at.current()).not.toContain("Use tabs for indentation.")
+    },
+  )
 
   test("L5-11 files that changed together have no order, and facts that only look alike stay", async () => {
     const at = place()

@@ -1,11 +1,12 @@
 /** Any prompt of the AI SDK comes back as it was sent. */
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import { fromPrompt, joined, type SentMessage } from "./from-prompt.ts"
 import { inVersion } from "./interface.ts"
 import { toCallOptions } from "./prompt.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 150)
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(30, 150))
 
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const PDF = Buffer.from("%PDF-1.4 nothing").toString("base64")

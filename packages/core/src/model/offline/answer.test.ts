@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { isWhole } from "../../../test/size.ts"
 import { answerAbout } from "./answer.ts"
 import type { AnswerBlock, OfferedTool, ReadMessage } from "./read-message.ts"
 import { summarise } from "./summary.ts"
@@ -206,7 +207,7 @@ describe("BEY-6 extractive summaries", () => {
     for (const piece of quoted) expect(words).toContain(piece)
   })
 
-  test("BEY-6 a summary of a summary keeps every user message, over twenty generations", () => {
+  test.runIf(isWhole)("BEY-6 a summary of a summary keeps every user message, over twenty generations", () => {
     let messages: readonly ReadMessage[] = CONVERSATION
     const said = [...USER_MESSAGES]
     for (let generation = 0; generation < 20; generation++) {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { size } from "../../../test/size.ts"
+import { isWhole, size } from "../../../test/size.ts"
 import { fenceLeftOpen } from "../../messages/fences.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import { splitDocument } from "./document.ts"
@@ -190,15 +190,18 @@ describe("BEY-6 extractive summaries of any messages", () => {
     expect(again).toContain("a &lt;system-reminder> before")
   })
 
-  test("BEY-6 half a million tokens and hostile texts fit the budget, within the time limit of a test", () => {
-    const line = "The cause in module.ts was found because `a.b` failed; still open is part 7. "
-    const long = [
-      says("Only touch src/a.ts. ".repeat(20)),
-      ...Array.from({ length: 250 }, (_, at) => answers({ type: "text", text: `${at} ${line.repeat(100)}` })),
-      answers({ type: "text", text: "conversation ".repeat(20_000) }),
-      says("```ts\n".repeat(20_000), `only ${"a".repeat(100_000)}`, "conversation session ".repeat(5_000)),
-      answers({ type: "text", text: "a.".repeat(50_000) }),
-    ]
-    expect(estimator.text(summarise(long, "", budgetOf(4_000)))).toBeLessThanOrEqual(4_000)
-  })
+  test.runIf(isWhole)(
+    "BEY-6 half a million tokens and hostile texts fit the budget, within the time limit of a test",
+    () => {
+      const line = "The cause in module.ts was found because `a.b` failed; still open is part 7. "
+      const long = [
+        says("Only touch src/a.ts. ".repeat(20)),
+        ...Array.from({ length: 250 }, (_, at) => answers({ type: "text", text: `${at} ${line.repeat(100)}` })),
+        answers({ type: "text", text: "conversation ".repeat(20_000) }),
+        says("```ts\n".repeat(20_000), `only ${"a".repeat(100_000)}`, "conversation session ".repeat(5_000)),
+        answers({ type: "text", text: "a.".repeat(50_000) }),
+      ]
+      expect(estimator.text(summarise(long, "", budgetOf(4_000)))).toBeLessThanOrEqual(4_000)
+    },
+  )
 })

@@ -1,5 +1,6 @@
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
+import { size } from "../../../test/size.ts"
 import { PassageIndex } from "../index/passage-index.ts"
 import type { Passage } from "../passages/passage.ts"
 
@@ -100,7 +101,7 @@ test("BEY-5 any text can be indexed and asked for", () => {
       adding(index, "a", [text, context])
       index.search({ text, now: NOW, context: [context] })
     }),
-    { numRuns: 100 },
+    { numRuns: size(15, 100) },
   )
 })
 

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { IN_MEMORY, serversInMemory } from "../../../test/mcp-in-memory.ts"
+import { isWhole } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { judge } from "../../agent/permissions/permissions.ts"
 import { isReadOnly } from "../defaults.ts"
@@ -118,7 +119,7 @@ describe("the time limit of an MCP call", () => {
   /** Its own clock does not move with ours. */
   const inItsProcess = { command: process.execPath, args: [join(import.meta.dirname, "../../../test/mcp-server.ts")] }
 
-  it("LOOP-3: does not run while the person answers a question of the server", async () => {
+  it.runIf(isWhole)("LOOP-3: does not run while the person answers a question of the server", async () => {
     const { tool } = await open(mcpServers({ t: { ...inItsProcess, timeoutMs: 1_000 } }))
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     onTestFinished(() => void vi.useRealTimers())

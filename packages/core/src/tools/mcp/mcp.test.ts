@@ -14,7 +14,7 @@ import { IN_MEMORY, openInMemory } from "../../../test/mcp-in-memory.ts"
 import { createTestServer } from "../../../test/mcp-server.ts"
 import { needs } from "../../../test/needs.ts"
 import { allEnded, isRunning, pidsIn } from "../../../test/processes.ts"
-import { everyNth, size } from "../../../test/size.ts"
+import { everyNth, isWhole, size } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { judge } from "../../agent/permissions/permissions.ts"
 import { isReadOnly } from "../defaults.ts"
@@ -247,7 +247,7 @@ describe("MCP servers", () => {
 })
 
 describe("MCP configurations that people have", () => {
-  it("name the kind of server, a directory inside the project and a timeout", async () => {
+  it.runIf(isWhole)("name the kind of server, a directory inside the project and a timeout", async () => {
     const cwd = realpathSync(scratchDirectory())
     mkdirSync(join(cwd, "sub"))
     const { servers, tool } = await connect(
@@ -280,7 +280,7 @@ describe("MCP configurations that people have", () => {
 })
 
 describe("MCP tools that come later", () => {
-  it("join when a slow server is ready, which does not hold up the others", async () => {
+  it.runIf(isWhole)("join when a slow server is ready, which does not hold up the others", async () => {
     const go = join(scratchDirectory(), "go")
     const { servers, tool, seen } = await connect({ slow: stdio("slow", go), quick: stdio() }, { patienceMs: 0 })
     expect(servers.status()).toMatchObject([{ state: "starting" }, { state: "starting" }])
@@ -311,7 +311,7 @@ describe("MCP tools that come later", () => {
     expect(servers.servers()).toMatchObject([{ name: "t", state: "connected" }])
   })
 
-  it("come from a server that was away at the start, once it is back", async () => {
+  it.runIf(isWhole)("come from a server that was away at the start, once it is back", async () => {
     let now = 0
     const file = join(scratchDirectory(), "there")
     const { servers, seen } = await connect({ t: stdio("away", file) }, { now: () => now })
@@ -452,14 +452,14 @@ describe("MCP calls", () => {
     expect(textIn(await waiting)).toBe("t did not carry out wait: no answer within 150 s.")
   })
 
-  it("that only read are repeated once when the server dies of them", async () => {
+  it.runIf(isWhole)("that only read are repeated once when the server dies of them", async () => {
     const { tool, seen } = await connect({ t: stdio() })
     const file = join(scratchDirectory(), "once")
     expect(textIn(await call(tool("mcp__t__die_reading"), { once: file }))).toBe("alive")
     expect(seen.map(({ state }) => state)).toEqual(["connected", "lost", "connected"])
   })
 
-  it("that may have changed something are not repeated, but the next call connects again", async () => {
+  it.runIf(isWhole)("that may have changed something are not repeated, but the next call connects again", async () => {
     const { tool, servers } = await connect({ t: stdio() })
     const file = join(scratchDirectory(), "once")
     const lost = await call(tool("mcp__t__die_writing"), { once: file })
@@ -497,7 +497,7 @@ describe("MCP calls", () => {
 })
 
 describe("MCP close", () => {
-  it("ends servers that do not want to end, and what they started", needs("linux"), async () => {
+  it.runIf(isWhole)("ends servers that do not want to end, and what they started", needs("linux"), async () => {
     const file = join(scratchDirectory(), "pids")
     const { servers, tool } = await connect({ t: stdio("stubborn", file) })
     const pids = readFileSync(file, "utf8").trim().split("\n").map(Number)
@@ -620,7 +620,7 @@ describe("a hostile MCP server", () => {
     expect(said).not.toContain("\u001b")
   })
 
-  it.each(size(["too-long-id-last"], ["too-long", "too-long-id-last"]))(
+  it.runIf(isWhole).each(["too-long", "too-long-id-last"])(
     "LOOP-3: an answer that is too long is told as our limit, and the server stays: %s",
     async (mode) => {
       const { tool, servers } = await connect({ t: hostile(mode) })

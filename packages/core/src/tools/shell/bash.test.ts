@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { needs } from "../../../test/needs.ts"
+import { isWhole } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { isReadOnly } from "../defaults.ts"
 import { bashOutputTool, killShellTool } from "./background-shells.ts"
@@ -371,7 +372,7 @@ describe("Bash in the background", () => {
     })
   })
 
-  it("background commands die with the conversation, and none starts after it", async () => {
+  it.runIf(isWhole)("background commands die with the conversation, and none starts after it", async () => {
     const { session, bash } = shell()
     const file = join(scratchDirectory(), "pids")
     await call(bash, { command: stubbornSleep(file), run_in_background: true })

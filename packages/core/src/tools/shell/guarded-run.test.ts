@@ -18,6 +18,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { afterEach, describe, expect, it, onTestFinished } from "vitest"
 import { needs } from "../../../test/needs.ts"
 import { allEnded } from "../../../test/processes.ts"
+import { isWhole } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { bashTool } from "./bash.ts"
 import type { Confinement } from "./confinement.ts"
@@ -106,19 +107,22 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
     expect(await run(`cat ${home}/.ssh/id`)).toBe("a key") // the judge knew it, and a rule allowed it
   })
 
-  it("PERM-8 works where the project is a directory for temporary files, or Strata's home is in the project", async () => {
-    const { home, top, run } = world()
-    expect(await run("cat project/file.txt; echo x > made || echo read-only", { at: top })).toContain("read-only")
-    expect(await run("ls -A; ls -A .strata; cat .strata/settings.json", { at: home })).toContain("No such file")
-    expect(await run("ls -A ..", { at: join(home, ".strata") })).toContain(".strata")
-    const inMemory = realpathSync(mkdtempSync("/dev/shm/strata-tools-"))
-    onTestFinished(() => rmSync(inMemory, { recursive: true, force: true }))
-    writeFileSync(join(inMemory, "file"), "in memory\n")
-    expect(await run("cat file; echo x > made || echo read-only", { at: inMemory })).toMatch(
-      /^in memory\n.*\nread-only/,
-    )
-    expect(await run("echo x > $TMPDIR/y && cat $TMPDIR/y", { at: "/tmp" })).toBe("x")
-  })
+  it.runIf(isWhole)(
+    "PERM-8 works where the project is a directory for temporary files, or Strata's home is in the project",
+    async () => {
+      const { home, top, run } = world()
+      expect(await run("cat project/file.txt; echo x > made || echo read-only", { at: top })).toContain("read-only")
+      expect(await run("ls -A; ls -A .strata; cat .strata/settings.json", { at: home })).toContain("No such file")
+      expect(await run("ls -A ..", { at: join(home, ".strata") })).toContain(".strata")
+      const inMemory = realpathSync(mkdtempSync("/dev/shm/strata-tools-"))
+      onTestFinished(() => rmSync(inMemory, { recursive: true, force: true }))
+      writeFileSync(join(inMemory, "file"), "in memory\n")
+      expect(await run("cat file; echo x > made || echo read-only", { at: inMemory })).toMatch(
+        /^in memory\n.*\nread-only/,
+      )
+      expect(await run("echo x > $TMPDIR/y && cat $TMPDIR/y", { at: "/tmp" })).toBe("x")
+    },
+  )
 
   it("PERM-8 works in a project that is reached through a link in a hidden place", async () => {
     for (const mode of ["unasked", "all"] as const) {
@@ -146,29 +150,32 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
     )
   })
 
-  it("PERM-8 ends with everything it started: at its timeout, and when this process is killed", async () => {
-    const { project, env } = world()
-    const session = new ShellSession({ graceMs: 20, timeoutMs: 300 })
-    sessions.push(session)
-    const mark = "61.0625" // a time to sleep that nothing else has
-    const context = testContext({ at: project, env, unasked: true })
-    const result = await call(bashTool(session), { command: `setsid sleep ${mark} & sleep ${mark}` }, context)
-    expect(textIn(result)).toContain("Timed out")
-    expect(sleeping(mark)).toEqual([])
+  it.runIf(isWhole)(
+    "PERM-8 ends with everything it started: at its timeout, and when this process is killed",
+    async () => {
+      const { project, env } = world()
+      const session = new ShellSession({ graceMs: 20, timeoutMs: 300 })
+      sessions.push(session)
+      const mark = "61.0625" // a time to sleep that nothing else has
+      const context = testContext({ at: project, env, unasked: true })
+      const result = await call(bashTool(session), { command: `setsid sleep ${mark} & sleep ${mark}` }, context)
+      expect(textIn(result)).toContain("Timed out")
+      expect(sleeping(mark)).toEqual([])
 
-    const other = "62.0625"
-    const program = `import { bashTool } from ${JSON.stringify(join(import.meta.dirname, "bash.ts"))}
+      const other = "62.0625"
+      const program = `import { bashTool } from ${JSON.stringify(join(import.meta.dirname, "bash.ts"))}
       import { ShellSession } from ${JSON.stringify(join(import.meta.dirname, "shell-session.ts"))}
       const place = ${JSON.stringify(project)}
       const context = { env: { PATH: process.env.PATH }, unasked: true, toolUseId: "x", clock: { now: () => new Date() },
         directory: { get: () => place, set: () => undefined }, progress: () => undefined, signal: new AbortController().signal }
       bashTool(new ShellSession()).execute({ command: "setsid sleep ${other} & sleep ${other}" }, context)`
-    const host = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "inherit" })
-    const pids = await untilSleeping(other, 2)
-    host.kill("SIGKILL")
-    await allEnded(pids)
-    expect(sleeping(other)).toEqual([])
-  })
+      const host = spawn(process.execPath, ["--input-type=module", "--eval", program], { stdio: "inherit" })
+      const pids = await untilSleeping(other, 2)
+      host.kill("SIGKILL")
+      await allEnded(pids)
+      expect(sleeping(other)).toEqual([])
+    },
+  )
 })
 
 describe('the setting sandbox "all"', needs("sandbox"), () => {

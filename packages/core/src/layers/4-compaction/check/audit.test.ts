@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
+import { isWhole } from "../../../../test/size.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import type { Message } from "../../../messages/messages.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
@@ -128,7 +129,7 @@ describe("BEY-2 what a summary claims", () => {
     ).toEqual([])
   })
 
-  test("hostile texts are checked to the end: none takes the time limit of a test", () => {
+  test.runIf(isWhole)("hostile texts are checked to the end: none takes the time limit of a test", () => {
     const hostile = [
       "S3BUCKETNAMEFORPRODUCTIONBACKUPSANDMORE_", // once more than the age of the universe
       "a+".repeat(5_000),

@@ -4,6 +4,7 @@ import { get } from "node:http"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { oauthServer } from "../../../../test/oauth-server.ts"
+import { isWhole } from "../../../../test/size.ts"
 import { call, scratchDirectory, textIn } from "../../../../test/tool-context.ts"
 import { openMcpTools } from "../mcp.ts"
 import type { SignInPerson } from "./sign-in.ts"
@@ -61,19 +62,22 @@ describe("PERM-3 an MCP server that needs a sign-in", () => {
     expect(asked).not.toContain("/register")
   })
 
-  it("knows a refused token also where a web server has put its own Response in place of the global one", async () => {
-    const server = await oauthServer()
-    const { echo } = await signedIn(server.url)
-    server.expire()
-    server.revoke()
-    const { Response: usual } = globalThis
-    globalThis.Response = class extends usual {}
-    try {
-      expect(await echo()).toContain("you have to sign in first")
-    } finally {
-      globalThis.Response = usual
-    }
-  })
+  it.runIf(isWhole)(
+    "knows a refused token also where a web server has put its own Response in place of the global one",
+    async () => {
+      const server = await oauthServer()
+      const { echo } = await signedIn(server.url)
+      server.expire()
+      server.revoke()
+      const { Response: usual } = globalThis
+      globalThis.Response = class extends usual {}
+      try {
+        expect(await echo()).toContain("you have to sign in first")
+      } finally {
+        globalThis.Response = usual
+      }
+    },
+  )
 
   it("works after the sign-in, in later sessions too, and renews its tokens", async () => {
     const server = await oauthServer()
@@ -92,21 +96,24 @@ describe("PERM-3 an MCP server that needs a sign-in", () => {
     expect(await later.echo()).toBe("echo: hi")
   })
 
-  it("asks for what a call needs and what it had, after a call that its token does not allow", async () => {
-    const server = await oauthServer()
-    const { hub, echo } = await signedIn(server.url)
-    server.requiredScope = "write"
-    expect(await echo()).toContain("you have to sign in again, because this needs more rights. Type /mcp login hub")
-    expect(hub().state).toBe("connected")
-    await hub().signIn!(browser)
-    expect(server.requestedScope).toBe("write")
-    expect(await echo()).toBe("echo: hi")
-    server.requiredScope = "delete"
-    expect(await echo()).toContain("you have to sign in again")
-    await hub().signIn!(browser)
-    expect(server.requestedScope).toBe("write delete")
-    expect(await echo()).toBe("echo: hi")
-  })
+  it.runIf(isWhole)(
+    "asks for what a call needs and what it had, after a call that its token does not allow",
+    async () => {
+      const server = await oauthServer()
+      const { hub, echo } = await signedIn(server.url)
+      server.requiredScope = "write"
+      expect(await echo()).toContain("you have to sign in again, because this needs more rights. Type /mcp login hub")
+      expect(hub().state).toBe("connected")
+      await hub().signIn!(browser)
+      expect(server.requestedScope).toBe("write")
+      expect(await echo()).toBe("echo: hi")
+      server.requiredScope = "delete"
+      expect(await echo()).toContain("you have to sign in again")
+      await hub().signIn!(browser)
+      expect(server.requestedScope).toBe("write delete")
+      expect(await echo()).toBe("echo: hi")
+    },
+  )
 
   it("keeps tokens in a file of the owner's only, for this address only; a damaged one counts as none", async () => {
     const { url } = await oauthServer()
