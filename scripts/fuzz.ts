@@ -14,7 +14,7 @@ if (!Number.isInteger(runs) || runs < 1 || !Number.isInteger(seed)) {
   process.exit(2)
 }
 console.log(`${runs} conversations for each invariant, seed ${seed}`)
-const env = { ...process.env, FUZZ_RUNS: String(runs), FUZZ_SEED: String(seed) }
+const env = { ...process.env, TEST_SIZE: "whole", FUZZ_RUNS: String(runs), FUZZ_SEED: String(seed) }
 const TESTS = [
   "packages/core/test/invariants",
   "packages/core/test/integration/core-requests.test.ts",
@@ -42,7 +42,7 @@ const TESTS = [
   "packages/proxy/test/event-reader.test.ts",
   "packages/core/src/callers/http/parsed-bodies.test.ts",
   "packages/adapters/test/langchain-",
-  "packages/adapters/test/random-programs.test.ts",
+  "packages/adapters/test/random-programs.whole.test.ts",
   "packages/adapters/test/recall-streams.test.ts",
 ]
 const only = process.argv.slice(4)

@@ -66,7 +66,7 @@ function strata(url: string, ...args: string[]): Promise<{ code: number | null; 
 const DAY_MS = 24 * 60 * 60 * 1_000
 
 describe("BEY-12 caring for the tables", needs("postgres"), () => {
-  test("BEY-12 two migrations at once: one makes the tables, the other finds them", async () => {
+  test.runIf(isWhole)("BEY-12 two migrations at once: one makes the tables, the other finds them", async () => {
     const url = await server.emptyDatabase()
     const reports = await Promise.all([migrate({ connectionString: url }), migrate({ connectionString: url })])
     expect(reports.map(({ from }) => from).sort()).toEqual([0, SCHEMA_VERSION])
@@ -102,21 +102,24 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
     },
   )
 
-  test("BEY-12 tables of an earlier version go forward by the steps that they lack, and a step that fails changes nothing", async () => {
-    const url = await server.emptyDatabase()
-    await migrate({ connectionString: url })
-    const later = (sql: string) => [
-      ...STEPS,
-      { version: SCHEMA_VERSION + 1, name: "later", sql: ["create table strata.later (n int)", sql] },
-    ]
-    await expect(migrateBy(later("no sql"), { connectionString: url })).rejects.toThrow("syntax error")
-    expect((await schemaStatus(url)).version).toBe(SCHEMA_VERSION)
-    const report = await migrateBy(later("insert into strata.later values (1)"), { connectionString: url })
-    expect(report).toMatchObject({ from: SCHEMA_VERSION, to: SCHEMA_VERSION + 1 })
-    await expect(migrate({ connectionString: url })).rejects.toThrow("Update Strata here")
-  })
+  test.runIf(isWhole)(
+    "BEY-12 tables of an earlier version go forward by the steps that they lack, and a step that fails changes nothing",
+    async () => {
+      const url = await server.emptyDatabase()
+      await migrate({ connectionString: url })
+      const later = (sql: string) => [
+        ...STEPS,
+        { version: SCHEMA_VERSION + 1, name: "later", sql: ["create table strata.later (n int)", sql] },
+      ]
+      await expect(migrateBy(later("no sql"), { connectionString: url })).rejects.toThrow("syntax error")
+      expect((await schemaStatus(url)).version).toBe(SCHEMA_VERSION)
+      const report = await migrateBy(later("insert into strata.later values (1)"), { connectionString: url })
+      expect(report).toMatchObject({ from: SCHEMA_VERSION, to: SCHEMA_VERSION + 1 })
+      await expect(migrate({ connectionString: url })).rejects.toThrow("Update Strata here")
+    },
+  )
 
-  test("BEY-12 a log is read in pieces, and a small one in one call", async () => {
+  test.runIf(isWhole)("BEY-12 a log is read in pieces, and a small one in one call", async () => {
     const url = await server.database()
     const pool = new pg.Pool({ connectionString: url })
     stores.push({ close: () => pool.end() })
@@ -144,25 +147,31 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
     expect(Buffer.concat(pieces).equals(Buffer.from(`${lines.join("\n")}\n`))).toBe(true)
   })
 
-  test("BEY-12 without tables, and with those of a later version, a store says what to do with its first call", async () => {
-    const url = await server.emptyDatabase()
-    await expect(opened(url).projects()).rejects.toThrow(/no tables of Strata[\s\S]*strata store migrate/)
-    expect(await strata(url, "status")).toMatchObject({
-      code: 1,
-      said: expect.stringContaining("no tables of Strata yet"),
-    })
-    expect(await strata(url, "migrate")).toMatchObject({
-      code: 0,
-      said: expect.stringContaining(`0 to ${SCHEMA_VERSION}`),
-    })
-    expect(await opened(url).projects()).toEqual([])
-    await asOwner(url, (client) => client.query("insert into strata.schema_version values (99, 'later')"))
-    await expect(postgresStore({ pool: new pg.Pool({ connectionString: url }) }).projects()).rejects.toThrow(
-      `have version 99, and this program knows ${SCHEMA_VERSION}. Nothing was changed`,
-    )
-    expect(await strata(url, "migrate")).toMatchObject({ code: 1, said: expect.stringContaining("Update Strata here") })
-    expect(await strata(url, "status")).toMatchObject({ code: 1, said: expect.stringContaining("version 99") })
-  })
+  test.runIf(isWhole)(
+    "BEY-12 without tables, and with those of a later version, a store says what to do with its first call",
+    async () => {
+      const url = await server.emptyDatabase()
+      await expect(opened(url).projects()).rejects.toThrow(/no tables of Strata[\s\S]*strata store migrate/)
+      expect(await strata(url, "status")).toMatchObject({
+        code: 1,
+        said: expect.stringContaining("no tables of Strata yet"),
+      })
+      expect(await strata(url, "migrate")).toMatchObject({
+        code: 0,
+        said: expect.stringContaining(`0 to ${SCHEMA_VERSION}`),
+      })
+      expect(await opened(url).projects()).toEqual([])
+      await asOwner(url, (client) => client.query("insert into strata.schema_version values (99, 'later')"))
+      await expect(postgresStore({ pool: new pg.Pool({ connectionString: url }) }).projects()).rejects.toThrow(
+        `have version 99, and this program knows ${SCHEMA_VERSION}. Nothing was changed`,
+      )
+      expect(await strata(url, "migrate")).toMatchObject({
+        code: 1,
+        said: expect.stringContaining("Update Strata here"),
+      })
+      expect(await strata(url, "status")).toMatchObject({ code: 1, said: expect.stringContaining("version 99") })
+    },
+  )
 
   test.runIf(isWhole)(
     "BEY-12 a role that may not do something is told what an administrator must do, and nothing changed",
@@ -242,51 +251,57 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
     },
   )
 
-  test("BEY-12 erasing an owner takes everything of it in all projects, and nothing of another", async () => {
-    const store = opened(await server.database())
-    for (const owner of ["jane", "john"])
-      for (const project of ["shop", "blog"]) {
-        const place = placeFor(project, owner)
-        await (await conversation(store, { project: place, id: "c" }, "hello")).close()
-        await store.memories({ project: place }).install([{ path: "a.md", text: owner }])
-        await store.budget(place).add(1, "2026-11-17")
-      }
-    const report = await eraseFrom(store, { owner: "jane" })
-    const { before, after, left } = report
-    expect(before).toMatchObject({ conversations: 2, memoryFiles: 2, sums: 2 })
-    expect({ after: Object.values(after), left }).toEqual({ after: [0, 0, 0, 0, 0, 0], left: [] })
-    expect(await store.projects()).toEqual([placeFor("blog", "john"), placeFor("shop", "john")].sort())
-    expect(await store.memories({ project: placeFor("shop", "john") }).read("a.md")).toBe("john")
-    expect(await store.memories({ project: placeFor("shop", "jane") }).read("a.md")).toBeUndefined()
-  })
+  test.runIf(isWhole)(
+    "BEY-12 erasing an owner takes everything of it in all projects, and nothing of another",
+    async () => {
+      const store = opened(await server.database())
+      for (const owner of ["jane", "john"])
+        for (const project of ["shop", "blog"]) {
+          const place = placeFor(project, owner)
+          await (await conversation(store, { project: place, id: "c" }, "hello")).close()
+          await store.memories({ project: place }).install([{ path: "a.md", text: owner }])
+          await store.budget(place).add(1, "2026-11-17")
+        }
+      const report = await eraseFrom(store, { owner: "jane" })
+      const { before, after, left } = report
+      expect(before).toMatchObject({ conversations: 2, memoryFiles: 2, sums: 2 })
+      expect({ after: Object.values(after), left }).toEqual({ after: [0, 0, 0, 0, 0, 0], left: [] })
+      expect(await store.projects()).toEqual([placeFor("blog", "john"), placeFor("shop", "john")].sort())
+      expect(await store.memories({ project: placeFor("shop", "john") }).read("a.md")).toBe("john")
+      expect(await store.memories({ project: placeFor("shop", "jane") }).read("a.md")).toBeUndefined()
+    },
+  )
 
-  test("BEY-12 erasing a subject takes conversations, memories and messages that name it, and says what is open", async () => {
-    const url = await server.database()
-    for (const store of [opened(url), memoryStore()]) {
-      await (await conversation(store, { project: "p", id: "names" }, 'mail "Jane Doe" now')).close()
-      await (await conversation(store, { project: "p", id: "other" }, "nothing")).close()
-      const open = await conversation(store, { project: "p", id: "open" }, "JANE DOE is here")
-      const memories = store.memories({ project: "p" })
-      await memories.install([
-        { path: "jane.md", text: "---\nname: Jane\n---\nJane Doe likes tea\n" },
-        { path: "tea.md", text: "---\nname: Tea\n---\nTea is green\n" },
-      ])
-      const mailbox = store.mailboxes({ project: "p", team: "t" })
-      for (const text of ["one", "ask jane doe", "three"])
-        await mailbox.send({ from: "a", to: ["b"], content: { text } })
-      const report = await eraseFrom(store, { subject: "Jane Doe" })
-      expect(report.before).toMatchObject({ conversations: 2, messages: 1 })
-      expect(report.before.memoryFiles).toBeGreaterThan(0)
-      expect(report.after).toMatchObject({ conversations: 1, messages: 0, memoryFiles: 0 })
-      expect(report.left).toEqual([expect.stringContaining("conversation p/open")])
-      const left = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
-      expect(left).toEqual(["one", undefined, "three"])
-      expect(await memories.read("tea.md")).toContain("green")
-      await open.close()
-      expect((await eraseFrom(store, { subject: "jane doe" })).after.conversations).toBe(0)
-      expect((await store.list("p")).map(({ id }) => id)).toEqual(["other"])
-    }
-  })
+  test.runIf(isWhole)(
+    "BEY-12 erasing a subject takes conversations, memories and messages that name it, and says what is open",
+    async () => {
+      const url = await server.database()
+      for (const store of [opened(url), memoryStore()]) {
+        await (await conversation(store, { project: "p", id: "names" }, 'mail "Jane Doe" now')).close()
+        await (await conversation(store, { project: "p", id: "other" }, "nothing")).close()
+        const open = await conversation(store, { project: "p", id: "open" }, "JANE DOE is here")
+        const memories = store.memories({ project: "p" })
+        await memories.install([
+          { path: "jane.md", text: "---\nname: Jane\n---\nJane Doe likes tea\n" },
+          { path: "tea.md", text: "---\nname: Tea\n---\nTea is green\n" },
+        ])
+        const mailbox = store.mailboxes({ project: "p", team: "t" })
+        for (const text of ["one", "ask jane doe", "three"])
+          await mailbox.send({ from: "a", to: ["b"], content: { text } })
+        const report = await eraseFrom(store, { subject: "Jane Doe" })
+        expect(report.before).toMatchObject({ conversations: 2, messages: 1 })
+        expect(report.before.memoryFiles).toBeGreaterThan(0)
+        expect(report.after).toMatchObject({ conversations: 1, messages: 0, memoryFiles: 0 })
+        expect(report.left).toEqual([expect.stringContaining("conversation p/open")])
+        const left = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
+        expect(left).toEqual(["one", undefined, "three"])
+        expect(await memories.read("tea.md")).toContain("green")
+        await open.close()
+        expect((await eraseFrom(store, { subject: "jane doe" })).after.conversations).toBe(0)
+        expect((await store.list("p")).map(({ id }) => id)).toEqual(["other"])
+      }
+    },
+  )
 
   test("BEY-12 what is erased is no longer in the search index on the server, and the rest is found", async () => {
     const url = await server.database()

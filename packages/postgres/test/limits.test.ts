@@ -176,7 +176,7 @@ describe("limits", needs("postgres"), () => {
     silent.close()
   })
 
-  test("BEY-12 a server that is away and starts again: calls wait for it", async () => {
+  test.runIf(isWhole)("BEY-12 a server that is away and starts again: calls wait for it", async () => {
     const store = storeOf({ connectionString: address })
     await store.budget("p").spentOn(DAY)
     await server.kill()

@@ -147,98 +147,104 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
     },
   )
 
-  test("BEY-12 a conversation and a team go on after each move, and a second move takes what is new", async () => {
-    const [address, url] = [{ project: "shop", id: "c0" }, await server.database()]
-    await conversations(1, 10)
-    const team = { project: "shop", team: "t" }
-    const mailbox = filesIn("home").mailboxes(team)
-    const { cursor } = await mailbox.send({ from: "a", to: ["b"], content: { text: "one" } })
-    await mailbox.send({ from: "a", to: ["b"], content: { text: "two" } })
-    await mailbox.close()
-    await moveContents({ from: filesIn("home"), to: tablesAt(url) })
-    const journal = await tablesAt(url).open(address, { access: "write" })
-    await journal.append([user("on the server")])
-    await journal.close()
-    const onServer = tablesAt(url).mailboxes(team)
-    expect((await onServer.read(cursor)).messages.map(({ content }) => content.text)).toEqual(["two"])
-    const three = await onServer.send({ from: "a", to: ["b"], content: { text: "three" } })
-    expect(three.sequence).toBe(3)
-    await onServer.send({ from: "b", to: ["a"], content: { text: "four" } })
+  test.runIf(isWhole)(
+    "BEY-12 a conversation and a team go on after each move, and a second move takes what is new",
+    async () => {
+      const [address, url] = [{ project: "shop", id: "c0" }, await server.database()]
+      await conversations(1, 10)
+      const team = { project: "shop", team: "t" }
+      const mailbox = filesIn("home").mailboxes(team)
+      const { cursor } = await mailbox.send({ from: "a", to: ["b"], content: { text: "one" } })
+      await mailbox.send({ from: "a", to: ["b"], content: { text: "two" } })
+      await mailbox.close()
+      await moveContents({ from: filesIn("home"), to: tablesAt(url) })
+      const journal = await tablesAt(url).open(address, { access: "write" })
+      await journal.append([user("on the server")])
+      await journal.close()
+      const onServer = tablesAt(url).mailboxes(team)
+      expect((await onServer.read(cursor)).messages.map(({ content }) => content.text)).toEqual(["two"])
+      const three = await onServer.send({ from: "a", to: ["b"], content: { text: "three" } })
+      expect(three.sequence).toBe(3)
+      await onServer.send({ from: "b", to: ["a"], content: { text: "four" } })
 
-    const back = await moveContents({ from: tablesAt(url), to: filesIn("home") })
-    expect(back).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
-    const again = await filesIn("home").open(address, { access: "write" })
-    const entries = await listOf(again.entries())
-    expect(entries.map((entry) => (entry.type === "user" ? entry.message.content : "")).slice(1)).toEqual([
-      "四",
-      "on the server",
-    ])
-    await again.append([user("in files")])
-    await again.close()
-    const inFiles = filesIn("home").mailboxes(team)
-    expect((await inFiles.read(three.cursor)).messages.map(({ content }) => content.text)).toEqual(["four"])
-    expect((await inFiles.read(cursor)).messages).toHaveLength(3)
-    const five = await inFiles.send({ from: "a", to: ["b"], content: { text: "five" } })
-    await inFiles.close()
-    const forth = await moveContents({ from: filesIn("home"), to: tablesAt(url) })
-    expect(forth).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
-    const { messages } = await tablesAt(url).mailboxes(team).read(three.cursor)
-    expect(messages.map(({ content }) => content.text)).toEqual(["four", "five"])
-    // what is sent now comes after every place that anyone has read to
-    await tablesAt(url)
-      .mailboxes(team)
-      .send({ from: "a", to: ["b"], content: { text: "six" } })
-    const { messages: last } = await tablesAt(url).mailboxes(team).read(five.cursor)
-    expect(last.map(({ content }) => content.text)).toEqual(["six"])
-    expect(await moveContents({ from: tablesAt(url), to: filesIn("home") })).toMatchObject({
-      refused: [],
-      outcomes: { continued: 1, equal: 1 },
-    })
-  })
+      const back = await moveContents({ from: tablesAt(url), to: filesIn("home") })
+      expect(back).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
+      const again = await filesIn("home").open(address, { access: "write" })
+      const entries = await listOf(again.entries())
+      expect(entries.map((entry) => (entry.type === "user" ? entry.message.content : "")).slice(1)).toEqual([
+        "四",
+        "on the server",
+      ])
+      await again.append([user("in files")])
+      await again.close()
+      const inFiles = filesIn("home").mailboxes(team)
+      expect((await inFiles.read(three.cursor)).messages.map(({ content }) => content.text)).toEqual(["four"])
+      expect((await inFiles.read(cursor)).messages).toHaveLength(3)
+      const five = await inFiles.send({ from: "a", to: ["b"], content: { text: "five" } })
+      await inFiles.close()
+      const forth = await moveContents({ from: filesIn("home"), to: tablesAt(url) })
+      expect(forth).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
+      const { messages } = await tablesAt(url).mailboxes(team).read(three.cursor)
+      expect(messages.map(({ content }) => content.text)).toEqual(["four", "five"])
+      // what is sent now comes after every place that anyone has read to
+      await tablesAt(url)
+        .mailboxes(team)
+        .send({ from: "a", to: ["b"], content: { text: "six" } })
+      const { messages: last } = await tablesAt(url).mailboxes(team).read(five.cursor)
+      expect(last.map(({ content }) => content.text)).toEqual(["six"])
+      expect(await moveContents({ from: tablesAt(url), to: filesIn("home") })).toMatchObject({
+        refused: [],
+        outcomes: { continued: 1, equal: 1 },
+      })
+    },
+  )
 
-  test("BEY-12 a move that is killed or stopped goes on where it ended, and says that both sides are equal", async () => {
-    await conversations(20, 10_000)
-    const url = await server.database()
-    const client = new pg.Client({ connectionString: url.replace("app@", "owner@") })
-    await client.connect()
-    /** From then on a journal waits before it is written, until the lock is free. */
-    const holdAfter = (journals: number) =>
-      client.query(`create or replace function public.hold() returns trigger language plpgsql as $$ begin
+  test.runIf(isWhole)(
+    "BEY-12 a move that is killed or stopped goes on where it ended, and says that both sides are equal",
+    async () => {
+      await conversations(20, 10_000)
+      const url = await server.database()
+      const client = new pg.Client({ connectionString: url.replace("app@", "owner@") })
+      await client.connect()
+      /** From then on a journal waits before it is written, until the lock is free. */
+      const holdAfter = (journals: number) =>
+        client.query(`create or replace function public.hold() returns trigger language plpgsql as $$ begin
           if (select count(*) from strata.journal) >= ${journals} then perform pg_advisory_xact_lock_shared(4711); end if;
           return new; end $$`)
-    const isHeld = async () =>
-      (await client.query("select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted"))
-        .rowCount! > 0
-    try {
-      await holdAfter(3)
-      await client.query(
-        "create trigger hold before insert on strata.journal for each row execute function public.hold()",
-      )
-      await client.query("select pg_advisory_lock(4711)")
-      const killed = strata("move", "home", url, "--yes")
-      await until(isHeld)
-      killed.child.kill("SIGKILL")
-      expect((await killed.ended).signal).toBe("SIGKILL")
-      await until(async () => (await client.query(END_OTHERS)).rowCount === 0) // the server goes on with what it was sent
-      await holdAfter(8)
-      const stopped = strata("move", "home", url, "--yes")
-      await until(isHeld)
-      stopped.child.kill("SIGINT")
-      await client.query("select pg_advisory_unlock(4711)")
-      const { code, said } = await stopped.ended
-      expect(code).not.toBe(0)
-      expect(said).toContain("The same command goes on from here")
-      const last = await strata("move", "home", url, "--yes", "--json").ended
-      expect(last.code, last.said).toBe(0)
-      const report = JSON.parse(last.said) as { outcomes: Record<string, number>; sha256: string }
-      expect(report.outcomes.equal).toBeGreaterThan(2)
-      const back = await moveContents({ from: tablesAt(url), to: filesIn("back") })
-      expect(back.sha256).toBe(report.sha256)
-      expect(bytesIn(join(root, "back"))).toEqual(bytesIn(join(root, "home")))
-    } finally {
-      await client.end()
-    }
-  })
+      const isHeld = async () =>
+        (await client.query("select from pg_locks where locktype = 'advisory' and objid = 4711 and not granted"))
+          .rowCount! > 0
+      try {
+        await holdAfter(3)
+        await client.query(
+          "create trigger hold before insert on strata.journal for each row execute function public.hold()",
+        )
+        await client.query("select pg_advisory_lock(4711)")
+        const killed = strata("move", "home", url, "--yes")
+        await until(isHeld)
+        killed.child.kill("SIGKILL")
+        expect((await killed.ended).signal).toBe("SIGKILL")
+        await until(async () => (await client.query(END_OTHERS)).rowCount === 0) // the server goes on with what it was sent
+        await holdAfter(8)
+        const stopped = strata("move", "home", url, "--yes")
+        await until(isHeld)
+        stopped.child.kill("SIGINT")
+        await client.query("select pg_advisory_unlock(4711)")
+        const { code, said } = await stopped.ended
+        expect(code).not.toBe(0)
+        expect(said).toContain("The same command goes on from here")
+        const last = await strata("move", "home", url, "--yes", "--json").ended
+        expect(last.code, last.said).toBe(0)
+        const report = JSON.parse(last.said) as { outcomes: Record<string, number>; sha256: string }
+        expect(report.outcomes.equal).toBeGreaterThan(2)
+        const back = await moveContents({ from: tablesAt(url), to: filesIn("back") })
+        expect(back.sha256).toBe(report.sha256)
+        expect(bytesIn(join(root, "back"))).toEqual(bytesIn(join(root, "home")))
+      } finally {
+        await client.end()
+      }
+    },
+  )
 
   test("BEY-12 what is a person's own reaches a server that others use only after the person saw it and said yes", async () => {
     await conversations(2, 10)

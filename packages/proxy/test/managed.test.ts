@@ -168,7 +168,7 @@ describe("BEY-11 a program behind the proxy", () => {
     expect(last).toContain("This conversation continues")
   })
 
-  test("summaries are asked for as the client asks: its key, its prompt, from its cache", async () => {
+  test.runIf(isWhole)("summaries are asked for as the client asks: its key, its prompt, from its cache", async () => {
     const { url, sim, brain } = await running()
     const program = new Program(url)
     for (let round = 0; round < 14; round++) await program.round(LONG)
@@ -224,7 +224,7 @@ describe("BEY-14 conversations behind the proxy", () => {
     expect((await again.status())[0]!.id).toBe((await plans.status())[0]!.id)
   })
 
-  test("another process does not charge going direct for what the server still has", async () => {
+  test.runIf(isWhole)("another process does not charge going direct for what the server still has", async () => {
     const { sim, url, home, plans } = await running()
     const program = new Program(url)
     for (let round = 0; round < 4; round++) await program.round(LONG)
@@ -268,33 +268,36 @@ describe("BEY-14 conversations behind the proxy", () => {
     expect((await plans.status()).map(({ requests }) => requests).sort()).toEqual([1, 3 + 1])
   })
 
-  test("the client's own compaction: the order is answered from our view, and its list goes on in the same conversation", async () => {
-    const { url, plans, brain, sim } = await running()
-    const program = new Program(url, { "x-session-id": "one" })
-    for (let round = 0; round < 3; round++) await program.round()
-    const order =
-      "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\nAn <analysis> block followed by a <summary> block."
-    const [...list] = program.messages
-    program.say(order)
-    await program.ask()
-    const [call, result] = list.slice(-2)
-    program.messages = [
-      {
-        role: "user",
-        content:
-          "This session is being continued from a previous conversation that ran out of context. We count the files of the project, one directory after the other, and add them up.",
-      },
-      call!,
-      result!,
-    ]
-    await program.round()
-    await program.round()
-    expect(sim.stats().errors).toEqual({})
-    const last = JSON.stringify(brain.asked.at(-1))
-    expect(last.match(/A record of what was said and done/g)).toHaveLength(1)
-    expect(last).toContain("We count the files of the project, one directory after the other, and add them up.")
-    expect(await plans.status()).toHaveLength(1)
-  })
+  test.runIf(isWhole)(
+    "the client's own compaction: the order is answered from our view, and its list goes on in the same conversation",
+    async () => {
+      const { url, plans, brain, sim } = await running()
+      const program = new Program(url, { "x-session-id": "one" })
+      for (let round = 0; round < 3; round++) await program.round()
+      const order =
+        "CRITICAL: Respond with TEXT ONLY. Do NOT call any tools.\nAn <analysis> block followed by a <summary> block."
+      const [...list] = program.messages
+      program.say(order)
+      await program.ask()
+      const [call, result] = list.slice(-2)
+      program.messages = [
+        {
+          role: "user",
+          content:
+            "This session is being continued from a previous conversation that ran out of context. We count the files of the project, one directory after the other, and add them up.",
+        },
+        call!,
+        result!,
+      ]
+      await program.round()
+      await program.round()
+      expect(sim.stats().errors).toEqual({})
+      const last = JSON.stringify(brain.asked.at(-1))
+      expect(last.match(/A record of what was said and done/g)).toHaveLength(1)
+      expect(last).toContain("We count the files of the project, one directory after the other, and add them up.")
+      expect(await plans.status()).toHaveLength(1)
+    },
+  )
 
   test("an answer that the client cut off, and one that it asks for again", async () => {
     const { url, brain, sim } = await running()

@@ -16,7 +16,7 @@ describe("BEY-7 generated work", () => {
     expect(generatedWork({ ...OPTIONS, tokens: 200_000 }).entries.length).toBeGreaterThan(1.5 * work.entries.length)
   })
 
-  test("outgrows a window, uses names again, and has rules and changed files to keep", async () => {
+  test.runIf(isWhole)("outgrows a window, uses names again, and has rules and changed files to keep", async () => {
     const { reports, pauses } = await replay(generatedWork(OPTIONS), {
       policies: [none, claudeStyle],
       window: 40_000,

@@ -3,6 +3,7 @@ import { createAnthropic } from "@ai-sdk/anthropic"
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai"
 import OldAnthropic from "anthropic-sdk-0"
 import { describe, expect, test } from "vitest"
+import { isWhole } from "../../core/test/size.ts"
 import type { AnswerBlock, BrainTurn } from "../src/brain.ts"
 import { client, KEY, MODEL, scripted, simulator } from "./simulator.ts"
 
@@ -82,7 +83,7 @@ describe.each([
     expect(answer.content[0]).toMatchObject({ text: "It says: Rain" })
   })
 
-  test("retries after overload", async () => {
+  test.runIf(isWhole)("retries after overload", async () => {
     const sim = await simulator({ faults: [{ fault: { kind: "rate-limit", retryAfterSeconds: 0 }, times: 1 }] })
     expect((await connect(sim.url, 1).messages.create(ASK)).stop_reason).toBe("end_turn")
     expect(sim.log.map(({ status }) => status)).toEqual([429, 200])

@@ -26,7 +26,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 failures of AI SDK %i", (versi
     expect(lines).toEqual([])
   })
 
-  test("an error in the middle is the program's to see, and it can ask again", async () => {
+  test.runIf(isWhole)("an error in the middle is the program's to see, and it can ask again", async () => {
     const faults = [{ fault: { kind: "stream-error" as const, afterEvents: 6 }, times: 1 }]
     const { model, tools, lines } = await program(version, { result: "short ", faults })
     const ask = { tools, ...limit, prompt: "Task A: 3 steps", model: model() }
@@ -38,7 +38,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 failures of AI SDK %i", (versi
     expect(lines).toEqual([])
   })
 
-  test("the SDK's own retries work as before", async () => {
+  test.runIf(isWhole)("the SDK's own retries work as before", async () => {
     const faults = [{ fault: { kind: "rate-limit" as const, retryAfterSeconds: 0 }, times: 1 }]
     const { model, tools, lines } = await program(version, { result: "short ", faults })
     const ask = { tools, ...limit, maxRetries: 1, prompt: "Task A: 3 steps", model: model() }

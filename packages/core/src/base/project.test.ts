@@ -17,7 +17,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { needs } from "../../test/needs.ts"
-import { size } from "../../test/size.ts"
+import { isWhole, size } from "../../test/size.ts"
 import { isSafeId, projectName } from "./ids.ts"
 import { placeFor } from "./owner.ts"
 import { projectAt } from "./project.ts"
@@ -61,7 +61,7 @@ test("BEY-12 two clones at two paths are one project, by their remote or by thei
   expect(await nameAt(join(top, "copy"))).toBe(await nameAt(local))
 })
 
-test("BEY-12 the same path with two projects in turn is two projects", async () => {
+test.runIf(isWhole)("BEY-12 the same path with two projects in turn is two projects", async () => {
   const app = join(directory(), "app")
   const names: string[] = []
   for (const remote of [ACME, "git@github.com:acme/other.git", undefined, undefined]) {
@@ -72,22 +72,25 @@ test("BEY-12 the same path with two projects in turn is two projects", async () 
   expect(new Set(names).size).toBe(4)
 })
 
-test("BEY-12 L5-10 worktrees and subdirectories are the project, a submodule is one of its own, and home is not the project of all below", async () => {
-  const top = directory()
-  const main = repository(join(top, "main"))
-  git(main, "worktree", "add", "-q", "../tree", "-b", "side")
-  repository(join(top, "part"))
-  git(main, "submodule", "--quiet", "add", "../part", "sub")
-  mkdirSync(join(main, "src"))
-  const name = await nameAt(main)
-  for (const path of [join(main, "src"), join(top, "tree")])
-    expect(await at(path)).toMatchObject({ name, directory: main })
-  expect(await nameAt(join(main, "sub"))).not.toBe(name)
-  expect(await nameAt(join(main, "sub"))).toBe(await nameAt(join(top, "part")))
-  const home = { env: { ...env, HOME: main } }
-  expect(await at(join(main, "src"), home)).toMatchObject({ from: "path", name: projectName(join(main, "src")) })
-  expect(await at(main, home)).toMatchObject({ from: "root-commit", name })
-})
+test.runIf(isWhole)(
+  "BEY-12 L5-10 worktrees and subdirectories are the project, a submodule is one of its own, and home is not the project of all below",
+  async () => {
+    const top = directory()
+    const main = repository(join(top, "main"))
+    git(main, "worktree", "add", "-q", "../tree", "-b", "side")
+    repository(join(top, "part"))
+    git(main, "submodule", "--quiet", "add", "../part", "sub")
+    mkdirSync(join(main, "src"))
+    const name = await nameAt(main)
+    for (const path of [join(main, "src"), join(top, "tree")])
+      expect(await at(path)).toMatchObject({ name, directory: main })
+    expect(await nameAt(join(main, "sub"))).not.toBe(name)
+    expect(await nameAt(join(main, "sub"))).toBe(await nameAt(join(top, "part")))
+    const home = { env: { ...env, HOME: main } }
+    expect(await at(join(main, "src"), home)).toMatchObject({ from: "path", name: projectName(join(main, "src")) })
+    expect(await at(main, home)).toMatchObject({ from: "root-commit", name })
+  },
+)
 
 test("BEY-12 without a remote, a shallow clone, a repository without a commit and a directory outside git have the path", async () => {
   const top = directory()
@@ -215,43 +218,46 @@ test("BEY-12 an option counts before the variable, the variable before the remot
   expect((await at(join(top, "link"))).formerly).toEqual([main, join(main, "src"), join(top, "link")].map(projectName))
 })
 
-test("BEY-12 names are safe, and never equal for different identities: given names, remotes and paths", async () => {
-  const top = directory()
-  const main = repository(join(top, "main"))
-  const remoteName = async (address: string) => {
-    git(main, "config", "remote.origin.url", `https://${address}`)
-    return nameAt(main)
-  }
-  const seen = new Map<string, string>()
-  const check = (name: string, identity: string) => {
-    expect(isSafeId(placeFor(name, undefined))).toBe(true)
-    expect(name).not.toContain("_")
-    expect(seen.get(name.toLowerCase()) ?? identity).toBe(identity)
-    seen.set(name.toLowerCase(), identity)
-  }
-  const word = fc.stringMatching(/^[a-c.-]{1,4}$/).filter((text) => !/^\.|\.$|\.\.|^-/.test(text))
-  const text = fc.oneof(
-    fc.string({ unit: "binary", minLength: 1 }),
-    word,
-    fc.constantFrom("a/b", "a-b", "a b", "A-b", "-a-b"),
-  )
-  await fc.assert(
-    fc.asyncProperty(text, async (given) => {
-      if (given.trim() === "") return
-      check((await at(top, { project: given })).name, `given ${given.trim()}`)
-      check(projectName(`/${given}`), `path ${projectName(`/${given}`).toLowerCase()}`)
-    }),
-    { numRuns: size(60, 300) },
-  )
-  await fc.assert(
-    fc.asyncProperty(fc.array(word, { minLength: 2, maxLength: 3 }), async (parts) => {
-      const address = `host.example/${parts.join("/")}`
-      const name = await remoteName(address)
-      const project = await at(main)
-      check(name, `remote ${project.title}`)
-      check((await at(top, { project: name })).name, `given ${name}`)
-      check((await at(top, { project: project.title })).name, `given ${project.title}`)
-    }),
-    { numRuns: size(6, 25) },
-  )
-})
+test.runIf(isWhole)(
+  "BEY-12 names are safe, and never equal for different identities: given names, remotes and paths",
+  async () => {
+    const top = directory()
+    const main = repository(join(top, "main"))
+    const remoteName = async (address: string) => {
+      git(main, "config", "remote.origin.url", `https://${address}`)
+      return nameAt(main)
+    }
+    const seen = new Map<string, string>()
+    const check = (name: string, identity: string) => {
+      expect(isSafeId(placeFor(name, undefined))).toBe(true)
+      expect(name).not.toContain("_")
+      expect(seen.get(name.toLowerCase()) ?? identity).toBe(identity)
+      seen.set(name.toLowerCase(), identity)
+    }
+    const word = fc.stringMatching(/^[a-c.-]{1,4}$/).filter((text) => !/^\.|\.$|\.\.|^-/.test(text))
+    const text = fc.oneof(
+      fc.string({ unit: "binary", minLength: 1 }),
+      word,
+      fc.constantFrom("a/b", "a-b", "a b", "A-b", "-a-b"),
+    )
+    await fc.assert(
+      fc.asyncProperty(text, async (given) => {
+        if (given.trim() === "") return
+        check((await at(top, { project: given })).name, `given ${given.trim()}`)
+        check(projectName(`/${given}`), `path ${projectName(`/${given}`).toLowerCase()}`)
+      }),
+      { numRuns: size(60, 300) },
+    )
+    await fc.assert(
+      fc.asyncProperty(fc.array(word, { minLength: 2, maxLength: 3 }), async (parts) => {
+        const address = `host.example/${parts.join("/")}`
+        const name = await remoteName(address)
+        const project = await at(main)
+        check(name, `remote ${project.title}`)
+        check((await at(top, { project: name })).name, `given ${name}`)
+        check((await at(top, { project: project.title })).name, `given ${project.title}`)
+      }),
+      { numRuns: size(6, 25) },
+    )
+  },
+)

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, wri
 import { basename, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { ask, calling, type Scene, scene } from "../../test/scripted-agent.ts"
+import { isWhole } from "../../test/size.ts"
 import type { Agent } from "../agent/agent.ts"
 import { edit } from "../tools/files/edit.ts"
 import { read } from "../tools/files/read.ts"
@@ -56,7 +57,7 @@ describe("JRN-5 restoring files", () => {
     expect((await agent.conversation.planRestore(uuid)).files).toEqual([])
   })
 
-  test("works after a resume, and a restore can be taken back", async () => {
+  test.runIf(isWhole)("works after a resume, and a restore can be taken back", async () => {
     const place = scene()
     const { agent, uuid } = await changed(place)
     await agent.close()

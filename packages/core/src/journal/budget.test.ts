@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { isWhole } from "../../test/size.ts"
 import { scratchDirectory } from "../../test/tool-context.ts"
 import { fileStore } from "./file/file-store.ts"
 import { memoryStore } from "./in-memory/store.ts"
@@ -7,7 +8,7 @@ const STORES = { files: () => fileStore({ root: scratchDirectory() }), memory: (
 const TODAY = "2026-11-15"
 
 describe.each(Object.entries(STORES))("L5-9 what memory work costs in a day, in %s", (_, open) => {
-  test("sums add up over all who write, and a new day starts at nothing", async () => {
+  test.runIf(isWhole)("sums add up over all who write, and a new day starts at nothing", async () => {
     const store = open()
     const [one, other] = [store.budget("app"), store.budget("app")]
     expect(await one.spentOn(TODAY)).toBe(0)

@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
+import { isWhole } from "../../test/size.ts"
 import { systemClock } from "../base/clock.ts"
 import { MailboxDirectory } from "../journal/file/mailbox-directory.ts"
 import { FIGURES, type FigureName } from "../settings/flag-names.ts"
@@ -34,8 +35,10 @@ test("L7-5 a member that waits gets what another one sent right before it began 
   await other.close()
 })
 
-test("BEY-12, L7-5 a process that only waits for another member stays, also where its store keeps none alive", async () => {
-  const source = `
+test.runIf(isWhole)(
+  "BEY-12, L7-5 a process that only waits for another member stays, also where its store keeps none alive",
+  async () => {
+    const source = `
     import { systemClock } from ${sourceOf("../base/clock.ts")}
     import { memoryStore } from ${sourceOf("../journal/in-memory/store.ts")}
     import { MailboxCarrier } from ${sourceOf("./mailbox-carrier.ts")}
@@ -49,9 +52,10 @@ test("BEY-12, L7-5 a process that only waits for another member stays, also wher
     })
     setTimeout(() => knower.leave(), 20).unref()
     console.log("waited", await asker.whenAny(new AbortController().signal))`
-  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", source])
-  expect(stdout).toBe("waited false\n")
-})
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", source])
+    expect(stdout).toBe("waited false\n")
+  },
+)
 
 const sourceOf = (path: string) => JSON.stringify(new URL(path, import.meta.url).href)
 

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { z } from "zod"
 import { allEnded, pidsIn } from "../../../test/processes.ts"
-import { everyNth } from "../../../test/size.ts"
+import { everyNth, isWhole } from "../../../test/size.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import type { HookEvent } from "../../base/vocabulary.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
@@ -334,7 +334,7 @@ describe("LOOP-8 hooks end with what they belong to", () => {
   })
 })
 
-test("a call that a hook turns into a change runs alone among its kind", async () => {
+test.runIf(isWhole)("a call that a hook turns into a change runs alone among its kind", async () => {
   const cwd = project()
   const log: string[] = []
   const tool = defineTool({

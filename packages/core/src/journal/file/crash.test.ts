@@ -10,7 +10,7 @@ import { everyNth, isWhole, size } from "../../../test/size.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/crash-writer.ts", import.meta.url))
 const JOURNALS = 5 // that one process writes to: starting it takes longer than all else
-const CRASHES = Number(process.env.CRASH_KILLS ?? size(8, 150))
+const CRASHES = Number(process.env.CRASH_KILLS ?? size(3, 150))
 const MOST_LINES = 8 // of each journal, before the kill
 const CUTS_AT_ONCE = 8
 

@@ -64,7 +64,7 @@ describe("L6-6 a dream is one change", () => {
     },
   )
 
-  test("L6-6 undo restores every byte", async () => {
+  test.runIf(isWhole)("L6-6 undo restores every byte", async () => {
     const at = eightMemories()
     await at.bank.all()
     const before = memoriesIn(at.everything())
@@ -189,46 +189,52 @@ describe("L6-7 consent and edits made meanwhile", () => {
     expect(await gutted.dream(order)).toMatchObject({ state: "pending" })
   })
 
-  test("L6-7 one memory that claims to supersede all others has no effect if it says something else", async () => {
-    const at = eightMemories()
-    const supersedes = Array.from({ length: 8 }, (_, n) => `fact-${n}.md`)
-    const dreaming = at.dreaming(
-      changing(() => ({ "all.md": memoryText("Everything", "All is well.", { supersedes }) })),
-    )
-    await dreaming.dream(order)
-    expect((await at.bank.all()).filter(({ supersededBy }) => supersededBy !== undefined)).toEqual([])
-  })
+  test.runIf(isWhole)(
+    "L6-7 one memory that claims to supersede all others has no effect if it says something else",
+    async () => {
+      const at = eightMemories()
+      const supersedes = Array.from({ length: 8 }, (_, n) => `fact-${n}.md`)
+      const dreaming = at.dreaming(
+        changing(() => ({ "all.md": memoryText("Everything", "All is well.", { supersedes }) })),
+      )
+      await dreaming.dream(order)
+      expect((await at.bank.all()).filter(({ supersededBy }) => supersededBy !== undefined)).toEqual([])
+    },
+  )
 
-  test("L6-7 a hand edit in another file or line stays; one in the same line refuses the dream", async () => {
-    const at = eightMemories()
-    await at.bank.all()
-    const during = (text: string) =>
-      at.dreaming(async (task) => {
-        at.write({ "fact-1.md": text, "fact-5.md": memoryText("Fact 5", "Mine now.") })
-        return changing(({ directory }) => ({
-          "fact-1.md": readFileSync(join(directory, "fact-1.md"), "utf8").replace("is known", "was merged"),
-        }))(task)
+  test.runIf(isWhole)(
+    "L6-7 a hand edit in another file or line stays; one in the same line refuses the dream",
+    async () => {
+      const at = eightMemories()
+      await at.bank.all()
+      const during = (text: string) =>
+        at.dreaming(async (task) => {
+          at.write({ "fact-1.md": text, "fact-5.md": memoryText("Fact 5", "Mine now.") })
+          return changing(({ directory }) => ({
+            "fact-1.md": readFileSync(join(directory, "fact-1.md"), "utf8").replace("is known", "was merged"),
+          }))(task)
+        })
+      const elsewhere = `${at.read("fact-1.md")}A line of mine.\n`
+      expect(await during(elsewhere).dream(order)).toMatchObject({ state: "installed" })
+      expect(at.read("fact-1.md")).toContain("A line of mine.")
+      expect(at.read("fact-1.md")).toContain("was merged")
+      expect(at.read("fact-5.md")).toContain("Mine now.")
+
+      const mine = memoryText("Fact 1", "Number 1 is mine.")
+      at.write({ "fact-6.md": memoryText("Fact 6", "Number 6 is new since then.") })
+      const refused = at.dreaming(async (task) => {
+        at.write({ "fact-1.md": mine })
+        return changing(() => ({ "fact-1.md": memoryText("Fact 1", "Number 1 is the dream's.") }))(task)
       })
-    const elsewhere = `${at.read("fact-1.md")}A line of mine.\n`
-    expect(await during(elsewhere).dream(order)).toMatchObject({ state: "installed" })
-    expect(at.read("fact-1.md")).toContain("A line of mine.")
-    expect(at.read("fact-1.md")).toContain("was merged")
-    expect(at.read("fact-5.md")).toContain("Mine now.")
+      expect(await refused.dream(order)).toMatchObject({
+        state: "refused",
+        message: expect.stringContaining("fact-1.md changed during the dream"),
+      })
+      expect(at.read("fact-1.md")).toBe(mine)
+    },
+  )
 
-    const mine = memoryText("Fact 1", "Number 1 is mine.")
-    at.write({ "fact-6.md": memoryText("Fact 6", "Number 6 is new since then.") })
-    const refused = at.dreaming(async (task) => {
-      at.write({ "fact-1.md": mine })
-      return changing(() => ({ "fact-1.md": memoryText("Fact 1", "Number 1 is the dream's.") }))(task)
-    })
-    expect(await refused.dream(order)).toMatchObject({
-      state: "refused",
-      message: expect.stringContaining("fact-1.md changed during the dream"),
-    })
-    expect(at.read("fact-1.md")).toBe(mine)
-  })
-
-  test("the setting ask keeps every change for the person", async () => {
+  test.runIf(isWhole)("the setting ask keeps every change for the person", async () => {
     const at = eightMemories()
     const dreaming = at.dreaming(
       changing(() => ({ "fact-0.md": memoryText("Fact 0", "Reworded since spring.") })),
@@ -242,35 +248,38 @@ describe("L6-7 consent and edits made meanwhile", () => {
 })
 
 describe("L6-1 nothing to do costs nothing", () => {
-  test("L6-1 without memories, after a dream, and with memories that share no word: no request and no write", async () => {
-    let asked = 0
-    const counting = async () => {
-      asked++
-      return { ended: "done", why: "Nothing to consolidate.", responses: [] } as const
-    }
-    const everythingAt = (at: ReturnType<typeof dreamProject>) => filesBelow(dirname(at.directory))
-    const empty = dreamProject(scratchDirectory())
-    expect(await empty.dreaming(counting).dream(order)).toMatchObject({ state: "nothing" })
+  test.runIf(isWhole)(
+    "L6-1 without memories, after a dream, and with memories that share no word: no request and no write",
+    async () => {
+      let asked = 0
+      const counting = async () => {
+        asked++
+        return { ended: "done", why: "Nothing to consolidate.", responses: [] } as const
+      }
+      const everythingAt = (at: ReturnType<typeof dreamProject>) => filesBelow(dirname(at.directory))
+      const empty = dreamProject(scratchDirectory())
+      expect(await empty.dreaming(counting).dream(order)).toMatchObject({ state: "nothing" })
 
-    const apart = dreamProject(scratchDirectory())
-    apart.write(OTHERS)
-    await apart.bank.all()
-    const before = everythingAt(apart)
-    expect(await apart.dreaming(counting).dream(order)).toMatchObject({ state: "nothing" })
-    expect(everythingAt(apart)).toEqual(before)
-    expect(asked).toBe(0)
+      const apart = dreamProject(scratchDirectory())
+      apart.write(OTHERS)
+      await apart.bank.all()
+      const before = everythingAt(apart)
+      expect(await apart.dreaming(counting).dream(order)).toMatchObject({ state: "nothing" })
+      expect(everythingAt(apart)).toEqual(before)
+      expect(asked).toBe(0)
 
-    const at = eightMemories()
-    await at.dreaming(counting).dream(order)
-    expect(asked).toBe(1)
-    const after = everythingAt(at)
-    expect(await at.dreaming(counting).dream(order)).toMatchObject({ state: "nothing", responses: [] })
-    expect(everythingAt(at)).toEqual(after)
-    expect(asked).toBe(1)
-    at.write({ "fact-1.md": memoryText("Fact 1", "Number 1 is known since summer.") })
-    await at.dreaming(counting).dream(order)
-    expect(asked).toBe(2)
-  })
+      const at = eightMemories()
+      await at.dreaming(counting).dream(order)
+      expect(asked).toBe(1)
+      const after = everythingAt(at)
+      expect(await at.dreaming(counting).dream(order)).toMatchObject({ state: "nothing", responses: [] })
+      expect(everythingAt(at)).toEqual(after)
+      expect(asked).toBe(1)
+      at.write({ "fact-1.md": memoryText("Fact 1", "Number 1 is known since summer.") })
+      await at.dreaming(counting).dream(order)
+      expect(asked).toBe(2)
+    },
+  )
 })
 
 describe("L6-5 a dream can be watched", () => {

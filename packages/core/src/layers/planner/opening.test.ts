@@ -57,7 +57,7 @@ describe("BEY-4 balanced", () => {
     expect(openingOf(contextOf({ ...LONG, ends: "result", idleMinutes: 9 }))).toBe("pause")
   })
 
-  test("installs a prepared summary there, and never in a task", () => {
+  test.runIf(isWhole)("installs a prepared summary there, and never in a task", () => {
     const planned = (ends: Talk["ends"], more: Partial<Talk> = {}, isPrepared = true) =>
       plannedCompaction(contextOf({ ...LONG, ends, ...more }), isPrepared) !== undefined
     expect(planned("request")).toBe(true)

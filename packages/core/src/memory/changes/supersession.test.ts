@@ -63,17 +63,20 @@ describe("L5-11 two rules that contradict are never both in force, whoever wrote
     expect(await at.current()).toEqual(["Answer in German."])
   })
 
-  test("L5-11 a corrected fact is an update, and `supersedes` that the agent writes counts at once", async () => {
-    const at = place()
-    await at.extract("The port is 5010.")
-    await at.extract("Actually the port is 5020.")
-    expect(await at.current()).toEqual(["Actually the port is 5020."])
+  test.runIf(isWhole)(
+    "L5-11 a corrected fact is an update, and `supersedes` that the agent writes counts at once",
+    async () => {
+      const at = place()
+      await at.extract("The port is 5010.")
+      await at.extract("Actually the port is 5020.")
+      expect(await at.current()).toEqual(["Actually the port is 5020."])
 
-    const notes = place()
-    await notes.byTool("old.md", memoryText("Old", "The build needs an hour."))
-    await notes.byTool("new.md", memoryText("New", "Builds are cached.", { supersedes: ["old.md"] }))
-    expect(await notes.current()).toEqual(["Builds are cached."])
-  })
+      const notes = place()
+      await notes.byTool("old.md", memoryText("Old", "The build needs an hour."))
+      await notes.byTool("new.md", memoryText("New", "Builds are cached.", { supersedes: ["old.md"] }))
+      expect(await notes.current()).toEqual(["Builds are cached."])
+    },
+  )
 
   test.runIf(isWhole)(
     "L5-13 what the agent noted never replaces what the person said, by itself or by its marks",
@@ -101,7 +104,7 @@ describe("L5-11 two rules that contradict are never both in force, whoever wrote
   })
 })
 
-test("BEY-9 a refused write is not in the history as a change of the file", async () => {
+test.runIf(isWhole)("BEY-9 a refused write is not in the history as a change of the file", async () => {
   const at = place()
   await at.extract("Never push to main.")
   const tool: Provenance = { saidBy: "tool", conversation: "c1" }

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { needs } from "../../../test/needs.ts"
-import { size } from "../../../test/size.ts"
+import { isWhole, size } from "../../../test/size.ts"
 import type { ReadMessage } from "./read-message.ts"
 import { summarise } from "./summary.ts"
 import { readTimeline, wordsOf } from "./timeline.ts"
@@ -65,7 +65,7 @@ describe("BEY-6 extractive, with any text from the user", () => {
     )
   })
 
-  test("BEY-6 real recordings: no message is lost", needs("transcripts"), () => {
+  test.runIf(isWhole)("BEY-6 real recordings: no message is lost", needs("transcripts"), () => {
     for (const file of globSync("{claude-code-log,entireio-cli}/*.jsonl", { cwd: TRANSCRIPTS })) {
       const entries = readFileSync(join(TRANSCRIPTS, file), "utf8")
         .trim()

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { SECRETS } from "../../../test/memory/secret-samples.ts"
+import { isWhole } from "../../../test/size.ts"
 import { handleOf } from "../../messages/handles.ts"
 import { toJson } from "../checkpoint-json.ts"
 import { project } from "../projection.ts"
@@ -72,7 +73,7 @@ describe("L4-30 the names view", () => {
     expect([...seen.keys()]).toEqual(["first_name", "last_name"])
   })
 
-  test("it is bounded: the oldest of those used once are forgotten first", () => {
+  test.runIf(isWhole)("it is bounded: the oldest of those used once are forgotten first", () => {
     const builder = conversation().user("kept_often").user("kept_often")
     for (let at = 0; at < 60; at++)
       builder.user(Array.from({ length: 250 }, (_, each) => `name_${at}_${each}`).join(" "))

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
+import { isWhole } from "../../../test/size.ts"
 import type { Entry } from "../../journal/entries.ts"
 import { handleOf } from "../../messages/handles.ts"
 import { project } from "../projection.ts"
@@ -47,7 +48,7 @@ describe("L4-30 the results view: what tools returned, one line each", () => {
     expect([...lines.values()].map(({ shown }) => shown)).toEqual(["residue", "whole"])
   })
 
-  test("it is bounded: what the model saw whole is forgotten first", () => {
+  test.runIf(isWhole)("it is bounded: what the model saw whole is forgotten first", () => {
     const long = conversation()
     for (let nth = 0; nth < 420; nth++) long.call("Bash", { command: `run ${nth}` }).result(`${LOG} ${nth}`)
     const [call, result, ...rest] = long.messages

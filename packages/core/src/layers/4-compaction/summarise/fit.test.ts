@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
+import { isWhole } from "../../../../test/size.ts"
 import { randomConversation } from "../../../../test/summary-conversations.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import type { ModelRequest } from "../../../messages/request.ts"
@@ -71,7 +72,7 @@ describe("L4-25 what does not fit is divided", () => {
     expect(limitsIn({ budget: 900_000, estimator })).toEqual(INPUT_LIMITS)
   })
 
-  test("property: no round is lost, split or moved; each chunk fits the room and is valid", () => {
+  test.runIf(isWhole)("property: no round is lost, split or moved; each chunk fits the room and is valid", () => {
     fc.assert(
       fc.property(randomConversation, fc.integer({ min: 400, max: 20_000 }), (messages, budget) => {
         const room = { budget, estimator }
@@ -96,7 +97,7 @@ describe("L4-25 a single round that is larger than the window", () => {
     expect(JSON.stringify(input)).toMatch(/"tool_use".*left out here/)
   })
 
-  test("with more calls than fit it becomes one text", () => {
+  test.runIf(isWhole)("with more calls than fit it becomes one text", () => {
     const builder = conversation().user("start")
     for (let i = 0; i < 300; i++) builder.call("Read", { file_path: `/f${i}` }, { id: "msg_one" })
     for (let i = 0; i < 300; i++) builder.result(`result ${i}`)

@@ -195,7 +195,7 @@ describe("PERM-3 an MCP server that needs a sign-in", () => {
     expect(await echo()).toBe("echo: hi")
   })
 
-  it("keeps the tokens that another process got meanwhile", async () => {
+  it.runIf(isWhole)("keeps the tokens that another process got meanwhile", async () => {
     const server = await oauthServer()
     const { echo, root } = await signedIn(server.url)
     const folder = join(root, "sign-ins")

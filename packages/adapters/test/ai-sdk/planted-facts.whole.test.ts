@@ -4,8 +4,8 @@ import { size } from "../../../core/test/size.ts"
 import type { AnswerBlock, BrainTurn } from "../../../sim/src/brain.ts"
 import { AT_ONCE, type Message, newMessages, program, VERSIONS, type Version, Worker } from "./program.ts"
 
-const FACTS = size(6, 43)
-const COMPACTIONS = size(1, 10)
+const FACTS = size(9, 43)
+const COMPACTIONS = size(2, 10)
 const number = (task: string, step: number) => (task.charCodeAt(0) * 7919 + step * 104_729) % 1_000_003
 const nameOf = (task: string, step: number) => `depot${number(task, step).toString(36)}`
 const codeOf = (task: string, step: number) => `c-${number(task, step * 31)}`
