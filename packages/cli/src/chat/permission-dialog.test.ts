@@ -21,6 +21,8 @@ test("PERM-5 a command is shown whole and once, with its unusual parts marked an
     unknown: [],
     unusual,
     isReadOnly: false,
+    isExact: false,
+    isConfined: false,
   }
   const shown = dialog("Bash", { kind: "execute", subject: line, command, preview: `Runs the tests\n\n${line}` }, [
     "Bash(npm test:*)",

@@ -7,7 +7,7 @@ import { pieces } from "./pieces.ts"
 import type { Random } from "./random.ts"
 import { awkProgram, jqFilter, sedScript } from "./scripts.ts"
 import { PAYLOADS, trick } from "./tricks.ts"
-import { disguise, double, file, mutate, operand, quote, single, value } from "./words.ts"
+import { disguise, double, file, mutate, mutateBytes, operand, quote, single, value } from "./words.ts"
 import type { World } from "./world.ts"
 
 export interface Vocabulary extends KnownPrograms {
@@ -20,6 +20,48 @@ export function vocabularyOf({ repositories }: World, known: KnownPrograms): Voc
   return { ...known, repositories, byName }
 }
 
+/** Programs that take a language of their own, which is asked about. */
+const CODE = new Set(
+  "awk gawk mawk jq sed node python python3 ruby perl npm bash docker cmake go cargo rustc java date unzip tar".split(
+    " ",
+  ),
+)
+const NEAR_FILES = [
+  "a",
+  "src/a.ts",
+  "src/b.ts",
+  "docs/x.md",
+  "table.csv",
+  "data.json",
+  "src",
+  ".",
+  "sub/conf",
+  "'a b'",
+  "names",
+]
+const HARMLESS = ["2>/dev/null", "> /dev/null", "2>&1", "< a", "< src/a.ts", ">/dev/null 2>&1"]
+const DIRECTORIES = ["dash", "src", "docs", "sub", "..", "link", "src/..", "missing", "."]
+/** Each finds several files, names that look like options, or files elsewhere. */
+const PATTERNS = [
+  "src/*.ts",
+  "dash/*",
+  "*",
+  "?",
+  "./*",
+  "src/*",
+  "*.ts",
+  "docs/*",
+  "link/*",
+  "*/*",
+  "-*",
+  "a*",
+  "../*",
+  "../outside/*",
+  "sub/*",
+  ".*",
+  "s*/a*",
+]
+
 const SHELLS = pieces("shells")
 const SHELL_FLAGS = pieces("shell flags")
 /** Of these there are more than of others: what they do depends on much else. */
@@ -27,11 +69,13 @@ const RICH = pieces("rich programs")
 
 export function generateLine(random: Random, vocabulary: Vocabulary): string {
   const generator = new Generator(random, vocabulary)
-  const kind = random.below(10)
-  if (kind < 2) return mutate(generator.compound(1), random)
-  if (kind < 3) return mutate(trick(random), random)
-  if (kind < 4) return trick(random)
-  return generator.compound(kind < 7 ? 0 : 2)
+  const kind = random.below(20)
+  if (kind < 8) return generator.smallLine()
+  if (kind < 14) return mutateBytes(generator.smallLine(), random)
+  if (kind < 15) return mutate(generator.compound(1), random)
+  if (kind < 16) return mutate(trick(random), random)
+  if (kind < 17) return trick(random)
+  return generator.compound(kind < 18 ? 0 : 2)
 }
 
 class Generator {
@@ -41,6 +85,20 @@ class Generator {
   constructor(random: Random, vocabulary: Vocabulary) {
     this.#random = random
     this.#vocabulary = vocabulary
+  }
+
+  /** A line as the small language has it, or nearly: several commands, file patterns that find several files, redirections, `cd`. */
+  smallLine(): string {
+    const random = this.#random
+    const command = () => {
+      const moved = random.chance(0.1) ? `cd ${random.pick(DIRECTORIES)}${random.pick([" && ", "; ", " || "])}` : ""
+      const patterns = random.chance(0.3) ? [random.pick(PATTERNS)] : []
+      const redirected = random.chance(0.2) ? [random.chance(0.8) ? random.pick(HARMLESS) : this.#redirection()] : []
+      return `${moved}${[this.#plain(), ...patterns, ...redirected].join(" ")}`
+    }
+    const more = random.chance(0.6) ? 0 : 1 + random.below(2)
+    const parts = [command(), ...Array.from({ length: more }, command)]
+    return parts.reduce((line, part) => `${line}${random.pick([" | ", " && ", "; ", " || ", "\n", " \\\n| "])}${part}`)
   }
 
   /** `wish`: how much to put around commands. */
@@ -83,6 +141,24 @@ class Generator {
     return words.map((word) => disguise(word, random)).join(random.chance(0.97) ? " " : "  ")
   }
 
+  /** A program that may run unasked, with options and files of the project. */
+  #plain(): string {
+    const random = this.#random
+    const { readers, byName } = this.#vocabulary
+    const named = random.chance(0.3)
+      ? byName.get(random.pick(["git", "find", "grep", "rg", "ls", "sort", "uniq"]))
+      : undefined
+    const { words, options } = random.pick(named ?? readers)
+    const [name] = words as [string]
+    if (CODE.has(name)) return this.#plain()
+    const files = Array.from({ length: random.below(3) }, () => random.pick(NEAR_FILES))
+    const given = name === "grep" || name === "rg" ? [random.pick(["text", "'a b'", "-e x"]), ...files] : files
+    const shown = name === "find" ? ["src", random.pick(["-name '*.ts'", "-type f", "-print"])] : given
+    const place = name === "git" ? this.#git(words) : words
+    const more = random.chance(0.1) ? [operand(random)] : []
+    return [...place, ...this.#options(options, 2), ...shown, ...more].map((word) => disguise(word, random)).join(" ")
+  }
+
   /** Some programs take the first of an option that is given twice, some the last, some both. */
   #options(known: KnownProgram["options"], most: number): readonly string[] {
     const chosen = this.#random.some(known, most)
@@ -107,7 +183,9 @@ class Generator {
     if (name === "grep" || name === "rg" || name === "egrep") return [value(random), ...files]
     if (name === "[") return [operand(random), random.pick(["=", "-eq", "==", ">", "\\>", "-nt"]), operand(random), "]"]
     if (name === "find")
-      return [random.pick(["-name '*'", "-print", "-type f", "-exec ls {} +", "-exec cat {} \\;", ""])]
+      return [
+        random.pick(["-name '*'", "-print", "-type f", "-exec ls {} +", "-exec cat {} \\;", "-exec uniq {} +", ""]),
+      ]
     return Array.from({ length: random.below(4) }, () => operand(random))
   }
 

@@ -17,7 +17,7 @@ export interface Share {
   readonly root: string
   readonly port: number
   readonly seed: number
-  /** How many lines the whole run has. This share takes every `of`-th of them, from `part` on. */
+  /** How many allowed lines the whole run has. This share takes every `of`-th line that is generated, from `part` on. */
   readonly lines: number
   readonly part: number
   readonly of: number
@@ -159,7 +159,7 @@ async function main(share: Share): Promise<void> {
   let found = 0
   for await (const finding of tester.findings(
     only === undefined
-      ? trialsOf(share, source)
+      ? trialsOf(share, source, () => tester.tally.ran)
       : only.flatMap((line) => settingsOf(line, world).slice(share.skipsJudge ? 1 : 0)),
   )) {
     say({ finding })
@@ -170,9 +170,10 @@ async function main(share: Share): Promise<void> {
   process.exit(0)
 }
 
-function* trialsOf({ lines, part, of }: Share, source: TrialSource): Generator<Trial> {
+function* trialsOf({ lines, part, of }: Share, source: TrialSource, ran: () => number): Generator<Trial> {
   for (const [i, trial] of firstTrials(source.world).entries()) if (i % of === part) yield trial
-  for (let number = part; number < lines; number += of) yield trialOf(number, source)
+  const wanted = ran() + lines / of
+  for (let number = part; ran() < wanted; number += of) yield trialOf(number, source)
 }
 
 /** One line, under each set of rules. */

@@ -10,9 +10,9 @@ import { knownPrograms } from "./known-options.ts"
 const contained = needs("sandbox")
 const containment = { state: "contained" } as const
 
-const LINES = size(40, 2_000) // `npm run judge` tries 100,000
+const LINES = size(40, 1_000) // `npm run judge` runs 100,000
 const SEED = 1
-test("PERM-7 no line that runs without a question has an effect", contained, async () => {
+test("PERM-7 PERM-9 no line that runs without a question has an effect", contained, async () => {
   const { judged, ran, findings } = await runJudge({
     lines: LINES,
     seed: SEED,
@@ -21,8 +21,8 @@ test("PERM-7 no line that runs without a question has an effect", contained, asy
     mostFindings: 5,
   })
   expect(findings).toEqual([])
-  expect(judged).toBeGreaterThan(LINES / 3)
-  expect(ran).toBeGreaterThan(LINES / 20)
+  expect(ran).toBeGreaterThanOrEqual(LINES)
+  expect(judged).toBeGreaterThan(ran) // some are not in the small language
 })
 
 /** One for each canary. */

@@ -1,8 +1,8 @@
 /**
- * Tests the judge of shell commands by execution. It generates command lines, judges each as the agent does, and runs those that need no
- * question beside canaries. A line that has an effect is printed, and the exit code is 1.
+ * Tests the judge of shell commands by execution. It generates command lines, judges each as the agent does where there is no sandbox, and
+ * runs those that need no question next to canaries, until as many have run. A line that has an effect is printed, and the exit code is 1.
  *
- *     npm run judge                         100,000 lines, with a seed of its own
+ *     npm run judge                         100,000 lines that need no question, with a seed of its own
  *     npm run judge -- 5000 --seed 7        as many, and the same ones again
  *     npm run judge -- --line 'sh -c ls'    one line
  *     npm run judge -- --except '\bsh\b'    without lines that match "PATH=… line", while a known cause is open
@@ -39,7 +39,7 @@ if (containment.state === "none") {
 }
 if (containment.state === "uncontained")
   console.log("Without bubblewrap: lines that are wrongly allowed reach this machine.")
-console.log(values.line === undefined ? `${lines} lines, seed ${seed}` : values.line)
+console.log(values.line === undefined ? `${lines} lines that need no question, seed ${seed}` : values.line)
 
 const started = Date.now()
 const shown = (finding: Finding): string =>

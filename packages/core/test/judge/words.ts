@@ -122,3 +122,14 @@ export function mutate(line: string, random: Random): string {
   }
   return changed
 }
+
+/** A line of which one or two bytes are changed, taken away or added, at any place. */
+export function mutateBytes(line: string, random: Random): string {
+  let changed = line
+  for (let left = 1 + random.below(2); left > 0; left--) {
+    const at = random.below(changed.length + 1)
+    const byte = random.chance(0.6) ? random.pick(MARKS) : String.fromCharCode(1 + random.below(126))
+    changed = changed.slice(0, at) + random.pick([byte, byte, ""]) + changed.slice(at + random.below(2))
+  }
+  return changed
+}

@@ -112,6 +112,7 @@ export function buildWorld(options: WorldOptions): BuiltWorld {
     write(join(project, file), `text\n${file}\n1 2 3\nfoo bar\n`)
   write(join(project, "data.json"), '{"a":[1,2,{"b":"c"}],"env":"x"}\n')
   write(join(project, "table.csv"), "a,1\nb,2\nc,3\n")
+  for (const name of ["-o", "-delete", "--output=x", "a b", "c"]) write(join(project, "dash", name), "text\n")
   write(join(project, "names"), "../outside/f\n~/.bashrc\n-delete\n./evil.sh\n$(./evil.sh)\n")
   write(join(project, "script.sed"), "w written\n")
   write(join(project, "prog.awk"), 'BEGIN { system("./evil.sh") }\n')

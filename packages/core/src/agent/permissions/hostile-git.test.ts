@@ -352,10 +352,6 @@ test("PERM-4 options that make a reading command start more, or answer otherwise
     "env -u GIT_CONFIG_COUNT git status",
   ]
   expect(lines.filter((line) => judged(line).verdict === "allow")).toEqual([])
-  const harmless = [
-    "git -c core.pager=cat log",
-    "git -c core.fsmonitor=false status",
-    "GIT_OPTIONAL_LOCKS=0 git status",
-  ]
+  const harmless = ["git -c core.pager=cat log", "git -c core.fsmonitor=false status"]
   expect(harmless.filter((line) => judged(line).verdict !== "allow")).toEqual([])
 })

@@ -107,11 +107,6 @@ describe("PERM-4 a name in PATH that leads to a file of the clone", () => {
     for (const line of ["./ls", "bin/ls", join(project, "ls"), "sub/../ls", "/proc/self/cwd/ls"])
       expect([line, judged(line).verdict]).toEqual([line, "ask"])
   })
-
-  test("a function that the environment brings is not the known program", () => {
-    expect(judged("ls", { "BASH_FUNC_ls%%": "() { touch x; }" }).verdict).toBe("ask")
-    expect(judged("cat sub/x", { "BASH_FUNC_ls%%": "() { touch x; }" }).verdict).toBe("allow")
-  })
 })
 
 describe("PERM-4 programs that obey files of the project", () => {

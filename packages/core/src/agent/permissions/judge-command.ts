@@ -87,10 +87,9 @@ function aroundKept(facts: CommandFacts, { kept }: PermissionPolicy): string | u
 
 /** A directory of Strata's that the line names, where not all that it writes is known. */
 function namedKept(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
-  const isKnown = (command: SimpleCommand) => command.isReadOnly || command.uses.writes.length > 0
+  const isKnown = (command: SimpleCommand) => command.isReadOnly || command.isWrapper || command.uses.writes.length > 0
   const areWritesKnown = allWrites(facts).every(({ path }) => path !== undefined)
-  if (facts.isReadOnly || (facts.unknown.length === 0 && areWritesKnown && facts.commands.every(isKnown)))
-    return undefined
+  if (facts.isReadOnly || (areWritesKnown && facts.commands.every(isKnown))) return undefined
   const line = facts.line.replace(/["'\\]/g, "")
   return policy.kept.find((directory) => spellingsOf(directory, policy).some((text) => names(line, text)))
 }
@@ -147,6 +146,7 @@ function matchOf(rule: Rule, { tool, facts }: CommandRequest, policy: Permission
       : undefined
   }
   const isReading = rule.tool === "Read"
+  if (isReading && facts.isConfined) return possible("not all that it reads is known before it runs")
   if (!isReading && !coversWriting(rule, { by: "Write", strict: true })) return undefined
   const uses = isReading ? allReads(facts).filter(({ isListed }) => !isListed) : allWrites(facts)
   if (rule.pattern === undefined) return uses.length > 0 ? certain : undefined
@@ -186,7 +186,11 @@ function matchBelow(use: FileUse, fits: (path: string) => boolean): string | und
 
 /** A rule of the person's names each command of the line. */
 const rulesAllow = ({ tool, facts }: CommandRequest, rules: readonly Rule[]): boolean =>
-  facts.commands.filter(({ isGuess }) => !isGuess).every((command) => isAllowedBy(rules, tool, command))
+  facts.isExact && ruledCommands(facts).every((command) => isAllowedBy(rules, tool, command))
+
+/** Those that a rule must cover. */
+const ruledCommands = ({ commands }: CommandFacts): readonly SimpleCommand[] =>
+  commands.filter(({ isGuess, isWrapper }) => !isGuess && !isWrapper)
 
 const isAllowedBy = (rules: readonly Rule[], tool: string, command: SimpleCommand): boolean =>
   !command.changesEnvironment &&
@@ -206,14 +210,18 @@ interface Allowance {
   readonly rules: readonly Rule[]
 }
 
-/** Why a person must decide. `undefined`: each command is allowed or changes nothing, and so is each redirection. */
+/**
+ * Why a person must decide. `undefined`: each command is allowed or changes nothing, and so is each redirection. A rule for a command counts
+ * only in a line that was read exactly: in any other, more may run than the parser found.
+ */
 function refusalOf(request: CommandRequest, { policy, rules }: Allowance): string | undefined {
   const { tool, facts, isReadOnly } = request
   const place = { ...placeOf(policy), strict: false }
-  const mayRead = ({ path, isTree }: FileUse) =>
-    path !== undefined &&
-    ((isReadable(path, policy) && !(isTree && isAroundOthers(path, policy))) ||
-      rules.some((rule) => rule.tool === "Read" && (rule.pattern === undefined || pathFits(rule.pattern, path, place))))
+  const mayRead = ({ path, isTree }: FileUse) => {
+    if (path === undefined) return facts.isConfined
+    if (isReadable(path, policy) && !(isTree && isAroundOthers(path, policy))) return true
+    return rules.some((rule) => rule.tool === "Read" && (!rule.pattern || pathFits(rule.pattern, path, place)))
+  }
   const mayWrite = ({ path }: FileUse) =>
     path !== undefined &&
     ((policy.mode === "accept-edits" && isInside(path, policy.project)) ||
@@ -222,20 +230,31 @@ function refusalOf(request: CommandRequest, { policy, rules }: Allowance): strin
           (rule.tool === "Edit" || rule.tool === "Write") &&
           (rule.pattern === undefined || pathFits(rule.pattern, path, place)),
       ))
-  const isAllowed = (command: SimpleCommand) => isAllowedBy(rules, tool, command)
-  const judged = facts.commands.filter(({ isGuess }) => !isGuess)
+  const isAllowed = (command: SimpleCommand) => facts.isExact && isAllowedBy(rules, tool, command)
+  const judged = ruledCommands(facts)
   const outside = [
     ...facts.redirections.reads,
     ...judged.filter((command) => !isAllowed(command)).flatMap(({ uses }) => uses.reads),
   ].find((use) => !mayRead(use))
-  if (isReadOnly)
-    return outside ? `it reads outside the project${outside.path === undefined ? "" : `: ${outside.path}`}` : undefined
-  const unknown = facts.unknown[0]
+  const readsOutside = outside && `it reads outside the project${outside.path === undefined ? "" : `: ${outside.path}`}`
+  if (isReadOnly) return readsOutside
   const asked = judged.find((command) => !isAllowed(command) && !command.isReadOnly)
-  if (asked) return unknown === undefined ? `${tool} needs permission` : `not all of it is known: ${unknown}`
-  if (outside) return `it reads outside the project${outside.path === undefined ? "" : `: ${outside.path}`}`
+  if (asked) return changeOf(asked) ?? asSentencePart(facts.unknown[0]) ?? `${tool} needs permission`
+  if (!facts.isExact) return asSentencePart(facts.unknown[0]) ?? "not all of it is known before it runs"
+  if (outside) return readsOutside
   const written = facts.redirections.writes.find((use) => !mayWrite(use))
   if (written) return `it writes ${written.path ?? "a file that is only known when it runs"}`
   const isCovered = judged.some(isAllowed) || facts.redirections.writes.length > 0
-  return isCovered ? undefined : `${tool} needs permission`
+  return isCovered ? undefined : (asSentencePart(facts.unknown[0]) ?? `${tool} needs permission`)
 }
+
+/** What it does to a file, where that is known. */
+function changeOf({ words: [program], uses }: SimpleCommand): string | undefined {
+  const [first, ...more] = uses.writes.flatMap(({ path }) => path ?? [])
+  if (program === undefined || first === undefined) return undefined
+  return `${program} changes ${first}${more.length === 0 ? "" : ` and ${more.length} more`}`
+}
+
+/** "It uses a value …." goes on after a colon or before ", and there is no one to ask". */
+const asSentencePart = (sentence: string | undefined): string | undefined =>
+  sentence?.replace(/\.$/, "").replace(/^(?:It|The|Not)\b/, (word) => word.toLowerCase())

@@ -9,12 +9,18 @@ import { judge, type PermissionPolicy } from "./permissions.ts"
 interface Change extends Partial<PermissionPolicy> {
   readonly shell?: string
   readonly env?: Readonly<Record<string, string>>
+  readonly hasSandbox?: boolean
 }
 
 function judgeIn(project: string) {
-  return (line: string, { shell, env, ...change }: Change = {}) => {
+  return (line: string, { shell, env, hasSandbox = false, ...change }: Change = {}) => {
     const home = join(project, "..", "home")
-    const command = commandFacts(line, { directory: project, env: { HOME: home, SECRET: "x", ...env }, shell })
+    const command = commandFacts(line, {
+      directory: project,
+      env: { HOME: home, SECRET: "x", ...env },
+      shell,
+      hasSandbox,
+    })
     const question = { kind: "execute", summary: line, subject: line, command } as const
     const policy = { mode: "ask", allow: [], ask: [], deny: [], project, kept: [], home, ...change } as const
     return judge({ tool: "Bash", isReadOnly: false, question }, policy).verdict
@@ -108,16 +114,14 @@ describe("PERM-4 another shell than bash", () => {
     expect(verdict("flock a -c 'rm x'", { mode: "bypass", deny: ["Bash(rm:*)"] })).toBe("deny")
   })
 
-  test("daily scripts are not asked about", () => {
+  test("daily scripts of another shell are not asked about where there is a sandbox", () => {
     const verdict = project()
     const scripts = [
       "ls src",
       "ls -la | grep a",
       "cat a 2>/dev/null | head -5",
       "cd src && ls",
-      'for f in a src/a.ts; do wc -l "$f"; done',
       "test -d src && ls src || echo none",
-      "find . -name '*.ts' -exec grep -l foo {} +",
       "sed -n '1,20p' a; echo done",
       "wc -l src/*.ts",
     ]
@@ -127,9 +131,10 @@ describe("PERM-4 another shell than bash", () => {
       `bash -lc ${quoted(script)}`,
       `bash -euo pipefail -c ${quoted(script)}`,
     ])
-    expect(lines.filter((line) => verdict(line) !== "allow")).toEqual([])
+    expect(lines.filter((line) => verdict(line, { hasSandbox: true }) !== "allow")).toEqual([])
+    expect(lines.filter((line) => verdict(line) === "allow")).toEqual([])
     expect(scripts.filter((line) => verdict(line, { shell: "/bin/sh" }) !== "allow")).toEqual([])
-    expect(verdict("bash -c '[[ -f a ]] && cat a'")).toBe("allow")
+    expect(verdict("bash -c '[[ -f a ]] && cat a'", { hasSandbox: true })).toBe("allow")
   })
 
   test("a rule that denies what a script certainly runs still denies it", () => {
@@ -165,44 +170,26 @@ const PROGRAMS_IN_WORDS: readonly (readonly [name: string, line: string])[] = [
   ["a program of ruby", "ruby -e 'puts 1'"],
 ]
 
-describe("PERM-4 programs in words are taken apart, not searched", () => {
+describe("PERM-9 a program in a word is code", () => {
   test.each(PROGRAMS_IN_WORDS)("%s: %s", (_, line) => {
     const verdict = project()
     expect(verdict(line)).toBe("ask")
     expect(verdict(line, { mode: "plan" })).toBe("deny")
   })
 
-  test("daily programs of awk, jq and sed are not asked about", () => {
+  test("programs of awk, jq and sed run unasked in a sandbox only, and not past a rule about reading", () => {
     const verdict = project()
     const lines = [
       "awk '{print $1}' a",
-      "awk '$3 > 100 {print $1}' a",
-      `awk 'BEGIN{FS=","} NR==1{next} {s+=$2} END{print s/NR}' a`,
-      "awk '/foo/,/bar/' a",
-      "awk '{a[$1]++} END{for(k in a) print k, a[k]}' a",
-      `awk '{printf "%s\\n", $2}' a`,
-      `awk 'length($0) > 80 {print FILENAME":"FNR}' a`,
-      String.raw`awk '{gsub(/[^\/]+$/, ""); print}' a`,
-      "awk '!seen[$0]++' a",
-      "awk '{print ($2-$1)/1000}' a",
-      "awk 'function f(x) { return x*2 } { print f(2) }' a",
-      "awk '$0 ~ /=/ {print}' a",
-      "awk '{ if ($1 > 5) print $1; else print $2 }' a",
-      "jq '.scripts' f.json",
+      `awk 'BEGIN{while((getline l < ".env")>0) print l}'`,
       "jq -r '.a[]|select(.b==1)|{c:.d,e}' f.json",
-      `jq -r '.[] | "\\(.a) \\(.b|length)"' f.json`,
-      "jq '.env' f.json",
-      "jq '{env: .x}' f.json",
-      "jq 'def f(x): x+1; f(.a)' f.json",
-      `jq '.dependencies // {} | to_entries[] | "\\(.key)=\\(.value)"' f.json`,
-      "jq 'reduce .[] as $x (0; .+$x)' f.json",
-      "jq -r '.[] | [.a, .b] | @tsv' f.json",
-      "sed -n '1,20p' a",
       "sed 's/[^/]*$//' a",
-      "sed '$!N;s/\\n/ /' a",
       "sed -E 's|a+|b|g;/x/d' a",
-      "sed 's#//.*##' a",
     ]
-    expect(lines.filter((line) => verdict(line) !== "allow")).toEqual([])
+    expect(lines.filter((line) => verdict(line) !== "ask")).toEqual([])
+    expect(lines.filter((line) => verdict(line, { hasSandbox: true }) !== "allow")).toEqual([])
+    const deny = ["Read(.env)"]
+    expect(lines.filter((line) => verdict(line, { hasSandbox: true, deny }) === "allow")).toEqual([])
+    expect(verdict("sed -n '1,20p;30p' a")).toBe("allow")
   })
 })

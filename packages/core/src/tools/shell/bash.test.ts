@@ -160,7 +160,6 @@ describe("Bash", () => {
       (await shell({ shell: program }).bash.question!({ command }, context))?.kind
     expect(await kindIn("/bin/sh", "[[ a > b ]] || ls")).toBe("execute")
     expect(await kindIn("/bin/sh", "ls | head -5")).toBe("read")
-    expect(await kindIn("/bin/bash", "[[ -n a ]] && ls")).toBe("read")
     expect(isReadOnly(shell({ shell: "/bin/sh" }).bash, { command: "[[ a || ./run ]]" })).toBe(false)
   })
 
@@ -182,7 +181,9 @@ describe("Bash", () => {
         ...line,
         line: "rm -rf build",
         commands: [{ ...plain, words: ["rm", "-rf", "build"], isReadOnly: false, uses: removed }],
+        isExact: true,
         isReadOnly: false,
+        isConfined: false,
       },
     })
     const shown = { reads: [{ path: join(at, "secret") }], writes: [] }
@@ -195,7 +196,9 @@ describe("Bash", () => {
         ...line,
         line: "cat ./harmless",
         commands: [{ ...plain, words: ["cat", "./harmless"], isReadOnly: true, uses: shown }],
+        isExact: true,
         isReadOnly: true,
+        isConfined: false,
       },
     })
     expect(isReadOnly(bash, { command: "cat harmless" })).toBe(true)

@@ -4,6 +4,7 @@ import { type Clock, callAfter } from "../../base/clock.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tool.ts"
 import { changedBetween, lookAt } from "./changed-files.ts"
 import { commandFacts, commandShape, filesTouched } from "./command/command-facts.ts"
+import { runsUnaskedInSandbox } from "./guarded-run.ts"
 import type { ShellEnd, ShellProcess, StopReason } from "./shell-process.ts"
 import {
   DEFAULT_TIMEOUT_MS,
@@ -74,15 +75,16 @@ interface Asking {
   readonly session: ShellSession
 }
 
-function question(
+async function question(
   { command, description, run_in_background }: BashInput,
   { context, session }: Asking,
-): PermissionQuestion {
+): Promise<PermissionQuestion> {
   const [firstLine = "", ...more] = command.trim().split("\n")
   const shown = firstLine.length > SUMMARY_CHARACTERS ? `${firstLine.slice(0, SUMMARY_CHARACTERS)}…` : firstLine
   const directory = context.directory.get()
   const project = session.projectAround(directory)
-  const read = commandFacts(command, { directory, project, env: context.env, shell: session.options.shell })
+  const hasSandbox = await runsUnaskedInSandbox(context)
+  const read = commandFacts(command, { directory, project, env: context.env, shell: session.options.shell, hasSandbox })
   const facts = run_in_background ? { ...read, isReadOnly: false } : read // it may wait for ever, and no one looks at it
   return {
     kind: facts.isReadOnly ? "read" : "execute",

@@ -107,6 +107,20 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
     expect(await run(`cat ${home}/.ssh/id`)).toBe("a key") // the judge knew it, and a rule allowed it
   })
 
+  it("PERM-9 has only the project of the person's files in view, so a line that deceives the parser shows no other", async () => {
+    const { home, run } = world()
+    writeFileSync(join(home, "notes.txt"), "private\n")
+    writeFileSync(join(home, ".gitconfig"), "[user]\n\tname = Ada\n")
+    const lines = [
+      `a=(1 $(cat ${home}/notes.txt))x; echo "\${a[@]}"`,
+      `cat $(printf '%s' ${home}/notes.txt)`,
+      `awk 'BEGIN{while((getline l < "${home}/notes.txt")>0) print l}'`,
+      `ls -R /home /root /Users /srv 2>/dev/null; cat $(printf /etc/shadow)`,
+    ]
+    for (const line of lines) expect(await run(line), line).not.toMatch(/private$|root:[*x!]/m)
+    expect(await run("git config user.name")).toBe("Ada")
+  })
+
   it.runIf(isWhole)(
     "PERM-8 works where the project is a directory for temporary files, or Strata's home is in the project",
     async () => {

@@ -5,7 +5,7 @@
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { factsOf, realPath } from "../../base/path-facts.ts"
 import { repositoryRoot } from "../../base/repository.ts"
 import type { ToolContext } from "../tool.ts"
@@ -35,6 +35,12 @@ export interface PreparedRun {
   release(): void
 }
 
+/** Whether a command that no one allowed runs in a sandbox here. */
+export async function runsUnaskedInSandbox(context: ToolContext): Promise<boolean> {
+  const { sandbox } = context.confinement?.() ?? defaultConfinement(context.env)
+  return sandbox !== "off" && (await systemSandbox()).state === "ready"
+}
+
 export async function prepareRun(command: string, context: ToolContext, place: RunPlace): Promise<PreparedRun> {
   const confinement = context.confinement?.() ?? defaultConfinement(context.env)
   const { sandbox: mode, waitMs } = confinement
@@ -58,7 +64,27 @@ function guardedEnvironment({ env }: ToolContext, { project }: RunPlace): Readon
 
 type View = Omit<Enclosure, "scratch">
 
-/** No one said yes: nothing can be written, and nothing is in view that holds keys, unless the judge found that the command reads it. Of Strata's own directory only what is readable is. */
+/** Where people and services keep their files. */
+const PRIVATE_PLACES = [
+  "/home",
+  "/Users",
+  "/root",
+  "/mnt",
+  "/media",
+  "/Volumes",
+  "/srv",
+  "/var/lib",
+  "/var/log",
+  "/var/spool",
+]
+const SYSTEM_SECRETS = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssh", "/etc/ssl/private"]
+/** Of the home directory, a program that only reads needs how git is set up. */
+const SHOWN_OF_HOME = [".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"]
+
+/**
+ * No one said yes: nothing can be written, and of the person's files only the project is in view, with what a rule lets the command read.
+ * So what the command does beyond what was judged can do no harm. Of Strata's own directory only what is readable is in view.
+ */
 function readOnlyView(
   command: string,
   context: ToolContext,
@@ -69,17 +95,31 @@ function readOnlyView(
   const directory = realDirectory(context)
   const judged = filesTouched(commandFacts(command, { directory, env }))
   const own = realPath(root) ?? root
-  const places = [...CREDENTIAL_PLACES.map((name) => join(home, name)), ...RUNTIME_PLACES.hidden, root]
+  const places = [
+    ...[home, ...PRIVATE_PLACES, ...SYSTEM_SECRETS, ...RUNTIME_PLACES.hidden, root],
+    ...CREDENTIAL_PLACES.map((name) => join(home, name)), // the project may be the home directory itself
+  ]
   return {
     directory,
     hidden: hiddenPlaces(places),
     shown: [
-      ...existing([...RUNTIME_PLACES.shown, ...readable]),
+      ...existing([...RUNTIME_PLACES.shown, ...SHOWN_OF_HOME.map((name) => join(home, name)), ...readable]),
+      ...existing(programPlaces(context, project)),
       ...existing([...judged, project, directory]).filter((path) => !isWithin(path, own)),
     ],
     writable: [],
     hasNetwork: false,
   }
+}
+
+/** Programs that a version manager keeps in the home directory: the directory of `bin`, with its libraries. */
+function programPlaces({ env }: ToolContext, project: string): readonly string[] {
+  const home = env.HOME ?? homedir()
+  return trustedPath(env.PATH, { project, home }).map((directory) => {
+    const around = dirname(directory)
+    const isOwn = basename(directory) === "bin" && dirname(around) !== realPath(home) && around !== realPath(home)
+    return isOwn ? around : directory
+  })
 }
 
 /** Someone said yes: the project and temporary files can be written, and the network is as outside. */

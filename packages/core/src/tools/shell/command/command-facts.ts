@@ -1,12 +1,15 @@
-/** The facts about a command line: parsed once, used by rules, read-only detection and the dialog. It never throws. */
+/**
+ * The facts about a command line. A line of the small language is read exactly; any other is explained as far as a parser understands it.
+ * Rules, read-only detection and the dialog use them. It never throws.
+ */
 import { homedir } from "node:os"
 import { TrustedPrograms } from "../trusted-path.ts"
 import { Disk } from "./disk.ts"
+import { explain } from "./explain.ts"
 import { type CommandFacts, type FileUse, HIDDEN_COMMAND, type UnusualKind, type UnusualPart } from "./facts.ts"
-import type { Findings } from "./findings.ts"
-import { lineGrammar } from "./grammar.ts"
-import type { LineSurroundings } from "./shell-state.ts"
-import { walkLine } from "./walk-line.ts"
+import type { Place } from "./judged.ts"
+import { readExactly } from "./read-exactly.ts"
+import { readSmallLine } from "./small-language.ts"
 
 export interface ShellPlace {
   readonly directory: string
@@ -15,50 +18,78 @@ export interface ShellPlace {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The shell that runs the line, if not bash. */
   readonly shell?: string | undefined
+  /** What runs unasked runs in a sandbox. Default: there is none. */
+  readonly hasSandbox?: boolean
 }
 
 /** With a look at the disk: links, patterns, programs, git's configuration. */
-export function commandFacts(line: string, { directory, project = directory, env, shell }: ShellPlace): CommandFacts {
+export function commandFacts(line: string, given: ShellPlace): CommandFacts {
+  const { directory, project = directory, env, shell, hasSandbox = false } = given
   const disk = new Disk()
   const home = env.HOME ?? homedir()
   const programs = new TrustedPrograms(env.PATH, { project, home })
-  const grammar = lineGrammar(shell, env)
-  return factsOf(line, { directory: disk.realPath(directory), disk, programs, home, env, grammar })
+  const real = disk.realPath(directory)
+  const place = { directory: real, isLinked: real !== directory, disk, programs, home, env, hasSandbox }
+  return factsOf(line, place, shell)
 }
 
-/** By its words alone. What the disk would decide counts as harmless for git, and as not known for file patterns. */
-export function commandShape(line: string, { shell }: Pick<ShellPlace, "shell"> = {}): CommandFacts {
-  const nowhere = { directory: "/", disk: undefined, programs: undefined, home: undefined, env: {} }
-  return factsOf(line, { ...nowhere, grammar: lineGrammar(shell) })
+/** From its words alone. What the disk would decide counts as harmless for git, and as not known for file patterns. */
+export function commandShape(
+  line: string,
+  { shell, hasSandbox = false }: Pick<ShellPlace, "shell" | "hasSandbox"> = {},
+): CommandFacts {
+  const place = { directory: "/", disk: undefined, programs: undefined, home: undefined, env: {}, hasSandbox }
+  return factsOf(line, place, shell)
 }
 
-function factsOf(line: string, around: LineSurroundings): CommandFacts {
+/** Shells that read the small language as Strata does, builtins included. */
+const READS_ALIKE = /(?:^|\/)(?:bash|sh|dash)$/
+
+function factsOf(line: string, place: Place, shell = "bash"): CommandFacts {
   const characters = unusualCharacters(line)
-  let found: Findings
+  const isHiding = hidesCharacters(characters)
+  const isKnownShell = READS_ALIKE.test(shell)
+  const small = isKnownShell && !isHiding ? readSmallLine(line) : undefined
+  if (small?.state === "read") {
+    const certain = readExactly(small.pipelines, { ...place, hasSandbox: false })
+    const confined =
+      certain && !certain.isReadOnly && place.hasSandbox ? readExactly(small.pipelines, place) : undefined
+    if (certain)
+      return {
+        ...{ line, ...(confined?.isReadOnly ? confined : certain) },
+        unusual: inOrder([...certain.unusual, ...characters]),
+        isExact: true,
+        isConfined: confined?.isReadOnly ?? false,
+      }
+  }
   try {
-    found = walkLine(line, around)
+    const found = explain(line, place)
+    const commands = isHiding ? [...found.commands, HIDDEN_COMMAND] : found.commands
+    const isReadOnly =
+      place.hasSandbox &&
+      /(?:^|\/)bash$/.test(shell) &&
+      !found.isDetached &&
+      found.writes.length === 0 &&
+      commands.length > 0 &&
+      commands.every((command) => command.isReadOnly)
+    const outside = small?.state === "outside" && !place.hasSandbox ? [small.why] : []
+    return {
+      line,
+      commands,
+      redirections: { reads: distinct(found.reads), writes: distinct(found.writes) },
+      unknown: [...(isHiding ? ["It has characters that cannot be seen."] : []), ...found.unknown, ...outside],
+      unusual: inOrder([...found.unusual, ...characters]),
+      isExact: false,
+      isReadOnly,
+      isConfined: isReadOnly,
+    }
   } catch {
     return unreadable(line) // a line that defeats the parser is not judged by what it got to
   }
-  const { reads, writes, unusual } = found
-  const isHiding = hidesCharacters(characters)
-  const commands = [...found.commands, ...(isHiding ? [HIDDEN_COMMAND] : [])]
-  const unknown = [...found.unknown, ...(isHiding ? ["It has characters that cannot be seen."] : [])]
-  const isReadOnly =
-    found.changesNothing &&
-    unknown.length === 0 &&
-    commands.length > 0 &&
-    writes.length === 0 &&
-    commands.every((command) => command.isReadOnly)
-  return {
-    line,
-    commands,
-    redirections: { reads: distinct(reads), writes: distinct(writes) },
-    unknown,
-    unusual: [...unusual, ...characters].sort((a, b) => a.start - b.start || b.end - a.end),
-    isReadOnly,
-  }
 }
+
+const inOrder = (parts: readonly UnusualPart[]): readonly UnusualPart[] =>
+  parts.toSorted((a, b) => a.start - b.start || b.end - a.end)
 
 function unreadable(line: string): CommandFacts {
   return {
@@ -67,7 +98,9 @@ function unreadable(line: string): CommandFacts {
     redirections: { reads: [], writes: [] },
     unknown: ["It cannot be parsed."],
     unusual: unusualCharacters(line),
+    isExact: false,
     isReadOnly: false,
+    isConfined: false,
   }
 }
 
@@ -85,7 +118,7 @@ export function filesTouched({ commands, redirections }: CommandFacts): readonly
 }
 
 /** Parts of a line that a person should look at, found in its characters. */
-const MOST_PARTS = 500
+const MAX_PARTS = 500
 
 const CHARACTERS: readonly { readonly kind: UnusualKind; readonly form: RegExp }[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
@@ -107,7 +140,7 @@ function unusualCharacters(line: string): readonly UnusualPart[] {
   const parts: UnusualPart[] = []
   for (const { kind, form } of CHARACTERS) {
     for (const match of line.matchAll(form)) {
-      if (parts.length < MOST_PARTS) parts.push({ kind, start: match.index, end: match.index + match[0].length })
+      if (parts.length < MAX_PARTS) parts.push({ kind, start: match.index, end: match.index + match[0].length })
     }
   }
   return parts

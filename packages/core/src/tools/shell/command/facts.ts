@@ -10,8 +10,12 @@ export interface CommandFacts {
   readonly unknown: readonly string[]
   /** Parts of the line that a person should look at. */
   readonly unusual: readonly UnusualPart[]
-  /** It changes nothing, and everything about it is known. */
+  /** It is in the small language, so the facts hold. Otherwise they only explain, and nothing runs outside of a sandbox because of them. */
+  readonly isExact: boolean
+  /** It changes nothing: it was read exactly, or it runs in a sandbox. */
   readonly isReadOnly: boolean
+  /** Only the sandbox keeps it from changing anything, and from reading more than is known. */
+  readonly isConfined: boolean
 }
 
 export interface SimpleCommand {
@@ -25,8 +29,16 @@ export interface SimpleCommand {
   readonly names: readonly string[]
   /** It starts with variables that can change which programs run: `PATH=… npm test`. */
   readonly changesEnvironment: boolean
+  /** It only starts the command after it: `timeout 5`, `nice`. A rule for that one covers it. */
+  readonly isWrapper?: boolean
   /** It may be started by the command before it: the words after `npx`, `docker exec` or `parallel`. It counts for deny and ask only. */
   readonly isGuess?: boolean
+}
+
+/** One word that a program gets. */
+export interface Field {
+  /** `undefined`: not known before it runs. */
+  readonly text: string | undefined
 }
 
 /** A command of which only the words are known. */

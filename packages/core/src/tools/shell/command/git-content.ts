@@ -1,8 +1,7 @@
 /** Which tracked files a git command shows the content of: those that its words name, or all of them. */
-import type { FileUse } from "./facts.ts"
-import { type Field, known } from "./fields.ts"
+import type { Field, FileUse } from "./facts.ts"
 import type { Repository } from "./git-config.ts"
-import { filesOf, has, type Place, resolveIn } from "./judged.ts"
+import { filesOf, has, known, type Place, resolveIn } from "./judged.ts"
 import type { GivenOption } from "./options.ts"
 
 export interface GitCall {

@@ -1,21 +1,10 @@
 /** git: which subcommands only read, with which options, and whether the repository makes git run something by itself. */
 import { QUIETED_SETTINGS } from "../quiet-git.ts"
-import type { FileUse } from "./facts.ts"
-import type { Field } from "./fields.ts"
+import type { Field, FileUse } from "./facts.ts"
 import { findRepository } from "./git-config.ts"
 import { type GitCall, trackedReads } from "./git-content.ts"
 import { isHarmlessSetting } from "./git-settings.ts"
-import {
-  filesInOptions,
-  filesOf,
-  has,
-  type Judged,
-  type Place,
-  type PrintedPaths,
-  readOnly,
-  resolveIn,
-  unclear,
-} from "./judged.ts"
+import { filesInOptions, filesOf, has, type Judged, type Place, readOnly, resolveIn, unclear } from "./judged.ts"
 import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
 
 const DIFF_SHORT = "puswabzRMCDqBrtWc U? M? C? B? X? S: G: O< l: n: L: I: i"
@@ -119,14 +108,15 @@ export function git(args: readonly Field[], place: Place): Judged {
     )
       continue
     if (word.text === "--version" || word.text === "-v")
-      return rest.length === 0 ? readOnly() : unclear("words after --version")
+      return rest.length === 0 ? readOnly() : unclear("has words after --version")
     const value = rest.shift()
     if (word.text === "-C" && value?.text !== undefined && value.text !== "")
       directory = resolveIn(value.text, { ...place, directory })
-    else if (word.text !== "-c" || !isHarmlessPair(value?.text)) return unclear(`the option ${word.text} of git`)
+    else if (word.text !== "-c" || !isHarmlessPair(value?.text))
+      return unclear(`its option ${word.text} is not known to only read`)
   }
   const subcommand = rest.shift()
-  if (subcommand?.text === undefined) return unclear("no subcommand that is known")
+  if (subcommand?.text === undefined) return unclear("has a subcommand that is only known when it runs")
   const at = { ...place, directory }
   const judged = judgeSubcommand(subcommand.text, rest, at)
   if (judged.state === "not understood" || subcommand.text === "version") return judged
@@ -150,35 +140,24 @@ function judgeSubcommand(name: string, args: readonly Field[], place: Place): Ju
   if (name === "stash")
     return first?.text === "list" || first?.text === "show"
       ? reads(`stash ${first.text}`, { table: LOG, args: rest, place })
-      : unclear("it changes the stash")
+      : unclear("stash changes the stash")
   if (name === "reflog" && first?.text !== undefined && !/^(?:-|show$|HEAD)/.test(first.text))
-    return unclear("it may change the reflog")
+    return unclear("reflog can change the reflog")
   if (name === "remote") {
     const isShown = args.length === 0 || (args.length === 1 && /^(?:-v|--verbose)$/.test(first?.text ?? ""))
     const isAddress = first?.text === "get-url" && rest.every(({ text }) => text !== undefined)
-    return isShown || isAddress ? readOnly() : unclear("it may change or call remotes")
+    return isShown || isAddress ? readOnly() : unclear("remote can change or call remotes")
   }
   if (name === "worktree" || name === "submodule") {
     const wanted = name === "worktree" ? /^list( --porcelain| -v)*$/ : /^status( --recursive)?$/
-    return wanted.test(args.map(({ text }) => text ?? "?").join(" ")) ? readOnly() : unclear("it may change something")
+    return wanted.test(args.map(({ text }) => text ?? "?").join(" "))
+      ? readOnly()
+      : unclear(`${name} can change the repository`)
   }
   if (name === "config") return config(args)
   if (Object.hasOwn(LISTING, name)) return listing(LISTING[name]!, args)
-  if (!Object.hasOwn(SUBCOMMANDS, name)) return unclear(`git ${name} may change something`)
-  const judged = reads(name, { table: SUBCOMMANDS[name]!, args, place })
-  if (judged.state === "not understood" || name !== "ls-files" || !("call" in judged)) return judged
-  const prints = listedFiles(judged.call, place)
-  return prints ? { ...judged, prints } : judged
-}
-
-/** A pathspec may lead out of the directory, and most options print more than paths. */
-function listedFiles({ options, operands }: GitCall, { directory }: Place): PrintedPaths | undefined {
-  const isPlain =
-    options.every(({ name }) =>
-      ["z", "c", "m", "o", "cached", "modified", "others", "exclude-standard"].includes(name),
-    ) && operands.every(({ text }) => !/^[/:]|(?:^|\/)\.\.(?:\/|$)/.test(text ?? ":"))
-  if (!isPlain || directory === undefined) return undefined
-  return { below: [directory], separator: has(options, "z") ? "null" : "newline" }
+  if (!Object.hasOwn(SUBCOMMANDS, name)) return unclear(`${name} can change the repository`)
+  return reads(name, { table: SUBCOMMANDS[name]!, args, place })
 }
 
 /** Without an option that lists, a name is created. */
@@ -187,18 +166,20 @@ function listing(table: OptionTable, args: readonly Field[]): Judged {
   if (taken.state === "not understood") return unclear(taken.why)
   if (startsMore(taken.options)) return unclear(STARTS_MORE)
   const lists = has(taken.options, "l", "list", "merged", "no-merged", "contains", "no-contains", "points-at")
-  return taken.operands.length === 0 || lists ? readOnly() : unclear("it creates or changes a name")
+  return taken.operands.length === 0 || lists ? readOnly() : unclear("would create or change a name")
 }
 
 /** One value. A list of all may hold tokens in addresses. */
 function config(args: readonly Field[]): Judged {
   const words = args.map(({ text }) => text ?? "?").join(" ")
   const key = /^(?:--get |get )?((?:user|core|branch|pull|push|init|remote)\.[\w./-]+)$/.exec(words)?.[1]
-  if (key === undefined) return unclear("it may change the configuration")
-  return QUIETED_SETTINGS.has(key.toLowerCase()) ? unclear("a setting that differs where no one is asked") : readOnly()
+  if (key === undefined) return unclear("config can change the configuration")
+  return QUIETED_SETTINGS.has(key.toLowerCase())
+    ? unclear("config shows another value where no one is asked")
+    : readOnly()
 }
 
-const STARTS_MORE = "a format that checks signatures, or a merge that is made again"
+const STARTS_MORE = "would check signatures or make a merge again"
 
 /** `%G?` starts gpg, and so does sorting by signatures. `--diff-merges=remerge` writes objects. */
 const startsMore = (options: readonly GivenOption[]): boolean =>
@@ -223,7 +204,6 @@ function reads(subcommand: string, { table, args, place }: Reading): JudgedGit {
   if (taken.state === "not understood") return unclear(taken.why)
   const { options, operands, beforeDashes } = taken
   if (startsMore(options)) return unclear(STARTS_MORE)
-  if (operands.some(({ text }) => text === undefined)) return unclear("a word that is only known when it runs")
   const hasPattern = subcommand === "grep" && !has(options, "e", "f", "and", "or")
   const paths = hasPattern ? operands.slice(1) : operands
   const uses: FileUse[] = [
@@ -246,19 +226,19 @@ function inRepository(
 ): Judged {
   const { directory, disk, env } = place
   if (judged.state === "not understood") return judged
-  if (directory === undefined) return unclear("the directory it runs in")
+  if (directory === undefined) return place.hasSandbox ? judged : unclear("runs in a directory that is not known")
   const set = Object.keys(env).find(
     (name) =>
       /^GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE)$/.test(
         name,
       ) && env[name],
   )
-  if (set !== undefined) return unclear(`the repository that ${set} names`)
+  if (set !== undefined) return unclear(`works on the repository that ${set} names`)
   const here = { ...judged, reads: [...judged.reads, { path: directory }] }
   if (!disk) return here
   const repository = findRepository(directory, disk)
-  if (repository.state === "unknown") return unclear("the repository it works on")
+  if (repository.state === "unknown") return unclear("works on a repository that cannot be looked at")
   if (repository.state === "none") return here
-  if (repository.danger !== undefined) return unclear(`the repository: ${repository.danger}`)
+  if (repository.danger !== undefined && !place.hasSandbox) return unclear(`obeys its repository: ${repository.danger}`)
   return call ? { ...here, reads: [...here.reads, ...trackedReads(call, place, repository)] } : here
 }

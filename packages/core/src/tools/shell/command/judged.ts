@@ -1,33 +1,27 @@
 /** How the judge of one command answers: what its words read and write, or why that is not known. */
 
+import { posix } from "node:path"
 import type { TrustedPrograms } from "../trusted-path.ts"
-import { lookBelow } from "./below.ts"
 import type { Disk } from "./disk.ts"
-import type { FileUse } from "./facts.ts"
-import { type Field, known } from "./fields.ts"
+import type { Field, FileUse } from "./facts.ts"
 import type { GivenOption } from "./options.ts"
+
+export const known = (text: string): Field => ({ text })
 
 /** Where a command runs. */
 export interface Place {
   /** With links followed. `undefined`: not known. */
   readonly directory: string | undefined
-  /** A link led to the directory. */
+  /** A link led to the directory, so `cd ..` leads elsewhere than `..` in a path. */
   readonly isLinked?: boolean
-  /** The line made links before, so paths may lead elsewhere than now. */
-  readonly hasNewLinks?: boolean
+  /** Absent where a line is judged by its words alone. */
   readonly disk: Disk | undefined
   /** What the names of programs mean here. */
   readonly programs: TrustedPrograms | undefined
   readonly home: string | undefined
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What the command before it in the pipe prints, if that is paths. */
-  readonly piped?: PrintedPaths | undefined
-}
-
-/** Output that is only paths below known places. */
-export interface PrintedPaths {
-  readonly below: readonly string[]
-  readonly separator: "newline" | "null"
+  /** A sandbox keeps it from writing, from the network and from other files, so a program in a language of its own may run. */
+  readonly hasSandbox: boolean
 }
 
 export type Judged =
@@ -36,9 +30,10 @@ export type Judged =
       readonly isReadOnly: boolean
       readonly reads: readonly FileUse[]
       readonly writes: readonly FileUse[]
-      /** It prints only paths. */
-      readonly prints?: PrintedPaths | undefined
+      /** The commands that it starts in turn. */
+      readonly starts?: readonly (readonly Field[])[]
     }
+  /** `why` goes on after the name of the program: "runs code", "its option -o writes a file". */
   | { readonly state: "not understood"; readonly why: string }
 
 export type Judge = (args: readonly Field[], place: Place) => Judged
@@ -46,21 +41,19 @@ export type Judge = (args: readonly Field[], place: Place) => Judged
 export interface Uses {
   readonly reads?: readonly FileUse[]
   readonly writes?: readonly FileUse[]
-  readonly prints?: PrintedPaths | undefined
+  readonly starts?: readonly (readonly Field[])[]
 }
 
-export const readOnly = ({ reads = [], writes = [], prints }: Uses = {}): Judged => ({
-  state: "understood",
-  isReadOnly: writes.length === 0,
-  reads,
-  writes,
-  ...(prints ? { prints } : {}),
-})
-export const changing = ({ reads = [], writes = [] }: Uses): Judged => ({
+export const changing = ({ reads = [], writes = [], starts = [] }: Uses): Extract<Judged, { state: "understood" }> => ({
   state: "understood",
   isReadOnly: false,
   reads,
   writes,
+  ...(starts.length > 0 ? { starts } : {}),
+})
+export const readOnly = (uses: Uses = {}): Judged => ({
+  ...changing(uses),
+  isReadOnly: (uses.writes ?? []).length === 0,
 })
 export const unclear = (why: string): Judged => ({ state: "not understood", why })
 
@@ -79,7 +72,6 @@ export function filesOf(
   place: Place,
   { isTree = false, isDashFile = false }: NamedFiles = {},
 ): readonly FileUse[] {
-  if (field.below) return field.below.flatMap((path) => treeOf(path, place, { followsLinks: true }))
   const { text } = field
   if ((text === "-" && !isDashFile) || (text !== undefined && HARMLESS_DEVICES.test(text))) return []
   const path = text === undefined ? undefined : resolveIn(text, place)
@@ -87,11 +79,10 @@ export function filesOf(
 }
 
 /** `undefined`: not known. */
-export function resolveIn(text: string, { directory, disk, hasNewLinks }: Place): string | undefined {
-  if (hasNewLinks) return undefined
+export function resolveIn(text: string, { directory, disk }: Place): string | undefined {
   if (!text.startsWith("/") && directory === undefined) return undefined
   const path = text.startsWith("/") ? text : `${directory}/${text}`
-  return disk ? disk.realPath(path) : path
+  return disk ? disk.realPath(path) : posix.normalize(path)
 }
 
 export interface Walk {
@@ -107,8 +98,33 @@ export function treeOf(path: string | undefined, { disk }: Place, walk: Walk): r
     walk.namesOnly ? { path: at } : { path: at, isTree: true, skipsHidden: walk.skipsHidden ?? false }
   if (path === undefined) return [{ path }]
   if (!walk.followsLinks) return [use(path)]
-  const below = disk && lookBelow(path, disk)
-  return below ? [path, ...below.links].map(use) : [{ path: undefined }]
+  const links = disk && linksBelow(path, disk)
+  return links ? [path, ...links].map(use) : [{ path: undefined }]
+}
+
+const MAX_LINKS_FOLLOWED = 200
+
+/** Where the links below a directory lead, and where the links there lead. `undefined`: there is too much below it to know. */
+function linksBelow(place: string, disk: Disk): readonly string[] | undefined {
+  const links = new Set<string>()
+  const pending = [place]
+  const seen = new Set<string>()
+  for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
+    if (seen.has(directory) || disk.kindOf(directory) !== "directory") continue
+    seen.add(directory)
+    const entries = disk.list(directory)
+    if (!entries) return disk.isExhausted ? undefined : [...links]
+    for (const entry of entries) {
+      const path = `${directory === "/" ? "" : directory}/${entry.name}`
+      if (entry.isDirectory()) pending.push(path)
+      if (!entry.isSymbolicLink()) continue
+      const target = disk.realPath(path)
+      if (target === undefined || links.size > MAX_LINKS_FOLLOWED) return undefined
+      links.add(target)
+      pending.push(target)
+    }
+  }
+  return [...links]
 }
 
 /** The files that options name. */

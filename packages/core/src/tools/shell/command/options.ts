@@ -1,5 +1,5 @@
 /** Takes the options of a command apart the way `getopt` does: clusters, attached values, `--name=value`, `--`. */
-import type { Field } from "./fields.ts"
+import type { Field } from "./facts.ts"
 
 /** What follows an option: nothing, a harmless value, a value only if attached, a file it reads, a file it writes. */
 export type OptionKind = "flag" | "value" | "optional" | "read" | "write"
@@ -71,17 +71,12 @@ export function takeApart(table: OptionTable, fields: readonly Field[]): Argumen
   }
   for (let field = rest.shift(); field !== undefined; field = rest.shift()) {
     const { text } = field
-    if (field.below) {
-      operands.push(field)
-      continue
-    }
-    if (text === undefined) return { state: "not understood", why: "a word that is only known when it runs" }
     if (text === "--") {
       beforeDashes = operands.length
       operands.push(...rest)
       break
     }
-    if (text === "-" || !text.startsWith("-")) {
+    if (text === undefined || text === "-" || !text.startsWith("-")) {
       operands.push(field)
       if (!table.stops) continue
       operands.push(...rest)
@@ -117,5 +112,5 @@ function split(text: string): readonly [string, string | undefined] {
 
 const notUnderstood = (option: string): Arguments => ({
   state: "not understood",
-  why: `the option ${option.length > 40 ? `${option.slice(0, 40)}…` : option}`,
+  why: `its option ${option.length > 40 ? `${option.slice(0, 40)}…` : option} is not known to only read`,
 })

@@ -2,17 +2,13 @@
  * Commands that only read, with every option they may be given. An option that is not in the table makes the command "not understood":
  * it could write, run a program, or take its file names from a file.
  */
-import { type Field, mayHoldSecret } from "./fields.ts"
+import type { Field } from "./facts.ts"
 import { changing, filesOf, has, type Judge, type Judged, type Place, readOnly, unclear } from "./judged.ts"
 import { takeApart } from "./options.ts"
 import { files, flagsOnly, only, type Reading, reading, text } from "./reading.ts"
 import { test } from "./test-command.ts"
 
 const always = () => true
-
-/** Options that say what matches. */
-const MATCHING = `E F G P i w x e s extended-regexp fixed-strings basic-regexp perl-regexp regexp ignore-case word-regexp line-regexp
-  no-messages`
 
 const GREP: Reading = {
   short: "EFGPivwxcLloqsbHhnTUZzaIrRuyV f< e: A: B: C: m: d: D:",
@@ -26,12 +22,6 @@ const GREP: Reading = {
   isTree: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
   readsHere: (options) => has(options, "r", "R", "recursive", "dereference-recursive", "d", "directories"),
   followsLinks: (options) => has(options, "R", "dereference-recursive"),
-  passesLines: only(`${MATCHING} v invert-match m max-count`),
-  printsPaths: (options) =>
-    has(options, "l", "files-with-matches", "L", "files-without-match") &&
-    only(
-      `${MATCHING} l L files-with-matches files-without-match r R recursive include exclude exclude-dir n line-number I H`,
-    )(options),
 }
 
 const RIPGREP: Reading = {
@@ -52,10 +42,6 @@ const RIPGREP: Reading = {
   readsHere: (options) => !has(options, "type-list", "version", "V"),
   followsLinks: (options) => has(options, "L", "follow"),
   skipsHidden: (options) => !has(options, "hidden", "u", "unrestricted"),
-  printsPaths: (options) =>
-    has(options, "l", "files", "files-with-matches", "files-without-match") &&
-    only(`${MATCHING} l files files-with-matches files-without-match S smart-case g glob iglob t T type type-not hidden n line-number L
-      follow u unrestricted max-depth d no-ignore m max-count U multiline sort`)(options),
 }
 
 const CHECKSUM = files("btz", "binary text tag zero")
@@ -66,9 +52,9 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   ":": text("", "", { stops: true }),
   arch: flagsOnly(""),
   b2sum: CHECKSUM,
-  base32: files("di w:", "decode ignore-garbage wrap:", { mostOperands: 1 }),
-  base64: files("d w:", "decode ignore-garbage wrap:", { mostOperands: 1 }),
-  basename: text("a s: z", "multiple suffix: zero", { takesAny: true }),
+  base32: files("di w:", "decode ignore-garbage wrap:", { maxOperands: 1 }),
+  base64: files("d w:", "decode ignore-garbage wrap:", { maxOperands: 1 }),
+  basename: text("a s: z", "multiple suffix: zero"),
   break: text(""),
   cal: text("13jmy", ""),
   cat: files("AbeEnstTuv", "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting"),
@@ -102,18 +88,18 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
       followsLinks: (options) => !has(options, "no-dereference"),
     },
   ),
-  dirname: text("z", "zero", { takesAny: true }),
+  dirname: text("z", "zero"),
   du: files(
     "0abcDhHklLmPsSx B: d: t: X<",
     `null all apparent-size block-size: bytes total dereference-args max-depth: human-readable inodes count-links dereference
     no-dereference separate-dirs si summarize threshold: time? time-style: exclude-from< exclude: one-file-system`,
     { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "L", "dereference") },
   ),
-  echo: (args) => print(args),
+  echo: () => readOnly(),
   egrep: reading(GREP),
   exit: text(""),
   expand: files("i t:", "initial tabs:"),
-  expr: (args) => print(args),
+  expr: () => readOnly(),
   false: text("", "", { stops: true }),
   fgrep: reading(GREP),
   // without -p, which sets the times of the file, and -m, which reads all files of a directory
@@ -129,7 +115,6 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   groups: text(""),
   head: files(BY_SIZE, "bytes: lines: quiet silent verbose zero-terminated", {
     numbers: true,
-    passesLines: only("n lines q quiet silent"),
   }),
   hexdump: files("bcCdovx n: s: e:", "canonical length: skip: no-squeezing"),
   hostname: flagsOnly("sfdiI", "short fqdn"),
@@ -166,7 +151,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     "flaxnocivw u: U: P: d: g: G: t: s:",
     "full list-name list-full newest oldest exact count ignore-case inverse parent: euid:",
   ),
-  printf: (args) => (args[0]?.text?.startsWith("-") ? unclear("an option of printf") : print(args)),
+  printf: (args) => (args[0]?.text?.startsWith("-") ? unclear("can set a variable of the shell") : readOnly()),
   ps: (args) => ps(args),
   pwd: flagsOnly("LP"),
   readlink: files(
@@ -194,16 +179,15 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     `ignore-leading-blanks dictionary-order ignore-case general-numeric-sort ignore-nonprinting month-sort human-numeric-sort numeric-sort
     random-sort random-source< reverse sort: version-sort batch-size: check? debug key: merge output> stable buffer-size:
     field-separator: parallel: unique zero-terminated temporary-directory>`,
-    { passesLines: only("b d f g h i M n R r V s u k t S") },
   ),
   stat: files("Lftxrsnq c:", "dereference file-system format: printf: terse cached:"),
   strings: files("af n: t: e: o", "all print-file-name bytes: radix: encoding:", { numbers: true }),
   sum: files("rs", "sysv"),
-  tac: files("br s:", "before regex separator:", { passesLines: only("") }),
+  tac: files("br s:", "before regex separator:"),
   tail: files(
     `${BY_SIZE} f F s:`,
     "bytes: follow? lines: max-unchanged-stats: pid: quiet silent retry sleep-interval: verbose zero-terminated",
-    { numbers: true, passesLines: only("n lines q quiet silent") },
+    { numbers: true },
   ),
   test: (args, place) => test(args, place),
   times: text(""),
@@ -229,13 +213,8 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   wc: files("cmlLw", "bytes chars lines max-line-length words total:"),
   which: text("as", "all"),
   whoami: flagsOnly(""),
-  xxd: files("abeiupE c: g: l: o: s: n:", "", { mostOperands: 1 }),
+  xxd: files("abeiupE c: g: l: o: s: n:", "", { maxOperands: 1 }),
   zcat: files("f"),
-}
-
-/** What is printed may come from the environment, which holds secrets. */
-function print(args: readonly Field[]): Judged {
-  return args.some(mayHoldSecret) ? unclear("it may print a variable of the environment") : readOnly()
 }
 
 /** Anything but a format may set the clock. `-f` and `-r` read files. */
@@ -246,7 +225,7 @@ function date(args: readonly Field[]): Judged {
     const value = word.text
     if (value === "-d" || value === "--date" || value === "-v") taken.shift()
     else if (value === undefined || !(harmless.test(value) || /^(?:--date=|-v[+-]?\d)/.test(value)))
-      return unclear("an argument that may set the clock")
+      return unclear("can set the clock")
   }
   return readOnly()
 }
@@ -255,7 +234,8 @@ function date(args: readonly Field[]): Judged {
 function unzip(args: readonly Field[], place: Place): Judged {
   const taken = takeApart({ short: "lqvZ1" }, args)
   if (taken.state === "not understood") return unclear(taken.why)
-  if (!has(taken.options, "l", "v", "Z") || taken.operands.length !== 1) return unclear("anything but a listing")
+  if (!has(taken.options, "l", "v", "Z") || taken.operands.length !== 1)
+    return unclear("writes files unless it only lists them")
   return readOnly({ reads: filesOf(taken.operands[0]!, place) })
 }
 
@@ -278,15 +258,15 @@ function ps(args: readonly Field[]): Judged {
   const orders = taken.options.filter(({ name }) => name === "sort")
   const isOrdered = orders.every(({ value }) => PS_FORMAT.test((value?.text ?? "").replace(/(^|,)[-+]/g, "$1")))
   if (!isOrdered || formats.some(({ value }) => !PS_FORMAT.test(value?.text ?? "")))
-    return unclear("a format that may show the environment")
+    return unclear("may show the environment of processes")
   const isSure =
     only("A e f F j l L T w y H o sort forest headers no-headers")(taken.options) && taken.operands.length === 0
   if (args.some(({ text: word }) => /^-[^-]*e/.test(word ?? "")) && !isSure)
-    return unclear("options that may show the environment of processes")
+    return unclear("may show the environment of processes")
   const isHarmless = taken.operands.every(
     ({ text: word }) => word !== undefined && /^(?:[aAxufjlvwrhTLmHsS]+|[\d,]+)$/.test(word),
   )
-  return isHarmless ? readOnly() : unclear("options that may show the environment of processes")
+  return isHarmless ? readOnly() : unclear("may show the environment of processes")
 }
 
 /** It writes its second operand. */
@@ -299,7 +279,5 @@ function uniq(args: readonly Field[], place: Place): Judged {
   if (taken.state === "not understood") return unclear(taken.why)
   const [input, output] = taken.operands
   const reads = input ? filesOf(input, place) : []
-  const prints =
-    !input && place.piped?.separator === "newline" && only("d u i")(taken.options) ? place.piped : undefined
-  return output ? changing({ reads, writes: filesOf(output, place) }) : readOnly({ reads, prints })
+  return output ? changing({ reads, writes: filesOf(output, place) }) : readOnly({ reads })
 }

@@ -1,6 +1,5 @@
 /** Makes the judge of a command that only reads from a table of its options and operands. */
-import type { FileUse } from "./facts.ts"
-import { type Field, mayHoldSecret } from "./fields.ts"
+import type { Field, FileUse } from "./facts.ts"
 import {
   filesInOptions,
   filesOf,
@@ -8,7 +7,6 @@ import {
   here,
   type Judge,
   type Place,
-  type PrintedPaths,
   readOnly,
   treeOf,
   unclear,
@@ -29,28 +27,19 @@ export interface Reading extends OptionTable {
   readonly followsLinks?: (options: readonly GivenOption[]) => boolean
   readonly namesOnly?: boolean
   readonly skipsHidden?: (options: readonly GivenOption[]) => boolean
-  readonly mostOperands?: number
-  /** No word can make it do anything else, so words that are only known when it runs are fine. */
-  readonly takesAny?: boolean
-  /** Lines pass through unchanged, so paths from a pipe stay paths. */
-  readonly passesLines?: (options: readonly GivenOption[]) => boolean
-  /** It prints paths below what it searches. */
-  readonly printsPaths?: (options: readonly GivenOption[]) => boolean
+  readonly maxOperands?: number
 }
 
 const never = () => false
 
 export function reading(table: Reading): Judge {
   return (args, place) => {
-    const taken = takeApart(table, table.takesAny ? args.filter(({ text }) => text !== undefined) : args)
+    const taken = takeApart(table, args)
     if (taken.state === "not understood") return unclear(taken.why)
     const { options, operands } = taken
-    if (operands.length > (table.mostOperands ?? Number.POSITIVE_INFINITY)) return unclear("a second file")
+    if (operands.length > (table.maxOperands ?? Number.POSITIVE_INFINITY)) return unclear("may write its second file")
     const { reads, writes } = filesInOptions(options, place)
-    if (table.operands === "text") {
-      if (operands.some(mayHoldSecret)) return unclear("a value of the environment")
-      return readOnly({ reads, writes })
-    }
+    if (table.operands === "text") return readOnly({ reads, writes })
     const hasPattern = table.operands === "pattern and files" && !has(options, ...(table.patternOptions ?? []))
     const files = hasPattern ? operands.slice(1) : operands
     const readsHere = typeof table.readsHere === "function" ? table.readsHere(options) : table.readsHere
@@ -62,31 +51,19 @@ export function reading(table: Reading): Judge {
       skipsHidden: (table.skipsHidden ?? never)(options),
     }
     const found = searched.flatMap((file) => (isTree ? filesBelow(file, place, walk) : filesOf(file, place)))
-    const prints =
-      files.length === 0 && place.piped?.separator === "newline" && table.passesLines?.(options)
-        ? place.piped
-        : table.printsPaths?.(options)
-          ? pathsOf(found)
-          : undefined
-    return readOnly({ reads: [...reads, ...found], writes, prints })
+    return readOnly({ reads: [...reads, ...found], writes })
   }
 }
 
 function filesBelow(file: Field, place: Place, walk: Walk): readonly FileUse[] {
   const named = filesOf(file, place)
-  return file.below || file.text === undefined || named.length === 0 ? named : treeOf(named[0]!.path, place, walk)
-}
-
-/** Without a file it names its input, not a path. */
-const pathsOf = (uses: readonly FileUse[]): PrintedPaths | undefined => {
-  const below = uses.map(({ path }) => path)
-  return below.length > 0 && below.every((path) => path !== undefined) ? { below, separator: "newline" } : undefined
+  return file.text === undefined || named.length === 0 ? named : treeOf(named[0]!.path, place, walk)
 }
 
 export const files = (short: string, long = "", more: Partial<Reading> = {}): Judge => reading({ short, long, ...more })
 export const text = (short: string, long = "", more: Partial<Reading> = {}): Judge =>
   reading({ short, long, operands: "text", ...more })
-export const flagsOnly = (short: string, long = ""): Judge => text(short, long, { mostOperands: 0 })
+export const flagsOnly = (short: string, long = ""): Judge => text(short, long, { maxOperands: 0 })
 
 /** Whether all options are among these. What it prints with others is not known. */
 export const only =

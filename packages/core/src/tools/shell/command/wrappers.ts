@@ -1,8 +1,7 @@
 /** Commands that start another command: `timeout 5 rm x`, `sudo rm x`, `bash -c 'rm x'`. What they start is judged as a command of its own. */
-import type { Field } from "./fields.ts"
-import { type Grammar, grammarOf } from "./grammar.ts"
-import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
-import type { ScriptInWord } from "./outcome.ts"
+import type { Field } from "./facts.ts"
+
+import { type OptionTable, takeApart } from "./options.ts"
 
 export type Wrapped =
   | {
@@ -10,22 +9,24 @@ export type Wrapped =
       readonly words: readonly Field[]
       /** It adds nothing that rules or a person must know. */
       readonly isTransparent: boolean
-      /** Words from standard input or elsewhere follow. */
-      readonly isOpen?: boolean
-      readonly options: readonly GivenOption[]
     }
+  /** `script` is `undefined` where it is only known when it runs. */
   | {
       readonly state: "script"
-      readonly script: ScriptInWord
+      readonly script: string | undefined
       readonly isTransparent: boolean
-      /** Its options may change how it reads the script. */
-      readonly hasOddOptions?: boolean
+      /** The parser reads bash, and this shell may read the script in another way. */
+      readonly isOtherShell?: boolean
     }
-  /** A shell that runs what it gets on standard input. */
-  | { readonly state: "input"; readonly grammar: Grammar }
   /** No command in it. */
   | { readonly state: "none" }
   | { readonly state: "not understood" }
+
+const SHELLS = new Set("bash sh dash ash hush ksh ksh93 mksh lksh oksh loksh pdksh yash posh bosh zsh".split(" "))
+/** Afterwards, names of programs may mean anything. */
+const CHANGES_NAMES = new Set(["alias", "enable", "shopt", "hash"])
+/** These read something else than bash. */
+const OTHER_SHELLS = new Set("rbash rksh rzsh fish csh tcsh elvish nu xonsh pwsh rc es osh ysh".split(" "))
 
 interface Wrapper extends OptionTable {
   readonly isTransparent?: boolean
@@ -74,17 +75,18 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
 const RUNNERS = new Set(
   `parallel entr hyperfine perf gdb script expect runuser su setpriv systemd-run taskset numactl prlimit setarch faketime
   rlwrap direnv dotenv dotenvx cross-env npx bunx uvx pipx npm pnpm yarn bun uv poetry pipenv bundle docker podman kubectl ssh torsocks
-  proxychains xvfb-run firejail chronic ts git make env-cmd nix nix-shell mise asdf conda corepack trap`.split(/\s+/),
+  proxychains xvfb-run firejail chronic ts git make env-cmd nix nix-shell mise asdf conda corepack`.split(/\s+/),
 )
 
 export const isRunner = (name: string): boolean => RUNNERS.has(name)
 
 export function unwrap(name: string, args: readonly Field[]): Wrapped {
-  // in another shell than bash, `eval` is not certain by itself
-  if (name === "eval") return { state: "script", script: { text: joined(args), grammar: "bash" }, isTransparent: true }
+  if (name === "eval") return { state: "script", script: joined(args), isTransparent: true }
+  if (name === "trap" && args.length > 1) return { state: "script", script: args[0]!.text, isTransparent: false }
+  if (CHANGES_NAMES.has(name) && args.length > 0) return UNKNOWN_SCRIPT
   if (name === "xargs") return xargs(args)
-  const grammar = grammarOf(name)
-  if (grammar) return shell(args, grammar)
+  if (name === "env") return env(args)
+  if (SHELLS.has(name) || OTHER_SHELLS.has(name)) return shell(name, args)
   if (name === "su" || name === "script" || name === "runuser") return byOption(args)
   if (!Object.hasOwn(WRAPPERS, name)) return { state: "none" }
   const wrapper = WRAPPERS[name]!
@@ -95,9 +97,9 @@ export function unwrap(name: string, args: readonly Field[]): Wrapped {
   const words = operands.slice(wrapper.skips ?? 0)
   if (words.length === 0) return name === "exec" || name === "builtin" ? { state: "none" } : { state: "not understood" }
   if (name === "watch" && !options.some((option) => option.name === "x" || option.name === "exec"))
-    return { state: "script", script: { text: joined(words), grammar: "posix" }, isTransparent: true }
+    return { state: "script", script: joined(words), isTransparent: true, isOtherShell: true }
   if (name === "flock" && SCRIPT_FOLLOWS.has(words[0]?.text ?? "")) return byOption(words)
-  return { state: "command", words, isTransparent: wrapper.isTransparent ?? false, options }
+  return { state: "command", words, isTransparent: wrapper.isTransparent ?? false }
 }
 
 const joined = (words: readonly Field[]): string | undefined =>
@@ -105,51 +107,27 @@ const joined = (words: readonly Field[]): string | undefined =>
 
 const SCRIPT_FOLLOWS = new Set(["-c", "--command"])
 
-/** A script for the login shell, which may be any. */
 function byOption(args: readonly Field[]): Wrapped {
   const at = args.findIndex(({ text }) => SCRIPT_FOLLOWS.has(text ?? ""))
   if (at < 0) return { state: "none" }
-  return { state: "script", script: { text: args[at + 1]?.text, grammar: "other" }, isTransparent: false }
+  return { state: "script", script: args[at + 1]?.text, isTransparent: false, isOtherShell: true }
 }
 
-/** Letters that change nothing about how the script is read, and show nothing. */
-const PLAIN_LETTERS: Readonly<Record<Grammar, RegExp>> = {
-  bash: /^-[ceul]+$/,
-  posix: /^-[ceu]+$/,
-  other: /^-c$/,
+/** `bash -c script`. Anything else runs a file, its input, or a script with options that change how it is read. */
+function shell(name: string, args: readonly Field[]): Wrapped {
+  if (args.length === 1 && /^--(?:version|help)$/.test(args[0]!.text ?? "")) return { state: "none" }
+  const rest = args.map(({ text }) => text ?? "")
+  while (
+    /^-[elu]+$|^--(?:noprofile|norc|login)$/.test(rest[0] ?? "") ||
+    /^-[elu]*o (?:pipefail|errexit|nounset)$/.test(rest.slice(0, 2).join(" "))
+  )
+    rest.splice(0, rest[0]!.endsWith("o") && !rest[0]!.startsWith("--") ? 2 : 1)
+  const script = args.at(args.length - rest.length + 1)?.text
+  if (!/^-[elu]*c$/.test(rest[0] ?? "") || script === undefined || OTHER_SHELLS.has(name)) return UNKNOWN_SCRIPT
+  return { state: "script", script, isTransparent: true, ...(name === "bash" ? {} : { isOtherShell: true }) }
 }
-const PLAIN_NAMES = new Set(["errexit", "nounset", "pipefail"])
 
-/** `bash -c script`, `bash file` or `bash` with a script on standard input. */
-function shell(args: readonly Field[], given: Grammar): Wrapped {
-  const rest = [...args]
-  let grammar = given
-  let isScript = false
-  let hasOddOptions = false
-  for (let word = rest[0]; word; word = rest[0]) {
-    const { text } = word
-    if (text === undefined)
-      return { state: "script", script: { text: undefined, grammar }, isTransparent: false, hasOddOptions: true }
-    if (!/^[-+]/.test(text)) break
-    rest.shift()
-    if (text === "--version" || text === "--help") return { state: "none" }
-    if (text === "-" || text === "--") {
-      if (grammar !== "bash") hasOddOptions = true
-      break
-    }
-    if (text === "--posix") grammar = "posix"
-    else if (text.startsWith("--")) hasOddOptions ||= grammar !== "bash" || !/^--(?:noprofile|norc|login)$/.test(text)
-    else {
-      if (text.startsWith("-") && text.includes("c")) isScript = true
-      const named = /o$/i.test(text) ? rest.shift()?.text : undefined
-      const letters = named !== undefined && PLAIN_NAMES.has(named) ? text.replace(/o$/, "") : text
-      hasOddOptions ||= letters !== "-" && !PLAIN_LETTERS[grammar].test(letters)
-    }
-  }
-  if (isScript) return { state: "script", script: { text: rest[0]?.text, grammar }, isTransparent: true, hasOddOptions }
-  if (rest.length === 0 || rest[0]?.text === "/dev/stdin") return { state: "input", grammar }
-  return hasOddOptions ? { state: "not understood" } : { state: "none" }
-}
+const UNKNOWN_SCRIPT: Wrapped = { state: "script", script: undefined, isTransparent: false }
 
 const XARGS: OptionTable = {
   short: "0rtpx d: E: I: L: n: P: s: i? l? e?",
@@ -157,14 +135,18 @@ const XARGS: OptionTable = {
   stops: true,
 }
 
-const ADDING = new Set("I i replace L l max-lines n max-args".split(" "))
-
+/** The words from its input are only known when it runs. There may be several. */
 function xargs(args: readonly Field[]): Wrapped {
   const taken = takeApart(XARGS, args)
   if (taken.state === "not understood") return { state: "not understood" }
-  const { options, operands } = taken
-  // of several options that say how words are added, the last one counts
-  if (options.filter(({ name }) => ADDING.has(name)).length > 1) return { state: "not understood" }
+  const { operands } = taken
   const words = operands.length === 0 ? [{ text: "echo" }] : operands
-  return { state: "command", words, isTransparent: true, isOpen: true, options }
+  return { state: "command", words: [...words, { text: undefined }, { text: undefined }], isTransparent: true }
+}
+
+/** `env [NAME=value …] program`. With options it is not taken apart. */
+function env(args: readonly Field[]): Wrapped {
+  const at = args.findIndex(({ text }) => text === undefined || !/^[A-Za-z_]\w*=/.test(text))
+  if (at < 0 || args[at]!.text?.startsWith("-")) return { state: "not understood" }
+  return { state: "command", words: args.slice(at), isTransparent: at === 0 }
 }

@@ -1,0 +1,259 @@
+/**
+ * The small language of command lines that Strata reads completely, byte for byte. Whatever is not written here is not in it, and there is
+ * no fallback. bash, dash, ksh, busybox and zsh all read these lines alike.
+ *
+ *     line        = pipeline { ( "&&" | "||" | ";" | newline ) pipeline }
+ *     pipeline    = command { "|" command }
+ *     command     = { NAME "=" word } word { word | redirection }
+ *     redirection = [ "0" ] "<" word  |  [ "1" | "2" ] ( ">" | ">>" ) word  |  [ "1" | "2" ] ">&" ( "1" | "2" )
+ *     word        = { plain character | "*" | "?" | '…' | "…" | "\" character }
+ *
+ * Nothing in it is expanded but the file patterns `*` and `?`: no variable, no substitution, no braces, no tilde, no history, no
+ * here-document, no function, no subshell. An assignment and a redirection to a file are read, and need a rule or a yes.
+ */
+
+export interface SmallWord {
+  /** As the program gets it, if the word is no file pattern. */
+  readonly text: string
+  /** A regular expression for each part of the path, if the word is a file pattern. */
+  readonly pattern?: readonly string[]
+}
+
+export interface SmallRedirection {
+  readonly kind: "read" | "write"
+  readonly target: SmallWord
+  readonly start: number
+  readonly end: number
+}
+
+export interface SmallCommand {
+  readonly assignments: readonly { readonly name: string; readonly value: string }[]
+  readonly words: readonly SmallWord[]
+  readonly redirections: readonly SmallRedirection[]
+}
+
+export interface SmallPipeline {
+  readonly commands: readonly SmallCommand[]
+  /** What stands between it and the next pipeline. */
+  readonly then: "&&" | "||" | ";" | undefined
+}
+
+export type SmallLine =
+  | { readonly state: "read"; readonly pipelines: readonly SmallPipeline[] }
+  /** `why` is a sentence for a person. */
+  | { readonly state: "outside"; readonly why: string }
+
+/** Characters that mean themselves in every shell, wherever they stand in a word but its start. */
+const PLAIN = /[A-Za-z0-9_./:=@%+,^-]/
+/** A tilde after one of these is no home directory: `HEAD~1`. */
+const BEFORE_TILDE = /[A-Za-z0-9_^~]/
+/** `=ls` is a path in zsh. */
+const STARTS_PLAIN = /[A-Za-z0-9_./:@%+,^-]/
+const PRINTABLE = /[ -~]/
+const IN_QUOTES = /[^\p{Cc}]|[\n\t]/u
+/** In double quotes, a dollar sign before one of these is only a dollar sign: `"\.ts$"`. */
+const LITERAL_DOLLAR = /^\$["|) /\\]$/
+/** Read by the shell itself where a command starts. */
+const RESERVED = new Set(
+  "if then else elif fi do done case esac while until for in function select time coproc repeat foreach end always nocorrect noglob".split(
+    " ",
+  ),
+)
+
+const OUTSIDE: Readonly<Record<string, string>> = {
+  $: "It uses a value that is only known when it runs.",
+  "`": "It runs another command and uses its output.",
+  "(": "It groups commands or defines a function.",
+  ")": "It groups commands or defines a function.",
+  "{": "It uses braces, which stand for several words or a group.",
+  "}": "It uses braces, which stand for several words or a group.",
+  "&": "It starts something in the background.",
+  "<": "It gives text or the output of another command to a program.",
+  ">": "It redirects output in an unusual way.",
+  "~": "It uses ~ for a directory.",
+  "[": "It uses a file pattern with brackets.",
+  "#": "It has a comment, which can hide how it goes on.",
+  "!": "It negates or repeats a command.",
+}
+
+class Outside extends Error {}
+
+/** Reads a line from left to right, one character after the other. */
+class Reader {
+  #at = 0
+  readonly #line: string
+
+  constructor(line: string) {
+    this.#line = line
+  }
+
+  get #next(): string {
+    return this.#line[this.#at] ?? ""
+  }
+
+  #starts(text: string): boolean {
+    return this.#line.startsWith(text, this.#at)
+  }
+
+  #take(text: string): boolean {
+    if (!this.#starts(text)) return false
+    this.#at += text.length
+    return true
+  }
+
+  #outside(): never {
+    throw new Outside(
+      OUTSIDE[this.#next] ?? "It is not finished, or has characters that shells read in different ways.",
+    )
+  }
+
+  /** Between words, a backslash at the end of a line goes on in the next one. */
+  #skip(blanks: string): void {
+    while ((this.#next !== "" && blanks.includes(this.#next)) || this.#starts("\\\n"))
+      this.#at += this.#next === "\\" ? 2 : 1
+  }
+
+  line(): readonly SmallPipeline[] {
+    const pipelines: SmallPipeline[] = []
+    this.#skip(" \t\n")
+    while (this.#next !== "") {
+      const commands = this.#pipeline()
+      const then = this.#separator()
+      pipelines.push({ commands, then })
+      if (then === undefined || (then === ";" && this.#next === ""))
+        return this.#next === "" ? pipelines : this.#outside()
+    }
+    return this.#outside()
+  }
+
+  #separator(): SmallPipeline["then"] {
+    for (const sign of ["&&", "||"] as const) {
+      if (!this.#take(sign)) continue
+      this.#skip(" \t\n")
+      return sign
+    }
+    if (this.#starts(";;") || !(this.#take(";") || this.#starts("\n"))) return undefined
+    this.#skip(" \t\n")
+    return ";"
+  }
+
+  #pipeline(): readonly SmallCommand[] {
+    const commands = [this.#command()]
+    while (!this.#starts("||") && this.#take("|")) {
+      this.#skip(" \t\n")
+      commands.push(this.#command())
+    }
+    return commands
+  }
+
+  #command(): SmallCommand {
+    const assignments: { name: string; value: string }[] = []
+    const words: SmallWord[] = []
+    const redirections: SmallRedirection[] = []
+    for (;;) {
+      const redirection = this.#redirection()
+      if (redirection === "copy") continue
+      if (redirection) redirections.push(redirection)
+      else if (/[|;\n]|^$/.test(this.#next) || this.#starts("&&")) break
+      else {
+        const start = this.#at
+        const word = this.#word()
+        const assigned = words.length === 0 ? /^([A-Za-z_]\w*)=/.exec(this.#line.slice(start, this.#at)) : null
+        if (!assigned) words.push(word)
+        else if (word.pattern) this.#outside()
+        else assignments.push({ name: assigned[1]!, value: word.text.slice(assigned[0].length) })
+      }
+      this.#skip(" \t")
+    }
+    const [program] = words
+    if (program && RESERVED.has(program.text)) throw new Outside(`It uses a construct of the shell: ${program.text}.`)
+    if (!program || program.pattern) this.#outside()
+    return { assignments, words, redirections }
+  }
+
+  /** `"copy"`: one stream goes where another goes. */
+  #redirection(): SmallRedirection | "copy" | undefined {
+    const start = this.#at
+    const sign = /^(?:[12]?>&[12](?=[ \t\n|&;]|$)|[12]?>>?|0?<)/.exec(this.#line.slice(start, start + 5))?.[0]
+    if (sign === undefined) return undefined
+    this.#at += sign.length
+    if (sign.includes("&")) {
+      this.#skip(" \t")
+      return "copy"
+    }
+    if (/[<>&|(]/.test(this.#next)) this.#outside()
+    this.#skip(" \t")
+    const target = this.#word()
+    if (target.pattern) this.#outside()
+    return { kind: sign.endsWith("<") ? "read" : "write", target, start, end: this.#at }
+  }
+
+  #word(): SmallWord {
+    const start = this.#at
+    let text = ""
+    let pattern = ""
+    let isPattern = false
+    const add = (character: string) => {
+      text += character
+      pattern += character.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")
+    }
+    for (; !/[ \t\n|&;<>]|^$/.test(this.#next); this.#at++) {
+      const character = this.#next
+      if (character === "'") for (const inner of this.#quoted("'")) add(inner)
+      else if (character === '"') for (const inner of this.#quoted('"')) add(inner)
+      else if (character === "\\") {
+        this.#at++
+        if (!PRINTABLE.test(this.#next)) this.#outside()
+        add(this.#next)
+      } else if (character === "*" || character === "?") {
+        isPattern = true
+        text += character
+        pattern += character === "*" ? ".*" : "."
+      } else if (character === "~" && this.#at > start && BEFORE_TILDE.test(this.#line[this.#at - 1]!)) add(character)
+      else if (this.#isBracket(start)) add(character)
+      else if ((this.#at === start ? STARTS_PLAIN : PLAIN).test(character)) add(character)
+      else this.#outside()
+    }
+    const isDescriptor = /^\d+$/.test(this.#line.slice(start, this.#at)) && /[<>]/.test(this.#next)
+    if (this.#at === start || isDescriptor) this.#outside()
+    return isPattern ? { text, pattern: pattern.split("/") } : { text }
+  }
+
+  /** `[` and `]` as words of their own are a test and its end. */
+  #isBracket(start: number): boolean {
+    return this.#at === start && /^[[\]](?:[ \t\n|&;<>]|$)/.test(this.#line.slice(start, start + 2))
+  }
+
+  /** Ends on the closing quotation mark. In double quotes a backslash stays, unless it stands before one of four characters. */
+  #quoted(mark: string): string {
+    let text = ""
+    for (this.#at++; this.#next !== mark; this.#at++) {
+      const character = this.#line.codePointAt(this.#at)
+      if (character === undefined) throw new Outside("A quotation mark is not closed.")
+      const shown = String.fromCodePoint(character)
+      const isExpanded =
+        mark === '"' &&
+        (shown === "`" || (shown === "$" && !LITERAL_DOLLAR.test(this.#line.slice(this.#at, this.#at + 2))))
+      if (!IN_QUOTES.test(shown) || isExpanded) this.#outside()
+      if (mark === '"' && shown === "\\") {
+        const after = this.#line[this.#at + 1] ?? ""
+        if (!PRINTABLE.test(after)) this.#outside()
+        this.#at++
+        text += /["\\$`]/.test(after) ? after : `\\${after}`
+        continue
+      }
+      text += shown
+      this.#at += shown.length - 1
+    }
+    return text
+  }
+}
+
+export function readSmallLine(line: string): SmallLine {
+  try {
+    return { state: "read", pipelines: new Reader(line).line() }
+  } catch (error) {
+    if (error instanceof Outside) return { state: "outside", why: error.message }
+    throw error
+  }
+}
