@@ -257,3 +257,16 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
     for (const { parentPath, name } of files) expect(readFileSync(join(parentPath, name), "utf8")).not.toContain(KEY)
   })
 })
+
+test("CACHE-6 thinking in the program's list that another server signed is refused once, then left out", async () => {
+  const { sim, brain, strata } = await server()
+  const program = new Program(strata())
+  const foreign = { type: "thinking" as const, thinking: "Signed elsewhere.", signature: "EqQBsignedElsewhere" }
+  program.messages.push({ role: "assistant", content: [foreign, { type: "text", text: "Which files?" }] })
+  for (const text of ["All, and stop here.", "Again, and stop here.", "And stop here."])
+    expect(await program.say(text)).toContain("Done")
+  expect(sim.stats().errors).toEqual({ invalid_request_error: 1 })
+  const [first, , last] = brain.asked.map((messages) => JSON.stringify(messages))
+  expect(last!.startsWith(first!.slice(0, -1))).toBe(true)
+  expect(last).not.toContain("Signed elsewhere.")
+})

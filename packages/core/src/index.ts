@@ -44,7 +44,7 @@ export {
 } from "./base/vocabulary.ts"
 export type { ClearingReport, ClearingRequest } from "./conversation/clear-results.ts"
 export type { CompactionRequest } from "./conversation/compact.ts"
-export type { Conversation } from "./conversation/conversation.ts"
+export type { Conversation, NotedRefusal } from "./conversation/conversation.ts"
 export type { EditorState } from "./conversation/editor.ts"
 export type { ConversationEvents, Opened, PreparedEvent } from "./conversation/events.ts"
 export type { FollowOptions, FollowReport } from "./conversation/follow/follow.ts"

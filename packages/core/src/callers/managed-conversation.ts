@@ -9,6 +9,7 @@ import type { Reader } from "../conversation/follow/match.ts"
 import type { IncomingResponse } from "../conversation/incoming.ts"
 import type { ToolUse } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
+import { refusesThinking } from "../model/refused-thinking.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOf } from "../tokens/price.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
@@ -151,7 +152,7 @@ export class ManagedConversation {
       brokeOff: count,
       // its thinking was signed for what we sent
       refused: async ({ status, error, isFinal = false }) => {
-        const isThinking = status === 400 && REFUSED_THINKING.test(JSON.stringify(error) ?? "")
+        const isThinking = status === 400 && refusesThinking(asRefusal(status, error))
         return isThinking && !isFinal && !this.#parts.observes ? ownMessages(body).body : undefined
       },
     }
@@ -297,9 +298,10 @@ export class ManagedConversation {
     if (status !== 400 && status !== 413) return undefined
     const why = JSON.stringify(error) ?? ""
     try {
-      if (REFUSED_THINKING.test(why)) await chat.dropThinking("the server refused it")
-      else if (await chat.noteRefusal(asRefusal(status, error))) await chat.compact({ overflowed: true })
-      else return this.#instead({ body }, new Error(`the server refused the request: ${why.slice(0, 300)}`)).body
+      const refusal = await chat.noteRefusal(asRefusal(status, error))
+      if (refusal === undefined)
+        return this.#instead({ body }, new Error(`the server refused the request: ${why.slice(0, 300)}`)).body
+      if (refusal === "too-long") await chat.compact({ overflowed: true })
       const { messages } = await chat.prepare()
       if (!isAside) this.#keepGood(body.messages as Messages, messages)
       return bodyWith(body, { messages, writesCache: !isAside })
@@ -375,9 +377,6 @@ const ownMessages = (body: Body) => ({
 
 const NOT_SENT =
   "The request was not sent, because you said no after the pause. The conversation is as it was. Ask again to send it."
-
-/** Blocks of messages. A parameter about thinking is the client's own. */
-const REFUSED_THINKING = /\bsignature\b|\bmessages\.\d+\.[^"]*thinking/i
 
 const PATIENCE_MS = 1_500
 

@@ -18,6 +18,7 @@ import type { CallerMessage } from "../messages/caller-key.ts"
 import type { Message, Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Model } from "../model/model.ts"
+import { refusesThinking } from "../model/refused-thinking.ts"
 import type { Flags } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
@@ -50,10 +51,13 @@ import { withPersonsWords } from "./persons-words.ts"
 import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
-import { leaveOutReceived, withholdMedia } from "./refused-content.ts"
+import { dropRefusedThinking, leaveOutReceived, withholdMedia } from "./refused-content.ts"
 import type { PrepareOptions } from "./request-preparer.ts"
 import { plannedRestore, type RestoreReport, restored } from "./restore-files.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
+
+/** Why the API refused a request, where another one can be sent in its place. */
+export type NotedRefusal = "too-long" | "thinking"
 
 export class Conversation implements AsyncDisposable {
   readonly opened: Opened
@@ -237,12 +241,15 @@ export class Conversation implements AsyncDisposable {
   }
 
   /**
-   * Takes what your own loop got in place of an answer. Where the API refused the request as too long, the limit that it names is learnt:
-   * it is the window from then on. Resolves with whether it was that; then compact with `overflowed` and prepare again.
+   * Takes what your own loop got in place of an answer. `too-long`: the limit that the API names is learnt and is the window from then on;
+   * compact with `overflowed` and prepare again. `thinking`: the API does not take the thinking so far, so it is no longer sent; prepare
+   * again. `undefined`: it is about something else.
    */
-  async noteRefusal(error: unknown): Promise<boolean> {
+  async noteRefusal(error: unknown): Promise<NotedRefusal | undefined> {
     this.#engine.mustBeOpen()
-    return this.#engine.limits.noteRefusal(error, this.#engine.named)
+    if (await this.#engine.limits.noteRefusal(error, this.#engine.named)) return "too-long"
+    if (!refusesThinking(error)) return undefined
+    return this.#engine.inOrder(async () => ((await dropRefusedThinking(this.#engine)) ? "thinking" : undefined))
   }
 
   /** Forgets the limit that this model's server has shown. Resolves with whether there was one. */
@@ -332,13 +339,6 @@ export class Conversation implements AsyncDisposable {
   /** @internal Sends a text in place of images and documents: the unanswered ones, or all. Resolves with how many that changed. */
   withholdMedia(which: "new" | "all", why: string): Promise<number> {
     return this.#engine.inOrder(() => withholdMedia(this.#engine, { which, why }))
-  }
-
-  /** @internal Thinking so far is not sent any more: the server no longer takes it. */
-  dropThinking(why: string): Promise<void> {
-    return this.#engine.inOrder(async () => {
-      await this.#engine.record.append([{ type: "strata", subtype: "thinking-dropped", why }])
-    })
   }
 
   /** @internal Leaves out the blocks that a response brought and this version does not know. Resolves with how many. */

@@ -1,4 +1,6 @@
-/** What a conversation stops sending after the API refused a request because of it: images and documents, and blocks it does not take back. */
+/** What a conversation stops sending after the API refused a request because of it: media, thinking, and blocks it does not take back. */
+import { isThinking } from "../messages/blocks.ts"
+import { contentOf } from "../messages/messages.ts"
 import { refusedMedia } from "../views/context/withheld-media.ts"
 import type { Engine } from "./engine.ts"
 import { repairDrafts } from "./request-preparer.ts"
@@ -22,3 +24,18 @@ export async function leaveOutReceived({ record, views, model, isOff }: Engine):
   record.events.emit("repaired", { repairs })
   return repairs.length
 }
+
+/** Leaves out the thinking of all answers so far, because the server does not take it. Resolves with whether there was any. */
+export async function dropRefusedThinking({ record, views, isOff }: Engine): Promise<boolean> {
+  const thinking = views.context
+    .storedMessages()
+    .flatMap((message) => (message.type === "assistant" && contentOf(message).some(isThinking) ? message : []))
+  if (thinking.length === 0 || isOff) return false
+  await record.append([{ type: "strata", subtype: "thinking-dropped", why: "the server refused it" }])
+  const answers = new Set(thinking.map(({ uuid, message }) => message.id ?? uuid)).size // an answer may be in pieces
+  record.events.emit("notice", { message: refusedSentence(answers) })
+  return true
+}
+
+const refusedSentence = (answers: number): string =>
+  `The server does not accept the thinking of ${answers === 1 ? "1 earlier answer" : `${answers} earlier answers`}, so it is left out from now on; the journal keeps it.`

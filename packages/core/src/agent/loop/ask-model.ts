@@ -39,12 +39,13 @@ const MEDIA_REFUSALS: readonly RegExp[] = [
 ]
 
 /** Whether a request may be accepted without its images and documents. */
-const refusesMedia = (error: unknown): error is InvalidModelRequestError =>
-  error instanceof InvalidModelRequestError && MEDIA_REFUSALS.some((pattern) => pattern.test(error.said ?? ""))
+const refusesMedia = ({ said = "" }: InvalidModelRequestError): boolean =>
+  MEDIA_REFUSALS.some((pattern) => pattern.test(said))
 
 /**
- * A request that the API refuses is changed and sent again where that can help: compacted if it is too long, without images and
- * documents if it cannot use them, without blocks of unknown types. The caller sees the refusal only if that fails.
+ * A request that the API refuses is changed and sent again where that can help: compacted if it is too long, without thinking that it
+ * does not take, without images and documents if it cannot use them, without blocks of unknown types. The caller sees the refusal only if
+ * that fails.
  */
 export async function* ask(options: Asking, turn: number): AsyncGenerator<QueryEvent, ModelResponse | "aborted"> {
   const { conversation: chat, signal } = options
@@ -57,15 +58,19 @@ export async function* ask(options: Asking, turn: number): AsyncGenerator<QueryE
       if (signal?.aborted) throw error
       if (error instanceof PromptTooLongError && compactions < MOST_COMPACTIONS) {
         await compactAfter(error, { ...options, attempt: compactions++ })
+      } else if (!(error instanceof InvalidModelRequestError)) {
+        throw error
+      } else if (await chat.noteRefusal(error)) {
+        // it is sent again without its thinking, and the conversation has said so
       } else if (refusesMedia(error)) {
         const message = await withhold(chat, withholdings)
         if (message === undefined) throw error
         yield { type: "notice", message: `${message} The API said: "${error.said}"` }
-      } else if (error instanceof InvalidModelRequestError) {
+      } else {
         const count = await chat.leaveOutReceived()
         if (count === 0) throw error
         yield { type: "notice", message: `${leftOut(count)} The API said: "${error.said}"` }
-      } else throw error
+      }
     }
   }
 }

@@ -183,12 +183,12 @@ describe("WIN-9 a server with a smaller limit", () => {
     for (let n = 0; n < 12; n++) {
       await chat.add(`Question ${n}: ${"more ".repeat(500)}`)
       await turn().catch(async (error: unknown) => {
-        expect(await chat.noteRefusal(error)).toBe(true)
+        expect(await chat.noteRefusal(error)).toBe("too-long")
         await chat.compact({ trigger: "auto", overflowed: true })
         await turn()
       })
     }
-    expect(await chat.noteRefusal(new Error("The key is wrong."))).toBe(false)
+    expect(await chat.noteRefusal(new Error("The key is wrong."))).toBeUndefined()
     expect(chat.thresholds).toMatchObject({ window: 30_000, believed: expect.any(Number) })
     expect(refusals(sim)).toBe(1)
   })
