@@ -109,12 +109,14 @@ const startOf = ({ id, name, kind, description, definition, model, callId }: Imp
  * the conversation, which `billed` has already.
  */
 function spentBy({ id, messages, model, purpose }: ImportedAgent, billed: Set<string>): readonly Decision[] {
-  const bills = new Map<string, { readonly model: string; readonly usage: Usage }>()
+  const bills = new Map<string, { readonly model: string; readonly usage: Usage; readonly requestId?: string }>()
   for (const message of messages) {
-    if (message.type !== "assistant" || !message.message.usage) continue
+    const usage = message.type === "assistant" ? message.message.usage : undefined
+    if (message.type !== "assistant" || !usage) continue
     const responseId = message.message.id ?? message.uuid
     if (billed.has(responseId)) continue
-    bills.set(responseId, { model: message.message.model ?? model, usage: message.message.usage })
+    const { requestId, message: answer } = message
+    bills.set(responseId, { model: answer.model ?? model, usage, ...(requestId === undefined ? {} : { requestId }) })
   }
   for (const responseId of bills.keys()) billed.add(responseId)
   const about = { subtype: "spent", purpose: purpose ?? "agent", agent: id } as const

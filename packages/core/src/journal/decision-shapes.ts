@@ -111,6 +111,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
       purpose: text(),
       model: text(),
       responseId: text(),
+      requestId: maybe(text()),
       agent: maybe(text()),
       requests: maybe(count),
       lifetime: maybe(lifetime),

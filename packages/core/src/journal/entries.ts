@@ -163,6 +163,8 @@ export type Decision =
       readonly purpose: RequestSource
       readonly model: string
       readonly responseId: string
+      /** As another program's transcript names the request. */
+      readonly requestId?: string
       readonly usage: Usage
       /** The sub-agent that asked for it. */
       readonly agent?: string

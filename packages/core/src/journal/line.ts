@@ -9,6 +9,7 @@ import type { Block } from "../messages/blocks.ts"
 import { hasExactInput, parseExact, stringifyExact } from "../messages/exact-json.ts"
 import { decisionFlaw } from "./decision-shapes.ts"
 import type { Entry } from "./entries.ts"
+import { withoutUsageFields, withUsageFields } from "./usage-fields.ts"
 
 const SUM_FIELD = ',"sum":"'
 const OPENING = 0x7b // {
@@ -26,7 +27,8 @@ export function encodeLine(entry: Entry): Buffer {
   const exact = (entry.type === "assistant" || entry.type === "user") && hasExactInput(blocksOf(entry))
   // the fields that the index needs come first, so that it can read them without parsing the line
   const front = "subtype" in entry ? { uuid, parentUuid, type, subtype: entry.subtype } : { uuid, parentUuid, type }
-  const json = exact ? stringifyExact({ ...front, exact, ...entry }) : JSON.stringify({ ...front, ...entry })
+  const fields = withUsageFields(entry)
+  const json = exact ? stringifyExact({ ...front, exact, ...fields }) : JSON.stringify({ ...front, ...fields })
   return withSum(json)
 }
 
@@ -48,7 +50,9 @@ export function decodeLine(line: Buffer): DecodedLine {
   try {
     const spelledExactly = text.slice(0, 200).includes(',"exact":true,')
     const { exact: _, ...entry } = (spelledExactly ? parseExact(text) : JSON.parse(text)) as Entry & { exact?: true }
-    return isEntry(entry) ? { state: "whole", entry } : { state: "damaged", why: "it is not an entry of a journal" }
+    return isEntry(entry)
+      ? { state: "whole", entry: withoutUsageFields(entry) }
+      : { state: "damaged", why: "it is not an entry of a journal" }
   } catch {
     return { state: "damaged", why: "not JSON, although the checksum matches" }
   }

@@ -11,12 +11,14 @@ export function spendingOf(entry: Entry, agent: string): Spending | undefined {
   const spent = { type: "strata", subtype: "spent", purpose: "agent", agent } as const
   if (entry.type === "strata") {
     if (entry.subtype !== "spent") return undefined
-    const { model, responseId, usage, estimated, unrecorded } = entry
-    return { ...spent, model, responseId, usage, ...(estimated && { estimated }), ...(unrecorded && { unrecorded }) }
+    const { model, responseId, requestId, usage, estimated, unrecorded } = entry
+    const flags = { ...(estimated && { estimated }), ...(unrecorded && { unrecorded }) }
+    return { ...spent, model, responseId, ...(requestId && { requestId }), usage, ...flags }
   }
   if (entry.type !== "assistant" || !entry.message.usage || isSyntheticError(entry)) return undefined
   const { id = entry.uuid, model = "unknown", usage } = entry.message
-  return { ...spent, model, responseId: id, usage }
+  const { requestId } = entry
+  return { ...spent, model, responseId: id, ...(requestId && { requestId }), usage }
 }
 
 export interface Unsettled {

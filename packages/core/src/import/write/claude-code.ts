@@ -64,13 +64,14 @@ function bodyOf(message: Message, rest: Rest): object | undefined {
   }
 }
 
-function answer({ message, uuid, requestId, isApiErrorMessage }: AssistantMessage, { leftOut }: Rest) {
+function answer({ message, uuid, requestId: named, isApiErrorMessage }: AssistantMessage, { leftOut }: Rest) {
   const all = contentOf({ type: "assistant", message } as AssistantMessage)
   const content = all.filter((block) => !isUnsigned(block))
   leftOut.add("thinking without a signature, which the API would refuse", all.length - content.length)
   if (content.length === 0) return undefined
   const { id = `msg_${uuid.replaceAll("-", "")}`, role, model = "<synthetic>", stop_reason = null, usage } = message
   const body = { id, type: "message", role, model, content, stop_reason, stop_sequence: null, usage }
+  const requestId = named ?? (usage ? id : undefined) // by both, programs that count usage know an answer again
   return present({ type: "assistant", message: present(body), requestId, isApiErrorMessage })
 }
 
