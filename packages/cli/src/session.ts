@@ -55,6 +55,8 @@ export type SessionAgent = Agent & { readonly team?: Team }
 
 export interface Session {
   readonly agent: SessionAgent
+  /** The directory of the project whose memory counts. */
+  readonly about: string
   /** Untrusted settings, damaged journal lines, servers that did not start, skills that cannot be read: a sentence each. */
   readonly problems: readonly string[]
   close(): Promise<void>
@@ -106,6 +108,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
   }
   const reading = await readSettings({ cwd, env, settings: code })
   const { trusted, problems: untrusted } = await trustFor(workspace, reading)
+  const { about, problems: elsewhere } = await aboutOf(resumed, cwd)
   const settings = reading.settings({ trusted })
   const { summariserModel } = settings.values
   const own = options.isModelGiven || !canAnswer(resumed?.model) ? undefined : resumed?.model
@@ -116,7 +119,8 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       tools: [codingTools(), mcpServers(settings.values.mcpServers)],
       cwd,
       env,
-      memory: resumed === undefined || resumed.isOwned ? { owner: localPerson } : false,
+      memory:
+        resumed?.isOwned === false ? false : { owner: localPerson, ...(about === cwd ? {} : { directory: about }) },
       ...person,
       ...modeOf({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
@@ -131,8 +135,9 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
     }
     const agent = await openWith(asked, { settings, noAgents: options.noAgents, team: wanted.team })
     const undecided = wanted.autonomous ? undecidedSentence(reading.claude) : []
-    const problems = [...untrusted, ...undecided, ...openingProblems(agent.conversation.opened), ...agent.problems]
-    return { agent, problems, close: () => agent.close() }
+    const opening = openingProblems(agent.conversation.opened)
+    const problems = [...elsewhere, ...untrusted, ...undecided, ...opening, ...agent.problems]
+    return { agent, about, problems, close: () => agent.close() }
   } catch (error) {
     throw explained(error, root)
   }
@@ -224,7 +229,20 @@ export async function findConversation(
   return { conversation, notes: elsewhere(conversation, cwd) }
 }
 
-const elsewhere = ({ directory = "" }: KeptConversation, cwd: string): readonly string[] =>
-  directory === "" || directory === cwd
+const elsewhere = ({ directory = "", origin }: KeptConversation, cwd: string): readonly string[] =>
+  directory === "" || directory === cwd || origin !== undefined
     ? []
     : [`This conversation was begun in ${escaped(directory)}. It goes on in this directory.`]
+
+/** An imported session goes on with the memory of the project that it was about. The project here is the one for tools and trust. */
+async function aboutOf(
+  resumed: KeptConversation | undefined,
+  cwd: string,
+): Promise<Pick<Session, "about" | "problems">> {
+  const { origin } = resumed ?? {}
+  if (origin === undefined || (await realpath(origin).catch(() => origin)) === cwd) return { about: cwd, problems: [] }
+  return { about: origin, problems: [originSentence(origin)] }
+}
+
+const originSentence = (directory: string): string =>
+  `It was in ${escaped(directory)}. Strata works in this directory and keeps what it learns for that project.`

@@ -1,11 +1,12 @@
 /** Sessions of other programs, continued with the real program: named by file, chosen from the list, kept by `strata import`. */
-import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { listConversations, localPerson } from "@strata/core"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
 import { TAKES_KEYS } from "./chatting.ts"
+import { strataHere } from "./strata-here.ts"
 import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 import { type Workbench, workbench } from "./workbench.ts"
 
@@ -61,6 +62,27 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     expect(third.stderr).toContain("both went on")
     expect(sent[2]).toContain("localhost.")
     expect(sent[2]).not.toContain("Go on again.")
+  })
+
+  test("what is learned belongs to the project that the session was about, and its memories are the ones attached", async () => {
+    const { turn, sent } = watched()
+    await using bench = await workbench({ turns: [turn, turn, turn] })
+    const other = mkdtempSync(join(dirname(bench.project), "other-"))
+    const memories = async (cwd: string) => (await strataHere(["memory", "list"], { cwd, env: bench.env })).stdout
+    const env = { STRATA_AUTO_MEMORY: "1", STRATA_NOTES: "0" }
+    const file = put(bench, FIRST.replaceAll("/work/app", other))
+    const first = await bench.here(["run", "--resume", file, "Always use pnpm here, never npm."], { env })
+    expect(first.stderr).toContain(
+      `It was in ${other}. Strata works in this directory and keeps what it learns for that project.`,
+    )
+    expect(await memories(bench.project)).not.toContain("pnpm")
+    expect(await memories(other)).toContain("pnpm")
+    await bench.here(["run", "Always use yarn here, never npm."], { env })
+    expect(await memories(bench.project)).toContain("yarn")
+    expect(await memories(other)).not.toContain("yarn")
+    const again = await bench.here(["run", "--resume", "old-session", "Which of npm, pnpm or yarn?"], { env })
+    expect(again.stderr).toContain("for that project")
+    expect(sent.at(-1)).not.toContain("yarn here")
   })
 
   test.runIf(isWhole)("keeps what the session began with as its name", async () => {

@@ -194,8 +194,7 @@ export class Chat implements CommandTarget {
   }
 
   memory({ isChanged = false } = {}): Promise<ProjectBank> {
-    const { cwd, env } = this.#workspace
-    return openProjectBank({ cwd, env, readOnly: !isChanged })
+    return openProjectBank({ cwd: this.#session.about, env: this.#workspace.env, readOnly: !isChanged })
   }
 
   ownCommands(): Promise<readonly OwnCommand[]> {

@@ -29,7 +29,7 @@ export async function resumeFile({ file, cwd, env }: TakingUp): Promise<Resumed>
   if (!conversation) throw new UsageError(`Nothing was said in ${escaped(file)}, so there is nothing to continue.`)
   const others = taken.length - 1
   const more = others === 0 ? [] : [`The file has ${counted(others, "more conversation")}: /resume lists all of them.`]
-  return { conversation, notes: [...(await sentencesFor(last, { cwd })), ...more] }
+  return { conversation, notes: [whatBecameOf(last), ...lossesOf(last), ...more] } // the session says where it was
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -49,7 +49,7 @@ export const programName = (program: string): string => NAMES[program] ?? progra
 export async function sentencesFor(taken: TakenUp, { cwd }: Pick<TakingUp, "cwd">): Promise<readonly string[]> {
   const elsewhere = taken.cwd !== undefined && !(await isSame(taken.cwd, cwd))
   const place = elsewhere ? [`It was in ${escaped(taken.cwd!)}. Strata works in this directory.`] : []
-  return [whatBecameOf(taken), ...(taken.state === "known" ? [] : [...place, ...lossesOf(taken)])]
+  return [whatBecameOf(taken), ...(taken.state === "known" ? [] : place), ...lossesOf(taken)]
 }
 
 function whatBecameOf(taken: TakenUp): string {
@@ -66,11 +66,13 @@ function whatBecameOf(taken: TakenUp): string {
   }
 }
 
-function lossesOf({ report }: TakenUp): readonly string[] {
+function lossesOf({ report, state }: TakenUp): readonly string[] {
   const missed = Object.entries(report.notUnderstood)
   const lines = missed.reduce((sum, [, count]) => sum + count, 0)
   const kinds = missed.map(([kind]) => escaped(kind.slice(0, 40))).slice(0, 5)
-  return lines === 0 ? [] : [`${counted(lines, "line")} of ${report.lines} were not understood (${kinds.join(", ")}).`]
+  return lines === 0 || state === "known"
+    ? []
+    : [`${counted(lines, "line")} of ${report.lines} were not understood (${kinds.join(", ")}).`]
 }
 
 async function isSame(one: string, other: string): Promise<boolean> {

@@ -9,5 +9,5 @@ export interface MemoryPlace extends Pick<Call, "cwd" | "env"> {
 }
 
 export async function openProjectBank({ cwd, env, readOnly = false }: MemoryPlace): Promise<ProjectBank> {
-  return openMemoryBank({ cwd: await realpath(cwd), env, owner: localPerson, readOnly })
+  return openMemoryBank({ cwd: await realpath(cwd).catch(() => cwd), env, owner: localPerson, readOnly })
 }

@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
 import { checkedId, randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { type Owner, ownerIn } from "../base/owner.ts"
+import { type MemoryOption, type Owner, ownerIn } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
@@ -78,8 +78,8 @@ export async function groundOf(options: AgentOptions, loaded: EffectiveSettings,
     ...{ id, owner, project, place },
     results: resultsOf({ root, place, owner, conversation: sub?.under ?? id }),
     memory: await openMemory(
-      owner,
-      { ...{ store, settings: loaded, cwd, project, clock }, isForTools: mayWorkOnFiles(options.tools) },
+      options.memory,
+      { ...{ store, settings: loaded, cwd, project, clock, env, root }, isForTools: mayWorkOnFiles(options.tools) },
       sub,
     ),
     summariser: summariser
@@ -116,13 +116,13 @@ const mayWorkOnFiles = (tools: AgentOptions["tools"] = []): boolean =>
 
 /** An agent that works for another one has its own memory or none. */
 async function openMemory(
-  owner: Owner | undefined,
+  memory: MemoryOption | undefined,
   ground: MemoryGround,
   sub: SubAgentPlace | undefined,
 ): Promise<ProjectMemory | undefined> {
   const { store, cwd, clock, settings } = ground
   const code = repositoryRoot(cwd)
-  if (!sub) return memoryFor(owner, { ...ground, code })
+  if (!sub) return memoryFor(memory, { ...ground, code })
   const { memory: place, project } = sub
   return place && openAgentMemory({ store, cwd, clock, code, place, project, mode: settings.values.memory })
 }

@@ -15,7 +15,13 @@ export const localPerson: unique symbol = Symbol.for("strata.localPerson")
 export type Owner = string | typeof localPerson
 
 /** What a conversation shares with others, and with which ones. `false`: nothing. */
-export type MemoryOption = { readonly owner: Owner } | false
+export type MemoryOption =
+  | {
+      readonly owner: Owner
+      /** The directory that the conversation is about, where that is not the working directory: its project's memory counts. */
+      readonly directory?: string
+    }
+  | false
 
 const isOwner = (value: unknown): value is Owner =>
   value === localPerson || (typeof value === "string" && value.trim() !== "")
@@ -26,14 +32,16 @@ export const MEMORY_OPTION: OptionRule = {
   is: "an object with an owner, such as { owner: userId }, or false",
   fits: (value) => {
     if (typeof value !== "object" || value === null) return value === false
-    return Object.keys(value).every((name) => name === "owner") && isOwner((value as { owner?: unknown }).owner)
+    const { owner, directory, ...rest } = value as { readonly owner?: unknown; readonly directory?: unknown }
+    const isPlace = directory === undefined || (typeof directory === "string" && directory !== "")
+    return Object.keys(rest).length === 0 && isOwner(owner) && isPlace
   },
 }
 
 /** Options with the owner that they name now: what was opened for one owner is never another's, even if the caller's object changes. */
 export function withFixedOwner<T extends { readonly memory?: MemoryOption }>(options: T): T {
   const { memory } = options
-  return memory ? { ...options, memory: { owner: memory.owner } } : options
+  return memory ? { ...options, memory: { ...memory } } : options
 }
 
 export const ownerIn = (memory: MemoryOption | undefined): Owner | undefined => (memory ? memory.owner : undefined)

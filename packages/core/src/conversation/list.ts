@@ -53,6 +53,8 @@ export interface KeptConversation {
   readonly mode?: string
   /** The directory that it was begun in, or in which it was compacted last. */
   readonly directory?: string
+  /** The directory that an imported one was in. */
+  readonly origin?: string
   /** When it was last written, in ISO 8601. */
   readonly updated: string
   /** Where the store keeps it. */
@@ -88,7 +90,7 @@ export async function conversationsIn(store: Store, places: readonly string[]): 
   return listings
     .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
     .map(({ id, touched, facts, firstWords, place }) => {
-      const { model, mode, cwd, title = firstWords } = facts ?? {}
+      const { model, mode, cwd, origin, title = firstWords } = facts ?? {}
       return {
         id,
         updated: touched,
@@ -96,6 +98,7 @@ export async function conversationsIn(store: Store, places: readonly string[]): 
         ...(model === undefined ? {} : { model }),
         ...(mode === undefined ? {} : { mode }),
         ...(cwd === undefined ? {} : { directory: cwd }),
+        ...(origin === undefined ? {} : { origin }),
         address: { project: place, id },
         isOwned: !isUnowned(place),
       }

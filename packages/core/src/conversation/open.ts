@@ -3,7 +3,7 @@ import { systemClock } from "../base/clock.ts"
 import { ConversationNotFoundError } from "../base/errors.ts"
 import { randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { type Owner, ownerIn } from "../base/owner.ts"
+import { type MemoryOption, type Owner, ownerIn } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
@@ -89,13 +89,15 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
   const brought = options.messages?.length ? options.messages : undefined
   if (brought) messageDrafts(brought) // refuses bad ones before a journal is there
   const prompts = await promptsOf(options, prepared)
-  const { settings, root, cwd, clock, owner } = basis
-  const { env } = basis
+  const { settings, root, cwd, clock, env } = basis
   const store = storeFrom({ store: options.store, dir: root, env, flush: settings.values.flush, clock })
   const place = { ...basis, store }
   const project = prepared.project ?? (await projectOf(options, place))
   const memory =
-    prepared.memory ?? (options.layers ? undefined : await memoryFor(owner, { store, settings, cwd, clock, project }))
+    prepared.memory ??
+    (options.layers
+      ? undefined
+      : await memoryFor(basis.memoryOption, { store, settings, cwd, clock, project, env, root }))
   const journal = await openJournal(options, prepared, { ...place, project })
   try {
     const conversation = await conversationOn(journal, { ...place, options, prepared, prompts, memory })
@@ -114,6 +116,7 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
 interface Basis extends Required<Pick<ConversationOptions, "clock" | "ids" | "env" | "betas" | "source" | "cwd">> {
   readonly root: string
   readonly model: Model
+  readonly memoryOption: MemoryOption
   readonly owner: Owner | undefined
   readonly settings: EffectiveSettings
   readonly telemetry: Telemetry
@@ -132,9 +135,11 @@ async function basisOf(options: ConversationOptions, { settings: given, meter }:
     cacheLifetime: given.values.cacheLifetime,
   })
   const models = { ...given.values.models, ...settingsOf(model, given.values.models) }
+  const memoryOption = options.memory ? { ...options.memory } : false // read once: the caller may change its object
   return {
     ...{ clock, ids, env, betas, source, model },
-    owner: ownerIn(options.memory), // read once: the caller may change its object
+    memoryOption,
+    owner: ownerIn(memoryOption),
     cwd: options.cwd ?? process.cwd(),
     root: options.dir ?? defaultRoot(env),
     settings: { ...given, values: { ...given.values, models } },

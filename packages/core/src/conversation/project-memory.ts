@@ -3,7 +3,8 @@ import { homedir } from "node:os"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
-import type { Owner } from "../base/owner.ts"
+import { InvalidOptionError } from "../base/options.ts"
+import type { MemoryOption, Owner } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import { Shared, SharedIn } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
@@ -13,6 +14,7 @@ import { memoryDirectory } from "../journal/file/memory-directory.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
 import { memoriesOf, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
+import { type WhichProject, whichProject } from "../journal/which-project.ts"
 import { type Waiting, waitingConversations } from "../layers/5-auto-memory/extract/waiting.ts"
 import { type PastConversations, pastConversations } from "../layers/6-dreaming/transcripts.ts"
 import { Quota } from "../layers/quota.ts"
@@ -67,17 +69,30 @@ export interface MemoryGround extends Pick<ProjectMemoryOptions, "isForTools"> {
   readonly project: Project
   readonly clock: Clock
   readonly code?: string
+  readonly env: WhichProject["env"]
+  readonly root: string
 }
 
 /** Without an owner there is no memory. */
 export async function memoryFor(
-  owner: Owner | undefined,
-  { settings: { values }, ...rest }: MemoryGround,
+  memory: MemoryOption | undefined,
+  { settings: { values }, env, root, ...rest }: MemoryGround,
 ): Promise<ProjectMemory | undefined> {
-  if (owner === undefined) return undefined
+  if (!memory) return undefined
+  const { owner, directory } = memory
   const mode = values.off ? "off" : values.memory
-  return openProjectMemory({ owner, mode, ...rest })
+  if (directory === undefined) return openProjectMemory({ owner, mode, ...rest })
+  const project = await projectAbout({ cwd: directory, env, root, store: rest.store })
+  if (project?.name === rest.project.name) return openProjectMemory({ owner, mode, ...rest })
+  return project && openProjectMemory({ owner, mode, ...rest, project, cwd: directory, code: directory })
 }
+
+/** Nothing where others share the store and only a path names the project: another machine may have another one there. */
+const projectAbout = (where: WhichProject): Promise<Project | undefined> =>
+  whichProject(where).catch((error: unknown) => {
+    if (error instanceof InvalidOptionError) return undefined
+    throw error
+  })
 
 export interface ProjectMemoryOptions {
   readonly store: Store

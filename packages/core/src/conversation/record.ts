@@ -262,6 +262,7 @@ export class ConversationRecord {
       subtype: "session",
       model: this.#session.model,
       cwd: this.#session.cwd,
+      ...(current?.origin === undefined ? {} : { origin: current.origin }),
       ...(mode === undefined ? {} : { mode }),
       ...(title === undefined ? {} : { title }),
       ...(prompt === undefined ? {} : { prompt }),

@@ -119,7 +119,11 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
   )
   return [
     ...importedEntries(imported, { messages, conversation: target.id, now }),
-    decide("session", { subtype: "session", model, cwd, ...(title === undefined ? {} : { title }) }),
+    decide("session", {
+      ...{ subtype: "session", model, cwd },
+      ...(cwd === "" ? {} : { origin: cwd }),
+      ...(title === undefined ? {} : { title }),
+    }),
     decide("imported", { subtype: "imported", format, source: target.source, report }),
   ]
 }

@@ -52,6 +52,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     open({
       model: text(),
       cwd: text(),
+      origin: maybe(text()),
       title: maybe(text()),
       mode: maybe(text()),
       prompt: maybe(text()),

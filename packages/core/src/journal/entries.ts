@@ -340,6 +340,8 @@ export interface SessionFacts {
   readonly mode?: string
   readonly model: string
   readonly cwd: string
+  /** The directory that an imported conversation was in: what is learned from it belongs to the project there. */
+  readonly origin?: string
   /** The `prompt-rendered` decision in force. */
   readonly prompt?: Uuid
   /** What the requests from here on are for. Absent: `main`. */

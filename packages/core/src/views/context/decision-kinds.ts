@@ -46,12 +46,13 @@ export const changesMessages = (decision: DecisionEntry): boolean =>
   clearedMemories(decision).length > 0
 
 /** Without the fields of its line. */
-export function sessionFacts({ title, mode, model, cwd, prompt, source }: DecisionOf<"session">): SessionFacts {
+export function sessionFacts({ title, mode, model, cwd, origin, prompt, source }: DecisionOf<"session">): SessionFacts {
   return {
     ...(title === undefined ? {} : { title }),
     ...(mode === undefined ? {} : { mode }),
     model,
     cwd,
+    ...(origin === undefined ? {} : { origin }),
     ...(prompt === undefined ? {} : { prompt }),
     ...(source === undefined ? {} : { source }),
   }
