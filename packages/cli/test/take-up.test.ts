@@ -85,6 +85,18 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     expect(sent.at(-1)).not.toContain("yarn here")
   })
 
+  test("BEY-20 the price of the next message is said where a large session is not cached any more", async () => {
+    await using bench = await workbench({ turns: [watched().turn, watched().turn] })
+    const text = Array.from({ length: 9_000 }, (_, at) => `Line ${at} of the log says that all is well.`).join(" ")
+    const file = put(bench, line("u1", null, text) + line("a1", "u1", "I see."))
+    const { stderr } = await bench.here(["run", "--resume", file, "Go on."])
+    expect(stderr).toMatch(
+      /The next message costs about \$\d\.\d\d, and later ones \$0\.\d\d: \d\d\dK tokens are not cached any more\. strata compact old-session first: about \$\d\.\d\d, then \$0\.\d\d for the next message\./,
+    )
+    // it is cached now
+    expect((await bench.here(["run", "--resume", "old-session", "Go on."])).stderr).not.toContain("not cached")
+  })
+
   test.runIf(isWhole)("keeps what the session began with as its name", async () => {
     await using bench = await workbench({ turns: [watched().turn] })
     const file = put(bench, FIRST.replace("\\u001b[2J ", ""))

@@ -291,6 +291,7 @@ export type {
   Sender as RequestSender,
 } from "./layers/layer.ts"
 export type { LayerActed, LayerFailed } from "./layers/pipeline.ts"
+export type { ColdPrice } from "./layers/planner/cold-price.ts"
 export type { MemoryBank } from "./memory/bank.ts"
 export type { Claim as MemoryClaim } from "./memory/claims.ts"
 export { type EraseCounts, type EraseReport, type EraseRequest, eraseFrom } from "./memory/erase-from.ts"

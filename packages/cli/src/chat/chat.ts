@@ -36,6 +36,7 @@ import type { PanelLines } from "./panels.ts"
 import { pastItems } from "./past-items.ts"
 import type { Ask } from "./person.ts"
 import { openPersonSession, type PersonSession } from "./person-session.ts"
+import { PriceQuestion } from "./price-question.ts"
 import { projectFiles } from "./project-files.ts"
 import { rememberedText } from "./remembered-text.ts"
 import { SessionEndings } from "./session-endings.ts"
@@ -80,6 +81,7 @@ export class Chat implements CommandTarget {
   #preparing: AbortController | undefined
   readonly #left = Promise.withResolvers<void>()
   readonly #endings: SessionEndings
+  readonly #price: PriceQuestion
   #isLeaving = false
   #session: PersonSession
   #stopWatching: () => void = () => {}
@@ -101,6 +103,12 @@ export class Chat implements CommandTarget {
       filesBelow: (below) => projectFiles({ directory: this.agent.shared.state.directory, below }),
     })
     this.#work = new AgentWork({ store, agent: () => this.agent, limits: workspace.limits })
+    this.#price = new PriceQuestion({
+      chat: () => this.agent.conversation,
+      ask: store.ask,
+      say: (text) => store.say(text, "warning"),
+      compact: () => this.compact({}),
+    })
     this.#shell = new PersonShell({ store, run: (command) => this.agent.runCommand(command) })
     this.#show()
   }
@@ -382,7 +390,7 @@ export class Chat implements CommandTarget {
 
   /** Sends a line, or what one of the other commands makes of it. `unknown` is said if no such command exists. */
   async #sendOr(line: string, unknown: string | undefined): Promise<void> {
-    if (!line.startsWith("/")) return this.#work.send(line)
+    if (!line.startsWith("/")) return (await this.#mayCost(line)) ? this.#work.send(line) : undefined
     const { agent, ask } = this
     const commands = await this.ownCommands()
     const preparing = new AbortController()
@@ -401,6 +409,7 @@ export class Chat implements CommandTarget {
         unknown ?? `No connected MCP server has the prompt ${isPrompt}. /mcp shows the servers.`,
         "warning",
       )
+    if (!(await this.#mayCost(line))) return
     for (const attachment of own?.attached ?? []) await agent.conversation.attach(attachment)
     await this.#work.send(own?.text ?? line, line)
   }
@@ -448,6 +457,18 @@ export class Chat implements CommandTarget {
     ]
     this.store.dispatch({ type: "opened", status: statusOf(this.agent), queued: queuedOf(this.agent), items })
     this.#warn()
+    if (items.length > 1) void this.#guard(this.#price.say())
+  }
+
+  /** Whether a message is sent that a pause has made expensive. One that is not sent goes back to the input. */
+  async #mayCost(line: string): Promise<boolean> {
+    if (this.#work.isBusy) return true
+    const isSent = await this.#price.ask().catch((error: unknown) => {
+      this.store.fail(error)
+      return false
+    })
+    if (!isSent) this.store.putBack(line)
+    return isSent
   }
 
   #warn(): void {

@@ -23,6 +23,7 @@ import { ledgerOf } from "../display/ledger.ts"
 import { visibleJson } from "../display/visible.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
 import { endsWithProcess } from "../kept-conversation.ts"
+import { priceBefore, priceSentence } from "../price-before.ts"
 import { findConversation, openSession, openWorkspace } from "../session.ts"
 import { type Environment, readCommandLine, SESSION_OPTIONS } from "../session-options.ts"
 import { editText } from "../text-editor.ts"
@@ -85,6 +86,8 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
     if (compacting) {
       end = await follow(compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice }), report)
     } else {
+      const price = resumed && (await priceBefore(chat, `strata compact ${chat.id}`))
+      if (price) notice(priceSentence(price))
       const ready = await readyTask({ task, agent, workspace, signal, notice })
       if (ready.state === "not sent") throw new UsageError(ready.why)
       for (const attachment of ready.attached) await chat.attach(attachment)

@@ -11,6 +11,7 @@ import type { Journal } from "../journal/store.ts"
 import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
 import type { Layer, LayerContext, LayerName, Outcome, PreparedState } from "../layers/layer.ts"
+import { type ColdPrice, coldPrice } from "../layers/planner/cold-price.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Block, Content } from "../messages/blocks.ts"
@@ -160,6 +161,17 @@ export class Conversation implements AsyncDisposable {
   /** @internal What the planner thinks now. */
   planner(): PlannerReport {
     return plannerReport(this.#engine.context())
+  }
+
+  /**
+   * What the next message costs where the server's cache no longer has the conversation. `undefined`: it may have it, the next request
+   * compacts by itself, or the price is unknown. `tokens`: for another size, such as a compaction would leave.
+   */
+  coldPrice(tokens?: number): ColdPrice | undefined {
+    const { cacheLifetime: lifetime, layers, isOff } = this.#engine
+    return isOff
+      ? undefined
+      : coldPrice(this.#engine.context(), { lifetime, tokens, isPrepared: layers.prepared === "ready" })
   }
 
   /** Whether the summary of the next compaction is being written in the background, or is ready. */

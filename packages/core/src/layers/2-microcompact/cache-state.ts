@@ -7,7 +7,7 @@ import type { LayerContext } from "../layer.ts"
 export type CacheState =
   | { readonly state: "warm" }
   /** What was sent is gone from it: everything is written again in any case. */
-  | { readonly state: "cold"; readonly why: "no response yet" | "idle" | "another model" }
+  | { readonly state: "cold"; readonly why: "no response yet" | "idle" | "another model" | "another program" }
   /** It is about to be lost: the context must be compacted unless something is cleared. `excess`: tokens beyond the limit. */
   | { readonly state: "leaving"; readonly excess: number }
 
@@ -22,6 +22,9 @@ type CacheInput = Pick<LayerContext, "model" | "now" | "fill" | "thresholds"> & 
 export function cacheState({ views, model, now, fill, thresholds }: CacheInput): CacheState {
   const last = views.context.lastResponse
   if (!last) return { state: "cold", why: "no response yet" }
+  // another program sent it with a prompt of its own
+  if (views.context.session?.origin !== undefined && !views.context.prompt)
+    return { state: "cold", why: "another program" }
   const used = lastUse(last, views)
   if (idleMinutes(used, now) > LIFE_MINUTES[used.lifetime]) return { state: "cold", why: "idle" }
   const by = last.message.model

@@ -63,6 +63,13 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
   }
 }
 
+/** Tokens that the next request will probably leave out. */
+export const clearedNext = (context: LayerContext): number =>
+  clearedIn(decide(context, mechanismsHere(context, { isMain: true, serverClears: true }))).reduce(
+    (sum, { effect }) => sum + (effect?.saves ?? 0),
+    0,
+  )
+
 function messageFor(drafts: readonly Draft[], saved: number): string {
   const decisions = clearedIn(drafts)
   const count = decisions.reduce((sum, { toolUseIds }) => sum + toolUseIds.length, 0)

@@ -1,0 +1,59 @@
+/**
+ * The price of the next message where the server's cache no longer has the conversation. When a conversation is resumed it is said; before
+ * a message after a pause it is a question. Once for each pause.
+ */
+import type { Conversation } from "@strata/core"
+import { priceBefore, priceSentence } from "../price-before.ts"
+import type { Ask } from "./person.ts"
+
+interface PriceQuestionParts {
+  /** The current one: a resume brings another. */
+  readonly chat: () => Conversation
+  readonly ask: Ask
+  readonly say: (text: string) => void
+  readonly compact: () => Promise<void>
+}
+
+export class PriceQuestion {
+  readonly #parts: PriceQuestionParts
+  /** The answer before the pause whose price was said. */
+  #said: string | undefined
+
+  constructor(parts: PriceQuestionParts) {
+    this.#parts = parts
+  }
+
+  async say(): Promise<void> {
+    const chat = this.#parts.chat()
+    const last = lastAnswer(chat)
+    const price = await priceBefore(chat, "/compact")
+    if (!price || this.#said === last) return // a message that was typed at once has asked already
+    this.#said = last
+    this.#parts.say(priceSentence(price))
+  }
+
+  /** Whether the message is sent: the person may compact first, or leave it. */
+  async ask(): Promise<boolean> {
+    const chat = this.#parts.chat()
+    const [last, before] = [lastAnswer(chat), this.#said]
+    if (last === before) return true
+    this.#said = last
+    const price = await priceBefore(chat, "Compact")
+    if (!price) {
+      this.#said = before
+      return true
+    }
+    const { message, compaction } = price
+    const compact =
+      compaction === undefined ? [] : [{ label: "Compact first, then send it", letter: "c", about: compaction }]
+    const options = [{ label: "Send it", letter: "s" }, ...compact]
+    const answer = await this.#parts.ask({ title: message, options })
+    if (answer.type === "dismissed") return false
+    if (answer.index === 0) return true
+    const { count } = chat.views.compactions
+    await this.#parts.compact()
+    return chat.views.compactions.count > count // else it was cancelled
+  }
+}
+
+const lastAnswer = (chat: Conversation): string | undefined => chat.views.context.lastResponse?.uuid
