@@ -93,6 +93,8 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     expect(stderr).toMatch(
       /The next message costs about \$\d\.\d\d, and later ones \$0\.\d\d: \d\d\dK tokens are not cached any more\. strata compact old-session first: about \$\d\.\d\d, then \$0\.\d\d for the next message\./,
     )
+    const said = Number(/costs about \$(\d\.\d\d)/.exec(stderr)?.[1])
+    expect(said / bench.sim.stats().total.dollars).toBeCloseTo(1, 0)
     // it is cached now
     expect((await bench.here(["run", "--resume", "old-session", "Go on."])).stderr).not.toContain("not cached")
   })

@@ -103,17 +103,19 @@ async function unwritten(situation: Situation, { route, cut }: Pick<OpenRoute, "
   return { route, cut, after, isWritten: false }
 }
 
-/** A fork and the API itself read from the cache; a direct call sends its messages uncached. */
+/** A fork and the API itself read from the cache; a call of its own sends its messages uncached. */
 function priceOf(
   route: Route | undefined,
-  { context, cutInput }: Situation,
+  situation: Situation,
   { cut, after }: Pick<OpenRoute, "cut" | "after">,
 ): number | undefined {
   if (!route || FREE.has(route.name)) return undefined
+  const { context, cutInput } = situation
+  const own = route.reads?.({ ...inputFor(situation), cut })
   const part = Math.ceil(cut.summarised.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
   const read = route.name === "server" ? context.views.context.promptTokens + part : context.size.tokens
-  const input = route.name === "direct" ? { input: part } : { cacheRead: read }
-  const cost = costOf(context.facts, { ...NO_TOKENS, ...input, output: after.summary })
+  const input = own ? { input: Math.ceil(own.tokens) } : { cacheRead: read }
+  const cost = costOf(own?.facts ?? context.facts, { ...NO_TOKENS, ...input, output: after.summary })
   return cost.known ? cost.dollars : undefined
 }
 

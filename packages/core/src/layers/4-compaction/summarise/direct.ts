@@ -12,7 +12,7 @@ import { OUTPUT_RESERVE } from "../../../tokens/window.ts"
 import type { LayerContext } from "../../layer.ts"
 import { cutMiddle } from "../cut-text.ts"
 import { type Asked, ask, type Caller, namedTools, SMALL_WINDOW_OUTPUT } from "./ask.ts"
-import { chunkSteps, groupsOf, type Room } from "./fit.ts"
+import { chunkSteps, groupsOf, type Room, sizeOf } from "./fit.ts"
 import {
   directSystemPrompt,
   mergePrompt,
@@ -20,10 +20,10 @@ import {
   type SummaryPromptOptions,
   summaryPrompt,
 } from "./prompts.ts"
-import { purposeOf, type Route } from "./route.ts"
+import { purposeOf, type Route, type RouteInput } from "./route.ts"
 import { recordOf } from "./shared.ts"
 import { conversationSubject, marked, partMarker, partsSubject } from "./subject.ts"
-import { withOriginals } from "./summary-input.ts"
+import { summaryInput, withOriginals } from "./summary-input.ts"
 
 const INPUT_SHARE = 0.5 // of the window: what can be sent in one call, with room for the answer
 
@@ -31,10 +31,18 @@ export function direct(model: Model): Route {
   return {
     name: "direct",
     cut: async ({ cut }) => cut,
-    async summarise({ context, order, cut, cutInput, figures, instructions, onProgress }) {
+    reads(input) {
+      const { context } = input
       const sizes = sizesFor(model, context)
-      // a summary that kept messages follow covers them too: it says what is being done
-      const messages = cut.shortens ? cutInput.messages : cut.summarised
+      const messages = messagesOf(input, sizes.window)
+      return {
+        facts: model.name === context.model ? context.facts : model.facts,
+        tokens: sizeOf(summaryInput(messages), sizes.estimator),
+      }
+    },
+    async summarise(input) {
+      const { context, order, cut, figures, instructions, onProgress } = input
+      const sizes = sizesFor(model, context)
       const outcome = await summariseDirectly({
         model,
         ...sizes,
@@ -42,10 +50,7 @@ export function direct(model: Model): Route {
         retries: context.flags.figures["summary-retries"],
         shrinkings: context.flags.figures["summary-shrinks"],
         dropShare: context.flags.figures["summary-drop"] / 100,
-        messages: withOriginals(messages, {
-          context: context.views.context,
-          room: sizes.window * INPUT_SHARE - messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0),
-        }),
+        messages: messagesOf(input, sizes.window),
         media: model.name === context.model,
         kind: cut.kind,
         ...recordOf({ context, cut, figures }),
@@ -66,6 +71,15 @@ export function direct(model: Model): Route {
       return { ...outcome, cut }
     },
   }
+}
+
+function messagesOf({ context, cut, cutInput }: RouteInput, window: number): readonly Message[] {
+  // a summary that kept messages follow covers them too: it says what is being done
+  const messages = cut.shortens ? cutInput.messages : cut.summarised
+  return withOriginals(messages, {
+    context: context.views.context,
+    room: window * INPUT_SHARE - messages.reduce((sum, each) => sum + cutInput.tokensOf(each), 0),
+  })
 }
 
 /** A model other than the conversation's has its own window and its own tokenizer. */

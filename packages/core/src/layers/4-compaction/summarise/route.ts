@@ -4,6 +4,7 @@
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { SignedSummary } from "../../../messages/messages.ts"
 import type { ModelResponse } from "../../../model/model.ts"
+import type { ModelFacts } from "../../../tokens/model-facts.ts"
 import type { CompactionOrder, RouteName } from "../../compaction-order.ts"
 import type { Cut } from "../cut.ts"
 import type { Situation } from "../situation.ts"
@@ -53,6 +54,8 @@ export interface Route {
   /** Where it would cut, for a plan; `undefined` where it does not apply. */
   cut(input: RouteInput): Promise<Cut | undefined>
   summarise(input: RouteInput): Promise<RouteOutcome>
+  /** What a call of its own reads, and the model that reads it. Absent where the conversation's request is read. */
+  reads?(input: RouteInput): { readonly facts: ModelFacts; readonly tokens: number }
 }
 
 /** What a request for a summary is for. */
