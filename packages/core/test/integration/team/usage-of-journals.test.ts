@@ -1,4 +1,4 @@
-/** What a program that counts usage in transcripts, such as ccusage, finds in our journals: every request once, whoever sent it. */
+/** What a program that counts usage in transcripts, such as ccusage, finds in our journals: every request once, whichever agent sent it. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
