@@ -99,10 +99,12 @@ function blockFromOpenAi(part: Fields | undefined): Block | undefined {
 }
 
 /** OpenAI includes cached tokens in the input; the Messages API counts them separately. */
-export function usageFromOpenAi(tokens: { input: number; cached: number; output: number }): Usage {
+export function usageFromOpenAi(tokens: { input: number; cached: number; written?: number; output: number }): Usage {
+  const { input, cached, written = 0, output } = tokens
   return {
-    input_tokens: tokens.input - tokens.cached,
-    cache_read_input_tokens: tokens.cached,
-    output_tokens: tokens.output,
+    input_tokens: Math.max(0, input - cached - written),
+    cache_read_input_tokens: cached,
+    ...(written > 0 ? { cache_creation_input_tokens: written } : {}),
+    output_tokens: output,
   }
 }

@@ -19,6 +19,8 @@ describe("WIN-8 a model by any of its names", () => {
     ["claude-sonnet-4-5-20250929 [1M]", "claude-sonnet-4-5"],
     ["claude-opus-4-20250514", "claude-opus-4"],
     ["gpt-5-codex", "gpt-5-codex"],
+    ["openai/gpt-5.4-2026-03-05", "gpt-5.4"],
+    ["models/gemini-2.5-pro", "gemini-2.5-pro"],
   ])("%s is %s", (name, id) => {
     expect(canonicalModelId(name)).toBe(id)
   })
@@ -56,6 +58,28 @@ describe("WIN-8 an unknown model", () => {
     expect(lookup.facts.price).toBeUndefined()
     const { overflowingOutput, prefill, systemMessages, contextManagement, cacheEditing } = lookup.facts.accepts
     expect([overflowingOutput, prefill, systemMessages, contextManagement, cacheEditing]).not.toContain(true)
+  })
+
+  test.each([
+    ["gpt-5.5", { input: 5, cacheRead: 0.5, output: 30, cacheWrite5m: 5 }],
+    ["gpt-6.1-sol", { input: 2, cacheRead: 0.1, output: 10, cacheWrite5m: 2.5 }],
+    ["gemini-2.5-flash", { input: 0.3, cacheRead: 0.03, output: 2.5 }],
+  ])("BEY-15 the price of %s is known although its window is not", (name, price) => {
+    const { known, facts } = findModel(name)
+    expect(known).toBe(false)
+    expect(facts).toMatchObject({ window: 200_000, price })
+  })
+
+  test.each([
+    ["gpt-5.5", 272_000, 45],
+    ["gemini-2.5-pro", 200_000, 15],
+  ])("BEY-15 long prompts of %s cost more above %i tokens", (name, above, output) => {
+    expect(findModel(name).facts.longPrompt).toMatchObject({ above, price: { output } })
+  })
+
+  test("BEY-15 a model that is sold under no public price stays without one, and so does a name that is only alike", () => {
+    for (const name of ["gpt-5.3-codex-spark", "gpt-5.5-turbo", "gemini-9"])
+      expect(findModel(name).facts.price).toBeUndefined()
   })
 
   test("also where it is named like something every object has", () => {

@@ -11,6 +11,7 @@ import {
   type TokenizerFamily,
   UNKNOWN_MODEL,
 } from "./model-facts.ts"
+import { OTHER_PRICES } from "./other-prices.ts"
 
 /** The facts about a model, or why they are unknown. */
 export type ModelLookup =
@@ -46,6 +47,7 @@ export const canonicalModelId = remembering((name): string =>
     .replace(/^(?:[a-z]{2,6}\.)?anthropic\./, "")
     .replace(/-v\d+(?::\d+)?$/, "")
     .replace(/[-@]\d{8}$/, "")
+    .replace(/-\d{4}-\d{2}-\d{2}$/, "") // OpenAI's way
     .replace(/-latest$/, ""),
 )
 
@@ -72,13 +74,13 @@ function lookUp(name: string, overrides: Overrides): ModelLookup {
   const found = byId.get(id)
   const key = [id, name].find((each) => Object.hasOwn(overrides, each))
   const override = key === undefined ? undefined : overrides[key]
-  const base = found ?? { ...UNKNOWN_MODEL, id, family: guessFamily(id) }
+  const base = found ?? { ...UNKNOWN_MODEL, id, family: guessFamily(id), ...OTHER_PRICES.get(id) }
   const facts = override ? { ...base, ...override, id, accepts: { ...base.accepts, ...override.accepts } } : base
   if (found || override) return { known: true, facts }
   return {
     known: false,
     facts,
-    notice: `The model "${id}" is not in the model table. A window of ${grouped(facts.window)} tokens is assumed, and its price is unknown. Set its figures under "models" in the settings.`,
+    notice: `The model "${id}" is not in the model table. A window of ${grouped(facts.window)} tokens is assumed${facts.price ? "" : ", and its price is unknown"}. Set its figures under "models" in the settings.`,
   }
 }
 
@@ -86,6 +88,6 @@ function guessFamily(id: string): TokenizerFamily {
   const generation = Number(/^claude-[a-z]+-(\d+)/.exec(id)?.[1] ?? 0)
   if (generation >= 5) return "claude-5" // newer models probably share the newest known tokenizer
   if (id.startsWith("claude")) return "claude-4"
-  if (/^(?:gpt-[45]|o[1-9]|codex)/.test(id)) return "gpt-5"
+  if (/^(?:gpt-[4-6]|o[1-9]|codex)/.test(id)) return "gpt-5"
   return "unknown"
 }

@@ -198,3 +198,17 @@ test("JRN-6: unknown lines, items and events are counted by their kind", () => {
   const { report } = read(META, item({ type: "telepathy" }), event("aura"), ["mood", {}])
   expect(report.notUnderstood).toEqual({ "response_item:telepathy": 1, "event_msg:aura": 1, mood: 1 })
 })
+
+test("BEY-15 tokens that were written to the cache are part of the input, and are billed as written", () => {
+  const usage = { input_tokens: 100, cached_input_tokens: 30, cache_write_input_tokens: 50, output_tokens: 10 }
+  const counted = { ...usage, total_tokens: 110 }
+  const { messages } = read(
+    META,
+    message("user", "go"),
+    call("a"),
+    event("token_count", { info: { total_token_usage: counted, last_token_usage: counted } }),
+  )
+  expect(responses(messages)[0]?.usage).toEqual({
+    ...{ input_tokens: 20, cache_read_input_tokens: 30, cache_creation_input_tokens: 50, output_tokens: 10 },
+  })
+})

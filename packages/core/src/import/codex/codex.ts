@@ -214,7 +214,7 @@ class Rollout {
 
   /** The sum grew by more than the response: the tokens of an interrupted one were counted, but not reported. */
   #addUnreported(rest: Counted): void {
-    if (rest.all <= 0 || rest.input < 0 || rest.cached < 0 || rest.output < 0) return
+    if (rest.all <= 0 || rest.input < 0 || rest.cached < 0 || rest.written < 0 || rest.output < 0) return
     this.#tally.remark("the tokens of a response that is not recorded are known from the totals")
     this.#spend(rest)
   }
@@ -261,18 +261,21 @@ const isType = (type: string) => (fields: Fields | undefined) => textAt(fields, 
 interface Counted {
   readonly input: number
   readonly cached: number
+  /** Written to the cache: from gpt-5.6 on. */
+  readonly written: number
   readonly output: number
   /** Input and output. */
   readonly all: number
 }
 
-const NOTHING_COUNTED: Counted = { input: 0, cached: 0, output: 0, all: 0 }
+const NOTHING_COUNTED: Counted = { input: 0, cached: 0, written: 0, output: 0, all: 0 }
 
 function countedIn(usage: Fields | undefined): Counted {
   const count = (key: string) => numberAt(usage, key) ?? 0
   return {
     input: count("input_tokens"),
     cached: count("cached_input_tokens"),
+    written: count("cache_write_input_tokens"),
     output: count("output_tokens"),
     all: count("total_tokens"),
   }
@@ -281,6 +284,7 @@ function countedIn(usage: Fields | undefined): Counted {
 const less = (from: Counted, by: Counted): Counted => ({
   input: from.input - by.input,
   cached: from.cached - by.cached,
+  written: from.written - by.written,
   output: from.output - by.output,
   all: from.all - by.all,
 })
