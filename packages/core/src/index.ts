@@ -121,7 +121,7 @@ export type {
   RecordedCache,
   RecordedCost,
 } from "./inspect/inspection.ts"
-export type { NeededNames } from "./inspect/needed-names.ts"
+export type { BoundaryNames, NeededNames } from "./inspect/needed-names.ts"
 export type { OutputStubs } from "./inspect/output-stubs.ts"
 export type { Transcript } from "./inspect/read-transcripts.ts"
 export type { PaidSoFar, RecordedCourse, RecordedTurn, RecordedView } from "./inspect/recorded-course.ts"

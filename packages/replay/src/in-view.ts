@@ -6,6 +6,11 @@ export class InView {
   #blocks: readonly Block[] = []
   readonly #present = new Set<Block>()
   readonly #names = new Map<string, number>()
+  readonly #namesIn: (block: Block) => ReadonlySet<string>
+
+  constructor(names: (block: Block) => ReadonlySet<string> = namesIn) {
+    this.#namesIn = names
+  }
 
   /** The blocks of the next request. */
   update(blocks: readonly Block[]): void {
@@ -27,12 +32,12 @@ export class InView {
 
   #add(block: Block): void {
     this.#present.add(block)
-    for (const name of namesIn(block)) this.#names.set(name, (this.#names.get(name) ?? 0) + 1)
+    for (const name of this.#namesIn(block)) this.#names.set(name, (this.#names.get(name) ?? 0) + 1)
   }
 
   #remove(block: Block): void {
     this.#present.delete(block)
-    for (const name of namesIn(block)) {
+    for (const name of this.#namesIn(block)) {
       const left = this.#names.get(name)! - 1
       if (left === 0) this.#names.delete(name)
       else this.#names.set(name, left)

@@ -23,6 +23,7 @@ export {
   type CacheLoss,
   CLASSES,
   type ContextClass,
+  type NamesKept,
   PURPOSES,
   type Purpose,
   type ReplayedCompaction,

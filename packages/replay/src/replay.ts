@@ -15,6 +15,7 @@ import { ACTION_KINDS, type ActionKind, type PolicyAction, savingsByAction } fro
 import {
   type AfterCompaction,
   type CacheLoss,
+  type NamesKept,
   type PolicyRun,
   PURPOSES,
   type Purpose,
@@ -46,6 +47,7 @@ export interface ReplayReport {
   readonly boundaries: readonly number[]
   readonly compactions: readonly ReplayedCompaction[]
   readonly usedAgain: UsedAgain
+  readonly namesKept: NamesKept
   readonly afterCompaction: AfterCompaction
   /** What went wrong in a layer. The replay went on without it. */
   readonly failures: readonly string[]
@@ -117,7 +119,7 @@ interface Runs {
 }
 
 function reportOf({ name, about }: Policy, { run, baseline }: Runs): ReplayReport {
-  const { requests, failures, losses, contexts, usedAgain, afterCompaction } = run
+  const { requests, failures, losses, contexts, usedAgain, namesKept, afterCompaction } = run
   const unit = unitOf(requests)
   const price = (request: ReplayedRequest) => requestCost(request, unit)
   const [costs, everything] = [costByTurn(requests, price), costByTurn(baseline.requests, price)]
@@ -141,6 +143,7 @@ function reportOf({ name, about }: Policy, { run, baseline }: Runs): ReplayRepor
     boundaries: contexts,
     compactions: run.compactions,
     usedAgain,
+    namesKept,
     afterCompaction,
     failures,
   }

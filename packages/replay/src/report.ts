@@ -48,6 +48,15 @@ export interface UsedAgain {
   readonly found?: number
 }
 
+/** What was kept of the names that answers used after the recorded compactions. The names are the same for every policy. */
+export interface NamesKept {
+  /** Recorded compactions that an answer followed, and before which something is recorded. */
+  readonly compactions: number
+  readonly names: number
+  /** Those that were in view from the first request after the compaction until they were used. */
+  readonly inView: number
+}
+
 /** What the view shows right after each compaction, added up. */
 export interface AfterCompaction {
   readonly changedFiles: number
@@ -77,6 +86,7 @@ export interface PolicyRun {
   readonly compactions: readonly ReplayedCompaction[]
   readonly losses: readonly CacheLoss[]
   readonly usedAgain: UsedAgain
+  readonly namesKept: NamesKept
   readonly afterCompaction: AfterCompaction
   /** Requests that do not fit the window. */
   readonly invalid: number
@@ -84,6 +94,7 @@ export interface PolicyRun {
 }
 
 export const NOT_USED: UsedAgain = { names: 0, inView: 0, fetched: 0, fetchedTokens: 0, readAgain: 0 }
+export const NO_NAMES: NamesKept = { compactions: 0, names: 0, inView: 0 }
 export const NO_COMPACTION: AfterCompaction = {
   changedFiles: 0,
   changedFilesNamed: 0,

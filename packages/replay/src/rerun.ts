@@ -28,6 +28,7 @@ import { type AskedModel, askedModels } from "./asked-models.ts"
 import { Bill, type Charged, type Sent, type SentRequest, usageOf } from "./bill.ts"
 import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
+import { KeptNames } from "./kept-names.ts"
 import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
 import { forkCounts, MemoryWork } from "./memory-work.ts"
 import type { LayeredPolicy } from "./policies/layered-policy.ts"
@@ -90,6 +91,7 @@ class Rerun {
   readonly #contexts: number[] = []
   readonly #failures: string[] = []
   readonly #fetching: Fetching
+  readonly #keptNames: KeptNames
   /** Calls whose results are in files. */
   readonly #putAside = new Set<string>()
   readonly #after = new AfterCompactions()
@@ -143,6 +145,7 @@ class Rerun {
       isForgotten: (text) => policy.listsCount === false && this.#ownTexts.isList(text),
       isInFile: (id) => policy.readsFiles === true && this.#putAside.has(id),
     })
+    this.#keptNames = new KeptNames(recording)
     this.#layers = new LayerPipeline({
       source: "main",
       layers: policy.layers({ files: this.#files, background, keepsWarm: policy.keepsWarm ?? false }),
@@ -190,6 +193,7 @@ class Rerun {
       compactions: this.#compactions,
       losses: this.#bill.losses,
       usedAgain: this.#fetching.usedAgain,
+      namesKept: this.#keptNames.found,
       afterCompaction: this.#after.found,
       invalid: this.#invalid,
       failures: this.#failures,
@@ -280,6 +284,7 @@ class Rerun {
     if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
     this.#payForCompaction(request)
     const first = this.#contextFor(request)
+    this.#keptNames.sent(request.number, first.messages)
     const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#contextFor(request) : first
     const counts = { ...this.#bill.cachedInTurn(sent, request), output: outputOf(this.#recording, request) }
     this.#bill.noteLoss(this.#turn, { counts, request, acted: this.#acted() })

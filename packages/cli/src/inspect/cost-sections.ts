@@ -1,6 +1,6 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
-import { type NeededNames, PURPOSE_WORDS } from "@strata/core"
+import { type BoundaryNames, PURPOSE_WORDS } from "@strata/core"
 import { apiReasonWords, CAUSES, keptNames, lossWords, lostNames, paidWords, spentWords } from "@strata/page"
 import { columnChart } from "../display/bars.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
@@ -45,7 +45,8 @@ export function growth(page: Page): string[] {
 const LINES_OF_NAMES = 2
 
 /** What the compaction kept of what was used again. */
-function keptLines(needed: NeededNames | undefined, width: number): readonly string[] {
+function keptLines(needed: BoundaryNames | undefined, width: number): readonly string[] {
+  if (needed === "unrecorded") return wrapped(`what was used again is ${keptNames(needed)}`, width)
   if (!needed || needed.names === 0) return []
   const lines = (most: number) => {
     const lost = printable(lostNames(needed, most))

@@ -12,7 +12,7 @@ export { pi } from "../import/pi.ts"
 export { homeIn, type Program, type TranscriptFile, transcriptFiles } from "../import/places.ts"
 export { namesIn, wordsOf } from "../inspect/block-words.ts"
 export { journalTranscript, type NamedJournal } from "../inspect/journal-transcript.ts"
-export { neededNames } from "../inspect/needed-names.ts"
+export { exactNamesIn, namesUsedIn, neededNames } from "../inspect/needed-names.ts"
 export { CourseFold } from "../inspect/recorded-course.ts"
 export {
   type ConversationResponses,

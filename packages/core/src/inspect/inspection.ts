@@ -16,7 +16,7 @@ import { type Estimated, type Purpose, summarise } from "../views/ledger/ledger.
 import type { LayerSaving } from "../views/ledger/savings-report.ts"
 import { type AgentCost, type CostReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import { type CostViews, costViews } from "../views/views.ts"
-import { NamesAfterBoundaries, type NeededNames } from "./needed-names.ts"
+import { type BoundaryNames, NamesAfterBoundaries } from "./needed-names.ts"
 import { type OutputStubs, outputStubs, stubSentences } from "./output-stubs.ts"
 import type { Transcript } from "./read-transcripts.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
@@ -69,7 +69,7 @@ export interface RecordedBoundary {
   /** Where none has come yet: the context as it is, estimated. */
   readonly estimated?: number
   /** What was used later of what had occurred before. Absent if no answer followed. */
-  readonly needed?: NeededNames
+  readonly needed?: BoundaryNames
 }
 
 /** Of all requests: the conversation's, its sub-agents' and those of compactions. */
@@ -179,7 +179,7 @@ class Course {
   }
 
   /** `needed`: by boundary. */
-  growth(needed: readonly (NeededNames | undefined)[]): Omit<ContextGrowth, "last"> {
+  growth(needed: readonly (BoundaryNames | undefined)[]): Omit<ContextGrowth, "last"> {
     const boundaries = this.#boundaries.map(({ turn, before, now }, at) => {
       const after = this.#sizes[turn]?.tokens
       const names = needed[at] ? { needed: needed[at] } : {}

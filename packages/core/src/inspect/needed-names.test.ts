@@ -63,3 +63,14 @@ test("BEY-10 words of a tool's schema are no names", () => {
     .call("Grep", { pattern: "x", output_mode: "files_with_matches", timeout: 120000 })
   expect(neededIn(talk)).toEqual([{ names: 1, inView: 0, lost: ["parseTokens"] }])
 })
+
+test("BEY-10 what a compaction lost is unknown where the file begins with it, and known again for the next one", () => {
+  const talk = conversation()
+    .boundary()
+    .user("Summary of parseTokens.", { isCompactSummary: true })
+    .say("parseTokens is in src/parser.ts.")
+    .boundary()
+    .user("Summary.", { isCompactSummary: true })
+    .say("parseTokens again.")
+  expect(neededIn(talk)).toEqual(["unrecorded", { names: 1, inView: 0, lost: ["parseTokens"] }])
+})

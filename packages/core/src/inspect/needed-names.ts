@@ -25,6 +25,9 @@ export interface NeededNames {
   readonly lost: readonly string[]
 }
 
+/** `unrecorded`: the file begins with the compaction, so what came before it is not known. */
+export type BoundaryNames = NeededNames | "unrecorded"
+
 const MOST_LOST = 12
 const LONGEST = 100 // characters; longer ones are data
 const PATH = /(?<![\w/.:@-])(?:[\w@.-]+)?(?:\/[\w@.-]+)+\.[A-Za-z]\w{0,7}\b/g
@@ -33,6 +36,8 @@ const IS_NUMBER = /^[\d,.]+$/
 interface Stretch {
   /** How many entries came before the boundary. */
   readonly from: number
+  /** Whether one of them is a message. */
+  readonly hasPast: boolean
   /** What the first request after it showed. Absent until that. */
   inView?: ReadonlySet<string>
   readonly used: Set<string>
@@ -45,6 +50,7 @@ export class NamesAfterBoundaries {
   readonly #stretches: Stretch[] = []
   readonly #lastBoundary: number
   #at = 0
+  #hasMessage = false
 
   constructor(entries: readonly Entry[]) {
     this.#lastBoundary = entries.findLastIndex((entry) => isMessage(entry) && isBoundary(entry))
@@ -54,15 +60,17 @@ export class NamesAfterBoundaries {
   take(entry: Entry, shown: () => readonly Block[]): void {
     const at = this.#at++
     if (this.#lastBoundary < 0 || !isMessage(entry) || entry.isSidechain) return
-    if (isBoundary(entry)) this.#stretches.push({ from: at, used: new Set() })
+    if (isBoundary(entry)) this.#stretches.push({ from: at, hasPast: this.#hasMessage, used: new Set() })
     else if (isAnswer(entry)) this.#answer(entry, shown)
+    this.#hasMessage ||= entry.type === "user" || entry.type === "assistant"
     if (at >= this.#lastBoundary || isBoundary(entry)) return
-    for (const block of sentBlocks(entry)) for (const name of exactNames(wordsOf(block))) this.#note(name, at)
+    for (const block of sentBlocks(entry)) for (const name of exactNamesIn(block)) this.#note(name, at)
   }
 
   /** By boundary. `undefined` where no answer followed. */
-  found(): readonly (NeededNames | undefined)[] {
-    return this.#stretches.map(({ inView, used }) => {
+  found(): readonly (BoundaryNames | undefined)[] {
+    return this.#stretches.map(({ hasPast, inView, used }) => {
+      if (!hasPast) return "unrecorded"
       if (!inView) return undefined
       const lost = [...used].filter((name) => !inView.has(name))
       const shown = lost.filter((name) => name.length <= LONGEST).toSorted((a, b) => kindOf(a) - kindOf(b))
@@ -73,9 +81,9 @@ export class NamesAfterBoundaries {
   #answer(entry: Message, shown: () => readonly Block[]): void {
     const stretch = this.#stretches.at(-1)
     if (!stretch) return
-    stretch.inView ??= new Set(shown().flatMap((block) => [...exactNames(wordsOf(block))]))
+    stretch.inView ??= new Set(shown().flatMap((block) => [...exactNamesIn(block)]))
     for (const block of sentBlocks(entry))
-      for (const name of exactNames(dropSecrets(wordsOf(withoutSettings(block)))))
+      for (const name of namesUsedIn(block))
         if ((this.#first.get(name) ?? stretch.from) < stretch.from) stretch.used.add(name)
   }
 
@@ -85,7 +93,7 @@ export class NamesAfterBoundaries {
 }
 
 /** By boundary, without the rest of an inspection. `undefined` where no answer followed. */
-export function neededNames(entries: readonly Entry[], model = "unknown"): readonly (NeededNames | undefined)[] {
+export function neededNames(entries: readonly Entry[], model = "unknown"): readonly (BoundaryNames | undefined)[] {
   if (!entries.some((entry) => isMessage(entry) && isBoundary(entry))) return []
   const views = new Views({ family: findModel(model).facts.family })
   const names = new NamesAfterBoundaries(entries)
@@ -96,6 +104,19 @@ export function neededNames(entries: readonly Entry[], model = "unknown"): reado
   }
   return names.found()
 }
+
+const known = new WeakMap<Block, ReadonlySet<string>>()
+
+/** Every exact name of a block. */
+export function exactNamesIn(block: Block): ReadonlySet<string> {
+  const names = known.get(block) ?? exactNames(wordsOf(block))
+  known.set(block, names)
+  return names
+}
+
+/** The exact names that an answer uses, without secrets. */
+export const namesUsedIn = (block: Block): ReadonlySet<string> =>
+  exactNames(dropSecrets(wordsOf(withoutSettings(block))))
 
 /** The state of a todo, the mode of a search and a time limit are words of a tool's schema, not of the conversation. */
 function withoutSettings(block: Block): Block {

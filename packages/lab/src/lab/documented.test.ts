@@ -41,6 +41,7 @@ function report(policy: string, dollars: number): ReplayReport {
       readAgain: 0,
       ...(policy === "strata" ? { found: 11 } : {}),
     },
+    namesKept: { compactions: 0, names: 0, inView: 0 },
     afterCompaction: {
       ...{ changedFiles: 100, changedFilesNamed: policy === "strata" ? 100 : 41 },
       ...{ paths: 1, pathsTouched: 1, rules: 100, rulesVerbatim: policy === "strata" ? 100 : 45 },

@@ -3,7 +3,7 @@
  * change costs what is new. Where the path leaves what was taken, after a rewind or an undo, everything is read again; transcripts in files
  * are always read again.
  */
-import { type Entry, isDecision, isMessage, type NeededNames, type Transcript } from "@strata/core"
+import { type Entry, isDecision, isMessage, type BoundaryNames, type Transcript } from "@strata/core"
 import { CourseFold, neededNames } from "@strata/core/transcripts"
 import { Links } from "@strata/core/views"
 import { TurnClasses } from "../draw/turn-classes.ts"
@@ -56,7 +56,7 @@ export class FollowedConversation {
   }
 
   /** By boundary: of the names used after it, which were still in view. Every text is read for it, so a running conversation waits between two. */
-  needed(now: Date): readonly (NeededNames | undefined)[] {
+  needed(now: Date): readonly (BoundaryNames | undefined)[] {
     const { transcript, onPath, needed: known } = this.#state
     const boundaries = this.#state.fold.course().boundaries.length
     const isNew = known?.at === onPath.length || now.getTime() - (known?.since ?? 0) < BETWEEN_READINGS_MS
@@ -125,7 +125,7 @@ interface State {
   /** How far it was read. */
   cursor: Cursor | undefined
   /** `at`: how many entries were on the path. */
-  needed?: { readonly at: number; readonly since: number; readonly names: readonly (NeededNames | undefined)[] }
+  needed?: { readonly at: number; readonly since: number; readonly names: readonly (BoundaryNames | undefined)[] }
 }
 
 async function read(source: FollowedSource): Promise<State> {

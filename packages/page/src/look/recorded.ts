@@ -81,6 +81,8 @@ export interface BoundaryLine {
   readonly inView: number
   /** Examples of what was lost. */
   readonly lost: readonly string[]
+  /** The file begins with it, so what it lost is not known. */
+  readonly isUnrecorded?: true
 }
 
 const LONGEST_TEXT = 300 // characters of a title, a path or a name: they are other people's
@@ -210,12 +212,14 @@ function boundaryLine(
   { needed }: RecordedBoundary,
   { at, response }: { readonly at: string | undefined; readonly response: number | undefined },
 ): BoundaryLine {
+  const known = needed === "unrecorded" ? undefined : needed
   return {
     ...(at === undefined || at.startsWith(NO_TIME) ? {} : { at }),
     ...(response === undefined ? {} : { response }),
-    needed: needed?.names ?? 0,
-    inView: needed?.inView ?? 0,
-    lost: (needed?.lost ?? []).slice(0, MOST_EXAMPLES).map(short),
+    needed: known?.names ?? 0,
+    inView: known?.inView ?? 0,
+    lost: (known?.lost ?? []).slice(0, MOST_EXAMPLES).map(short),
+    ...(needed === "unrecorded" ? { isUnrecorded: true } : {}),
   }
 }
 

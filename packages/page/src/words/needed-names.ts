@@ -1,16 +1,17 @@
 /** What a compaction kept of the names that were used again after it, in words. */
-import type { NeededNames } from "@strata/core"
+import type { BoundaryNames, NeededNames } from "@strata/core"
 import { counted, grouped, percent } from "@strata/core/base"
 
-/** `61% of 132 names`, or that there were none. */
-export function keptNames(needed: NeededNames | undefined): string {
+/** `61% of 132 names`, or that there were none, or that no one can know. */
+export function keptNames(needed: BoundaryNames | undefined): string {
+  if (needed === "unrecorded") return "unknown, because the file begins with this compaction"
   if (!needed) return "no answer followed"
   return needed.names === 0 ? "no name was used again" : `${shareKept(needed)} of ${counted(needed.names, "name")}`
 }
 
 /** `src/a.ts, readToken and 30 more`: at most so many by name. */
-export function lostNames(needed: NeededNames | undefined, most = Number.POSITIVE_INFINITY): string {
-  if (!needed) return ""
+export function lostNames(needed: BoundaryNames | undefined, most = Number.POSITIVE_INFINITY): string {
+  if (!needed || needed === "unrecorded") return ""
   const named = needed.lost.slice(0, most)
   const more = needed.names - needed.inView - named.length
   return `${named.join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}`

@@ -11,7 +11,7 @@ import { costOf, findModel } from "@strata/core/tokens"
 import type { MeasuredRecording } from "../measured-recording.ts"
 import type { Policy } from "../policy.ts"
 import type { PolicyAction } from "../replayed-actions.ts"
-import { NO_COMPACTION, NOT_USED, type PolicyRun, type Purpose, type ReplayedRequest } from "../report.ts"
+import { NO_COMPACTION, NO_NAMES, NOT_USED, type PolicyRun, type Purpose, type ReplayedRequest } from "../report.ts"
 import { requestCost, unitOf } from "../request-cost.ts"
 import { rerun } from "../rerun.ts"
 import { SUMMARY_TOKENS } from "../summary-request.ts"
@@ -50,7 +50,7 @@ function bound({ name, about, leaves }: Bound): Policy {
         const everything = await rerun(recording, lifetime ? { ...none, lifetime } : none, options)
         const rounds = roundsOf(recording, { everything, lifetime })
         runs.push(runOf({ rounds, leaves, places: cheapestPlaces(rounds, leaves) }))
-        if (everything.invalid === 0) runs.push({ ...everything, usedAgain: NOT_USED })
+        if (everything.invalid === 0) runs.push({ ...everything, usedAgain: NOT_USED, namesKept: NO_NAMES })
       }
       return runs.reduce((least, run) => (costOfRun(run) < costOfRun(least) ? run : least))
     },
@@ -226,6 +226,7 @@ function runOf({ rounds, places, leaves }: Plan): PolicyRun {
     losses: [],
     compactions: [],
     usedAgain: NOT_USED,
+    namesKept: NO_NAMES,
     afterCompaction: NO_COMPACTION,
     invalid: 0,
     failures: [],

@@ -1,5 +1,5 @@
 /** Every compaction, opened: before, after, what was summarised, what the check found, what was carried as data, and how to undo it. */
-import { type DecisionOf, type Entry, handleOf, isDecision, type Message, type NeededNames } from "@strata/core"
+import { type DecisionOf, type Entry, handleOf, isDecision, type Message, type BoundaryNames } from "@strata/core"
 import { counted, dollars, percent, short } from "@strata/core/base"
 import { isBoundary } from "@strata/core/messages"
 import { dollarsFor } from "@strata/core/views"
@@ -51,7 +51,7 @@ export interface CompactionsPlace {
   readonly conversation: string
   readonly isOwn: boolean
   /** By boundary: names used after it. */
-  readonly needed: readonly (NeededNames | undefined)[]
+  readonly needed: readonly (BoundaryNames | undefined)[]
 }
 
 /** What was paid for each summary, by its boundary, with attempts that failed. Absent where no model was asked; `undefined`: no price. */
@@ -129,8 +129,12 @@ ${
       }`
     : undefined
 }
-<p>Used again after it: ${keptNames(needed)}${needed && needed.names > 0 ? " still in view" : ""}.${lostNames(needed) === "" ? "" : ` Lost from view: ${lostNames(needed)}.`}</p>
-<p>Summarised: <a href="${base}/c/${conversation}/messages?at=${from}">${counted(at - from, "row")} before it</a>. All of them are in the journal.</p>
+<p>Used again after it: ${keptNames(needed)}${needed && needed !== "unrecorded" && needed.names > 0 ? " still in view" : ""}.${lostNames(needed) === "" ? "" : ` Lost from view: ${lostNames(needed)}.`}</p>
+${
+  needed === "unrecorded"
+    ? html`<p>Summarised: unknown. This file begins with the compaction.</p>`
+    : html`<p>Summarised: <a href="${base}/c/${conversation}/messages?at=${from}">${counted(at - from, "row")} before it</a>. All of them are in the journal.</p>`
+}
 ${written.map((message, i) => part(message, `${handle}-${i}`))}
 ${
   isOwn && isNewest
