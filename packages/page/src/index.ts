@@ -16,6 +16,7 @@ export { type CourseOnPage, courseOnPage } from "./draw/recorded-course.ts"
 export { page } from "./draw/report.ts"
 export { SCORE_COLUMNS, type ScoreColumn } from "./draw/score-columns.ts"
 export { withShortNames } from "./draw/short-names.ts"
+export type { AgentSum } from "./look/digest.ts"
 export type { Followed } from "./look/follow-files.ts"
 export type { GoneSessions } from "./look/gone-sessions.ts"
 export { type Look, type LookOptions, openLook, type ReplayOrder } from "./look/open-look.ts"
@@ -35,11 +36,14 @@ export type {
   LostForReason,
   LostToCause,
   NamesNeeded,
+  ReplayedNames,
   SpentOn,
   SpentOnDay,
   Unread,
 } from "./look/report-data.ts"
-export { PICTURE_BEGINNING, sharePicture, shareText } from "./look/share.ts"
+export type { SavingFigure } from "./look/sample.ts"
+export { intervalWords, moneyWords, namesCompared } from "./look/sentences.ts"
+export { isPictureReady, PICTURE_BEGINNING, sharePicture, shareText } from "./look/share.ts"
 export { serveLook } from "./look/worker.ts"
 export { STATUS_WORDS } from "./words/agents.ts"
 export { attachmentName, attachmentWords } from "./words/attachments.ts"

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { type Look, type LookOptions, openLook, sharePicture, shareText } from "../src/index.ts"
+import { isPictureReady, type Look, type LookOptions, openLook, sharePicture, shareText } from "../src/index.ts"
 import { RecordedHome, session } from "./recorded-home.ts"
 
 let home: RecordedHome
@@ -53,10 +53,178 @@ test("BEY-15 the first sentence says what was spent, what was lost and after wha
   expect(await opened.replay({ signal: new AbortController().signal, isInBackground: true })).toBe(1)
   const after = opened.report()
   expect(after.saved).toMatchObject({ replayed: 1, of: 1 })
-  expect(after.saved.recorded).toBeGreaterThan(0)
-  expect(after.saved.dollars).toBeCloseTo(after.saved.recorded - after.saved.strata, 9)
-  expect(after.sentence).toMatch(/Strata would have (saved|cost) \$[\d.]+ \(\d+%\)( more)? on 1 conversation\.$/)
+  const { figure } = after.saved
+  if (figure.kind !== "exact") throw new Error(`the figure is ${figure.kind}`)
+  expect(figure.recorded).toBeGreaterThan(0)
+  expect(figure.share).toBeCloseTo((figure.recorded - figure.strata) / figure.recorded, 9)
+  expect(after.sentence).toMatch(
+    /Strata would have (saved|cost) \$[\d.]+ \(<?\d+%\)( more)? on 1 conversation, all of this money\.$/,
+  )
   expect(await opened.replay({ signal: new AbortController().signal, isInBackground: true })).toBe(0)
+})
+
+const replayAll = (opened: Look, stop = new AbortController(), onReplayed = () => {}) =>
+  opened.replay({ signal: stop.signal, isInBackground: false, onReplayed })
+
+test("BEY-15 no percentage is said and no picture offered before a fair sample is replayed; then the interval is said with it", async () => {
+  for (let at = 0; at < 12; at++) home.session({ id: `s${at}`, turns: 3 + (at % 4), day: `2026-01-${10 + at}` })
+  const opened = await look()
+  const heard: string[] = []
+  let replayed = 0
+  await replayAll(opened, undefined, () => {
+    const report = opened.report()
+    heard.push(report.sentence.replace(/^.*; /, ""))
+    expect(isPictureReady(report)).toBe(++replayed >= 4)
+  })
+  expect(heard.length).toBe(12)
+  for (const words of heard.slice(0, 3))
+    expect(words).toMatch(/^what Strata would have saved is not known yet: \d of 12 conversations replayed\.$/)
+  for (const words of heard.slice(3, -1))
+    expect(words).toMatch(
+      /^Strata would have (saved|cost) <?\d+%( more)? \(-?<?\d+% to -?<?\d+%\) on all of this money, as a sample of \d+ of 12 conversations says\.$/,
+    )
+  expect(heard.at(-1)).toMatch(/ on 12 conversations, all of this money\.$/)
+  const shared = shareText(opened.report())
+  expect(shared).toMatch(/^with Strata .* modelled on 12 conversations, all of this money$/m)
+})
+
+test("BEY-15 the order of the replays is drawn once: it is the same in another place, and a new session does not change it", async () => {
+  for (let at = 0; at < 6; at++) home.session({ id: `s${at}`, turns: 3 + at })
+  const order = async (opened: Look) => {
+    const done: string[] = []
+    const isDone = new Set<string>()
+    await replayAll(opened, undefined, () => {
+      for (const { id, replayed } of opened.list().rows)
+        if (replayed && !isDone.has(id)) {
+          isDone.add(id)
+          done.push(id)
+        }
+    })
+    return done
+  }
+  const first = await order(await look())
+  home.session({ id: "new", turns: 5 })
+  const again = await order(await look({ root: join(home.path, "elsewhere") }))
+  expect(first.length).toBe(6)
+  expect(again.filter((id) => id !== "new")).toEqual(first)
+})
+
+test("BEY-15 a session that goes on keeps its replay until there is a new one, so that the figure does not disappear", async () => {
+  for (let at = 0; at < 3; at++) home.session({ id: `s${at}` })
+  const opened = await look()
+  await replayAll(opened)
+  const before = opened.savings()
+  home.session({ id: "s1", turns: 6 })
+  await opened.follow()
+  expect(opened.savings()).toMatchObject({ replayed: 3, of: 3, figure: { kind: before.figure.kind } })
+  expect(await replayAll(opened)).toBe(1)
+})
+
+test("BEY-15 what cannot be replayed is left out of the money that the figure stands for", async () => {
+  home.session({ id: "one" })
+  home.session({ id: "two", responsesOf: "one", ownFrom: 3, turns: 8, day: "2026-01-06" })
+  const opened = await look()
+  await replayAll(opened)
+  const { saved, sentence } = opened.report()
+  expect(saved).toMatchObject({ replayed: 1, of: 1, figure: { kind: "exact" } })
+  expect(saved.covers).toBeGreaterThan(0)
+  expect(saved.covers).toBeLessThan(0.9)
+  expect(sentence).toMatch(/ on 1 conversation, \d+% of this money\.$/)
+})
+
+test("BEY-15 names are compared for the same compactions under both policies, and nowhere else", async () => {
+  home.session({
+    id: "one",
+    turns: 8,
+    compactedAt: 5,
+    result: "parseTokens is in src/lexer.ts",
+    answers: "parseTokens.",
+  })
+  const opened = await look()
+  expect(opened.report().sentences[1]).toMatch(/^1 compaction lost \d+ of \d+ names/)
+  await replayAll(opened)
+  const { saved, compactions, sentences } = opened.report()
+  expect(saved.names.names).toBe(compactions.names.needed)
+  expect(saved.names.recorded).toBe(compactions.names.inView)
+  expect(saved.names.strata).toBeLessThanOrEqual(saved.names.names)
+  expect(sentences[1]).toMatch(
+    /^After 1 replayed compaction, answers used \d+ names? from before: \d+% of them were still in view, and \d+% would have been with Strata\. /,
+  )
+  expect(shareText(opened.report())).not.toMatch(/needed later/)
+})
+
+test("BEY-15 a compaction at the beginning of a file lost an unknown number of names", async () => {
+  const whole = session({ id: "one", turns: 6, compactedAt: 3 }).trimEnd().split("\n")
+  const boundary = whole.findIndex((line) => line.includes("compact_boundary"))
+  home.write(".claude/projects/-work-app/one.jsonl", `${whole.slice(boundary).join("\n")}\n`)
+  const { compactions, sentences } = (await look()).report()
+  expect(compactions).toMatchObject({ count: 1, unrecorded: 1, names: { needed: 0 } })
+  expect(sentences[1]).toMatch(/^What 1 compaction lost is unknown/)
+})
+
+test("BEY-15 a sub-agent without a recorded turn cost an unknown amount", async () => {
+  const launched = session({ id: "one", turns: 2 })
+    .replaceAll('"name":"Read"', '"name":"Task"')
+    .replace('"message":{"role":"user","content":[{', '"toolUseResult":{"agentId":"a1","status":"completed"},$&')
+  home.write(".claude/projects/-work-app/one.jsonl", launched)
+  const { agents } = (await look()).report()
+  expect(agents).toMatchObject({ count: 1, unknown: 1, dollars: 0 })
+  expect(shareText((await look()).report())).toMatch(/^sub-agents +1, unknown$/m)
+})
+
+test("BEY-15 what the simulator answered was not spent", async () => {
+  home.session({ id: "real" })
+  const before = (await look()).report()
+  home.session({ id: "trial", responsesOf: "01SIMx" })
+  const opened = await look()
+  const { total, conversations, simulated, saved } = opened.report()
+  expect({ total, conversations, simulated, of: saved.of }).toEqual({
+    ...{ total: before.total, conversations: 1, simulated: 1, of: 1 },
+  })
+  expect(opened.list().rows.find(({ id }) => id === "trial")).toMatchObject({ dollars: 0, cost: "simulated" })
+})
+
+test("BEY-15 a Codex and a Gemini session have their price, with cached tokens counted once", async () => {
+  const at = "2026-01-05T09:00:00.000Z"
+  const usage = { input_tokens: 100_000, cached_input_tokens: 80_000, output_tokens: 1_000, total_tokens: 101_000 }
+  const codex = [
+    { type: "session_meta", payload: { id: "c1", cwd: "/work/app" } },
+    { type: "turn_context", payload: { model: "gpt-5.5", cwd: "/work/app" } },
+    {
+      type: "response_item",
+      payload: { type: "message", role: "user", content: [{ type: "input_text", text: "go" }] },
+    },
+    {
+      type: "response_item",
+      payload: { type: "message", role: "assistant", content: [{ type: "output_text", text: "ok" }] },
+    },
+    {
+      type: "event_msg",
+      payload: { type: "token_count", info: { total_token_usage: usage, last_token_usage: usage } },
+    },
+  ]
+  home.write(
+    ".codex/sessions/2026/01/05/rollout-c1.jsonl",
+    codex.map((line) => JSON.stringify({ timestamp: at, ...line })).join("\n"),
+  )
+  const tokens = { input: 300_000, cached: 200_000, output: 1_000, thoughts: 1_000 }
+  home.write(
+    ".gemini/tmp/x/chats/session-1.json",
+    JSON.stringify({
+      ...{ sessionId: "g1", projectHash: "x" },
+      messages: [
+        { id: "1", type: "user", content: "go", timestamp: at },
+        { id: "2", type: "gemini", content: "ok", timestamp: at, model: "gemini-2.5-pro", tokens },
+      ],
+    }),
+  )
+  const { byProgram, total } = (await look()).report()
+  expect(total.unpriced).toBe(0)
+  expect(byProgram).toMatchObject([
+    // more than 200,000 tokens of input: 2.50, 0.25 and 15
+    { name: "gemini", dollars: expect.closeTo(0.1 * 2.5 + 0.2 * 0.25 + 0.002 * 15, 6) },
+    { name: "codex", dollars: expect.closeTo(0.02 * 5 + 0.08 * 0.5 + 0.001 * 30, 6) },
+  ])
 })
 
 test("BEY-15 a cause is most of the loss only if it has more than half of it, and a loss without a price makes it more", async () => {
@@ -120,10 +288,16 @@ test("BEY-15 torn, empty and foreign files end nothing and are counted with thei
   home.write(".claude/projects/-work-app/empty.jsonl", "")
   home.write(".claude/projects/-work-app/binary.jsonl", Buffer.from([0, 1, 2, 3, 0]))
   home.write(".claude/projects/-work-app/packed.jsonl", Buffer.from([0x1f, 0x8b, 8, 0, 0]))
-  const report = (await look()).report()
+  home.write("runs/poem.jsonl", "not a transcript")
+  const report = (await look({ dirs: [join(home.path, "runs")] })).report()
+  const at = (name: string) => join(home.path, ".claude/projects/-work-app", name)
   expect(report.conversations).toBe(1)
   expect(report.files.empty).toBe(1)
-  expect(report.files.unread).toEqual([{ reason: "compressed", files: 1 }])
+  expect(report.files.unread).toEqual([
+    { reason: "not a transcript", files: 1, examples: [at("binary.jsonl")] },
+    { reason: "compressed", files: 1, examples: [at("packed.jsonl")] },
+  ])
+  expect(report.files.damaged).toEqual({ files: 1, lines: 1, examples: [at("torn.jsonl")] })
 })
 
 test("BEY-15 a response that a fork repeats is counted once, in the parent, and in the fork once the parent is gone", async () => {
@@ -235,7 +409,11 @@ test("BEY-15 a worker that dies takes only its file with it", async () => {
   home.session({ id: "one" })
   const startWorker = () => new Worker("process.exit(1)", { eval: true })
   expect((await look({ startWorker })).report().files.unread).toEqual([
-    { reason: "too large for the memory", files: 1 },
+    {
+      reason: "too large for the memory",
+      files: 1,
+      examples: [join(home.path, ".claude/projects/-work-app/one.jsonl")],
+    },
   ])
 })
 

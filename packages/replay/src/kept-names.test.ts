@@ -23,7 +23,11 @@ test("BEY-15 both policies are asked for the same names of the same compactions"
   const { messages } = before()
     .boundary()
     .user("A summary: src/parser.ts was read, and parseTokens is the place.", { isCompactSummary: true })
-    .call("Edit", { file_path: "src/lexer.ts", old_string: "readToken", new_string: "newName" }, { usage: usage(0, 9_000) })
+    .call(
+      "Edit",
+      { file_path: "src/lexer.ts", old_string: "readToken", new_string: "newName" },
+      { usage: usage(0, 9_000) },
+    )
     .result("ok")
     .say("parseTokens in src/parser.ts now listens on 8443.", { usage: usage(9_000, 200) })
   expect(await kept(messages)).toEqual([

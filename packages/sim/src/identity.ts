@@ -1,7 +1,8 @@
 /** Ids and random numbers from a seed: the same requests in the same order get the same ids. */
 import { hash } from "node:crypto"
+import { SIMULATED_MARK } from "@strata/core/base"
 
-const ID_LENGTH = 22 // characters after the prefix, as in the API's own ids
+const ID_LENGTH = 19 // characters after the prefix; with the mark as many as in the API's own ids
 
 export interface Identity {
   /** A new id such as `msg_01…`. Each prefix has its own counter. */
@@ -19,10 +20,10 @@ export function createIdentity(seed: number): Identity {
   }
 }
 
-/** An id that looks like the API's own. The same origin gives the same id. */
+/** An id that looks like the API's own, with a mark: what a simulated response would have cost was not spent. The same origin gives the same id. */
 export function idFrom(prefix: "msg" | "req" | "msgbatch" | "file" | "toolu", origin: string): string {
   const digest = hash("sha256", origin, "base64url")
-  return `${prefix}_01${digest.replace(/[-_]/g, "x").slice(0, ID_LENGTH)}`
+  return `${prefix}_01${SIMULATED_MARK}${digest.replace(/[-_]/g, "x").slice(0, ID_LENGTH)}`
 }
 
 /** The generator known as mulberry32: 32 bits of state, enough for choices in tests. */

@@ -40,7 +40,7 @@ export interface Resumable {
 /** Those of this directory first, newest first, whichever program they are from. Then those of other directories. */
 export function resumable({ own, all, foreign, now, cwd }: Resumable): readonly ResumableRow[] {
   const known = new Map(all.map(({ id, updated }) => [id, Date.parse(updated)]))
-  const fresh = foreign.filter(({ id, modifiedMs }) => (known.get(id ?? "") ?? 0) < modifiedMs)
+  const fresh = foreign.filter(({ id, lastMessageMs }) => (known.get(id ?? "") ?? 0) < lastMessageMs)
   const isHere = ({ directory = cwd }: KeptConversation) => directory === cwd
   const here = [
     ...own
@@ -48,7 +48,7 @@ export function resumable({ own, all, foreign, now, cwd }: Resumable): readonly 
       .map((conversation) => ({ at: Date.parse(conversation.updated), row: ownRow(conversation, now) })),
     ...fresh
       .filter((session) => session.isHere)
-      .map((session) => ({ at: session.modifiedMs, row: foreignRow(session, now) })),
+      .map((session) => ({ at: session.lastMessageMs, row: foreignRow(session, now) })),
   ].toSorted((a, b) => b.at - a.at)
   const others = own.filter((conversation) => !isHere(conversation))
   return [
@@ -71,8 +71,8 @@ function ownRow(conversation: KeptConversation, now: Date, elsewhere?: string): 
   }
 }
 
-function foreignRow({ path, title, program, modifiedMs, isHere }: ForeignSession, now: Date): ResumableRow {
-  const age = timeAgo(new Date(modifiedMs), now)
+function foreignRow({ path, title, program, lastMessageMs, isHere }: ForeignSession, now: Date): ResumableRow {
+  const age = timeAgo(new Date(lastMessageMs), now)
   return {
     kind: "foreign",
     path,

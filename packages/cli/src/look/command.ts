@@ -1,6 +1,14 @@
 /** `strata look`: all conversations of this machine, what they cost, what was lost, and a search in them. */
 import { resolve } from "node:path"
-import { type Look, type LookFilter, type LookReport, openLook, sharePicture, shareText } from "@strata/page"
+import {
+  isPictureReady,
+  type Look,
+  type LookFilter,
+  type LookReport,
+  openLook,
+  sharePicture,
+  shareText,
+} from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { LOOK } from "../descriptions.ts"
@@ -15,6 +23,7 @@ import { reportText } from "./report-text.ts"
 import { startWorker } from "./workers.ts"
 
 const REPLAY_SECONDS = 10
+const SAMPLE_SECONDS = 60 // at most, until the sample is large enough to say something
 const WIDEST = 110
 const MOST_ROWS = 6
 const PICTURE = "strata-look.svg"
@@ -33,14 +42,19 @@ export const run: Run = async (call) => {
   }
   return withLook({ env, dirs, onlyDirs: false, terminal }, async (look) => {
     if (search !== undefined) return printHits(look, { query: search, filter, json, terminal })
-    await replayFor(look, { seconds: values.replay ?? REPLAY_SECONDS, terminal })
+    await replayFor(look, { seconds: values.replay, filter, terminal })
     const report = look.report(filter)
-    if (picture !== undefined) await writePicture(picture, sharePicture(report), terminal)
+    const isReady = isPictureReady(report)
+    if (picture !== undefined && isReady) await writePicture(picture, sharePicture(report), terminal)
     if (json) terminal.print(`${visibleJson(report, 2)}\n`)
     else if (summary) terminal.print(`${wrapped(report.sentence, width(terminal)).join("\n")}\n`)
     else if (share) terminal.print(`${shareText(report)}\n`)
     else await showLook(look, { report, filter, terminal, home: env.HOME, onlyDirs: false })
-    return 0
+    if (picture === undefined || isReady) return 0
+    terminal.complain(
+      "No picture was made: what Strata would have saved is not known yet. Run the command again with --replay 600.\n",
+    )
+    return 1
   })
 }
 
@@ -59,7 +73,7 @@ export async function lookAt(
   { dirs, json }: { readonly dirs: readonly string[]; readonly json: boolean },
 ): Promise<number> {
   return withLook({ env, dirs, onlyDirs: dirs.length > 0, terminal }, async (look) => {
-    await replayFor(look, { seconds: REPLAY_SECONDS, terminal })
+    await replayFor(look, { seconds: undefined, filter: {}, terminal })
     const report = look.report()
     if (json) terminal.print(`${visibleJson(report, 2)}\n`)
     else await showLook(look, { report, filter: {}, terminal, home: env.HOME, onlyDirs: dirs.length > 0 })
@@ -108,22 +122,33 @@ async function withLook(
   }
 }
 
+interface Replaying {
+  /** Default: a few seconds, and longer until the sample is large enough. */
+  readonly seconds: number | undefined
+  readonly filter: LookFilter
+  readonly terminal: Terminal
+}
+
 /** As much as fits into the time. Pressing Ctrl-C ends the program; what was replayed is kept. */
-async function replayFor(
-  look: Look,
-  { seconds, terminal }: { readonly seconds: number; readonly terminal: Terminal },
-): Promise<void> {
+async function replayFor(look: Look, { seconds, filter, terminal }: Replaying): Promise<void> {
   if (seconds === 0) return
-  const { of, replayed } = look.savings()
+  const { of, replayed } = look.savings(filter)
   if (replayed === of) return
   const progress = progressOn(terminal)
   let done = replayed
-  progress.show(`Computing what Strata would have saved, for at most ${seconds} s`, { done, of })
+  const most = seconds ?? SAMPLE_SECONDS
+  progress.show(`Computing what Strata would have saved, for at most ${most} s`, { done, of })
+  const enough = new AbortController()
+  const short = AbortSignal.timeout(REPLAY_SECONDS * 1_000)
   try {
     await look.replay({
-      signal: AbortSignal.timeout(seconds * 1_000),
+      signal: AbortSignal.any([enough.signal, AbortSignal.timeout(most * 1_000)]),
       isInBackground: false,
-      onReplayed: () => progress.show("Computing what Strata would have saved", { done: ++done, of }),
+      filter,
+      onReplayed: () => {
+        progress.show("Computing what Strata would have saved", { done: ++done, of })
+        if (seconds === undefined && short.aborted && look.savings(filter).figure.kind !== "unknown") enough.abort()
+      },
     })
   } finally {
     progress.end()

@@ -1,5 +1,15 @@
 /** A report over all conversations, for the terminal: the first sentence, the tables, and remarks. About a screen and a half. */
-import type { GoneSessions, LookReport, LookRow, LookSpent, SpentOn } from "@strata/page"
+import {
+  type GoneSessions,
+  intervalWords,
+  type LookReport,
+  type LookRow,
+  type LookSavings,
+  type LookSpent,
+  moneyWords,
+  namesCompared,
+  type SpentOn,
+} from "@strata/page"
 import { sparkline } from "../display/bars.ts"
 import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
 import { titled, withGap } from "../display/section.ts"
@@ -69,6 +79,7 @@ function conversations({ report, rows, style, width, home }: ReportLook): readon
 
 function costOf({ cost, dollars: spent }: LookRow): string {
   if (cost === "none") return "-"
+  if (cost === "simulated") return "simulated"
   if (cost === "unknown") return "?"
   return `${dollars(spent)}${cost === "partly-unknown" ? "?" : cost === "lower-bound" ? "+" : ""}`
 }
@@ -199,11 +210,12 @@ function caches({ report, style, width }: ReportLook): readonly string[] {
 }
 
 function compactions({ report, style, width, home }: ReportLook): readonly string[] {
-  const { count, dollars: cost, names, worst } = report.compactions
+  const { count, unrecorded, dollars: cost, names, worst } = report.compactions
   if (count === 0) return []
   const about = [
     `${grouped(count)}, ${dollars(cost)}`,
     ...(names.needed > 0 ? [`${grouped(names.lost)} of ${counted(names.needed, "name")} needed later were lost`] : []),
+    ...(unrecorded > 0 ? [`what ${grouped(unrecorded)} of them lost is unknown: their files begin with them`] : []),
   ]
   return [
     ...titled({ style, width }, { title: "Compactions", about: about.join("; ") }),
@@ -222,24 +234,30 @@ function compactions({ report, style, width, home }: ReportLook): readonly strin
 }
 
 function withStrata({ report, style, width }: ReportLook): readonly string[] {
-  const { replayed, of, recorded, strata, share, dearer, names } = report.saved
-  if (replayed === 0) return []
-  const compared = `${dollars(strata)} instead of ${dollars(recorded)} (${percent(Math.abs(share), 1)} ${share >= 0 ? "less" : "more"})`
-  const where = replayed === of ? "all of them replayed" : `${grouped(replayed)} of ${grouped(of)} replayed so far`
-  const facts = [
-    ...(dearer.conversations > 0
-      ? [`${counted(dearer.conversations, "conversation")} would have cost ${dollars(dearer.dollars)} more`]
-      : []),
-    ...(names.needed > 0
-      ? [
-          `of ${counted(names.needed, "name")} used again ${percent(names.inView, names.needed)} would have been in view, ${percent(names.withinSearch, names.needed)} within one search`,
-        ]
-      : []),
-  ]
+  const { saved } = report
+  const { figure, of, dearer } = saved
+  const compared = comparedWords(saved)
+  const names = namesCompared(saved)
+  if (compared === undefined) return []
+  const sample = figure.kind === "sampled" ? figure.sample : of
   return [
-    ...titled({ style, width }, { title: "With Strata", about: `${compared}, both modelled; ${where}` }),
-    ...wrapped(facts.join("; "), width - 2).map((line) => `  ${line}`),
+    ...titled({ style, width }, { title: "With Strata", about: compared }),
+    ...(dearer > 0
+      ? wrapped(`${grouped(dearer)} of these ${counted(sample, "conversation")} would have cost more.`, width - 2)
+      : []
+    ).map((line) => `  ${line}`),
+    ...(names === undefined ? [] : wrapped(names, width - 2)).map((line) => `  ${line}`),
   ]
+}
+
+function comparedWords(saved: LookSavings): string | undefined {
+  const { figure, of } = saved
+  if (figure.kind === "nothing" || figure.kind === "unknown") return undefined
+  const how = `${percent(Math.abs(figure.share), 1)} ${figure.share >= 0 ? "less" : "more"}`
+  const money = `${moneyWords(saved)}`
+  if (figure.kind === "sampled")
+    return `${how} (${intervalWords(figure)}), modelled; a sample of ${grouped(figure.sample)} of ${grouped(of)} conversations, drawn by cost, for ${money}`
+  return `${dollars(figure.strata)} instead of ${dollars(figure.recorded)} (${how}), both modelled; ${counted(of, "conversation")}, ${money}`
 }
 
 function context({ report, style, width }: ReportLook): readonly string[] {
@@ -262,7 +280,20 @@ function remarks(page: ReportLook): readonly string[] {
           `${counted(repeated.responses, "response")} (${dollars(repeated.dollars)}) ${repeated.responses === 1 ? "is" : "are"} in more than one file and counted once.`,
         ]
       : []),
-    ...files.unread.map(({ reason, files: count }) => `Not read: ${counted(count, "file")} (${printable(reason)}).`),
+    ...files.unread.map(
+      ({ reason, files: count, examples }) =>
+        `Not read: ${counted(count, "file")} (${printable(reason)}): ${namedFiles({ files: count, examples }, page)}.`,
+    ),
+    ...(files.damaged.files > 0
+      ? [
+          `${counted(files.damaged.lines, "line")} of ${counted(files.damaged.files, "file")} ${files.damaged.lines === 1 ? "is" : "are"} damaged and not counted: ${namedFiles(files.damaged, page)}.`,
+        ]
+      : []),
+    ...(report.simulated > 0
+      ? [
+          `${counted(report.simulated, "conversation")} with the simulator cost nothing and ${report.simulated === 1 ? "is" : "are"} not counted.`,
+        ]
+      : []),
     ...(saved.replayed < saved.of ? ['"strata look --replay 600" replays more of them.'] : []),
     ...(gone ? [goneWords(gone)] : []),
     ...(report.conversations === 0 && !page.onlyDirs
@@ -273,6 +304,14 @@ function remarks(page: ReportLook): readonly string[] {
     "Days are in UTC. ?: a price is unknown. +: at least.",
     "Nothing leaves this machine.",
   ]
+}
+
+function namedFiles(
+  { files, examples }: { readonly files: number; readonly examples: readonly string[] },
+  { home }: ReportLook,
+): string {
+  const rest = files - examples.length
+  return `${examples.map((path) => shortPath(path, home)).join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`
 }
 
 function goneWords({ days, named, gone }: GoneSessions): string {

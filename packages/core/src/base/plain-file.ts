@@ -40,6 +40,20 @@ export async function readPlainStart(path: string, most: number): Promise<{ byte
   }
 }
 
+/** The last bytes of a file. */
+export async function readPlainEnd(path: string, most: number): Promise<Buffer> {
+  const file = await open(path, WITHOUT_WAITING)
+  try {
+    const stats = await file.stat()
+    checkKind(stats)
+    const bytes = Buffer.alloc(Math.min(most, stats.size))
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, stats.size - bytes.length)
+    return bytes.subarray(0, bytesRead)
+  } finally {
+    await file.close()
+  }
+}
+
 /** As `readPlainFile`, for the few places that cannot wait. */
 export function readPlainFileSync(path: string, most: number): Buffer {
   const file = openSync(path, WITHOUT_WAITING)

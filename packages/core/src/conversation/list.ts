@@ -55,7 +55,7 @@ export interface KeptConversation {
   readonly directory?: string
   /** The directory that an imported one was in. */
   readonly origin?: string
-  /** When it was last written, in ISO 8601. */
+  /** When its last message was written, in ISO 8601. Where the store does not say: when the conversation was last written. */
   readonly updated: string
   /** Where the store keeps it. */
   readonly address: JournalAddress
@@ -89,11 +89,11 @@ export async function conversationsIn(store: Store, places: readonly string[]): 
   const listings = await listPlaces(store, places)
   return listings
     .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
-    .map(({ id, touched, facts, firstWords, place }) => {
+    .map(({ id, touched, lastMessage = touched, facts, firstWords, place }) => {
       const { model, mode, cwd, origin, title = firstWords } = facts ?? {}
       return {
         id,
-        updated: touched,
+        updated: lastMessage,
         ...(title === undefined ? {} : { title }),
         ...(model === undefined ? {} : { model }),
         ...(mode === undefined ? {} : { mode }),
@@ -103,6 +103,7 @@ export async function conversationsIn(store: Store, places: readonly string[]): 
         isOwned: !isUnowned(place),
       }
     })
+    .sort((a, b) => b.updated.localeCompare(a.updated))
 }
 
 const UNOWNED = placeFor("", undefined)

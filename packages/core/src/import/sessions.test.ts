@@ -17,20 +17,21 @@ const FOLDER = "-work-my-app"
 function put(path: string, text: string, second: number): void {
   const file = join(home, path)
   mkdirSync(dirname(file), { recursive: true })
-  writeFileSync(file, text)
+  writeFileSync(file, text.replaceAll(NO_TIME_YET, new Date(second * 1_000).toISOString()))
   utimesSync(file, second, second)
 }
+const NO_TIME_YET = "2026-01-01T00:00:00.000Z" // `put` writes the time of the file instead
 const claude = (id: string, text: string) =>
-  `${JSON.stringify({ type: "user", uuid: "u", parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z", sessionId: id, message: { role: "user", content: text } })}\n`
+  `${JSON.stringify({ type: "user", uuid: "u", parentUuid: null, timestamp: NO_TIME_YET, sessionId: id, message: { role: "user", content: text } })}\n`
 const codex = (id: string, cwd: string, text: string) =>
   [
     {
-      timestamp: "2026-01-01T00:00:00.000Z",
+      timestamp: NO_TIME_YET,
       type: "session_meta",
-      payload: { id, cwd, timestamp: "2026-01-01T00:00:00.000Z" },
+      payload: { id, cwd, timestamp: NO_TIME_YET },
     },
     {
-      timestamp: "2026-01-01T00:00:01.000Z",
+      timestamp: NO_TIME_YET,
       type: "response_item",
       payload: { type: "message", role: "user", content: [{ type: "input_text", text }] },
     },
@@ -53,6 +54,19 @@ describe("JRN-6 sessions of other programs", () => {
       ["claude-code", "The first question", true],
       ["claude-code", "Elsewhere", false],
       ["codex", "Codex elsewhere", false],
+    ])
+  })
+
+  test("have the time of their last message, also where the file was touched later", async () => {
+    const line = (at: string, text: string) =>
+      claude("old", text).replace(NO_TIME_YET, at).replace('"uuid":"u"', `"uuid":"${at}"`)
+    const tail = `${JSON.stringify({ type: "last-prompt", sessionId: "old", note: 'said "timestamp":"2026-05-05T00:00:00Z"' })}\n`
+    const said = line("2026-02-01T08:00:00.000Z", "First") + line("2026-02-01T09:30:00.000Z", `x`.repeat(60_000))
+    put(`.claude/projects/${FOLDER}/old.jsonl`, said + tail, Date.parse("2026-06-01T00:00:00Z") / 1_000)
+    put(`.claude/projects/${FOLDER}/new.jsonl`, claude("new", "Newer"), Date.parse("2026-03-01T00:00:00Z") / 1_000)
+    expect((await list()).map(({ id, lastMessageMs }) => [id, new Date(lastMessageMs).toISOString()])).toEqual([
+      ["new", "2026-03-01T00:00:00.000Z"],
+      ["old", "2026-02-01T09:30:00.000Z"],
     ])
   })
 

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto"
 import { basename, dirname } from "node:path"
-import { readPlainStart } from "../base/plain-file.ts"
+import { readPlainEnd, readPlainStart } from "../base/plain-file.ts"
 import { firstWords } from "../messages/first-words.ts"
 import { importTranscript } from "./import-file.ts"
 import type { ImportedConversation } from "./importer.ts"
@@ -16,6 +16,7 @@ const MOST_ELSEWHERE = 20 // of other directories
 const MOST_LOOKED_AT = 300 // files whose first bytes say in which directory they were written
 const FIRST_BYTES = 8 * 1024
 const HEAD_BYTES = 128 * 1024 // a title or a first message is in it
+const END_BYTES = [32 * 1024, 1024 * 1024] // the last line may be long
 const TITLE_CHARACTERS = 120
 
 /** A session of another program. */
@@ -27,8 +28,8 @@ export interface ForeignSession {
   readonly id?: string
   /** Its title, else the first line of the first message. */
   readonly title?: string
-  /** When it was last written, in milliseconds since 1970. */
-  readonly modifiedMs: number
+  /** When its last message was written, in milliseconds since 1970. Where the file does not say: when the file was. */
+  readonly lastMessageMs: number
   /** It was in this directory. */
   readonly isHere: boolean
 }
@@ -46,17 +47,31 @@ export async function foreignSessions({ cwd, ...where }: SessionsPlace): Promise
   const here = new Set([...named.flat(), ...all.filter((file) => isFolderOf(file, cwd)).map(({ path }) => path)])
   const near = all.filter(({ path }) => here.has(path)).slice(0, MOST_LISTED)
   const far = all.filter(({ path }) => !here.has(path)).slice(0, Math.min(MOST_ELSEWHERE, MOST_LISTED - near.length))
-  return Promise.all(
+  const sessions = await Promise.all(
     [...near, ...far].map(async ({ program, path, modifiedMs }) => {
       const { id, title } = await headOf(path)
       const isHere = here.has(path)
+      const lastMessageMs = (await lastTimeIn(path)) ?? modifiedMs
       return {
-        ...{ program, path, modifiedMs, isHere },
+        ...{ program, path, lastMessageMs, isHere },
         ...(id === undefined ? {} : { id }),
         ...(title === undefined ? {} : { title }),
       }
     }),
   )
+  return sessions.sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.lastMessageMs - a.lastMessageMs)
+}
+
+const TIME = /"timestamp"\s*:\s*"(\d{4}-\d{2}-\d{2}T[^"\\]{5,30})"/g
+
+/** A copy or a tool may touch a file long after the last message. Every program writes a time with each message. */
+async function lastTimeIn(path: string): Promise<number | undefined> {
+  for (const most of END_BYTES) {
+    const end = await readPlainEnd(path, most).catch(() => undefined)
+    const time = Date.parse([...(end?.toString("utf8") ?? "").matchAll(TIME)].at(-1)?.[1] ?? "")
+    if (!Number.isNaN(time)) return time
+  }
+  return undefined
 }
 
 type ForeignTranscript = FoundTranscript & { readonly program: Program }

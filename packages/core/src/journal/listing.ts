@@ -1,16 +1,24 @@
-/** What a listing says about a conversation: the session facts written last, and the person's first words where it has no title. */
+/** What a listing says about a conversation: the session facts written last, its last message, and the person's first words where it has no title. */
 import { firstWords as wordsOf } from "../messages/first-words.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, isMessage } from "./entries.ts"
 import type { ConversationListing, Journal } from "./store.ts"
 
 export async function listingFacts(
   journal: Pick<Journal, "tail" | "entries">,
-): Promise<Pick<ConversationListing, "facts" | "firstWords">> {
-  const facts = sessionFacts((await journal.tail()).entries)
-  if (facts?.title !== undefined) return { facts }
+): Promise<Pick<ConversationListing, "facts" | "firstWords" | "lastMessage">> {
+  const { entries } = await journal.tail()
+  const facts = sessionFacts(entries)
+  const lastMessage = entries.findLast(isSaid)?.timestamp
+  const last = lastMessage === undefined ? {} : { lastMessage }
+  if (facts?.title !== undefined) return { facts, ...last }
   const firstWords = await firstWordsOf(journal)
-  return { ...(facts ? { facts } : {}), ...(firstWords === undefined ? {} : { firstWords }) }
+  return { ...(facts ? { facts } : {}), ...(firstWords === undefined ? {} : { firstWords }), ...last }
 }
+
+const NO_TIME = "1970-01-01" // importers of formats without times start here
+
+const isSaid = (entry: Entry): boolean =>
+  (entry.type === "user" || entry.type === "assistant") && !entry.timestamp.startsWith(NO_TIME)
 
 /** The facts that are written last among these entries. */
 export function sessionFacts(entries: readonly Entry[]): ConversationListing["facts"] {

@@ -3,7 +3,7 @@
  * change costs what is new. Where the path leaves what was taken, after a rewind or an undo, everything is read again; transcripts in files
  * are always read again.
  */
-import { type Entry, isDecision, isMessage, type BoundaryNames, type Transcript } from "@strata/core"
+import { type BoundaryNames, type Entry, isDecision, isMessage, type Transcript } from "@strata/core"
 import { CourseFold, neededNames } from "@strata/core/transcripts"
 import { Links } from "@strata/core/views"
 import { TurnClasses } from "../draw/turn-classes.ts"

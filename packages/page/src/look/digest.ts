@@ -13,6 +13,7 @@ export interface Digest {
   /** Responses that are counted in another file. */
   readonly repeated: { readonly responses: number; readonly dollars: number }
   readonly isLowerBound: boolean
+  readonly isSimulated?: true
 }
 
 export interface SpentLine {
@@ -41,12 +42,16 @@ export interface CompactionSum {
   readonly needed: number
   readonly inView: number
   readonly lost: readonly string[]
+  /** What it lost is not known. */
+  readonly isUnrecorded?: true
 }
 
 export interface AgentSum {
   readonly name: string
   count: number
   dollars: number
+  /** Agents without a recorded response, or with one whose price is unknown. */
+  unknown: number
 }
 
 export const NO_DAY = "unknown"
@@ -62,11 +67,12 @@ export function digestOf(recorded: Recorded, elsewhere: ReadonlySet<string> = ne
     lost: [...lostTo(own), ...recorded.moreLost.map((more) => ({ day: dayOf(recorded.to), ...more }))],
     compactions: recorded.boundaries
       .filter(({ response }) => !isElsewhere(response))
-      .map(({ at, needed, inView, lost }) => ({ day: dayOf(at), needed, inView, lost })),
+      .map(({ at, response: _, ...boundary }) => ({ day: dayOf(at), ...boundary })),
     agents: agentsIn(recorded, { own, repeated }),
     context: recorded.context,
     repeated: { responses: repeated.length, dollars: sum(repeated.map(({ dollars = 0 }) => dollars)) },
     isLowerBound: recorded.isLowerBound,
+    ...(recorded.isSimulated ? { isSimulated: true } : {}),
   }
 }
 
@@ -118,20 +124,23 @@ interface Parted {
 function agentsIn({ agents }: Recorded, { own, repeated }: Parted): readonly AgentSum[] {
   const dollars = agents.map(() => 0)
   const isOwn = agents.map(() => false)
+  const isPriced = agents.map(() => true)
   const isElsewhere = agents.map(() => false)
   for (const { agent } of repeated) if (agent !== undefined) isElsewhere[agent] = true
-  for (const { agent, dollars: cost = 0 } of own)
+  for (const { agent, dollars: cost } of own)
     if (agent !== undefined) {
-      dollars[agent]! += cost
+      dollars[agent]! += cost ?? 0
       isOwn[agent] = true
+      isPriced[agent] &&= cost !== undefined
     }
   const sums = new Map<string, AgentSum>()
   for (const [at, name] of agents.entries()) {
     if (isElsewhere[at] && !isOwn[at]) continue
-    const one = sums.get(name) ?? { name, count: 0, dollars: 0 }
+    const one = sums.get(name) ?? { name, count: 0, dollars: 0, unknown: 0 }
     sums.set(name, one)
     one.count++
     one.dollars += dollars[at]!
+    if (!isOwn[at] || !isPriced[at]) one.unknown++
   }
   return [...sums.values()]
 }

@@ -13,6 +13,7 @@ import { type Digest, digestOf } from "./digest.ts"
 import type { Recorded } from "./recorded.ts"
 import type { LookRow } from "./report-data.ts"
 import type { Said } from "./said.ts"
+import { drawFor } from "./sample.ts"
 import { SHAPE } from "./tables.ts"
 
 export type Place = "home" | "dir"
@@ -130,15 +131,35 @@ export class LookIndex {
 
   #store(file: PlacedFile, read: ReadFile): void {
     const known = this.#db.statement("SELECT id, place FROM file WHERE path = ?").get(file.path)
+    const replays = known ? this.#replaysOf(Number(known.id)) : []
     if (known) this.#forget(Number(known.id))
     const place = known?.place === "home" ? "home" : file.place
     const { lastInsertRowid } = this.#db
-      .statement("INSERT INTO file (path, place, program, size, modified, inode, problem) VALUES (?, ?, ?, ?, ?, ?, ?)")
+      .statement(
+        "INSERT INTO file (path, place, program, size, modified, inode, problem, damaged) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      )
       .run(
         ...[file.path, place, file.program, file.size, file.modifiedMs, file.inode],
         read.kind === "problem" ? read.reason : null,
+        read.kind === "problem" ? 0 : sum(read.conversations.map(({ recorded }) => recorded.damaged)),
       )
-    if (read.kind === "read") for (const one of read.conversations) this.#add(Number(lastInsertRowid), one)
+    if (read.kind === "problem") return
+    for (const one of read.conversations) this.#add(Number(lastInsertRowid), one)
+    for (const { name, ...replay } of replays)
+      this.#db
+        .statement(
+          `UPDATE conversation SET replay = 'old', ${REPLAY_FIGURES.map((column) => `${column} = ?`).join(", ")} WHERE file = ? AND name = ?`,
+        )
+        .run(...REPLAY_FIGURES.map((column) => replay[column]!), Number(lastInsertRowid), name!)
+  }
+
+  /** A conversation that goes on saves about the same share, so its replay counts until there is a new one. */
+  #replaysOf(file: number): readonly Record<string, string | number>[] {
+    return this.#db
+      .statement(
+        `SELECT name, ${REPLAY_FIGURES.join(", ")} FROM conversation WHERE file = ? AND replay IN ('done', 'old')`,
+      )
+      .all(file) as Record<string, string | number>[]
   }
 
   remove(files: readonly number[]): void {
@@ -177,6 +198,7 @@ export class LookIndex {
       .run(
         ...[file, id, format, project ?? null, title ?? null, model ?? null, from ?? null, to ?? null, turns, peak],
         deflateRawSync(JSON.stringify(recorded), { level: 3 }),
+        drawFor(id),
         ...FIGURES.map((name) => figures[name]),
       )
     const conversation = Number(lastInsertRowid)
@@ -236,12 +258,18 @@ function opened(path: string): IndexFile {
 /** The figures of a row, which change when another file turns out to have the same responses. */
 export const FIGURES = [
   ...(["compactions", "agents", "dollars", "cost", "estimated", "lost", "lost_dollars"] as const),
-  ...(["needed", "in_view", "repeated", "digest"] as const),
+  ...(["needed", "in_view", "repeated", "replayable", "digest"] as const),
+] as const
+
+/** What a replay gave. */
+export const REPLAY_FIGURES = [
+  ...(["replay_recorded", "replay_strata"] as const),
+  ...(["replay_compactions", "replay_names", "replay_kept", "replay_strata_kept"] as const),
 ] as const
 
 const INSERT = `INSERT INTO conversation
-  (file, name, program, project, title, model, first, last, turns, peak, recorded, said_from, said_to, unsettled, ${FIGURES.join(", ")})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, -1, 0, ${FIGURES.map(() => "?").join(", ")})`
+  (file, name, program, project, title, model, first, last, turns, peak, recorded, draw, said_from, said_to, unsettled, ${FIGURES.join(", ")})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, -1, 0, ${FIGURES.map(() => "?").join(", ")})`
 
 type Figures = Readonly<Record<(typeof FIGURES)[number], string | number>>
 
@@ -258,13 +286,17 @@ export function figuresOf(digest: Digest, recorded: Pick<Recorded, "isLowerBound
     needed: sum(compactions.map((one) => one.needed)),
     in_view: sum(compactions.map(({ inView }) => inView)),
     repeated: repeated.responses,
+    replayable: sum(spent.map((line) => (REPLAYED_PURPOSES.has(line.purpose) ? line.dollars : 0))),
     digest: JSON.stringify(digest),
   }
 }
 
-function costOf({ spent }: Digest, { isLowerBound }: Pick<Recorded, "isLowerBound">): LookRow["cost"] {
+const REPLAYED_PURPOSES: ReadonlySet<string> = new Set(["main", "compaction", "by-hand"])
+
+function costOf({ spent, isSimulated }: Digest, { isLowerBound }: Pick<Recorded, "isLowerBound">): LookRow["cost"] {
   const requests = sum(spent.map((line) => line.requests))
   const unpriced = sum(spent.map((line) => line.unpriced))
+  if (isSimulated) return "simulated"
   if (requests === 0) return "none"
   if (unpriced === requests) return "unknown"
   return unpriced > 0 ? "partly-unknown" : isLowerBound ? "lower-bound" : "known"

@@ -49,6 +49,8 @@ export interface ReplayOrder {
   readonly signal: AbortSignal
   /** One at a time and at low priority, because no one waits for it. */
   readonly isInBackground: boolean
+  /** Only these. Default: all. */
+  readonly filter?: LookFilter
   readonly onReplayed?: () => void
 }
 
@@ -98,13 +100,15 @@ interface Replaying {
 }
 
 async function replayAll({ looked, pool, fetchJournal, lanes, order }: Replaying): Promise<number> {
-  const { signal, isInBackground, onReplayed } = order
+  const { signal, isInBackground, filter = {}, onReplayed } = order
   const stopped = whenStopped(signal)
   const begun = new Set<number>()
   let count = 0
   const lane = async () => {
     for (;;) {
-      const next = signal.aborted ? undefined : nextReplays(looked, lanes).find(({ key }) => !begun.has(key))
+      const next = signal.aborted
+        ? undefined
+        : nextReplays(looked, { filter, max: lanes + begun.size }).find(({ key }) => !begun.has(key))
       if (!next) return
       const { key, path, name } = next
       begun.add(key)

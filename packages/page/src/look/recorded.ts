@@ -14,6 +14,7 @@ import {
   type TokenCounts,
   type Transcript,
 } from "@strata/core"
+import { isSimulatedId } from "@strata/core/base"
 import { firstWords, isBoundary, isSyntheticError } from "@strata/core/messages"
 import { type RecordedResponse, responsesIn } from "@strata/core/transcripts"
 
@@ -29,6 +30,10 @@ export interface Recorded {
   readonly peak: number
   /** Too few output tokens are recorded. */
   readonly isLowerBound: boolean
+  /** The simulator answered, so nothing was spent. */
+  readonly isSimulated?: true
+  /** Lines that are damaged. */
+  readonly damaged: number
   /** Tokens by class. */
   readonly context: Readonly<Record<string, number>>
   readonly responses: readonly RecordedLine[]
@@ -94,7 +99,9 @@ export async function recordedFrom(transcript: Transcript): Promise<Recorded> {
   const inspection = await inspectTranscript(transcript)
   const { format, id, cwd, model, time, growth, money, agents } = inspection
   const { title = firstWords(transcript.entries.filter(isMessage)) } = inspection
-  const found = responsesIn(transcript)
+  const answered = responsesIn(transcript)
+  const isSimulated = answered.some((response) => isSimulatedId(response.id))
+  const found = isSimulated ? [] : answered
   const places = new Map(found.map((response, place) => [response.id, place]))
   const turns = turnsOf(transcript)
   const lost = lostBefore(inspection, { places, ids: turns.ids })
@@ -107,17 +114,25 @@ export async function recordedFrom(transcript: Transcript): Promise<Recorded> {
     ...(time ? { from: time.from, to: time.to } : {}),
     ...{ turns: growth.sizes.length, peak: growth.sizes.reduce((a, b) => Math.max(a, b), 0) },
     isLowerBound: money.stubs !== undefined,
+    ...(isSimulated ? { isSimulated } : {}),
+    damaged: damagedLines(transcript),
     context: contextOf(inspection),
     responses: found.map((response, place) =>
       lineOf(response, { key: keyOf(response, found[place - 1]), lost: lost.get(response.id), kinds }),
     ),
-    moreLost: moreLost(inspection, [...lost.values()]),
+    moreLost: isSimulated ? [] : moreLost(inspection, [...lost.values()]),
     boundaries: growth.boundaries.map((boundary, at) => {
       const next = turns.ids[boundary.turn] ?? turns.ids[boundary.turn - 1]
       return boundaryLine(boundary, { at: turns.boundaries[at], response: places.get(next ?? "") })
     }),
     agents: agents.started.map(({ definition, name }) => short(definition ?? name)),
   }
+}
+
+/** A line that is not JSON, or a damaged line of a journal. Lines of a kind that is not known are whole. */
+function damagedLines({ format, report }: Transcript): number {
+  if (format === "strata") return sum(Object.values(report.notUnderstood))
+  return report.notUnderstood["not JSON"] ?? 0
 }
 
 /** The ids of the answers on the main path, as the cache's history numbers them, and when compactions were made. */

@@ -15,10 +15,11 @@ export interface ReplayFigures {
   /** Modelled dollars as recorded, with what its compactions cost. */
   readonly recorded: number
   readonly strata: number
-  /** With Strata: names that answers used again, those in view, and those that one search finds besides. */
-  readonly needed: number
-  readonly inView: number
-  readonly found: number
+  /** Recorded compactions, the names that answers used after them, and how many were in view, as recorded and with Strata. */
+  readonly compactions: number
+  readonly names: number
+  readonly kept: number
+  readonly strataKept: number
 }
 
 export interface ConversationToReplay {
@@ -39,12 +40,12 @@ export async function replayForIndex({ path, name, journal }: ConversationToRepl
     const { reports } = await replay(recording, { policies: [AS_RECORDED, strata] })
     const [recorded, ours] = reports
     if (recorded?.totals.dollars === undefined || ours?.totals.dollars === undefined) return { kind: "cannot" }
-    const { names, inView, found = 0 } = ours.usedAgain
+    const { compactions, names, inView } = recorded.namesKept
     return {
       kind: "replayed",
       recorded: recorded.totals.dollars + compactionsOf(transcript),
       strata: ours.totals.dollars,
-      ...{ needed: names, inView, found },
+      ...{ compactions, names, kept: inView, strataKept: ours.namesKept.inView },
     }
   } catch {
     return { kind: "cannot" }

@@ -1,5 +1,8 @@
 /** What `strata look` shows, as plain data: figures over all conversations of this machine, and the list of them. */
+
 import type { BreakCause, RequestPurpose, TokenCounts } from "@strata/core"
+import type { AgentSum } from "./digest.ts"
+import type { SavingFigure } from "./sample.ts"
 
 /** Which conversations a report is about. Without a filter: all. */
 export interface LookFilter {
@@ -74,6 +77,8 @@ export interface NamesNeeded {
 
 export interface LookCompactions {
   readonly count: number
+  /** Those at the beginning of a file: what they lost is not known. */
+  readonly unrecorded: number
   /** What they cost, estimated where the transcript does not record it. */
   readonly dollars: number
   readonly estimated: number
@@ -86,9 +91,11 @@ export interface LookAgents {
   readonly count: number
   /** The known part. */
   readonly dollars: number
+  /** Agents without a recorded response, or with one whose price is unknown. */
+  readonly unknown: number
   readonly share: number
   /** By the kind of agent, most expensive first. */
-  readonly byName: readonly { readonly name: string; readonly count: number; readonly dollars: number }[]
+  readonly byName: readonly AgentSum[]
 }
 
 /**
@@ -96,22 +103,27 @@ export interface LookAgents {
  * same cache and the same prices. Neither is the bill.
  */
 export interface LookSavings {
-  /** Conversations that were replayed. The figures are about these. */
+  /** Conversations that were replayed. */
   readonly replayed: number
   /** Conversations that can be replayed. */
   readonly of: number
-  /** Modelled dollars of the conversations as they were recorded. */
+  /** Their part of what was spent on all conversations, from 0 to 1. */
+  readonly covers: number
+  /** About all that can be replayed. */
+  readonly figure: SavingFigure
+  /** Of the sample: conversations that Strata would have made more expensive. */
+  readonly dearer: number
+  readonly names: ReplayedNames
+}
+
+/** Of the sample: names that answers used after the recorded compactions, the same ones for both policies. */
+export interface ReplayedNames {
+  readonly compactions: number
+  readonly names: number
+  /** In view as it was recorded, from the compaction until the name was used. */
   readonly recorded: number
-  /** Modelled dollars with Strata. */
+  /** The same with Strata. */
   readonly strata: number
-  /** `recorded` minus `strata`. Below 0, Strata would have cost more. */
-  readonly dollars: number
-  /** Of `recorded`. */
-  readonly share: number
-  /** Conversations that Strata would have made more expensive, and by how much. */
-  readonly dearer: { readonly conversations: number; readonly dollars: number }
-  /** With Strata: names that answers used again, how many of them were in view, and how many more one search finds. */
-  readonly names: { readonly needed: number; readonly inView: number; readonly withinSearch: number }
 }
 
 /** A class of what filled the context. */
@@ -125,6 +137,8 @@ export interface ContextClass {
 export interface Unread {
   readonly reason: string
   readonly files: number
+  /** The paths of some of them. */
+  readonly examples: readonly string[]
 }
 
 export interface LookReport {
@@ -134,7 +148,15 @@ export interface LookReport {
   /** What was lost to broken caches and why; what compactions lost that was needed later, and what Strata would have kept and cost. */
   readonly sentences: readonly [string, string]
   readonly conversations: number
-  readonly files: { readonly read: number; readonly empty: number; readonly unread: readonly Unread[] }
+  readonly files: {
+    readonly read: number
+    readonly empty: number
+    readonly unread: readonly Unread[]
+    /** Files of which a part could not be read. The rest counts. */
+    readonly damaged: { readonly files: number; readonly lines: number; readonly examples: readonly string[] }
+  }
+  /** Conversations with the simulator. They cost nothing and are not in the figures. */
+  readonly simulated: number
   readonly time?: { readonly from: string; readonly to: string }
   readonly total: LookSpent & {
     /** Transcripts that record too few output tokens: the sum is a lower bound. */
@@ -184,7 +206,7 @@ export interface LookRow {
   readonly agents: number
   /** Without responses that are counted in another file. */
   readonly dollars: number
-  readonly cost: "known" | "partly-unknown" | "unknown" | "lower-bound" | "none"
+  readonly cost: "known" | "partly-unknown" | "unknown" | "lower-bound" | "none" | "simulated"
   readonly estimated: number
   readonly lost: { readonly count: number; readonly dollars: number }
   readonly names: NamesNeeded

@@ -3,7 +3,7 @@ import type { BreakCause, RequestPurpose } from "@strata/core"
 import { PURPOSE_WORDS } from "@strata/core"
 import { inputTokens } from "@strata/core/base"
 import { CAUSES } from "../words/cache-breaks.ts"
-import { type CompactionSum, type Digest, NO_DAY, type SpentLine } from "./digest.ts"
+import { type AgentSum, type CompactionSum, type Digest, NO_DAY, type SpentLine } from "./digest.ts"
 import { rowFrom, rowQuery } from "./list.ts"
 import { inScope, type Looked, type LookIndex, type Scope } from "./look-index.ts"
 import { EMPTY, NO_TRANSCRIPT } from "./read-files.ts"
@@ -24,6 +24,7 @@ import { Named, NO_LOSS, nothingSpent, type RunningSpent, spend, together } from
 const MOST_WORST = 10
 const MOST_CLASSES = 14
 const MOST_AGENT_KINDS = 12
+const MAX_NAMED = 5 // files
 const NO_PROJECT = "(no directory recorded)"
 
 export function lookReport({ index, scope }: Looked, filter: LookFilter = {}): LookReport {
@@ -77,8 +78,9 @@ class Sums {
   readonly #context = new Map<string, number>()
   readonly #causes = new Map<BreakCause, LostCaches>()
   readonly #reasons = new Map<string, LostCaches>()
-  readonly #agents = new Map<string, { count: number; dollars: number }>()
-  #compactions = { count: 0, dollars: 0, estimated: 0, names: { needed: 0, inView: 0, lost: 0 } }
+  readonly #agents = new Map<string, AgentSum>()
+  #simulated = 0
+  #compactions = { count: 0, unrecorded: 0, dollars: 0, estimated: 0, names: { needed: 0, inView: 0, lost: 0 } }
   readonly #lossesOfNames: { readonly key: number; readonly lost: number; readonly examples: readonly string[] }[] = []
 
   constructor(filter: LookFilter) {
@@ -87,6 +89,10 @@ class Sums {
 
   add(row: ReportRow): void {
     const digest = JSON.parse(row.digest) as Digest
+    if (digest.isSimulated) {
+      this.#simulated++
+      return
+    }
     const spent = digest.spent.filter(({ day }) => this.#isIn(day))
     const isDated = this.#filter.from !== undefined || this.#filter.to !== undefined
     if (isDated && spent.length === 0 && !this.#isIn((row.last ?? "").slice(0, 10))) return
@@ -104,9 +110,12 @@ class Sums {
       this.#causes.set(cause, together(this.#causes.get(cause), lost))
       if (reason !== undefined) this.#reasons.set(reason, together(this.#reasons.get(reason), lost))
     }
-    for (const { name, count, dollars } of digest.agents) {
-      const so = this.#agents.get(name) ?? { count: 0, dollars: 0 }
-      this.#agents.set(name, { count: so.count + count, dollars: so.dollars + dollars })
+    for (const { name, count, dollars, unknown } of digest.agents) {
+      const one = this.#agents.get(name) ?? { name, count: 0, dollars: 0, unknown: 0 }
+      this.#agents.set(name, one)
+      one.count += count
+      one.dollars += dollars
+      one.unknown += unknown
     }
     this.#compacted(
       row,
@@ -127,13 +136,14 @@ class Sums {
     const total = this.#total
     const share = (dollars: number) => (total.dollars === 0 ? 0 : dollars / total.dollars)
     const lost = [...this.#causes.values()].reduce(together, NO_LOSS)
-    const agents = [...this.#agents].map(([name, sums]) => ({ name, ...sums }))
+    const agents = [...this.#agents.values()]
     const spentOnAgents = sum(agents.map(({ dollars }) => dollars))
     const withShare = (one: LostCaches): LostCaches => ({ ...one, share: share(one.dollars) })
     const costly = <T extends LostCaches>(all: readonly T[]) =>
       all.toSorted((a, b) => b.dollars - a.dollars || b.count - a.count)
     return {
       conversations: this.#conversations,
+      simulated: this.#simulated,
       ...(this.#from === undefined || this.#to === undefined ? {} : { time: { from: this.#from, to: this.#to } }),
       total: {
         ...total,
@@ -161,6 +171,7 @@ class Sums {
       agents: {
         count: sum(agents.map(({ count }) => count)),
         dollars: spentOnAgents,
+        unknown: sum(agents.map(({ unknown }) => unknown)),
         share: share(spentOnAgents),
         byName: agents.sort((a, b) => b.dollars - a.dollars || b.count - a.count).slice(0, MOST_AGENT_KINDS),
       } satisfies LookAgents,
@@ -201,6 +212,7 @@ class Sums {
     const inView = sum(all.map((one) => one.inView))
     const { names } = this.#compactions
     this.#compactions.count += all.length
+    this.#compactions.unrecorded += all.filter(({ isUnrecorded }) => isUnrecorded).length
     this.#compactions.names = {
       needed: names.needed + needed,
       inView: names.inView + inView,
@@ -229,17 +241,31 @@ class Sums {
   }
 }
 
+/** Where a program keeps its transcripts, a file that is none is damaged. A directory that a person named holds other files too. */
 function filesIn(index: LookIndex, scope: Scope): LookReport["files"] {
   const { where, values } = inScope(scope)
   const rows = index.db
-    .statement(`SELECT problem, count(*) AS files FROM file WHERE ${where} GROUP BY problem`)
+    .statement(`SELECT path, place, problem, damaged FROM file WHERE ${where} ORDER BY path`)
     .all(...values)
-    .map(({ problem, files }) => ({ reason: problem === null ? undefined : String(problem), files: Number(files) }))
-  const count = (reason: string | undefined) => rows.find((row) => row.reason === reason)?.files ?? 0
+    .map(({ path, place, problem, damaged }) => ({
+      path: String(path),
+      isHome: place === "home",
+      reason: problem === null ? undefined : String(problem),
+      lines: Number(damaged),
+    }))
   const unread = rows.filter(
-    (row): row is Unread => row.reason !== undefined && row.reason !== EMPTY && row.reason !== NO_TRANSCRIPT,
+    ({ reason, isHome }) => reason !== undefined && reason !== EMPTY && (isHome || reason !== NO_TRANSCRIPT),
   )
-  return { read: count(undefined), empty: count(EMPTY), unread }
+  const damaged = rows.filter(({ lines }) => lines > 0)
+  const examplesOf = (files: readonly { readonly path: string }[]) => files.slice(0, MAX_NAMED).map(({ path }) => path)
+  return {
+    read: rows.filter(({ reason }) => reason === undefined).length,
+    empty: rows.filter(({ reason }) => reason === EMPTY).length,
+    unread: [...Map.groupBy(unread, ({ reason }) => reason!)].map(
+      ([reason, files]): Unread => ({ reason, files: files.length, examples: examplesOf(files) }),
+    ),
+    damaged: { files: damaged.length, lines: sum(damaged.map(({ lines }) => lines)), examples: examplesOf(damaged) },
+  }
 }
 
 function rowOf(index: LookIndex, key: number): LookRow | undefined {

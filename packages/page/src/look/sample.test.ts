@@ -71,11 +71,14 @@ describe("BEY-15 the saving over all conversations, from a sample that is drawn 
     expect(savingFrom([])).toEqual({ kind: "nothing" })
   })
 
-  test.each([1, 2, 3])("knows the saving of %i conversations once all of them are replayed, and not before", (count) => {
-    const { after } = drawn(MACHINE.slice(0, count), "any")
-    expect(after(count - 1)).toEqual({ kind: "unknown", sample: count - 1 })
-    expect(after(count)).toMatchObject({ kind: "exact" })
-  })
+  test.each([1, 2, 3])(
+    "knows the saving of %i conversations once all of them are replayed, and not before",
+    (count) => {
+      const { after } = drawn(MACHINE.slice(0, count), "any")
+      expect(after(count - 1)).toEqual({ kind: "unknown", sample: count - 1 })
+      expect(after(count)).toMatchObject({ kind: "exact" })
+    },
+  )
 
   test("one conversation with most of the money comes early, and little uncertainty is left after it", () => {
     const small = MACHINE.map(({ saving }) => ({ money: 0.5, saving }))
@@ -98,7 +101,9 @@ describe("BEY-15 the saving over all conversations, from a sample that is drawn 
 
   test("a short replay that ended before a longer one of the sample does not count yet", () => {
     const { order } = drawn(MACHINE, "any")
-    const early = order.map(({ replayed, ...one }, at): DrawnConversation => (at < 11 || at > 60 ? { ...one, replayed } : one))
+    const early = order.map(
+      ({ replayed, ...one }, at): DrawnConversation => (at < 11 || at > 60 ? { ...one, replayed } : one),
+    )
     expect(savingFrom(early)).toEqual(drawn(MACHINE, "any").after(11))
   })
 

@@ -16,7 +16,7 @@ export interface DrawnConversation {
   /** What was spent on the requests that a replay repeats. */
   readonly money: number
   /** Modelled dollars. Absent until it is replayed. */
-  readonly replayed?: { readonly recorded: number; readonly strata: number }
+  readonly replayed?: { readonly recorded: number; readonly strata: number } | undefined
 }
 
 export type SavingFigure =

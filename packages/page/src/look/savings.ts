@@ -1,34 +1,57 @@
-/** What Strata would have saved, over the conversations that were replayed so far, and which one comes next. */
+/** What Strata would have saved, from the conversations that were replayed so far, and which one comes next. */
 import { rowQuery } from "./list.ts"
-import type { Looked, LookIndex } from "./look-index.ts"
+import { type Looked, type LookIndex, REPLAY_FIGURES } from "./look-index.ts"
 import type { ConversationToReplay, ReplayedFile } from "./replay-file.ts"
 import type { LookFilter, LookSavings } from "./report-data.ts"
+import { type DrawnConversation, sampleSize, savingFrom } from "./sample.ts"
 
-/** A fork repeats its parent's work, so only the parent is replayed. Without a price or with hardly a turn there is nothing to compare. */
-const CAN_BE_REPLAYED = "c.dollars > 0 AND c.turns >= 2 AND c.repeated = 0 AND coalesce(c.replay, '') <> 'cannot'"
+/** A fork repeats its parent's work, so only the parent is replayed. Without a price there is nothing to compare. */
+const CAN_BE_REPLAYED = "c.replayable > 0 AND c.repeated = 0 AND coalesce(c.replay, '') <> 'cannot'"
+const PLACE = "c.draw / c.replayable"
 
 export function savingsIn({ index, scope }: Looked, filter: LookFilter): LookSavings {
   const { from, to } = filter
   const { where, values } = rowQuery({ scope, filter })
   const days = `${from === undefined ? "1" : "c.last >= ?"} AND ${to === undefined ? "1" : "c.first < ?"}`
-  const row = index.db
+  const all = [...values, ...(from === undefined ? [] : [from]), ...(to === undefined ? [] : [`${to}U`])]
+  const found = `FROM conversation c JOIN file ON file.id = c.file WHERE ${where} AND ${days}`
+  const spent = Number(index.db.statement(`SELECT coalesce(sum(c.dollars), 0) AS spent ${found}`).get(...all)!.spent)
+  const order = index.db
     .statement(
-      `SELECT count(*) AS all_of, coalesce(sum(c.replay = 'done'), 0) AS done,
-         coalesce(sum(c.replay_recorded), 0) AS recorded, coalesce(sum(c.replay_strata), 0) AS strata,
-         coalesce(sum(c.replay_strata > c.replay_recorded), 0) AS dearer,
-         coalesce(sum(max(0, c.replay_strata - c.replay_recorded)), 0) AS dearer_by,
-         coalesce(sum(c.replay_needed), 0) AS needed, coalesce(sum(c.replay_in_view), 0) AS in_view,
-         coalesce(sum(c.replay_found), 0) AS found
-       FROM conversation c JOIN file ON file.id = c.file WHERE ${where} AND ${days} AND ${CAN_BE_REPLAYED}`,
+      `SELECT ${PLACE} AS place, c.replayable, ${REPLAY_FIGURES.map((name) => `c.${name}`).join(", ")}
+       ${found} AND ${CAN_BE_REPLAYED} ORDER BY place, c.id`,
     )
-    .get(...values, ...(from === undefined ? [] : [from]), ...(to === undefined ? [] : [`${to}U`]))!
-  const number = (name: string) => Number(row[name])
-  const [recorded, strata] = [number("recorded"), number("strata")]
+    .all(...all)
+    .map(drawn)
+  const sample = order.slice(0, sampleSize(order)).flatMap(({ replayed }) => replayed ?? [])
+  const total = (value: (one: (typeof sample)[number]) => number) => sample.reduce((sum, one) => sum + value(one), 0)
+  const money = order.reduce((sum, one) => sum + one.money, 0)
   return {
-    ...{ replayed: number("done"), of: number("all_of"), recorded, strata, dollars: recorded - strata },
-    share: recorded === 0 ? 0 : (recorded - strata) / recorded,
-    dearer: { conversations: number("dearer"), dollars: number("dearer_by") },
-    names: { needed: number("needed"), inView: number("in_view"), withinSearch: number("in_view") + number("found") },
+    replayed: order.filter(({ replayed }) => replayed).length,
+    of: order.length,
+    covers: spent === 0 ? 0 : money / spent,
+    figure: savingFrom(order),
+    dearer: sample.filter(({ recorded, strata }) => strata > recorded).length,
+    names: {
+      compactions: total((one) => one.compactions),
+      names: total((one) => one.names),
+      recorded: total((one) => one.kept),
+      strata: total((one) => one.strataKept),
+    },
+  }
+}
+
+function drawn(row: Readonly<Record<string, unknown>>) {
+  const number = (name: string) => Number(row[name])
+  const conversation: DrawnConversation = { place: number("place"), money: number("replayable") }
+  if (row.replay_recorded === null) return { ...conversation, replayed: undefined }
+  return {
+    ...conversation,
+    replayed: {
+      ...{ recorded: number("replay_recorded"), strata: number("replay_strata") },
+      ...{ compactions: number("replay_compactions"), names: number("replay_names") },
+      ...{ kept: number("replay_kept"), strataKept: number("replay_strata_kept") },
+    },
   }
 }
 
@@ -36,21 +59,19 @@ export interface ReplayNext extends ConversationToReplay {
   readonly key: number
 }
 
-const RECENT_DAYS = 30
-
-const LEAST_BYTES = 200_000 // every replay takes some time
-
-/** Those of the last days first, and among them what is worth most for the time it takes: a replay's time follows the size. */
-export function nextReplays({ index, scope }: Looked, most: number): readonly ReplayNext[] {
-  const { where, values } = rowQuery({ scope, filter: {} })
+/** In the order of the draw. What was replayed before its file grew comes last. */
+export function nextReplays(
+  { index, scope }: Looked,
+  { filter, max }: { readonly filter: LookFilter; readonly max: number },
+): readonly ReplayNext[] {
+  const { where, values } = rowQuery({ scope, filter })
   return index.db
     .statement(
       `SELECT c.id, c.name, file.path FROM conversation c JOIN file ON file.id = c.file
-       WHERE ${where} AND ${CAN_BE_REPLAYED} AND c.replay IS NULL
-       ORDER BY julianday(c.last) >= (SELECT max(julianday(last)) FROM conversation) - ${RECENT_DAYS} DESC,
-         c.dollars / max(file.size, ${LEAST_BYTES}) DESC LIMIT ?`,
+       WHERE ${where} AND ${CAN_BE_REPLAYED} AND coalesce(c.replay, 'old') = 'old'
+       ORDER BY c.replay IS NOT NULL, ${PLACE}, c.id LIMIT ?`,
     )
-    .all(...values, most)
+    .all(...values, max)
     .map(({ id, name, path }) => ({ key: Number(id), name: String(name), path: String(path) }))
 }
 
@@ -60,11 +81,10 @@ export function storeReplay(index: LookIndex, key: number, result: ReplayedFile)
     index.db.statement("UPDATE conversation SET replay = 'cannot' WHERE id = ?").run(key)
     return
   }
-  const { recorded, strata, needed, inView, found } = result
+  const { recorded, strata, compactions, names, kept, strataKept } = result
   index.db
     .statement(
-      `UPDATE conversation SET replay = 'done', replay_recorded = ?, replay_strata = ?, replay_needed = ?, replay_in_view = ?,
-         replay_found = ? WHERE id = ?`,
+      `UPDATE conversation SET replay = 'done', ${REPLAY_FIGURES.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`,
     )
-    .run(recorded, strata, needed, inView, found, key)
+    .run(recorded, strata, compactions, names, kept, strataKept, key)
 }

@@ -1,6 +1,7 @@
 /** What a report says first: one sentence for the terminal, two for the page. Every figure in them is in the report. */
 import type { BreakCause } from "@strata/core"
 import { counted, dollars, percent, printable } from "@strata/core/base"
+import { wholePercent } from "../draw/cost-words.ts"
 import type { LookReport, LookSavings } from "./report-data.ts"
 
 type Figures = Omit<LookReport, "sentence" | "sentences">
@@ -20,7 +21,6 @@ const AFTER: Readonly<Record<BreakCause, string>> = {
 }
 const MOST_CAUSES = 3
 const MOST_REASONS = 3
-export const FEWEST_REPLAYED = 5 // fewer say little about the others
 
 /** What was spent, what was lost to broken caches and after what, what Strata would have saved. */
 export function firstSentence(report: Figures): string {
@@ -61,16 +61,36 @@ function lossWords({ cache: { lost } }: Figures): string {
   return `${lost.unpriced > 0 ? "more than " : ""}${dollars(lost.dollars)} of it (${percent(lost.dollars, lost.dollars / (lost.share || 1))}) went to ${losses}`
 }
 
-function savedWords({ replayed, of, dollars: saved, share }: LookSavings): string {
-  if (of === 0) return "there is nothing that Strata's saving can be computed for"
-  if (replayed === 0)
-    return `what Strata would have saved is not computed yet for any of ${counted(of, "conversation")}`
-  if (replayed < Math.min(of, FEWEST_REPLAYED))
-    return `what Strata would have saved is not known yet: ${replayed} of ${counted(of, "conversation")} replayed`
-  const where = replayed === of ? `on ${counted(of, "conversation")}` : `on ${replayed} of ${of} replayed so far`
-  const how = `${dollars(Math.abs(saved))} (${percent(Math.abs(share), 1)})`
-  return `Strata would have ${saved >= 0 ? `saved ${how}` : `cost ${how} more`} ${where}`
+function savedWords(saved: LookSavings): string {
+  const { replayed, of, figure } = saved
+  if (figure.kind === "nothing") return "there is nothing that Strata's saving can be computed for"
+  if (figure.kind === "unknown")
+    return replayed === 0
+      ? `what Strata would have saved is not computed yet for any of ${counted(of, "conversation")}`
+      : `what Strata would have saved is not known yet: ${replayed} of ${counted(of, "conversation")} replayed`
+  if (figure.kind === "sampled") return `Strata would have ${sampledWords(saved)}`
+  const { recorded, strata, share } = figure
+  const how = `${dollars(Math.abs(recorded - strata))} (${percent(Math.abs(share), 1)})`
+  return `Strata would have ${recorded >= strata ? `saved ${how}` : `cost ${how} more`} on ${counted(of, "conversation")}, ${moneyWords(saved)}`
 }
+
+/** `saved 19% (9% to 29%) on 98% of this money, as a sample of 12 of 43 conversations says` */
+function sampledWords(saved: LookSavings): string {
+  if (saved.figure.kind !== "sampled") return ""
+  const { share, sample } = saved.figure
+  const how = share >= 0 ? `saved ${percent(share, 1)}` : `cost ${percent(-share, 1)} more`
+  return `${how} (${intervalWords(saved.figure)}) on ${moneyWords(saved)}, as a sample of ${sample} of ${saved.of} conversations says`
+}
+
+/** `9% to 29%`, or `-4% to 12%`: below 0 it would have cost more. */
+export const intervalWords = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  `${signed(from)} to ${signed(to)}`
+
+const signed = (share: number): string => `${share < 0 ? "-" : ""}${percent(Math.abs(share), 1)}`
+
+/** The part of the money that the figure stands for. Rounded, but only all of it is all. */
+export const moneyWords = ({ covers }: Pick<LookSavings, "covers">): string =>
+  covers > 0.9999 ? "all of this money" : `${Math.min(99, Math.floor(covers * 100))}% of this money`
 
 function cacheSentence(report: Figures): string {
   const { lost, byCause, byReason } = report.cache
@@ -87,24 +107,41 @@ function cacheSentence(report: Figures): string {
   return `${upper(lossWords(report).replace(" of it (", " (").replace(") went", " of the bill) went"))}: ${causes.join(", ")}${api}.`
 }
 
-function namesSentence({ compactions: { count, names }, saved }: Figures): string {
-  if (count === 0) return `Nothing was compacted. ${strataWords(saved)}`
-  const compactions = counted(count, "compaction")
+/** Once compactions were replayed, the sentence is about their names alone: the same ones as recorded and with Strata. */
+function namesSentence(report: Figures): string {
+  const { compactions, saved } = report
+  const compared = namesCompared(saved)
+  if (compared !== undefined) return `${compared} ${costCompared(saved)}`
+  const { count, names, unrecorded } = compactions
+  if (count === 0) return `Nothing was compacted. ${costCompared(saved)}`
+  const all = counted(count, "compaction")
   const lost =
-    names.needed === 0
-      ? `After ${compactions} no answer needed a name from before.`
-      : `${upper(compactions)} lost ${names.lost} of ${counted(names.needed, "name")} that answers needed later (${percent(names.lost, names.needed)}).`
-  return `${lost} ${strataWords(saved)}`
+    unrecorded === count
+      ? `What ${all} lost is unknown, because the files begin with them.`
+      : names.needed === 0
+        ? `After ${all} no answer needed a name from before.`
+        : `${upper(all)} lost ${names.lost} of ${counted(names.needed, "name")} that answers needed later (${percent(names.lost, names.needed)}).`
+  return `${lost} ${costCompared(saved)}`
 }
 
-function strataWords({ replayed, of, recorded, strata, names }: LookSavings): string {
-  if (replayed === 0)
-    return of === 0 ? "Strata's replay has no priced conversation to compare." : "Strata's replay has not run yet."
-  const kept =
-    names.needed === 0
-      ? ""
-      : `would have had ${percent(names.inView, names.needed)} of the names in view and ${percent(names.withinSearch, names.needed)} within one search, and `
-  return `Strata ${kept}would have cost ${dollars(strata)} instead of ${dollars(recorded)}, both modelled, on ${replayed === of ? counted(of, "conversation") : `${replayed} of ${of} conversations`}.`
+/** `After 12 replayed compactions, answers used 700 names from before: 38% of them were still in view, and 97% would have been with Strata.` */
+export function namesCompared({ names: { compactions, names, recorded, strata } }: LookSavings): string | undefined {
+  if (names === 0) return undefined
+  return `After ${counted(compactions, "replayed compaction")}, answers used ${counted(names, "name")} from before: ${wholePercent(recorded / names)} of them were still in view, and ${wholePercent(strata / names)} would have been with Strata.`
+}
+
+function costCompared(saved: LookSavings): string {
+  const { figure, of } = saved
+  switch (figure.kind) {
+    case "nothing":
+      return "Strata's replay has no priced conversation to compare."
+    case "unknown":
+      return "Strata's replay has not gone far enough to say what it would have cost."
+    case "sampled":
+      return `With Strata it would have ${sampledWords(saved)}. Both costs are modelled.`
+    case "exact":
+      return `Strata would have cost ${dollars(figure.strata)} instead of ${dollars(figure.recorded)}, both modelled, on ${counted(of, "conversation")}.`
+  }
 }
 
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

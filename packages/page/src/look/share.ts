@@ -1,12 +1,14 @@
 /** A report to give away: a block of text and a picture. Both have figures and our own words only: no names, paths, titles or contents. */
 import { counted, dollars, percent, short } from "@strata/core/base"
+import { wholePercent } from "../draw/cost-words.ts"
 import { html, type Markup } from "../draw/markup.ts"
 import type { LookReport, SpentOnDay } from "./report-data.ts"
+import { intervalWords, moneyWords } from "./sentences.ts"
 
 const MOST_CAUSES = 4
 
 export function shareText(report: LookReport): string {
-  const { total, cache, compactions, agents, saved } = report
+  const { total, cache, agents, saved } = report
   const lines: readonly (readonly [string, string])[] = [
     ["conversations", `${report.conversations.toLocaleString("en")}${daysWords(report)}`],
     ["spent", spentWords(report)],
@@ -21,14 +23,15 @@ export function shareText(report: LookReport): string {
     ["compactions", compactionWords(report)],
     ...(agents.count === 0
       ? []
-      : [["sub-agents", `${agents.count.toLocaleString("en")}, ${dollars(agents.dollars)}`] as const]),
+      : [["sub-agents", `${agents.count.toLocaleString("en")}, ${agentCost(agents)}`] as const]),
     ["with Strata", `${savedWords(report)}${modelledWords(report)}`],
+    ...(saved.names.names === 0 ? [] : [["names kept", namesWords(report)] as const]),
   ]
   const width = Math.max(...lines.map(([name]) => name.length))
   const estimated = total.estimated > 0 ? [`${dollars(total.estimated)} of what was spent is estimated.`] : []
   return [
     ...lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
-    ...(compactions.count + saved.replayed > 0
+    ...(saved.figure.kind === "sampled" || saved.figure.kind === "exact"
       ? ["Modelled figures compare with modelled figures, never with the bill."]
       : []),
     ...estimated,
@@ -50,24 +53,42 @@ function lossCost({ cache: { lost } }: LookReport): string {
 
 const moreThan = (unpriced: number, paid: number): string => `${unpriced > 0 ? "more than " : ""}${dollars(paid)}`
 
-function compactionWords({ compactions: { count, names } }: LookReport): string {
+/** What all compactions lost is left out where the same names are compared under both policies. */
+function compactionWords({ compactions: { count, names }, saved }: LookReport): string {
   if (count === 0) return "none"
   const lost =
-    names.needed === 0 ? "" : `; lost ${percent(names.lost, names.needed)} of ${short(names.needed)} names needed later`
+    names.needed === 0 || saved.names.names > 0
+      ? ""
+      : `; lost ${percent(names.lost, names.needed)} of ${short(names.needed)} names needed later`
   return `${count.toLocaleString("en")}${lost}`
 }
 
-function savedWords({ saved }: LookReport): string {
-  if (saved.replayed === 0) return "not replayed yet"
-  const how = saved.dollars >= 0 ? "less" : "more"
-  return `${dollars(saved.strata)} instead of ${dollars(saved.recorded)} (${percent(Math.abs(saved.share), 1)} ${how})`
+function savedWords({ saved: { figure } }: LookReport): string {
+  if (figure.kind === "nothing") return "nothing to compare"
+  if (figure.kind === "unknown") return "not known yet"
+  const how = `${percent(Math.abs(figure.share), 1)} ${figure.share >= 0 ? "less" : "more"}`
+  if (figure.kind === "sampled") return `${how} (${intervalWords(figure)})`
+  return `${dollars(figure.strata)} instead of ${dollars(figure.recorded)} (${how})`
 }
 
 function modelledWords({ saved }: LookReport): string {
-  if (saved.replayed === 0) return ""
-  const { replayed, of } = saved
-  return `, modelled on ${replayed === of ? counted(of, "conversation") : `${replayed} of ${of} conversations`}`
+  const { figure, of } = saved
+  if (figure.kind === "sampled")
+    return `, modelled on a sample of ${figure.sample} of ${of} conversations for ${moneyWords(saved)}`
+  return figure.kind === "exact" ? `, modelled on ${counted(of, "conversation")}, ${moneyWords(saved)}` : ""
 }
+
+function namesWords({ saved: { names } }: LookReport): string {
+  const { compactions, names: all, recorded, strata } = names
+  return `${wholePercent(recorded / all)} of ${short(all)} after ${counted(compactions, "replayed compaction")}, with Strata ${wholePercent(strata / all)}`
+}
+
+function agentCost({ count, unknown, dollars: paid }: LookReport["agents"]): string {
+  return unknown === count ? "unknown" : moreThan(unknown, paid)
+}
+
+/** Whether a picture can be made: not before it is known what Strata would have saved, unless no one can. */
+export const isPictureReady = ({ saved }: LookReport): boolean => saved.figure.kind !== "unknown"
 
 const WIDTH = 1_200
 const HEIGHT = 630
@@ -84,6 +105,7 @@ export function sharePicture(report: LookReport): string {
     ["lost to broken caches", lossCost(report)],
     ["compactions", compactionWords(report)],
     ["with Strata", savedWords(report)],
+    ...(report.saved.names.names === 0 ? [] : [["names kept", namesWords(report)] as const]),
   ]
   const rows = facts.map(
     ([name, value], at) => html`<text x="${LEFT}" y="${170 + 52 * at}" class="name">${name}</text>
@@ -95,7 +117,7 @@ export function sharePicture(report: LookReport): string {
 <text x="${LEFT}" y="96" class="title">${counted(report.conversations, "conversation")}${daysWords(report)}</text>
 ${rows}
 ${bars(report.byDay)}
-<text x="${LEFT}" y="${HEIGHT - 36}" class="small">Money by day. With Strata${modelledWords(report) || ": not replayed yet"}. Made with strata look.</text>
+<text x="${LEFT}" y="${HEIGHT - 36}" class="small">Money by day. With Strata${modelledWords(report) || `: ${savedWords(report)}`}. Made with strata look.</text>
 </svg>`
   return `${PICTURE_BEGINNING}\n${svg.toString()}\n`
 }

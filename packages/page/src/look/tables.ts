@@ -20,7 +20,9 @@ CREATE TABLE file (
   modified REAL NOT NULL,
   inode INTEGER NOT NULL,
   -- why it could not be read
-  problem TEXT
+  problem TEXT,
+  -- lines that could not be read
+  damaged INTEGER NOT NULL
 );
 CREATE TABLE conversation (
   -- never used again: a replay may end after the file has changed
@@ -35,13 +37,19 @@ CREATE TABLE conversation (
   lost INTEGER NOT NULL, lost_dollars REAL NOT NULL,
   needed INTEGER NOT NULL, in_view INTEGER NOT NULL,
   repeated INTEGER NOT NULL,
+  -- what a replay repeats of the dollars: no sub-agents
+  replayable REAL NOT NULL,
+  -- what it drew: conversations are replayed in the order of draw / replayable
+  draw REAL NOT NULL,
   digest TEXT NOT NULL,
   said_from INTEGER NOT NULL, said_to INTEGER NOT NULL,
   -- 1: it may share responses with another one, and that is not settled yet
   unsettled INTEGER NOT NULL,
-  -- NULL: not tried. done, cannot
+  -- NULL: not tried. done, cannot. old: done before the file grew
   replay TEXT,
-  replay_recorded REAL, replay_strata REAL, replay_needed INTEGER, replay_in_view INTEGER, replay_found INTEGER,
+  replay_recorded REAL, replay_strata REAL,
+  -- recorded compactions, the names that answers used after them, and those in view as recorded and with Strata
+  replay_compactions INTEGER, replay_names INTEGER, replay_kept INTEGER, replay_strata_kept INTEGER,
   recorded BLOB NOT NULL
 );
 CREATE INDEX conversation_file ON conversation (file);

@@ -4,7 +4,7 @@ import { type ListAsked, lookView, ROWS_ON_PAGE } from "../draw/views/look.ts"
 import { shell } from "../draw/views/shell.ts"
 import type { LookPages } from "../live/source.ts"
 import { LIST_ORDERS, type LookReport } from "../look/report-data.ts"
-import { sharePicture } from "../look/share.ts"
+import { isPictureReady, sharePicture } from "../look/share.ts"
 import { sent } from "./answers.ts"
 import { eventsOf } from "./events.ts"
 
@@ -43,6 +43,8 @@ export function addLook(routes: Hono, { base, look, now }: LookRoutes): void {
   })
   routes.get("/picture.svg", (context) => {
     report ??= look.report()
+    if (!isPictureReady(report))
+      return context.text("What Strata would have saved is not known yet. Try again later.", 409)
     return context.body(sharePicture(report), 200, {
       "content-type": "image/svg+xml",
       "content-disposition": 'attachment; filename="strata-look.svg"',

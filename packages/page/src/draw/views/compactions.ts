@@ -1,5 +1,5 @@
 /** Every compaction, opened: before, after, what was summarised, what the check found, what was carried as data, and how to undo it. */
-import { type DecisionOf, type Entry, handleOf, isDecision, type Message, type BoundaryNames } from "@strata/core"
+import { type BoundaryNames, type DecisionOf, type Entry, handleOf, isDecision, type Message } from "@strata/core"
 import { counted, dollars, percent, short } from "@strata/core/base"
 import { isBoundary } from "@strata/core/messages"
 import { dollarsFor } from "@strata/core/views"

@@ -1,6 +1,7 @@
 /** All conversations of this machine: what was spent, what was lost and why, what Strata would have saved, and a list to search. */
 import { PURPOSE_WORDS } from "@strata/core"
 import { counted, dollars, grouped, percent, short, timeAgo } from "@strata/core/base"
+import type { AgentSum } from "../../look/digest.ts"
 import type { GoneSessions } from "../../look/gone-sessions.ts"
 import {
   LIST_ORDERS,
@@ -8,9 +9,11 @@ import {
   type LookList,
   type LookReport,
   type LookRow,
+  type LookSavings,
   type LookSpent,
 } from "../../look/report-data.ts"
-import { FEWEST_REPLAYED } from "../../look/sentences.ts"
+import { intervalWords, moneyWords } from "../../look/sentences.ts"
+import { isPictureReady } from "../../look/share.ts"
 import { barsOf, dayChart, dayLegend, namesIn } from "../day-chart.ts"
 import { html, type Markup } from "../markup.ts"
 import { cards, empty, tableOf } from "./shell.ts"
@@ -55,7 +58,8 @@ export function lookView(shown: LookShown): Markup {
 <p class="lead">${report.sentence}</p>
 ${report.sentences.map((sentence) => html`<p>${sentence}</p>`)}
 ${gone === undefined ? undefined : goneWords(gone)}
-<p class="soft" role="status">${working ?? `${counted(report.conversations, "conversation")} read.`} <a href="${shown.base}/picture.svg">Save a picture</a> without names or contents.</p>
+<p class="soft" role="status">${working ?? `${counted(report.conversations, "conversation")} read.`}${isPictureReady(report) ? html` <a href="${shown.base}/picture.svg">Save a picture</a> without names or contents.` : undefined}</p>
+${remarks(report)}
 ${figures(report)}
 ${daysOf(report)}
 <div class="columns-two">
@@ -89,21 +93,55 @@ function figures({ total, cache, compactions, saved, conversations }: LookReport
     },
     {
       title: "lost at compactions",
-      value: names.needed === 0 ? "nothing seen" : percent(names.lost, names.needed),
-      about: `of ${grouped(names.needed)} names used again after ${counted(compactions.count, "compaction")}`,
-    },
-    {
-      title: "Strata would have saved",
       value:
-        saved.replayed < Math.min(saved.of, FEWEST_REPLAYED) || saved.of === 0
-          ? "not known yet"
-          : percent(saved.dollars, saved.recorded),
-      about:
-        saved.replayed < Math.min(saved.of, FEWEST_REPLAYED) || saved.of === 0
-          ? ""
-          : `on ${grouped(saved.replayed)} of ${counted(saved.of, "conversation")}, modelled`,
+        compactions.unrecorded === compactions.count && compactions.count > 0
+          ? "unknown"
+          : names.needed === 0
+            ? "nothing seen"
+            : percent(names.lost, names.needed),
+      about: `of ${grouped(names.needed)} names used again after ${counted(compactions.count - compactions.unrecorded, "compaction")}${compactions.unrecorded === 0 ? "" : `; unknown for ${grouped(compactions.unrecorded)} at the beginning of a file`}`,
     },
+    savingCard(saved),
   ])
+}
+
+function savingCard(saved: LookSavings) {
+  const { figure, of, replayed } = saved
+  if (figure.kind === "nothing")
+    return { title: "Strata would have saved", value: "unknown", about: "nothing can be replayed" }
+  if (figure.kind === "unknown")
+    return {
+      ...{ title: "Strata would have saved", value: "not known yet" },
+      about: `${grouped(replayed)} of ${counted(of, "conversation")} replayed`,
+    }
+  const interval =
+    figure.kind === "sampled" ? `${intervalWords(figure)}: a sample of ${grouped(figure.sample)} of ` : ""
+  return {
+    title: figure.share >= 0 ? "Strata would have saved" : "Strata would have cost",
+    value: `${percent(Math.abs(figure.share), 1)}${figure.share >= 0 ? "" : " more"}`,
+    about: `${interval}${counted(of, "conversation")}, modelled, for ${moneyWords(saved)}`,
+  }
+}
+
+/** What is left out of the figures. */
+function remarks({ files, simulated }: LookReport): Markup {
+  const lines = [
+    ...files.unread.map(
+      ({ reason, files: count, examples }) =>
+        `Not read: ${counted(count, "file")} (${reason}): ${examples.join(", ")}${count > examples.length ? ", …" : ""}.`,
+    ),
+    ...(files.damaged.files > 0
+      ? [
+          `${counted(files.damaged.lines, "line")} of ${counted(files.damaged.files, "file")} cannot be read and ${files.damaged.lines === 1 ? "does" : "do"} not count: ${files.damaged.examples.join(", ")}${files.damaged.files > files.damaged.examples.length ? ", …" : ""}.`,
+        ]
+      : []),
+    ...(simulated > 0
+      ? [
+          `${counted(simulated, "conversation")} with the simulator cost nothing and ${simulated === 1 ? "is" : "are"} not counted.`,
+        ]
+      : []),
+  ]
+  return html`${lines.map((line) => html`<p class="problem">${line}</p>`)}`
 }
 
 function paidWords({ dollars: paid, unpriced, requests }: LookSpent, isLowerBound = false): string {
@@ -208,10 +246,13 @@ const agentTable = ({ agents }: LookReport): Markup =>
     [
       { title: "agent", cell: ({ name }) => name, isText: true },
       { title: "times", cell: ({ count }) => grouped(count) },
-      { title: "cost", cell: ({ dollars: paid }) => dollars(paid) },
+      { title: "cost", cell: agentCost },
     ],
-    { caption: "Cost by sub-agent", total: ["all", grouped(agents.count), dollars(agents.dollars)] },
+    { caption: "Cost by sub-agent", total: ["all", grouped(agents.count), agentCost(agents)] },
   )
+
+const agentCost = ({ count, unknown, dollars: paid }: Omit<AgentSum, "name">): string =>
+  lossWords({ count, unpriced: unknown, dollars: paid })
 
 const linkTo = ({ key, title, id }: LookRow, base: string): Markup =>
   html`<a href="${base}/c/${key}">${(title ?? id).slice(0, 90) || id}</a>`
@@ -272,7 +313,7 @@ ${
 
 function costOf({ dollars: paid, cost }: LookRow): string {
   if (cost === "none") return "-"
-  if (cost === "unknown") return "unknown"
+  if (cost === "unknown" || cost === "simulated") return cost
   return cost === "known" ? dollars(paid) : `more than ${dollars(paid)}`
 }
 

@@ -1,0 +1,5 @@
+/** Responses of the simulator. Their ids have a mark, so that no report counts what they would have cost as money. */
+export const SIMULATED_MARK = "SIM"
+
+/** The id of a response that the simulator gave. */
+export const isSimulatedId = (id: string): boolean => id.startsWith(SIMULATED_MARK, id.indexOf("_01") + 3)
