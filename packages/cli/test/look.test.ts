@@ -76,18 +76,29 @@ describe("BEY-15 strata look", () => {
     })
   })
 
-  test("--share writes figures and a picture, and replaces only a picture of its own", async () => {
-    const { stdout, code } = await look("--share")
-    expect(code).toBe(0)
-    const picture = readFileSync(join(machine.cwd, "strata-look.svg"), "utf8")
-    for (const text of [stdout, picture]) expect(text).not.toMatch(/secret/i)
-    expect((await look("--share")).code).toBe(0)
-    write("strata-look.svg", "<svg>mine</svg>", machine)
-    const refused = await look("--share")
-    expect(refused.code).toBe(2)
-    expect(refused.stderr).toContain("exists and is no picture of strata look")
-    expect(readFileSync(join(machine.cwd, "strata-look.svg"), "utf8")).toBe("<svg>mine</svg>")
+  test("--share says no percentage and makes no picture before a sample is replayed", async () => {
+    const { stdout, stderr, code } = await look("--share")
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/^with Strata +not known yet$/m)
+    expect(stdout).not.toMatch(/secret/i)
+    expect(stderr).toContain("No picture was made: what Strata would have saved is not known yet.")
+    expect(existsSync(join(machine.cwd, "strata-look.svg"))).toBe(false)
   })
+})
+
+test("BEY-15 --share writes figures and a picture, and replaces only a picture of its own", async () => {
+  claude({ id: "hidden", title: "Secret plan", cwd: "/work/secret" })
+  const share = () => strataHere(["look", "--share", "--replay", "60"], place)
+  const { stdout, code } = await share()
+  expect(code).toBe(0)
+  const picture = readFileSync(join(place.cwd, "strata-look.svg"), "utf8")
+  for (const text of [stdout, picture]) expect(text).not.toMatch(/secret/i)
+  expect((await share()).code).toBe(0)
+  write("strata-look.svg", "<svg>mine</svg>")
+  const refused = await share()
+  expect(refused.code).toBe(2)
+  expect(refused.stderr).toContain("exists and is no picture of strata look")
+  expect(readFileSync(join(place.cwd, "strata-look.svg"), "utf8")).toBe("<svg>mine</svg>")
 })
 
 test.runIf(isWhole)("BEY-15 strata inspect takes a directory, or nothing", async () => {

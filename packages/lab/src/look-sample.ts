@@ -63,5 +63,5 @@ function print(after: readonly LookSavings[]): void {
 function row(count: number, { figure, of, covers }: LookSavings) {
   const share = figure.kind === "sampled" || figure.kind === "exact" ? percent(figure.share) : "says nothing yet"
   const interval = figure.kind === "sampled" ? `${percent(figure.from)} to ${percent(figure.to)}` : ""
-  return { replays: `${count} of ${of}`, "would have saved": share, interval, "of the money": percent(covers) }
+  return { replays: count, conversations: of, "would have saved": share, interval, "of the money": percent(covers) }
 }

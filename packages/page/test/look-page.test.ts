@@ -87,6 +87,9 @@ describe("BEY-15 all conversations in a browser", needs("browser"), () => {
   it.runIf(isWhole)("searches, sorts and turns pages without a script, and opens a conversation", async () => {
     const { tab } = await openTab(browser, trial, { javaScriptEnabled: false })
     expect(await tab.locator("#list tbody tr").count()).toBe(50)
+    expect(await tab.getByRole("link", { name: "Save a picture" }).count()).toBe(0) // nothing is replayed yet
+    await look.replay({ signal: new AbortController().signal, isInBackground: false })
+    changed()
     await tab.getByRole("link", { name: "Next" }).click()
     expect(await tab.locator("#list tbody tr").count()).toBe(11)
     await tab.goto(`${trial.base}/?sort=lost`)

@@ -179,7 +179,7 @@ test("BEY-15 what the simulator answered was not spent", async () => {
   const opened = await look()
   const { total, conversations, simulated, saved } = opened.report()
   expect({ total, conversations, simulated, of: saved.of }).toEqual({
-    ...{ total: before.total, conversations: 1, simulated: 1, of: 1 },
+    ...{ total: before.total, conversations: 2, simulated: 1, of: 1 },
   })
   expect(opened.list().rows.find(({ id }) => id === "trial")).toMatchObject({ dollars: 0, cost: "simulated" })
 })

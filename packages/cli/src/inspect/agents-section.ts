@@ -57,5 +57,5 @@ const figures = ({ requests, tokens, dollars }: CostReport): readonly string[] =
   short(tokens.input + tokens.cacheWrite),
   short(tokens.cacheRead),
   short(tokens.output),
-  requests === 0 ? "-" : dollarsOrUnknown(dollars),
+  requests === 0 ? "unknown" : dollarsOrUnknown(dollars), // no turn of it is recorded
 ]

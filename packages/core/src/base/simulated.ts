@@ -2,4 +2,4 @@
 export const SIMULATED_MARK = "SIM"
 
 /** The id of a response that the simulator gave. */
-export const isSimulatedId = (id: string): boolean => id.startsWith(SIMULATED_MARK, id.indexOf("_01") + 3)
+export const isSimulatedId = (id: string): boolean => id.includes(`_01${SIMULATED_MARK}`)

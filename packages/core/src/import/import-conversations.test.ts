@@ -1,10 +1,12 @@
-import { readdirSync, statSync } from "node:fs"
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { has, needs } from "../../test/needs.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { size } from "../../test/size.ts"
 import { localPerson } from "../base/owner.ts"
+import { listConversations } from "../conversation/list.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { validateRequest } from "../messages/validate/validator.ts"
 import { findModel } from "../tokens/models.ts"
@@ -52,6 +54,19 @@ describe("JRN-6 importing into a journal", () => {
       const again = await openTestConversation({ store, id, model: "claude-opus-4-6[1m]" })
       expect(serialiseRequest(await again.prepare())).toBe(body)
     }
+  })
+
+  test("a conversation has the time of its last message, not of its import", async () => {
+    const store = memoryStore()
+    const directory = mkdtempSync(join(tmpdir(), "strata-import-"))
+    const file = join(directory, "old.jsonl")
+    const line = { type: "user", uuid: "u", parentUuid: null, sessionId: "old", cwd: "/nowhere" }
+    const said = { ...line, timestamp: "2026-01-05T09:30:00.000Z", message: { role: "user", content: "Fix it." } }
+    writeFileSync(file, `${JSON.stringify(said)}\n`)
+    const where = { cwd: "/nowhere", owner: localPerson, store, env: {} }
+    await importConversations({ file, ...where })
+    rmSync(directory, { recursive: true })
+    expect(await listConversations(where)).toMatchObject([{ updated: "2026-01-05T09:30:00.000Z" }])
   })
 
   test("a file that was imported before is refused, and says so", needs("transcripts"), async () => {

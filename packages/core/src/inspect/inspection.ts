@@ -1,5 +1,6 @@
 /** Where the context and the money of a recorded conversation went, as plain data. */
 
+import { isSimulatedId } from "../base/simulated.ts"
 import type { TokenCounts } from "../base/token-counts.ts"
 import type { ImportReport } from "../import/importer.ts"
 import { isMessage } from "../journal/entries.ts"
@@ -147,7 +148,10 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
     growth: { ...course.growth(names.found()), last: accountSent({ context: views.context, estimator: tokens }) },
     cache: cacheOf(views),
-    money: moneyOf(views, outputStubs([...aside, ...entries], tokens)),
+    money: moneyOf(views, {
+      stubs: outputStubs([...aside, ...entries], tokens),
+      isSimulated: messages.some(isSimulated),
+    }),
     agents: agentsOf(views),
     savings: summarise(views.ledger).savings,
   }
@@ -217,7 +221,15 @@ function agentsOf(views: CostViews): RecordedAgents {
   return { started: agents, own, all: { requests, tokens, ...(unpriced.length === 0 ? { dollars } : {}) } }
 }
 
-function moneyOf(views: CostViews, stubs: OutputStubs | undefined): RecordedCost {
+const isSimulated = (message: Message): boolean =>
+  message.type === "assistant" && isSimulatedId(message.message.id ?? "")
+
+interface CostFacts {
+  readonly stubs: OutputStubs | undefined
+  readonly isSimulated: boolean
+}
+
+function moneyOf(views: CostViews, { stubs, isSimulated: isTrial }: CostFacts): RecordedCost {
   const { dollars, unpriced, estimated } = summarise(views.ledger)
   const lines = [...views.ledger.lines.values()].map(({ dollars: spent, ...line }) => ({
     ...line,
@@ -228,7 +240,13 @@ function moneyOf(views: CostViews, stubs: OutputStubs | undefined): RecordedCost
     ...(stubs ? { stubs } : {}),
     unpriced,
     ...(estimated ? { estimated } : {}),
-    remarks: [...estimatedSentences(estimated), ...(stubs ? [stubSentences(stubs)] : [])],
+    remarks: [
+      ...(isTrial
+        ? ["The simulator answered, so nothing was spent. The dollars are what a model would have cost."]
+        : []),
+      ...estimatedSentences(estimated),
+      ...(stubs ? [stubSentences(stubs)] : []),
+    ],
     lines,
   }
 }

@@ -75,7 +75,7 @@ export interface ConversationListing {
   readonly bytes: number
   /** When it was last written to, as an ISO time. */
   readonly touched: string
-  /** The time of the last message, as an ISO time. Absent where there is none, or the store does not say. */
+  /** The time of the last message, as an ISO time. Absent where nothing was said, or the store does not keep it. */
   readonly lastMessage?: string
   /** Title, mode, model and directory as last written. Absent where no one has asked anything yet. */
   readonly facts?: Omit<DecisionOf<"session">, "subtype">

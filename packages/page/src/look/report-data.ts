@@ -155,7 +155,7 @@ export interface LookReport {
     /** Files of which a part could not be read. The rest counts. */
     readonly damaged: { readonly files: number; readonly lines: number; readonly examples: readonly string[] }
   }
-  /** Conversations with the simulator. They cost nothing and are not in the figures. */
+  /** Those of them that the simulator answered. They cost nothing, and no other figure is about them. */
   readonly simulated: number
   readonly time?: { readonly from: string; readonly to: string }
   readonly total: LookSpent & {

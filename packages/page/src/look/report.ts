@@ -89,14 +89,16 @@ class Sums {
 
   add(row: ReportRow): void {
     const digest = JSON.parse(row.digest) as Digest
-    if (digest.isSimulated) {
-      this.#simulated++
-      return
-    }
     const spent = digest.spent.filter(({ day }) => this.#isIn(day))
     const isDated = this.#filter.from !== undefined || this.#filter.to !== undefined
     if (isDated && spent.length === 0 && !this.#isIn((row.last ?? "").slice(0, 10))) return
     this.#conversations++
+    if (digest.isSimulated) {
+      this.#simulated++
+      this.#programs.counted(row.program)
+      this.#projects.counted(row.project ?? NO_PROJECT)
+      return
+    }
     this.#note(row)
     for (const line of spent) this.#spend(line, row)
     for (const name of new Set(spent.map(({ model }) => model))) this.#models.counted(name)
@@ -241,7 +243,7 @@ class Sums {
   }
 }
 
-/** Where a program keeps its transcripts, a file that is none is damaged. A directory that a person named holds other files too. */
+/** Where a program keeps its transcripts, another file is a damaged one. A directory that a person named holds other files too. */
 function filesIn(index: LookIndex, scope: Scope): LookReport["files"] {
   const { where, values } = inScope(scope)
   const rows = index.db

@@ -3,8 +3,9 @@
  *
  * Conversations are replayed in an order that is drawn by money: one that cost twice as much is twice as likely to come next. The draw
  * depends on the conversation's id alone, so it is the same every time, and a new conversation leaves the order of the others as it is.
- * For the beginning of such an order, the probability of every conversation to be in it is known, and each replayed one stands for as much
- * money as one divided by its probability. The share is a ratio of two such sums (Cohen and Kaplan, "Summarizing data using bottom-k
+ *
+ * For the beginning of such an order, the probability of every conversation to be in it is known. A replayed conversation counts as often
+ * as one divided by its probability, and the share is a ratio of two such sums (Cohen and Kaplan, "Summarizing data using bottom-k
  * sketches", 2007). It has no bias towards expensive conversations, and it is exact once all are replayed.
  */
 import { hash } from "node:crypto"

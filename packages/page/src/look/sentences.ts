@@ -24,9 +24,11 @@ const MOST_REASONS = 3
 
 /** What was spent, what was lost to broken caches and after what, what Strata would have saved. */
 export function firstSentence(report: Figures): string {
+  const real = report.conversations - report.simulated
   if (report.conversations === 0) return "No conversations were found."
+  if (real === 0) return "Nothing was spent: the simulator answered in all conversations that were found."
   const { lost } = report.cache
-  const parts = [`${spentWords(report)} on ${counted(report.conversations, "conversation")}`]
+  const parts = [`${spentWords(report)} on ${counted(real, "conversation")}`]
   if (lost.count === 0) parts.push("no cache was lost")
   else parts.push(`${lossWords(report)}${mainCause(report)}`)
   parts.push(savedWords(report.saved))
@@ -88,7 +90,7 @@ export const intervalWords = ({ from, to }: { readonly from: number; readonly to
 
 const signed = (share: number): string => `${share < 0 ? "-" : ""}${percent(Math.abs(share), 1)}`
 
-/** The part of the money that the figure stands for. Rounded, but only all of it is all. */
+/** The part of the money that the figure is about. Rounded down, so that only all of it is all. */
 export const moneyWords = ({ covers }: Pick<LookSavings, "covers">): string =>
   covers > 0.9999 ? "all of this money" : `${Math.min(99, Math.floor(covers * 100))}% of this money`
 

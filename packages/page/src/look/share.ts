@@ -10,7 +10,7 @@ const MOST_CAUSES = 4
 export function shareText(report: LookReport): string {
   const { total, cache, agents, saved } = report
   const lines: readonly (readonly [string, string])[] = [
-    ["conversations", `${report.conversations.toLocaleString("en")}${daysWords(report)}`],
+    ["conversations", `${(report.conversations - report.simulated).toLocaleString("en")}${daysWords(report)}`],
     ["spent", spentWords(report)],
     ["input read from cache", percent(cache.hitRatio, 1)],
     ["lost caches", `${lossCost(report)} for ${cache.lost.count.toLocaleString("en")}`],
@@ -25,7 +25,14 @@ export function shareText(report: LookReport): string {
       ? []
       : [["sub-agents", `${agents.count.toLocaleString("en")}, ${agentCost(agents)}`] as const]),
     ["with Strata", `${savedWords(report)}${modelledWords(report)}`],
-    ...(saved.names.names === 0 ? [] : [["names kept", namesWords(report)] as const]),
+    ...(saved.names.names === 0
+      ? []
+      : [
+          [
+            "names kept",
+            `${namesWords(report)}, after ${counted(saved.names.compactions, "replayed compaction")}`,
+          ] as const,
+        ]),
   ]
   const width = Math.max(...lines.map(([name]) => name.length))
   const estimated = total.estimated > 0 ? [`${dollars(total.estimated)} of what was spent is estimated.`] : []
@@ -79,8 +86,8 @@ function modelledWords({ saved }: LookReport): string {
 }
 
 function namesWords({ saved: { names } }: LookReport): string {
-  const { compactions, names: all, recorded, strata } = names
-  return `${wholePercent(recorded / all)} of ${short(all)} after ${counted(compactions, "replayed compaction")}, with Strata ${wholePercent(strata / all)}`
+  const { names: all, recorded, strata } = names
+  return `${wholePercent(recorded / all)} of ${short(all)}, with Strata ${wholePercent(strata / all)}`
 }
 
 function agentCost({ count, unknown, dollars: paid }: LookReport["agents"]): string {
@@ -111,10 +118,10 @@ export function sharePicture(report: LookReport): string {
     ([name, value], at) => html`<text x="${LEFT}" y="${170 + 52 * at}" class="name">${name}</text>
 <text x="${LEFT + 330}" y="${170 + 52 * at}" class="value">${value}</text>`,
   )
-  const svg = html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${report.conversations} conversations: what they cost">
+  const svg = html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${report.conversations - report.simulated} conversations: what they cost">
 <style>.page{fill:#fbfaf7}.title{font:600 40px system-ui,sans-serif;fill:#1c1917}.name{font:400 26px system-ui,sans-serif;fill:#78716c}.value{font:600 26px system-ui,sans-serif;fill:#1c1917}.small{font:400 18px system-ui,sans-serif;fill:#78716c}.bar{fill:#b45309}</style>
 <rect class="page" width="${WIDTH}" height="${HEIGHT}"/>
-<text x="${LEFT}" y="96" class="title">${counted(report.conversations, "conversation")}${daysWords(report)}</text>
+<text x="${LEFT}" y="96" class="title">${counted(report.conversations - report.simulated, "conversation")}${daysWords(report)}</text>
 ${rows}
 ${bars(report.byDay)}
 <text x="${LEFT}" y="${HEIGHT - 36}" class="small">Money by day. With Strata${modelledWords(report) || `: ${savedWords(report)}`}. Made with strata look.</text>

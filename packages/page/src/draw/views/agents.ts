@@ -26,7 +26,7 @@ function agentMarkup(agent: AgentView, { base, conversation, isOpen }: AgentsPla
     ...(definition === undefined ? [] : [definition]),
     model,
     counted(turns, "turn"),
-    paid === undefined ? "cost unknown" : dollars(paid),
+    paid === undefined || (turns === 0 && status !== "running") ? "cost unknown" : dollars(paid),
   ]
   return html`<li class="agent ${status}" id="agent-${id}"><p><span class="state">${STATUS_WORDS[status]}</span> <strong>${name}</strong> ${description}</p>
 <p class="soft">${facts.join(" · ")} · <a href="${base}/c/${conversation}~${id}/messages">its messages</a></p>
