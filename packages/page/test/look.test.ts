@@ -2,6 +2,7 @@ import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { afterEach, beforeEach, expect, test } from "vitest"
+import { lookView } from "../src/draw/views/look.ts"
 import { isPictureReady, type Look, type LookOptions, openLook, sharePicture, shareText } from "../src/index.ts"
 import { RecordedHome, session } from "./recorded-home.ts"
 
@@ -151,6 +152,18 @@ test("BEY-15 names are compared for the same compactions under both policies, an
     /^After 1 replayed compaction, answers used \d+ names? from before: \d+% of them were still in view, and \d+% would have been with Strata\. /,
   )
   expect(shareText(opened.report())).not.toMatch(/needed later/)
+})
+
+test("BEY-15 the page shows its sentences and the names of damaged files whole", async () => {
+  const folder = "x".repeat(200)
+  for (let at = 0; at < 3; at++)
+    home.write(`.claude/projects/${folder}/${at}.jsonl`, session({ id: `s${at}` }).slice(0, -90))
+  const opened = await look()
+  const report = { ...opened.report(), sentence: `${"word ".repeat(100)}end.` }
+  const asked = { query: "", sort: "", page: 0, project: "" } as const
+  const page = lookView({ base: "", report, list: opened.list(), asked, now: new Date() }).toString()
+  expect(page).toContain(report.sentence)
+  for (let at = 0; at < 3; at++) expect(page).toContain(`${folder}/${at}.jsonl`)
 })
 
 test("BEY-15 a compaction at the beginning of a file lost an unknown number of names", async () => {

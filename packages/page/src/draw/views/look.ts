@@ -15,7 +15,7 @@ import {
 import { intervalWords, moneyWords } from "../../look/sentences.ts"
 import { isPictureReady } from "../../look/share.ts"
 import { barsOf, dayChart, dayLegend, namesIn } from "../day-chart.ts"
-import { html, type Markup } from "../markup.ts"
+import { html, type Markup, wholeText } from "../markup.ts"
 import { cards, empty, tableOf } from "./shell.ts"
 
 export interface LookShown {
@@ -55,8 +55,8 @@ export function lookView(shown: LookShown): Markup {
       "Looked in the usual places of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI, OpenHands and Strata. Add a place with: strata look --dir DIRECTORY",
     )}`
   return html`<h1 class="quiet">Conversations of this machine</h1>
-<p class="lead">${report.sentence}</p>
-${report.sentences.map((sentence) => html`<p>${sentence}</p>`)}
+<p class="lead">${wholeText(report.sentence)}</p>
+${report.sentences.map((sentence) => html`<p>${wholeText(sentence)}</p>`)}
 ${gone === undefined ? undefined : goneWords(gone)}
 <p class="soft" role="status">${working ?? `${counted(report.conversations, "conversation")} read.`}${isPictureReady(report) ? html` <a href="${shown.base}/picture.svg">Save a picture</a> without names or contents.` : undefined}</p>
 ${remarks(report)}
@@ -141,7 +141,7 @@ function remarks({ files, simulated }: LookReport): Markup {
         ]
       : []),
   ]
-  return html`${lines.map((line) => html`<p class="problem">${line}</p>`)}`
+  return html`${lines.map((line) => html`<p class="problem">${wholeText(line)}</p>`)}`
 }
 
 function paidWords({ dollars: paid, unpriced, requests }: LookSpent, isLowerBound = false): string {
