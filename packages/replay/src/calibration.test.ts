@@ -84,7 +84,7 @@ describe("BEY-7 a recording's bill and what the cache model says it cost", () =>
       return { read, written: 0, uncached: uncached - read }
     })
     const found = calibrated(automatic, "gpt-5.5")
-    expect(found.unit).toBe("tokens")
+    expect(found.unit).toBe("dollars")
     expect(found.ratios.expected).toBeCloseTo(1, 2)
   })
 
