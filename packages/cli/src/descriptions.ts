@@ -143,7 +143,8 @@ export const LOOK = describe({
     replay: {
       kind: "number",
       value: "SECONDS",
-      about: "how long to compute what Strata would have saved (default 10; 0: use what is known)",
+      about:
+        "how long to compute what Strata would have saved (default 10, and up to 60 until a sample is large enough; 0: use what is known)",
       least: 0,
       most: 86_400,
     },

@@ -128,8 +128,10 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     await strata("run", "Count the ports.")
     expect(await strata("agents")).toContain("agent-1")
     expect(await strata("agents", "show", "agent-1")).toContain("I counted 2.")
-    const report = JSON.parse(await strata("look", "--replay", "0", "--json"))
-    expect(report.byPurpose.map(({ name }: { name: string }) => name)).toContain("agents")
+    const { rows } = JSON.parse(await strata("look", "--search", "Count the ports", "--json"))
+    expect(rows).toMatchObject([{ agents: 1, cost: "simulated", dollars: 0 }])
+    const { conversations } = JSON.parse(await strata("inspect", rows[0].id.slice(0, 8), "--json"))
+    expect(conversations[0].agents.started).toMatchObject([{ requests: 1, dollars: expect.any(Number) }])
   })
 
   test.runIf(isWhole)(

@@ -40,7 +40,7 @@ export function agents(page: Page): string[] {
           ...figures(agent),
           hasRoom ? taskOf(agent) : "",
         ]),
-        ["total", "", "", ...figures(all), ""],
+        ["total", "", "", ...figures(all, started.some(isUnrecorded)), ""],
       ],
     }),
     ...more(started.length - shown.length, "agent"),
@@ -52,10 +52,13 @@ const nameOf = ({ name, definition }: AgentCost): string =>
 
 const taskOf = ({ description = "" }: AgentCost): string => printable(description)
 
-const figures = ({ requests, tokens, dollars }: CostReport): readonly string[] => [
+/** No turn of it is recorded, so no one knows what it cost. */
+const isUnrecorded = ({ requests }: CostReport): boolean => requests === 0
+
+const figures = ({ requests, tokens, dollars }: CostReport, isMore = false): readonly string[] => [
   grouped(requests),
   short(tokens.input + tokens.cacheWrite),
   short(tokens.cacheRead),
   short(tokens.output),
-  requests === 0 ? "unknown" : dollarsOrUnknown(dollars), // no turn of it is recorded
+  requests === 0 ? "unknown" : `${isMore && dollars !== undefined ? "more than " : ""}${dollarsOrUnknown(dollars)}`,
 ]

@@ -174,4 +174,8 @@ it("L7-4 shows the agents of a conversation, what each cost, and a total that ad
   `)
   for (const line of report(await analyse({ ...talk, entries }), { style, columns: 80 }))
     expect(line.length).toBeLessThanOrEqual(80)
+  const silent = [...entries, ...agent("silent", "wait", 0)]
+  const unknown = report(await analyse({ ...talk, entries: silent }), { style, columns: 100 }).join("\n")
+  expect(unknown).toMatch(/└ silent \(Explore\) .* 0 .* unknown /)
+  expect(unknown).toMatch(/\n +total .* more than \$0\.3522/)
 })
