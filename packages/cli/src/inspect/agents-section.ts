@@ -60,5 +60,5 @@ const figures = ({ requests, tokens, dollars }: CostReport, isMore = false): rea
   short(tokens.input + tokens.cacheWrite),
   short(tokens.cacheRead),
   short(tokens.output),
-  requests === 0 ? "unknown" : `${isMore && dollars !== undefined ? "more than " : ""}${dollarsOrUnknown(dollars)}`,
+  requests === 0 ? "unknown" : `${isMore && dollars !== undefined ? ">" : ""}${dollarsOrUnknown(dollars)}`,
 ]
