@@ -6,7 +6,7 @@ import { has, needs } from "../../test/needs.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { size } from "../../test/size.ts"
 import { localPerson } from "../base/owner.ts"
-import { listConversations } from "../conversation/list.ts"
+import { type ListOptions, listConversations } from "../conversation/list.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { validateRequest } from "../messages/validate/validator.ts"
 import { findModel } from "../tokens/models.ts"
@@ -63,7 +63,7 @@ describe("JRN-6 importing into a journal", () => {
     const line = { type: "user", uuid: "u", parentUuid: null, sessionId: "old", cwd: "/nowhere" }
     const said = { ...line, timestamp: "2026-01-05T09:30:00.000Z", message: { role: "user", content: "Fix it." } }
     writeFileSync(file, `${JSON.stringify(said)}\n`)
-    const where = { cwd: "/nowhere", owner: localPerson, store, env: {} }
+    const where: ListOptions = { cwd: "/nowhere", owner: localPerson, store, env: {} }
     await importConversations({ file, ...where })
     rmSync(directory, { recursive: true })
     expect(await listConversations(where)).toMatchObject([{ updated: "2026-01-05T09:30:00.000Z" }])
