@@ -16,5 +16,5 @@ const { content } = await client.messages.create({
   max_tokens: 100,
   messages: [{ role: "user", content: "Hi" }],
 })
-console.log(content[0]) // { type: "text", text: "You said: Hi", citations: null }
+console.log(content[0]) // { type: "text", text: "You said: Hi" }
 await sim.close()

@@ -15,7 +15,7 @@ const PROGRAMS = [
   {
     file: "own-brain.ts",
     run: () => import("./own-brain.ts"),
-    printed: [[{ type: "text", text: "You said: Hi", citations: null }]],
+    printed: [[{ type: "text", text: "You said: Hi" }]],
   },
   { file: "cache-alone.ts", run: () => import("./cache-alone.ts"), printed: [[0, 2000, 10], [2000]] },
 ]

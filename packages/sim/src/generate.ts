@@ -174,7 +174,7 @@ function finish(content: readonly WrittenBlock[], { bound, omitThinking }: Finis
     }
     const finished: ContentBlock =
       block.type === "text"
-        ? { type: "text", text: block.text, citations: null }
+        ? { type: "text", text: block.text }
         : block.type === "server_tool_use"
           ? { ...block, caller: { type: "direct" } }
           : toolUse(block)

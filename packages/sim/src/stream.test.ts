@@ -56,7 +56,7 @@ describe("BEY-8 streaming", () => {
     const starts = events.filter(({ type }) => type === "content_block_start").map(({ content_block }) => content_block)
     expect(starts).toEqual([
       { type: "thinking", thinking: "", signature: "" },
-      { type: "text", text: "", citations: null },
+      { type: "text", text: "" },
       { type: "tool_use", id: "toolu_A", name: "get_weather", input: {}, caller: { type: "direct" } },
     ])
     const fragments = events

@@ -176,7 +176,7 @@ export type StopReason =
   | "compaction"
 
 export type ContentBlock =
-  | { readonly type: "text"; readonly text: string; readonly citations: null }
+  | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly thinking: string; readonly signature: string }
   | {
       readonly type: "tool_use"

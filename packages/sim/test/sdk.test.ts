@@ -52,7 +52,7 @@ describe.each([
   test("a message", async () => {
     const sim = await simulator({ brain: scripted("Fine, thank you.") })
     const message = await connect(sim.url).messages.create(ASK)
-    expect(message.content).toEqual([{ type: "text", text: "Fine, thank you.", citations: null }])
+    expect(message.content).toEqual([{ type: "text", text: "Fine, thank you." }])
     expect(message._request_id).toMatch(/^req_/)
   })
 
