@@ -5,8 +5,7 @@
  *   {"uuid":"…","parentUuid":"…","type":"user", … ,"sum":"1a2b3c4d"}
  */
 import { crc32 } from "node:zlib"
-import type { Block } from "../messages/blocks.ts"
-import { hasExactInput, parseExact, stringifyExact } from "../messages/exact-json.ts"
+import { hasExactText, onOneLine, parseExact, stringifyExact } from "../messages/exact-json.ts"
 import { decisionFlaw } from "./decision-shapes.ts"
 import type { Entry } from "./entries.ts"
 import { withoutUsageFields, withUsageFields } from "./usage-fields.ts"
@@ -24,11 +23,13 @@ export type DecodedLine =
 /** The line for an entry, with its line end. */
 export function encodeLine(entry: Entry): Buffer {
   const { uuid, parentUuid, type } = entry
-  const exact = (entry.type === "assistant" || entry.type === "user") && hasExactInput(blocksOf(entry))
+  const exact = isExact(entry)
   // the fields that the index needs come first, so that it can read them without parsing the line
   const front = "subtype" in entry ? { uuid, parentUuid, type, subtype: entry.subtype } : { uuid, parentUuid, type }
   const fields = withUsageFields(entry)
-  const json = exact ? stringifyExact({ ...front, exact, ...fields }) : JSON.stringify({ ...front, ...fields })
+  const json = exact
+    ? onOneLine(stringifyExact({ ...front, exact, ...fields }))
+    : JSON.stringify({ ...front, ...fields })
   return withSum(json)
 }
 
@@ -159,7 +160,8 @@ function wholeAtEnd(raw: Buffer): number | undefined {
   return undefined
 }
 
-function blocksOf(entry: Extract<Entry, { type: "assistant" | "user" }>): readonly Block[] {
-  const content: unknown = entry.message?.content // a copied journal may hold anything
-  return Array.isArray(content) ? content : []
+/** A copied journal may hold anything in place of a message. */
+function isExact(entry: Entry): boolean {
+  if (entry.type === "assistant" || entry.type === "user") return hasExactText(entry.message)
+  return entry.type === "attachment" && hasExactText((entry.attachment as { readonly message?: object }).message ?? {})
 }

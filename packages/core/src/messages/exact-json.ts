@@ -1,50 +1,73 @@
 /**
- * Keeps tool inputs byte for byte as the model wrote them. `JSON.parse` and `JSON.stringify` can change a text: `1.0` becomes
- * `1`, large numbers lose digits, numeric keys move to the front, white space disappears. A tool_use that would change keeps
- * its own text under a symbol, and `stringifyExact` writes that text back.
+ * Keeps JSON as it was written. `JSON.parse` and `JSON.stringify` can change a text: `1.0` becomes `1`, large numbers lose digits, numeric
+ * keys move to the front, white space disappears. A message or block with a field that would change keeps the text of that field under a
+ * symbol, and `stringifyExact` writes the text back. A text counts only while the field has the value that was read, so code that
+ * replaces a value need not know of texts.
  */
-import type { Block } from "./blocks.ts"
 
-const INPUT_TEXT = Symbol("the input as the model wrote it")
+const TEXTS = Symbol("fields as they were written")
 
-interface WithInputText {
-  readonly [INPUT_TEXT]?: string
+interface Written {
+  readonly value: unknown
+  readonly text: string
+}
+
+type FieldTexts = ReadonlyMap<string, Written>
+
+const textsOf = (object: object): FieldTexts | undefined =>
+  (object as { readonly [TEXTS]?: FieldTexts } | null)?.[TEXTS]
+
+function textOfField(object: object, key: string): string | undefined {
+  const written = textsOf(object)?.get(key)
+  return written && Object.is(written.value, (object as Readonly<Record<string, unknown>>)[key])
+    ? written.text
+    : undefined
 }
 
 /** The JSON text of a block's input, if it differs from what `JSON.stringify` would write. */
-export function exactInputOf(block: object): string | undefined {
-  return (block as WithInputText | null)?.[INPUT_TEXT]
-}
+export const exactInputOf = (block: object): string | undefined => textOfField(block, "input")
 
 /** A tool_use whose input is written as `text`, which must be valid JSON. */
 export function withExactInput<T extends { readonly input: unknown }>(block: T, text: string): T {
   const input: unknown = JSON.parse(text)
   const plain = { ...block, input }
-  return JSON.stringify(input) === text ? plain : { ...plain, [INPUT_TEXT]: text }
+  return JSON.stringify(input) === text ? plain : { ...plain, [TEXTS]: new Map([["input", { value: input, text }]]) }
 }
 
-/** Whether any block has an input that must be written exactly. */
-export function hasExactInput(blocks: readonly Block[]): boolean {
-  return blocks.some((block) => exactInputOf(block) !== undefined)
+/** Whether a message or block, or a block inside it, has a field that must be written exactly. */
+export function hasExactText(object: object): boolean {
+  if (typeof object !== "object" || object === null) return false
+  const { content } = object as { readonly content?: unknown }
+  return textsOf(object) !== undefined || (Array.isArray(content) && content.some(hasExactText))
 }
 
-/** Like `JSON.stringify`, but writes exact inputs unchanged. Slower, so use it only if `hasExactInput`. */
+/** The texts of `from` for `copy`, which has the same fields. Each is on one line, as a journal needs it: a line end is white space here. */
+export function copyTexts(from: object, copy: Record<PropertyKey, unknown>): void {
+  const texts = textsOf(from)
+  if (!texts) return
+  const kept = [...texts.keys()].flatMap((key): [string, Written][] => {
+    const text = textOfField(from, key)
+    return text === undefined ? [] : [[key, { value: copy[key], text: onOneLine(text) }]]
+  })
+  copy[TEXTS] = new Map(kept)
+}
+
+/** JSON has line ends only between its tokens. */
+export const onOneLine = (json: string): string => json.replaceAll(/[\r\n]/g, " ")
+
+/** Like `JSON.stringify`, but writes fields as they were written. Slower, so use it only if `hasExactText`. */
 export function stringifyExact(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map((item) => stringifyExact(item ?? null)).join(",")}]`
   if (typeof value !== "object" || value === null) return JSON.stringify(value)
-  const inputText = exactInputOf(value)
   const fields = Object.entries(value)
     .filter(([, item]) => item !== undefined)
-    .map(([key, item]) => {
-      const text = key === "input" && inputText !== undefined ? inputText : stringifyExact(item)
-      return `${JSON.stringify(key)}:${text}`
-    })
+    .map(([key, item]) => `${JSON.stringify(key)}:${textOfField(value, key) ?? stringifyExact(item)}`)
   return `{${fields.join(",")}}`
 }
 
 /**
- * Parses JSON and keeps the input text of every `tool_use`, `server_tool_use` and `mcp_tool_use`. Much slower than
- * `JSON.parse`, so it is used only where `JSON.parse` would lose something.
+ * Parses JSON and keeps the texts of messages and blocks: of objects with a role, of what is in a list named `content`, and of the input of
+ * calls wherever they are. Much slower than `JSON.parse`, so it is used only where `JSON.parse` would lose something.
  */
 export function parseExact(text: string): unknown {
   const canonical: unknown = JSON.parse(text)
@@ -52,7 +75,9 @@ export function parseExact(text: string): unknown {
   return new ExactReader(text).read()
 }
 
-/** A JSON reader that remembers the text of each `input`. The text must be valid JSON. */
+const CALL = /^(?:server_|mcp_)?tool_use$/
+
+/** A JSON reader that remembers how fields were written. The text must be valid JSON. */
 class ExactReader {
   readonly #text: string
   #at = 0
@@ -66,19 +91,20 @@ class ExactReader {
     return this.#value()
   }
 
-  #value(): unknown {
+  /** `isBlock`: in a list named `content`. */
+  #value(key = "", isBlock = false): unknown {
     const first = this.#text[this.#at]
-    if (first === "{") return this.#object()
-    if (first === "[") return this.#array()
+    if (first === "{") return this.#object(isBlock)
+    if (first === "[") return this.#array(key === "content")
     const end = first === '"' ? this.#stringEnd() : this.#literalEnd()
     const value: unknown = JSON.parse(this.#text.slice(this.#at, end))
     this.#at = end
     return value
   }
 
-  #object(): unknown {
+  #object(isBlock: boolean): unknown {
     const object: Record<string, unknown> = {}
-    let inputText: string | undefined
+    const places = new Map<string, readonly [number, number]>()
     this.#at++
     for (this.#skipSpace(); this.#text[this.#at] !== "}"; this.#skipSeparator()) {
       const keyEnd = this.#stringEnd()
@@ -89,18 +115,32 @@ class ExactReader {
       this.#skipSpace()
       const start = this.#at
       // defineProperty, so that a key named __proto__ is an ordinary key
-      Object.defineProperty(object, key, { value: this.#value(), enumerable: true, writable: true, configurable: true })
-      if (key === "input") inputText = this.#text.slice(start, this.#at)
+      const value = this.#value(key)
+      Object.defineProperty(object, key, { value, enumerable: true, writable: true, configurable: true })
+      places.set(key, [start, this.#at])
     }
     this.#at++
-    const isUse = typeof object.type === "string" && /^(?:server_|mcp_)?tool_use$/.test(object.type)
-    return isUse && inputText !== undefined ? withExactInput(object as { input: unknown }, inputText) : object
+    const { type, role } = object
+    if (isBlock || typeof role === "string") return this.#withTexts(object, places)
+    return typeof type === "string" && CALL.test(type)
+      ? this.#withTexts(object, new Map([...places].filter(([key]) => key === "input")))
+      : object
   }
 
-  #array(): unknown[] {
+  #withTexts(object: Record<string, unknown>, places: ReadonlyMap<string, readonly [number, number]>): object {
+    const texts = [...places].flatMap(([key, [start, end]]): [string, Written][] => {
+      const value = object[key]
+      if (key === "content" && Array.isArray(value)) return [] // its blocks have theirs
+      const text = this.#text.slice(start, end)
+      return JSON.stringify(value) === text ? [] : [[key, { value, text }]]
+    })
+    return texts.length > 0 ? { ...object, [TEXTS]: new Map(texts) } : object
+  }
+
+  #array(hasBlocks: boolean): unknown[] {
     const array: unknown[] = []
     this.#at++
-    for (this.#skipSpace(); this.#text[this.#at] !== "]"; this.#skipSeparator()) array.push(this.#value())
+    for (this.#skipSpace(); this.#text[this.#at] !== "]"; this.#skipSeparator()) array.push(this.#value("", hasBlocks))
     this.#at++
     return array
   }

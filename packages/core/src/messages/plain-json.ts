@@ -2,6 +2,7 @@
  * Copies a value from outside as plain JSON, so that what is sent now equals what is read from the journal later. A value that JSON cannot
  * carry, or would change, is refused with its place.
  */
+import { copyTexts } from "./exact-json.ts"
 import { DEEPEST } from "./shapes/shape.ts"
 
 const LONGEST_PATH = 120 // characters
@@ -16,7 +17,7 @@ export class NotJsonError extends Error {
   }
 }
 
-/** A frozen copy. Symbol keys stay: they hold the exact text of tool inputs. `undefined` fields are left out, as in JSON. */
+/** A frozen copy. Symbol keys stay: they hold the exact text of fields. `undefined` fields are left out, as in JSON. */
 export function plainJson<T>(value: T, at = ""): T {
   return copy(value, at, DEEPEST) as T
 }
@@ -53,6 +54,7 @@ function copyOfObject(value: object, at: string, levels: number): object {
     const inner: unknown = (value as Record<symbol, unknown>)[key]
     if (inner !== undefined && Object.prototype.propertyIsEnumerable.call(value, key)) result[key] = inner
   }
+  copyTexts(value, result)
   return result
 }
 

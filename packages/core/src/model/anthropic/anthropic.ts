@@ -11,7 +11,7 @@ import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import type { Clock } from "../../base/clock.ts"
 import { withoutDoors } from "../../messages/door.ts"
-import { hasExactInput } from "../../messages/exact-json.ts"
+import { hasExactText } from "../../messages/exact-json.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
 import { findModel, type ModelLookup, type ModelOverride, sentModelName, windowBetas } from "../../tokens/models.ts"
@@ -282,10 +282,9 @@ function withoutBetas(request: ModelRequest): { readonly asked: readonly string[
   return { asked, body: withoutDoors(body) }
 }
 
-/** Replaces the body that the SDK wrote, where inputs must be sent exactly as the model spelled them. */
+/** Replaces the body that the SDK wrote, where fields must be sent exactly as they were written. */
 function exactBody(body: ModelRequest): readonly Middleware[] {
-  const isExact = body.messages.some(({ content }) => typeof content !== "string" && hasExactInput(content))
-  if (!isExact) return []
+  if (!body.messages.some(hasExactText)) return []
   const text = serialiseRequest(body)
   return [(request, next) => next({ ...request, body: text })]
 }

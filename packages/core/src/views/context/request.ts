@@ -2,7 +2,7 @@
  * The request builder: a pure function of the views. No clock, no random id and no map order gets into a request. Equal views give
  * equal bytes.
  */
-import { hasExactInput, stringifyExact } from "../../messages/exact-json.ts"
+import { hasExactText, stringifyExact } from "../../messages/exact-json.ts"
 import type { FlatMessage } from "../../messages/flatten.ts"
 import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 
@@ -34,7 +34,7 @@ export function mergeExtras(extras: readonly RequestExtras[]): RequestExtras {
   return { ...(edits.length > 0 ? { context_management: { edits } } : {}), ...(betas.length > 0 ? { betas } : {}) }
 }
 
-/** The body of a request, with tool inputs spelled as the model wrote them. Otherwise it equals `JSON.stringify`. */
+/** The body of a request, with fields spelled as the model or the caller wrote them. Otherwise it equals `JSON.stringify`. */
 export function serialiseRequest(request: ModelRequest, written: (message: Message) => string = writtenOut): string {
   const { messages, ...rest } = request
   const front = JSON.stringify(rest)
@@ -46,6 +46,4 @@ type Message = ModelRequest["messages"][number]
 
 /** One message as it is sent. */
 export const writtenOut = (message: Message): string =>
-  typeof message.content !== "string" && hasExactInput(message.content)
-    ? stringifyExact(message)
-    : JSON.stringify(message)
+  hasExactText(message) ? stringifyExact(message) : JSON.stringify(message)
