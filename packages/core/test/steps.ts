@@ -3,7 +3,9 @@
  * them. Steps refer to things by number (the third open call, the fifth message), so every shortened list is still a conversation.
  */
 import fc from "fast-check"
+import { InvalidContentError } from "../src/base/errors.ts"
 import type { Conversation } from "../src/conversation/conversation.ts"
+import type { Draft } from "../src/journal/entries.ts"
 import type { Block } from "../src/messages/blocks.ts"
 import { withExactInput } from "../src/messages/exact-json.ts"
 import type { ModelRequest } from "../src/messages/request.ts"
@@ -249,7 +251,18 @@ async function answer(chat: Conversation, which: readonly ResultStep[], player: 
       ? []
       : [{ type: "tool_result", tool_use_id: id, content: content as string, ...(failed ? { is_error: true } : {}) }]
   })
-  if (blocks.length > 0) player.messages.push(await chat.add({ role: "user", content: blocks }))
+  if (blocks.length > 0) await addResults(chat, blocks, player)
+}
+
+/** A journal may hold results that no call waits for, though `add` takes none. */
+async function addResults(chat: Conversation, content: readonly Block[], player: Player): Promise<void> {
+  try {
+    player.messages.push(await chat.add({ role: "user", content }))
+  } catch (error) {
+    if (!(error instanceof InvalidContentError) || !/no open call/.test(error.message)) throw error
+    const draft: Draft = { type: "user", message: { role: "user", content } }
+    await chat.act({ name: "test" }, async () => ({ drafts: [draft] }))
+  }
 }
 
 async function respond(chat: Conversation, step: Extract<Step, { kind: "respond" }>, player: Player): Promise<void> {
@@ -267,9 +280,7 @@ async function respond(chat: Conversation, step: Extract<Step, { kind: "respond"
     player.messages.push(await chat.record(response))
     const own = player.calls.slice(before)
     if (piece.answersFirst && own[0] !== undefined) {
-      player.messages.push(
-        await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: own[0], content: "early" }] }),
-      )
+      await addResults(chat, [{ type: "tool_result", tool_use_id: own[0], content: "early" }], player)
     }
   }
 }

@@ -482,6 +482,7 @@ class Rerun {
           messages: context.messages().messages,
         }),
       signal: new AbortController().signal,
+      canRecall: this.#views.context.toolNames.includes("Recall"),
       isOnlyOpened: false,
       prior: { asked: this.#recording.client.lifetimes[0] === "1h" ? "1h" : undefined },
       meanwhile: (layer, work) => this.#layers.begin(layer, work),

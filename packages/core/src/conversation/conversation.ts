@@ -48,6 +48,7 @@ import { answerAside } from "./follow/aside.ts"
 import { type FollowOptions, type FollowReport, follow } from "./follow/follow.ts"
 import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
 import type { OtherMessage } from "./messages-of-others.ts"
+import { mustAnswerCalls } from "./open-calls.ts"
 import { withPersonsWords } from "./persons-words.ts"
 import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
@@ -194,6 +195,7 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(async () => {
       const newest = drafts.at(-1)!
       if (newest.type === "user") this.#engine.mustFit(newest.message.content)
+      mustAnswerCalls(this.views.context.journaledMessages(), drafts)
       return this.#engine.record.together(async () => {
         const entries = await this.#engine.record.decide(withPersonsWords(drafts, this.views))
         await this.#engine.decideResults(entries)

@@ -26,6 +26,7 @@ import { findModel, type ModelLookup, windowBetas } from "../tokens/models.ts"
 import { thresholdsFor } from "../tokens/thresholds.ts"
 import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
 import type { DeferralPlan } from "../tools/deferred/declare.ts"
+import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
 import type { Pauses } from "../views/cache/pauses.ts"
 import type { ContextView } from "../views/context/context.ts"
@@ -126,6 +127,8 @@ export class Engine {
   aside: Aside | undefined
   /** Lines of the answers to such orders, as JSON has them. */
   summaries: readonly string[] = []
+  /** A caller gives the model the tool Recall as soon as something has left the context. */
+  willRecall = false
   /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
   /** Calls are carried out one after another, in the order they were made. */
@@ -296,6 +299,11 @@ export class Engine {
     return last !== undefined && this.record.clock.now().getTime() - Date.parse(last.timestamp) >= IDLE_MS
   }
 
+  /** Whether the model can look up what leaves the context with the next request. */
+  get canRecall(): boolean {
+    return this.willRecall || this.views.context.toolNames.includes(RECALL_TOOL)
+  }
+
   get isOff(): boolean {
     return this.parts.settings.values.off
   }
@@ -333,6 +341,7 @@ export class Engine {
         await this.record.writeSoFar() // what is asked of a model may take minutes
         return request
       },
+      canRecall: this.canRecall,
       isOnlyOpened: this.#isUntouched && this.#wasIdle(),
       prior: this.parts.habits?.prior,
       meanwhile: (layer, work) => this.layers.begin(layer, work),

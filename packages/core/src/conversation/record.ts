@@ -335,7 +335,7 @@ export class ConversationRecord {
 
   async #write(entries: readonly Entry[], { onPath = true, flush = false, waits = false } = {}): Promise<void> {
     if (waits) {
-      this.#unwritten.push(...entries)
+      for (const entry of entries) this.#unwritten.push(entry) // a call has no room for 100,000 arguments
       this.#flushesUnwritten ||= flush
     } else {
       await this.#writeUnwritten()

@@ -55,6 +55,8 @@ export interface LayerContext {
   readonly newUuid: () => Uuid
   /** The request that forks start from: the conversation as it is now, on the cache of its last request. Building it changes nothing. */
   readonly request: () => Promise<ModelRequest>
+  /** Whether the model can look up what leaves the context: it has the tool Recall, or gets it then. */
+  readonly canRecall: boolean
   /** Whether it had been idle for long, and nothing was said since it was opened. */
   readonly isOnlyOpened: boolean
   /** @internal What is known about pauses before the conversation has had any. */

@@ -223,6 +223,8 @@ export class Flattener {
 
   /** Whether the open exchange has anything from the user. A synthetic answer counts only if it was sent. */
   #userHasSpoken(): boolean {
+    const { parts, system } = this.#open
+    if (parts.length + system.length + this.#answeredSynthetically.size === 0) return false
     const { messages, repairs } = this.#userTurn(this.#complete())
     const unsent = repairs.filter(
       ({ rule, id }) => rule === "unanswered-tool-use" && !this.#answeredSynthetically.has(id),
@@ -338,9 +340,12 @@ export class Flattener {
   }
 
   /** The user's side of an exchange: every call answered once, results before everything else in their message. */
-  #userTurn({ answer, parts, system }: Exchange): UserTurn {
+  #userTurn({ answer, parts: given, system }: Exchange): UserTurn {
     const repairs: Repair[] = []
     const asked = new Set(callsIn(answer.content))
+    const parts = withResultsTogether(given, asked)
+    const late = parts === given ? undefined : given[1]?.results[0]
+    if (late) repairs.push({ rule: "split-tool-results", id: late.tool_use_id })
     const open = new Set(asked)
     const answers = parts.map(({ results }) =>
       results.filter(({ tool_use_id: id }) => {
@@ -403,6 +408,20 @@ function joinedParts(first: readonly UserPart[], second: readonly UserPart[]): U
   if (!next || !last || next.isApart) return [...first, ...second]
   const both = { ...last, results: [...last.results, ...next.results], rest: [...last.rest, ...next.rest] }
   return [...first.slice(0, -1), both, ...others]
+}
+
+/** Results of one answer that a caller sends in several messages, in one. */
+function withResultsTogether(parts: UserPart[], asked: ReadonlySet<string>): UserPart[] {
+  const last = parts.findLastIndex(({ results }) => results.some(({ tool_use_id: id }) => asked.has(id)))
+  if (last < 1) return parts
+  const split = parts.slice(0, last + 1)
+  const joined: UserPart = {
+    results: split.flatMap(({ results }) => results),
+    rest: split.flatMap(({ rest }) => rest),
+    extras: Object.assign({}, ...split.map(({ extras }) => extras)),
+    isApart: split[0]!.isApart,
+  }
+  return [joined, ...parts.slice(last + 1)]
 }
 
 /** Leaves out an answer that is only thinking with nothing after it. */

@@ -17,6 +17,7 @@ export type RepairRule =
   | "malformed-tool-use" // the API does not accept its name, id or input: dropped
   | "duplicate-tool-use" // the id was used before: the later call is dropped
   | "duplicate-tool-result" // the first result counts
+  | "split-tool-results" // results of one answer came in several messages: joined, because the API wants them in the first
   | "late-tool-result" // an earlier request answered the call synthetically: that answer stays
   | "unanswered-server-tool" // a server call cut off before its result: dropped
   | "orphan-server-result" // dropped

@@ -6,7 +6,6 @@
 import { attachmentFlaw } from "./attachments.ts"
 import { ASSISTANT_BLOCKS, isServerResult, RESULT_BLOCKS, USER_BLOCKS } from "./block-types.ts"
 import type { Block } from "./blocks.ts"
-import { exactInputOf } from "./exact-json.ts"
 import { handleFor } from "./handles.ts"
 import { readImageSize } from "./image-size.ts"
 import type { AssistantMessage, AttachmentMessage, Boundary, Message, UserMessage } from "./messages.ts"
@@ -143,6 +142,7 @@ function usableShape(block: Fields, address: string, place: Place): unknown {
     shapeFlaw(current) ?? (inUserText && hasCitations(current) ? wrong("empty", "citations") : undefined)
   for (let flaw = next(); flaw; flaw = next()) {
     const [field = ""] = /^[^.[]+/.exec(flaw.at) ?? []
+    if (flaw.kind === "extra" && place.message.asSent) return asItCame(current, address, place)
     const isSpare = flaw.kind === "extra" || isOptionalField(String(block.type), field)
     if (!isSpare) return setAside(place, address, flaw, block)
     current = without(current, field)
@@ -190,8 +190,7 @@ function inWellFormedText(block: Fields, address: string, { repairs }: Place): F
   const fixed = wellFormed(block)
   if (fixed === block) return block
   repairs.push({ rule: "half-character", id: address })
-  // the exact text of an input would bring the half character back
-  return exactInputOf(block) === undefined ? fixed : Object.fromEntries(Object.entries(fixed))
+  return fixed
 }
 
 /** The API compares an image with its label, and tools guess the label from a file name. */

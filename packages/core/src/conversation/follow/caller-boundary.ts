@@ -3,7 +3,6 @@ import { inSlices } from "../../base/in-slices.ts"
 import type { Draft, MessageDraft } from "../../journal/entries.ts"
 import { compactionFigures } from "../../layers/4-compaction/figures.ts"
 import { factSteps } from "../../layers/4-compaction/restore/facts.ts"
-import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import type { Engine } from "../engine.ts"
 
 const SHARE = 0.2 // of what follows a summary of ours: the caller has written one of its own, and pays for both
@@ -28,13 +27,13 @@ export async function callerBoundary(
   return [boundary, ...(summary ? [summary] : []), ...record, ...others]
 }
 
-async function factsOf({ views, thresholds, parts }: Engine): Promise<string> {
+async function factsOf({ views, thresholds, parts, canRecall }: Engine): Promise<string> {
   const flags = parts.flags.current
   if (!flags.on["compact-facts"]) return ""
   const { facts } = compactionFigures({ flags, thresholds })
   const limits = Object.fromEntries(Object.entries(facts).map(([name, most]) => [name, Math.floor(most * SHARE)]))
   // results are listed by their handles: without a tool for those, the caller's own summary has to do
-  const results = views.context.toolNames.includes(RECALL_TOOL) ? {} : { results: 0 }
+  const results = canRecall ? {} : { results: 0 }
   return inSlices(
     factSteps(views, { estimate: (text) => views.estimator.text(text), limits: { ...limits, ...results } }),
   )

@@ -4,7 +4,7 @@ import type { MessageDraft } from "../../journal/entries.ts"
 import type { CallerSystemMessage } from "../../messages/attachments.ts"
 import { type Content, isThinking, toBlocks } from "../../messages/blocks.ts"
 import type { CallerMessage } from "../../messages/caller-key.ts"
-import { isRecord } from "../../messages/shapes/shape.ts"
+import { DEEPEST, isRecord } from "../../messages/shapes/shape.ts"
 import { asPlainJson } from "../incoming.ts"
 import { ownShapeAsSent } from "../messages-of-others.ts"
 
@@ -21,6 +21,38 @@ export function callerMessages(given: unknown): readonly CallerMessage[] {
     if (!isContent) throw new InvalidContentError(`the content of messages[${at}] must be a text or a list of blocks`)
     return message as CallerMessage
   })
+}
+
+/** Messages that were found readable: a caller's never change. */
+const readable = new WeakSet<object>()
+
+/** Whether a list can be followed. What no one can make sense of is for the server to refuse. */
+export const isReadableList = (given: readonly unknown[]): boolean => given.every(isReadable)
+
+function isReadable(message: unknown): boolean {
+  if (!isRecord(message)) return false
+  if (readable.has(message)) return true
+  const { role, content } = message
+  const isKnown = role === "user" || role === "assistant" || role === "system"
+  const isContent =
+    typeof content === "string" ||
+    (Array.isArray(content) && content.every(isTyped)) ||
+    (role === "system" && content == null)
+  if (!isKnown || !isContent || isDeeperThan(message, DEEPEST - 1)) return false
+  readable.add(message)
+  return true
+}
+
+const isTyped = (block: unknown): boolean => isRecord(block) && typeof block.type === "string" && block.type !== ""
+
+/** Level by level: a stack would end long before some values do. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level = [value]
+  for (let left = levels; left > 0; left--) {
+    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []))
+    if (level.length === 0) return false
+  }
+  return level.some((each) => typeof each === "object" && each !== null)
 }
 
 interface Drafting {

@@ -80,6 +80,34 @@ describe("BEY-14 a list that grows", () => {
     expect(inBlocks(messages)).toEqual(inBlocks(odd))
   })
 
+  test("results of one answer in two messages in a row are joined, and the next request extends that", async () => {
+    const chat = await open()
+    const list = [
+      user("Both."),
+      assistant([call("t1"), call("t2")]),
+      user([result("t1", "one")]),
+      user([result("t2", "two"), text("Go on.")]),
+    ]
+    const first = await sent(chat, list)
+    expect(first.messages[2]!.content).toEqual([result("t1", "one"), result("t2", "two"), text("Go on.")])
+    expect(first.messages).toHaveLength(3)
+    await chat.record(answer(text("Done.")))
+    const next = await sent(chat, [...list, assistant("Done."), user("More.")])
+    expect([next.how, next.added]).toEqual(["added", 1])
+    expect(JSON.stringify(next.messages).startsWith(JSON.stringify(first.messages).slice(0, -1))).toBe(true)
+  })
+
+  test("a result that no call waits for is left out, and the report says so", async () => {
+    const chat = await open()
+    const report = await chat.follow([
+      user("Go."),
+      assistant([call("t1")]),
+      user([result("t1", "a"), result("t9", "b")]),
+    ])
+    expect(report.unasked).toEqual(["t9"])
+    expect(JSON.stringify((await chat.prepare()).messages)).not.toContain("t9")
+  })
+
   test("a reminder that the caller has changed in an old message is said once more, at the end", async () => {
     const chat = await open()
     const instructions = (words: string) => text(`<system-reminder>\n${words}\n</system-reminder>`)

@@ -10,6 +10,7 @@ import { contentOf } from "../../messages/messages.ts"
 import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 import { rewind } from "../branch.ts"
 import type { Engine } from "../engine.ts"
+import { unaskedResults } from "../open-calls.ts"
 import { withPersonsWords } from "../persons-words.ts"
 import { callerBoundary } from "./caller-boundary.ts"
 import { callerDrafts, callerMessages } from "./caller-drafts.ts"
@@ -25,6 +26,8 @@ export interface FollowOptions {
   readonly read?: Reader
   /** @internal Answers calls that the caller does not see. */
   readonly answers?: Answers
+  /** @internal The model gets the tool Recall as soon as something has left the context. */
+  readonly willRecall?: boolean
 }
 
 type Answers = (calls: readonly ToolUse[]) => Promise<readonly ToolResult[]>
@@ -39,18 +42,21 @@ export interface FollowReport {
   readonly how: "added" | "branched" | "restarted" | "aside"
   /** How many messages were new. */
   readonly added: number
+  /** Ids of new results that no open call has. They are in the journal, and left out of requests: the repair `orphan-tool-result`. */
+  readonly unasked?: readonly string[]
 }
 
 const THINKING_STRIPPED = "the caller no longer sends it"
 
 export function follow(engine: Engine, sent: readonly unknown[], options: FollowOptions = {}): Promise<FollowReport> {
-  const { system, tools, read, answers } = options // not in the signature: declarations leave out what is internal
+  const { system, tools, read, answers, willRecall = false } = options // not in the signature: declarations leave out what is internal
   const messages = callerMessages(sent)
   const asked = orderIn(messages)
   const list = [...(asked?.before ?? messages)]
   const given = givenMessages(list, read)
   return engine.inOrder(async () => {
     engine.aside = undefined
+    engine.willRecall = willRecall
     const { messages: known } = engine.views.followed
     const match = matched(known, given)
     const isNew = known.length === 0
@@ -92,10 +98,15 @@ async function update(engine: Engine, { given: all, match, answers }: Update): P
   const placed = restarts
     ? await callerBoundary(engine, { drafts, isSummary: isOurs(engine, given) || keepsKnown(known, given) })
     : drafts
+  const { unasked } = unaskedResults(restarts ? [] : engine.views.context.journaledMessages(), drafts)
   const held = drafts.length > 0 && !restarts ? await heldResults(engine, answers) : []
   const entries = await append(engine, [...held, ...placed, ...again])
   await engine.decideResults(entries)
-  return { how: restarts ? "restarted" : branches ? "branched" : "added", added: drafts.length }
+  return {
+    how: restarts ? "restarted" : branches ? "branched" : "added",
+    added: drafts.length,
+    ...(unasked.length > 0 ? { unasked } : {}),
+  }
 }
 
 /** The newest answer also asked us: what we say goes with the results of the caller. */

@@ -80,7 +80,7 @@ function framed({ context, order, around, cutInput }: Situation, { cut, text, si
     mode: order.trigger === "manual" ? "by-hand" : around.autonomous ? "autonomous" : "automatic",
     keptMessages: tailOf(cut).length > 0,
     replaced: first && last ? { first: first.uuid, last: last.uuid } : undefined,
-    recall: context.views.context.toolNames.includes(RECALL_TOOL) ? RECALL_TOOL : undefined,
+    recall: context.canRecall ? RECALL_TOOL : undefined,
   } as const
   return {
     text: continuationText({ ...frame, summary: text }),

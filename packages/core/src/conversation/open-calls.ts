@@ -1,0 +1,79 @@
+/** Which calls wait for a result. */
+import { InvalidContentError } from "../base/errors.ts"
+import type { MessageDraft } from "../journal/entries.ts"
+import { isToolResult, isToolUse, toBlocks } from "../messages/blocks.ts"
+import type { Message } from "../messages/messages.ts"
+
+export interface UnaskedResults {
+  /** Results that answer no open call, by the ids that they name. */
+  readonly unasked: readonly string[]
+  /** The calls that are open. */
+  readonly open: readonly string[]
+}
+
+/** `before`: the messages in view. */
+export function unaskedResults(before: readonly Message[], drafts: readonly MessageDraft[]): UnaskedResults {
+  if (drafts.every((draft) => resultsIn(draft).length === 0)) return { unasked: [], open: [] }
+  const open = openCalls(before)
+  const unasked = drafts.flatMap((draft) => {
+    const other = resultsIn(draft).filter((id) => !take(open, id))
+    open.push(...callsIn(draft))
+    return other
+  })
+  return { unasked, open }
+}
+
+/** A result that no call waits for would never be sent: the model would read that its call was interrupted. */
+export function mustAnswerCalls(before: readonly Message[], drafts: readonly MessageDraft[]): void {
+  const { unasked, open } = unaskedResults(before, drafts)
+  if (unasked.length === 0) return
+  const waiting = open.length === 0 ? "no call is open" : `these calls are open: ${listed(open)}`
+  throw new InvalidContentError(
+    `no open call has the id ${listed(unasked)}, and ${waiting}. Give each result the "tool_use_id" of its call, and add it before the next message of the user`,
+  )
+}
+
+const listed = (ids: readonly string[]): string => ids.map((id) => JSON.stringify(id)).join(", ")
+
+/** Calls of the newest answer that have no result. Parts of one answer may have results between them. */
+function openCalls(messages: readonly Message[]): string[] {
+  const answered: string[] = []
+  const calls: string[] = []
+  const parts = new Set<string | undefined>()
+  let between: string[] | undefined // results before the parts that were found
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at]!
+    if (message.type === "user" && parts.size > 0) between = [...(between ?? []), ...resultsIn(message)]
+    else answered.push(...resultsIn(message))
+    if (message.type !== "assistant") continue
+    const { id } = message.message
+    if (between && (id === undefined || !parts.has(id))) break
+    answered.push(...(between ?? []))
+    between = undefined
+    parts.add(id)
+    calls.unshift(...callsIn(message))
+  }
+  for (const id of answered) take(calls, id)
+  return calls
+}
+
+/** Once: models give two calls the same id. */
+function take(ids: string[], id: string): boolean {
+  const at = ids.indexOf(id)
+  if (at >= 0) ids.splice(at, 1)
+  return at >= 0
+}
+
+const resultsIn = (message: Message | MessageDraft): readonly string[] =>
+  message.type === "user"
+    ? toBlocks(message.message.content)
+        .filter(isToolResult)
+        .map(({ tool_use_id }) => tool_use_id)
+    : []
+
+const callsIn = (message: Message | MessageDraft): readonly string[] =>
+  message.type === "assistant"
+    ? toBlocks(message.message.content)
+        .filter(isToolUse)
+        .map(({ id }) => id)
+    : []
