@@ -14,8 +14,8 @@ export interface StrataOptions {
   readonly conversation?: string
   /** Nothing is changed: the journal is kept, and what would have been done is counted. */
   readonly observe?: boolean
-  /** `false`: the model gets no tool to look up what left the context. */
-  readonly recall?: boolean
+  /** A tool to look up what left the context. Default `true`: once something has left it. `"always"`: from the first request on. */
+  readonly recall?: boolean | "always"
   readonly settings?: SettingsInput
   /** Gets a line for each failure of ours; the request is sent all the same. Default: the first is a warning of the process. */
   readonly log?: (line: string) => void

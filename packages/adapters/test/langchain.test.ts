@@ -71,6 +71,7 @@ async function server(serverWindow = WINDOW) {
         ? {
             middleware: strataMiddleware({
               dir,
+              recall: "always",
               settings: { models: { [MODEL]: { window: WINDOW } } },
               log: (line) => lines.push(line),
               ...options,

@@ -96,7 +96,8 @@ function server(...answers: Played[]) {
     return Response.json({ id, type: "message", role: "assistant", model: MODEL, ...played, stop_reason, usage })
   }
   const plain = new Anthropic({ apiKey: "k", baseURL: "http://127.0.0.1:9", maxRetries: 0, fetch: send })
-  const strata = (options: StrataOptions = {}) => withStrata(plain, { dir, conversation: "one", ...options })
+  const strata = (options: StrataOptions = {}) =>
+    withStrata(plain, { dir, conversation: "one", recall: "always", ...options })
   return { sent, strata, hangs }
 }
 

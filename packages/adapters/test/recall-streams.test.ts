@@ -156,7 +156,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
     await fc.assert(
       fc.asyncProperty(rounds, fc.integer({ min: 1, max: 400 }), async (script, pieces) => {
         const { received, client } = playing({ rounds: script }, pieces)
-        const strata = withStrata(client, { dir, conversation: newId() })
+        const strata = withStrata(client, { dir, recall: "always", conversation: newId() })
         const messages: Anthropic.MessageParam[] = [{ role: "user", content: "Which port was it?" }]
         const ask = () => {
           const body = { model: MODEL, max_tokens: 500, tools: TOOLS, messages }
@@ -194,7 +194,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
     await fc.assert(
       fc.asyncProperty(failing, fc.integer({ min: 1, max: 400 }), async ({ error, ...script }, pieces) => {
         const { client } = playing({ ...script, ...(error ? { error } : {}) }, pieces)
-        const strata = withStrata(client, { dir, conversation: newId() })
+        const strata = withStrata(client, { dir, recall: "always", conversation: newId() })
         const body = {
           model: MODEL,
           max_tokens: 500,
@@ -235,7 +235,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
         { rounds: [["text", "Recall"], ["thinking", "text", "Recall"], ["text"]] },
         50,
       )
-      const strata = withStrata(client, { dir, conversation: newId() })
+      const strata = withStrata(client, { dir, recall: "always", conversation: newId() })
       const messages: Anthropic.MessageParam[] = [{ role: "user", content: "Which port?" }]
       const ask = () => {
         const format = { type: "json_schema" as const, schema: { type: "object" } }
@@ -253,7 +253,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
 
   test("a model that asks for ever ends with what it has", async () => {
     const { received, client } = playing({ rounds: Array.from({ length: 40 }, (): Round => ["text", "Recall"]) }, 100)
-    const strata = withStrata(client, { dir })
+    const strata = withStrata(client, { dir, recall: "always" })
     const answer = await strata.messages
       .stream({ model: MODEL, max_tokens: 500, tools: TOOLS, messages: [{ role: "user", content: "Go." }] })
       .finalMessage()
@@ -270,7 +270,7 @@ describe("BEY-11 Recall in a caller's stream", () => {
       [{}, own, ["Recall"]],
     ] as const) {
       const { received, client } = playing({ rounds: [["text"]] }, 100)
-      const strata = withStrata(client, { dir, ...options, conversation: newId() })
+      const strata = withStrata(client, { dir, recall: "always", ...options, conversation: newId() })
       const messages = [{ role: "user" as const, content: "Go." }]
       await strata.messages.create({ model: MODEL, max_tokens: 500, messages, ...(tools ? { tools: [...tools] } : {}) })
       expect(received[0]!.tools?.map(({ name }) => name)).toEqual(sent)

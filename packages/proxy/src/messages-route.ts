@@ -105,14 +105,14 @@ class Course {
 
   async run(own: Buffer): Promise<string> {
     const { passedThrough: why } = this.#plan
-    const { body } = this.#plan
-    let answer = await this.#send(body ? asBytes(body) : own, body === undefined)
+    const body = this.#bytes(this.#plan.body)
+    let answer = await this.#send(body ?? own, body === undefined)
     let isSecond = false
     while (!isGood(answer)) {
       const other = await this.#refused(answer, isSecond)
       if (other === undefined) return this.#said([`${answer.statusCode}`])
       isSecond = true
-      answer = await this.#send(asBytes(other))
+      answer = await this.#send(other)
     }
     await relayAnswer(answer, {
       response: this.#passing.response,
@@ -133,7 +133,18 @@ class Course {
   /** What continues an answer that only asks our tool. */
   async #again(message: Body): Promise<IncomingMessage | undefined> {
     const next = await this.#tell("again", () => this.#plan.again(message))
-    return next && this.#answerTo(asBytes(next), false)
+    const bytes = this.#bytes(next)
+    return bytes && this.#answerTo(bytes, false)
+  }
+
+  /** `undefined` also where it cannot be written: what the client sent is sent then. */
+  #bytes(body: Body | undefined): Buffer | undefined {
+    try {
+      return body && asBytes(body)
+    } catch (error) {
+      this.#problems.push(`not written: ${kindOfError(error)}`)
+      return undefined
+    }
   }
 
   async #send(body: Buffer, isOwn = false): Promise<IncomingMessage> {
@@ -159,13 +170,13 @@ class Course {
   }
 
   /** Another body to send. Without one, the client has got the refusal. */
-  async #refused(answer: IncomingMessage, isSecond: boolean): Promise<Body | undefined> {
+  async #refused(answer: IncomingMessage, isSecond: boolean): Promise<Buffer | undefined> {
     const { response } = this.#passing
     const read = await readBytes(answer, { most: MOST_REFUSAL_BYTES }).catch(() => undefined)
     const bytes = read?.kind === "read" ? read.bytes : undefined
     const error = bytes && (await errorIn(bytes, answer))
     const refusal = { status: answer.statusCode!, error, ...(isSecond && { isFinal: true }) }
-    const other = await this.#tell("refused", () => this.#plan.refused(refusal))
+    const other = this.#bytes(await this.#tell("refused", () => this.#plan.refused(refusal)))
     if (other !== undefined && !isSecond) return other
     beginAnswer(response, answer, [...endToEnd(answer.rawHeaders), ...passedHeader(this.#plan.passedThrough)])
     if (bytes === undefined) breakOff(response)

@@ -168,6 +168,23 @@ describe("BEY-11 a program behind the proxy", () => {
     expect(last).toContain("This conversation continues")
   })
 
+  test("the tool Recall comes with the request in which something leaves the context, and stays", async () => {
+    const { url, sim, plans } = await running()
+    const program = new Program(url)
+    const offered: boolean[] = []
+    for (let round = 0; round < 14; round++) {
+      await program.round(LONG)
+      const [chat] = await plans.open()
+      offered.push(chat!.views.context.toolNames.includes("Recall"))
+    }
+    const first = offered.indexOf(true)
+    expect(first).toBeGreaterThan(3)
+    expect(offered.slice(first).every(Boolean)).toBe(true)
+    const [chat] = await plans.open()
+    expect(JSON.stringify(await chat!.prepare())).toMatch(/Recall/)
+    expect(sim.stats().errors).toEqual({})
+  })
+
   test.runIf(isWhole)("summaries are asked for as the client asks: its key, its prompt, from its cache", async () => {
     const { url, sim, brain } = await running()
     const program = new Program(url)

@@ -124,7 +124,7 @@ test.runIf(isWhole)(
 )
 
 test("BEY-11, L1-1 a model that can recall gets the handle of what was put aside, and looks it up", async () => {
-  const { shownFor, brain } = await client()
+  const { shownFor, brain } = await client({ recall: "always" })
   const shown = String(await shownFor({ name: "search", input: {}, result: LARGE }, ["search"]))
   const handle = /Recall: (\S+)/.exec(shown)![1]!
   brain.recalls = { handle, offset: 50_000 }

@@ -31,7 +31,7 @@ const text = (words: string): Answer => ({ content: [{ type: "text", text: words
 async function client(isStreaming: boolean) {
   const sim = await startSimulator({ brain: new Asker(), clock: frozenClock() })
   const dir = mkdtempSync(join(tmpdir(), "strata-recall-"))
-  const plans = new Conversations({ upstream: sim.url, cwd: "/nowhere", env: {}, dir })
+  const plans = new Conversations({ upstream: sim.url, cwd: "/nowhere", env: {}, dir, recall: "always" })
   const { url } = await proxy({ upstream: sim.url, plans })
   onTestFinished(async () => {
     await plans.close()

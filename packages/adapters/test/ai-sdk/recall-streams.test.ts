@@ -33,7 +33,13 @@ function agent(version: Version, { rounds, ...how }: Asked) {
   const { model, calls } = played(rounds, { version: version === 7 ? "v4" : "v3", ...how })
   const lines: string[] = []
   const log = (line: string) => void lines.push(line)
-  const middleware = strataMiddleware({ dir, cwd: "/nowhere", conversation: `conversation-${count++}`, log })
+  const middleware = strataMiddleware({
+    dir,
+    cwd: "/nowhere",
+    recall: "always",
+    conversation: `conversation-${count++}`,
+    log,
+  })
   const look = ai.tool({ inputSchema: ai.jsonSchema({ type: "object" }), execute: () => "nothing there" })
   return {
     calls,

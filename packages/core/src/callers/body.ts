@@ -1,8 +1,13 @@
-/** A caller's body and what is sent in its place. Everything the caller says stays; only its messages are ours, and where caches end. */
+/** A caller's body and what is sent in its place. What the caller says stays as it was written; what we decide is spliced in. */
+
+import { respelled } from "../messages/json-text.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { markedMessages, placeBreakpoints } from "../model/cache/breakpoints.ts"
 import { serialiseRequest, writtenOut } from "../views/context/request.ts"
+import { measured } from "./measured-message.ts"
 import type { Body } from "./plan.ts"
+import { hasRecall } from "./recall.ts"
+import { callerText, textAround, textBefore, writtenLike } from "./source-text.ts"
 
 type Messages = ModelRequest["messages"]
 
@@ -57,13 +62,57 @@ export interface Replacement {
 }
 
 /**
- * The caller's body with other messages. A caller that marks its prompt keeps its marks and lends us those for the messages; one that marks
- * nothing gets marks, because without them every request is paid in full.
+ * The caller's body with other messages. A list that is still the caller's own keeps the caller's marks. Otherwise a caller that marks its
+ * prompt keeps those marks and lends us those for the messages; one that marks nothing gets marks, because without them every request is
+ * paid in full.
  */
 export function bodyWith(body: Body, { messages, ...caching }: Replacement): Body {
+  const own = ownMessages(body, messages)
+  const isMarked = isMarkedByUs(body, own)
+  const next = writtenLike(body, isMarked ? marked(body, { messages, ...caching }) : unchanged(body, { messages, own }))
+  origins.set(next, { own, isMarked, isWhole: isWholeList(body, own) })
+  return next
+}
+
+/** `own`: as the caller sent it. `marked`: with marks of ours. `other`: with another prompt or other messages. */
+export function sentAs(body: Body): "own" | "marked" | "other" {
+  const origin = origins.get(body)
+  if (!origin?.isWhole || hasRecall(body)) return "other"
+  return origin.isMarked ? "marked" : "own"
+}
+
+type Own = readonly (object | undefined)[]
+
+/** For each message that is sent: the caller's message that says the same, if there is one. And whether the marks are ours. */
+const origins = new WeakMap<Body, { readonly own: Own; readonly isMarked: boolean; readonly isWhole: boolean }>()
+
+function ownMessages({ messages: listed }: Body, messages: Messages): Own {
+  const places = new Map<string, number[]>()
+  const list = Array.isArray(listed) ? (listed as readonly object[]) : []
+  for (const [at, message] of list.entries()) {
+    const { digest } = measured(message)
+    const same = places.get(digest)
+    if (same) same.push(at)
+    else places.set(digest, [at])
+  }
+  for (const same of places.values()) same.reverse() // the first is taken first
+  return messages.map((message) => list[places.get(measured(message).digest)?.pop() ?? -1])
+}
+
+const isWholeList = ({ messages }: Body, own: Own): boolean =>
+  Array.isArray(messages) && messages.length === own.length && messages.every((message, at) => message === own[at])
+
+function isMarkedByUs(body: Body, own: Own): boolean {
+  const { isAutomatic, inMessages } = marksIn(body)
+  return !isAutomatic && !(inMessages === 0 ? isSingleQuestion(body) : isWholeList(body, own))
+}
+
+const unchanged = (body: Body, { messages, own }: { readonly messages: Messages; readonly own: Own }): Body =>
+  isWholeList(body, own) ? { ...body } : { ...body, messages }
+
+function marked(body: Body, { messages, ...caching }: Replacement): Body {
   const marks = marksIn(body)
   const request = { ...body, messages } as unknown as ModelRequest
-  if (marks.isAutomatic || (marks.inMessages === 0 && isSingleQuestion(body))) return asBody(request)
   if (marks.inPrompt === 0) return asBody(placeBreakpoints(request, { ...caching, lifetime: marks.lifetime }))
   const most = MOST_MARKS - marks.inPrompt
   return { ...request, messages: markedMessages(messages, { ...caching, lifetime: marks.lifetime, most }) }
@@ -80,20 +129,43 @@ const asBody = (request: ModelRequest): Body => request as unknown as Body
 
 /** The bytes of a message that a request had before: most messages stay the same objects, and text takes long to encode. */
 const written = new WeakMap<object, Buffer>()
-const COMMA = Buffer.from(",")
-const END = Buffer.from("]}")
 
-export function asBytes({ messages = [], ...rest }: Body): Buffer<ArrayBuffer> {
-  const empty = serialiseRequest({ ...rest, messages: [] } as unknown as ModelRequest)
-  const front = Buffer.from(empty.slice(0, -END.length))
-  const parts = (messages as Messages).flatMap((message, at) =>
-    at === 0 ? bytesOf(message) : [COMMA, bytesOf(message)],
-  )
-  return Buffer.concat([front, ...parts, END])
+/** A body that came as a text is spliced into that text. */
+export function asBytes(body: Body): Buffer<ArrayBuffer> {
+  const { messages = [], ...rest } = body
+  const around = textAround(body)
+  const { own, isMarked } = (around && origins.get(body)) ?? { own: [], isMarked: false }
+  const list = messages as Messages
+  const parts = list.flatMap((message, at) => {
+    const isEnd = list[at + 1]?.role === "assistant" || at === list.length - 1
+    return [Buffer.from(gapBefore(at, own)), bytesOf(message, { own: own[at], inBlocks: isMarked && isEnd })]
+  })
+  const isEnd = own.length > 0 && own.at(-1) !== undefined
+  const front = around?.front ?? serialiseRequest({ ...rest, messages: [] } as unknown as ModelRequest).slice(0, -2)
+  const end = around ? (isEnd ? around.after : "") + around.end : "]}"
+  return Buffer.concat([Buffer.from(front), ...parts, Buffer.from(end)])
 }
 
-function bytesOf(message: Messages[number]): Buffer {
-  const bytes = written.get(message) ?? Buffer.from(writtenOut(message))
-  written.set(message, bytes)
+/** As the caller has it, where it is between the same messages. */
+function gapBefore(at: number, own: Own): string {
+  const message = own[at]
+  const gap = message && (at === 0 || own[at - 1]) ? textBefore(message) : ","
+  return at === 0 ? gap.replace(",", "") : gap.includes(",") ? gap : `,${gap}`
+}
+
+interface Origin {
+  /** The caller's message that says the same. Its text is sent, with our marks. */
+  readonly own: { readonly content?: unknown } | undefined
+  /** A request has ended with it, and marked it: a text keeps the form in which it can carry a mark. */
+  readonly inBlocks: boolean
+}
+
+function bytesOf(message: Messages[number], { own, inBlocks }: Origin): Buffer {
+  const hasMarks = own && marksOfMessage(message).length + marksOfMessage(own).length > 0
+  if (own && (hasMarks || (inBlocks && typeof own.content === "string")))
+    return Buffer.from(respelled(callerText(own), own, { ...own, content: message.content }))
+  const known = own ?? message
+  const bytes = written.get(known) ?? Buffer.from(own ? callerText(own) : writtenOut(message))
+  written.set(known, bytes)
   return bytes
 }

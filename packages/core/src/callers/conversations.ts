@@ -3,6 +3,7 @@ import { kindOfError, messageOf, reasonOf } from "../base/errors.ts"
 import { randomIds } from "../base/ids.ts"
 import type { Owner } from "../base/owner.ts"
 import type { Conversation } from "../conversation/conversation.ts"
+import { isReadableList } from "../conversation/follow/caller-drafts.ts"
 import { Callers, type FoundConversation } from "../conversation/follow/callers.ts"
 import {
   givenMessages,
@@ -38,8 +39,11 @@ export interface CallerOptions {
   readonly owner?: Owner
   /** Nothing is changed. */
   readonly observe?: boolean
-  /** `false`: the model gets no tool to look up what left the context. */
-  readonly recall?: boolean
+  /**
+   * Whether the model gets a tool to look up what left the context. Default `true`: once something has left it. `"always"`: from the first
+   * request on.
+   */
+  readonly recall?: boolean | "always"
   readonly settings?: SettingsInput
   readonly clock?: NonNullable<ConversationOptions["clock"]>
   /** Gets a line for each failure. */
@@ -135,9 +139,16 @@ export class CallerConversations<R extends CallerRequest> {
     return this.#others.plan(request.body)
   }
 
+  /** A request whose messages no one can make sense of. The server says what it thinks of it. */
+  unreadable(request: R): Plan {
+    const reason = "The messages of a request cannot be read, so it was sent as it is."
+    return this.#others.plan(request.body, { passedThrough: "messages that cannot be read", reason })
+  }
+
   async #planned(request: R): Promise<Plan> {
     const { caller } = request
     const messages = request.body.messages as never[]
+    if (!isReadableList(messages)) return this.unreadable(request)
     // a view has each call once, so the model would not see what came of the second
     if (repeatsCalls(givenMessages(messages, this.#read)))
       return this.#others.plan(request.body, {
@@ -266,7 +277,7 @@ export class CallerConversations<R extends CallerRequest> {
 
   #recalls(body: Body): boolean {
     const { recall = true, observe = false } = this.#options
-    return recall && !observe && hasRecall(withRecall(body))
+    return recall !== false && !observe && hasRecall(withRecall(body))
   }
 
   #log(line: string): void {
@@ -275,7 +286,8 @@ export class CallerConversations<R extends CallerRequest> {
 
   async #opened(id: string, request: R): Promise<Open> {
     const model = String(request.body.model)
-    const canLookUp = canReadFiles(request.body) || this.#recalls(request.body)
+    const hasRecallNow = this.#options.recall === "always" || this.#ready.get(id)?.offersRecall === true
+    const canLookUp = canReadFiles(request.body) || (hasRecallNow && this.#recalls(request.body))
     const before = this.#open.get(id)
     const opening = (async () => {
       const known = await before?.catch(() => undefined)

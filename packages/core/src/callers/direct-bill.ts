@@ -1,13 +1,15 @@
 /**
- * What a client's own requests would have cost without us. Its list is measured by what the server counted for ours; its cache is followed
- * as the server would keep it: what the list has in common with the one before, as long as it lives. A list that no longer fits is
- * compacted, as every client does. An estimate: the report says so.
+ * What a client's own requests would have cost without us. As long as the server gets the client's own list with the client's own marks, that
+ * is what it says. From then on the client's list is measured by what the server counts for ours: what is new is the same in both. Its cache
+ * is followed as the server would keep it, for as long as it lives. A list that no longer fits is compacted, as every client does. From
+ * there on it is an estimate of what a client would do: the report says so.
  */
-import { addCounts, NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
-import { digestOf } from "../messages/caller-key.ts"
+import { addCounts, inputTokens, NO_TOKENS, type TokenCounts } from "../base/token-counts.ts"
+import type { Usage } from "../messages/messages.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
-import { costOf } from "../tokens/price.ts"
-import { marksIn } from "./body.ts"
+import { costOf, tokenCounts } from "../tokens/price.ts"
+import { marksIn, sentAs } from "./body.ts"
+import { type MeasuredMessage, measured, unmarked } from "./measured-message.ts"
 import type { Body } from "./plan.ts"
 
 export const LIVES = { "5m": 5 * 60_000, "1h": 60 * 60_000 } as const
@@ -16,31 +18,40 @@ const AFTER_COMPACTION = 0.12 // of the list that is left then
 const SUMMARY_TOKENS = 4_000
 const USUAL_BYTES = 3.6 // for a token, until the server has counted
 
-interface Sent {
+/** A list of the client, and what it would have been for the server. */
+interface Listed {
   readonly prompt: string
-  /** A digest and the bytes of each message. */
-  readonly messages: readonly (readonly [string, number])[]
+  readonly messages: readonly MeasuredMessage[]
+  readonly bytes: number
   readonly at: number
+  /** What compactions of the client's own would have taken away is not in it. */
+  readonly tokens: number
+  /** Those that the server would have in its cache. */
+  readonly cached: number
+}
+
+/** What the server got in the place of a list, and counted for it. */
+interface Counted {
+  readonly bytes: number
+  readonly tokens: number
 }
 
 interface Answered {
   readonly at: number
-  /** Tokens of the answer. */
-  readonly output: number
-  /** Of the input that we sent, what the server read from its cache: 0 to 1. */
-  readonly readShare: number
+  readonly usage: Usage
+  /** What the server got. */
+  readonly sent: Body
 }
 
 export class DirectBill {
   readonly #facts: ModelFacts
   #total: TokenCounts = NO_TOKENS
   #dollars = 0
-  #last: Sent | undefined
+  #last: Listed | undefined
+  #ours: Counted | undefined
   #perToken = USUAL_BYTES
-  /** Bytes of the list that the client's own compactions would have taken away. */
-  #gone = 0
-  #tokens = 0
-  #isFirst = true
+  /** Every request so far was the client's own. */
+  #isExact = true
 
   constructor(facts: ModelFacts) {
     this.#facts = facts
@@ -48,7 +59,7 @@ export class DirectBill {
 
   /** Tokens of the newest list. */
   get tokens(): number {
-    return this.#tokens
+    return this.#last?.tokens ?? 0
   }
 
   get counts(): TokenCounts {
@@ -60,48 +71,68 @@ export class DirectBill {
     return this.#facts.price ? this.#dollars : undefined
   }
 
-  /** What the server counted for a body of ours. */
-  learn(body: Body, tokens: number): void {
-    const bytes = sizeOf(body)
-    if (tokens > 0 && bytes > tokens) this.#perToken = bytes / tokens
+  /** The request as the client would have sent it at this time. */
+  add(own: Body, { at, usage, sent }: Answered): void {
+    const counted = tokenCounts(usage)
+    const ours = { bytes: sizeOf(sent), tokens: inputTokens(counted) }
+    const how = sent === own ? "own" : sentAs(sent)
+    this.#isExact &&= how === "own"
+    if (ours.tokens > 0 && ours.bytes > ours.tokens) this.#perToken = ours.bytes / ours.tokens
+    const list = listOf(own)
+    const tokens = how === "other" ? this.#tokensOf(list, ours) : ours.tokens
+    const direct = this.#isExact ? counted : this.#cachedBy(own, { list, tokens, at, counted, sent })
+    this.#count({ ...direct, output: counted.output })
+    this.#last = { ...list, at, tokens, cached: direct.cacheRead + direct.cacheWrite5m + direct.cacheWrite1h }
+    this.#ours = ours
+    if (tokens > this.#facts.window * CLIENT_COMPACTS) this.#compact(this.#last)
   }
 
-  /** The request as the client would have sent it at this time. */
-  add(body: Body, { at, output, readShare }: Answered): void {
-    const marks = marksIn(body)
-    const isMarked = marks.isAutomatic || marks.inPrompt + marks.inMessages > 0
-    const prompt = JSON.stringify([unmarked(body.system), unmarked(body.tools)])
-    const listed = Array.isArray(body.messages) ? body.messages : []
-    const messages = listed.map(measured)
-    const tokensOf = (bytes: number) => Math.max(0, Math.round(bytes / this.#perToken))
-    const lengthOf = (parts: Sent["messages"]) => parts.reduce((sum, [, length]) => sum + length, 0)
-    const promptLength = Buffer.byteLength(prompt)
-    const whole = Math.max(promptLength, promptLength + lengthOf(messages) - this.#gone)
-    const lives = this.#last && at - this.#last.at <= LIVES[marks.lifetime]
-    const known = this.#last && lives && isMarked ? this.#common(this.#last, { prompt, messages, at }) : 0
+  /** What the list has more than the one before is in our request too, unless something was decided about it. */
+  #tokensOf(list: List, ours: Counted): number {
+    const [last, before] = [this.#last, this.#ours]
+    if (!last || !before) return Math.round(list.bytes / this.#perToken)
+    const common = commonBytes(last, list)
+    const added = list.bytes - common
+    const isAddedToOurs = common === last.bytes && ours.bytes - before.bytes === added && ours.tokens > before.tokens
+    const more = isAddedToOurs ? ours.tokens - before.tokens : added / this.#perToken
+    return Math.round((last.tokens * common) / last.bytes + more)
+  }
+
+  #cachedBy(own: Body, { list, tokens, at, counted, sent }: Cached): TokenCounts {
+    const { isAutomatic, inMessages, inPrompt, lifetime } = marksIn(own)
+    const ours = marksIn(sent)
+    const hasOurMarks = ours.isAutomatic || ours.inMessages + ours.inPrompt > 0
+    const isServed = !hasOurMarks || inputTokens(counted) > counted.input
+    const prompt = Math.min(tokens, Math.round(Buffer.byteLength(list.prompt) / this.#perToken))
+    const cacheable = !isServed ? 0 : isAutomatic || inMessages > 0 ? tokens : inPrompt > 0 ? prompt : 0
+    const last = this.#last
+    const lives = last && at - last.at <= LIVES[lifetime]
     // what the server had before this process, it would have had for the client too
-    const before = this.#isFirst && isMarked ? whole * readShare : 0
-    this.#isFirst = false
-    const read = Math.max(before, Math.min(known - this.#gone, whole))
-    const fresh = tokensOf(whole - read)
+    const known = last
+      ? lives
+        ? (last.cached * commonBytes(last, list)) / last.bytes
+        : 0
+      : (tokens * counted.cacheRead) / Math.max(1, inputTokens(counted))
+    const read = Math.round(Math.min(known, cacheable))
+    return {
+      ...NO_TOKENS,
+      input: tokens - cacheable,
+      cacheRead: read,
+      [lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m"]: cacheable - read,
+    }
+  }
+
+  #compact(last: Listed): void {
+    this.#isExact = false
     this.#count({
       ...NO_TOKENS,
-      cacheRead: tokensOf(read),
-      ...(isMarked ? { [marks.lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m"]: fresh } : { input: fresh }),
-      output,
+      cacheRead: last.cached,
+      input: last.tokens - last.cached,
+      output: SUMMARY_TOKENS,
     })
-    this.#tokens = tokensOf(whole)
-    this.#last = { prompt, messages, at }
-    if (this.#tokens > this.#facts.window * CLIENT_COMPACTS) {
-      this.#count({
-        ...NO_TOKENS,
-        cacheRead: isMarked ? this.#tokens : 0,
-        input: isMarked ? 0 : this.#tokens,
-        output: SUMMARY_TOKENS,
-      })
-      this.#gone += Math.round((whole - promptLength) * (1 - AFTER_COMPACTION))
-      this.#last = undefined
-    }
+    const prompt = Math.round(Buffer.byteLength(last.prompt) / this.#perToken)
+    const left = prompt + Math.round((last.tokens - prompt) * AFTER_COMPACTION)
+    this.#last = { ...last, tokens: left, cached: Math.min(last.cached, prompt) }
   }
 
   #count(counts: TokenCounts): void {
@@ -109,49 +140,41 @@ export class DirectBill {
     const cost = costOf(this.#facts, counts)
     if (cost.known) this.#dollars += cost.dollars
   }
+}
 
-  #common(last: Sent, now: Sent): number {
-    if (last.prompt !== now.prompt) return 0
-    let length = Buffer.byteLength(now.prompt)
-    for (const [at, [digest, size]] of now.messages.entries()) {
-      if (last.messages[at]?.[0] !== digest) break
-      length += size
-    }
-    return length
+type List = Pick<Listed, "prompt" | "messages" | "bytes">
+
+interface Cached {
+  readonly list: List
+  readonly tokens: number
+  readonly at: number
+  readonly counted: TokenCounts
+  readonly sent: Body
+}
+
+function listOf(body: Body): List {
+  const messages = Array.isArray(body.messages) ? body.messages.map(measured) : []
+  return { prompt: promptOf(body), messages, bytes: sizeOf(body) }
+}
+
+const promptOf = ({ system, tools }: Body): string => JSON.stringify([unmarked(system), unmarked(tools)])
+
+/** Bytes that both begin with. */
+function commonBytes(last: Listed, now: List): number {
+  if (last.prompt !== now.prompt) return 0
+  let length = Buffer.byteLength(now.prompt)
+  for (const [at, { digest, bytes }] of now.messages.entries()) {
+    if (last.messages[at]?.digest !== digest) break
+    length += bytes
   }
+  return length
 }
 
 /** Bytes of a body, marks aside. */
-export function sizeOf(body: Body): number {
-  const prompt = Buffer.byteLength(JSON.stringify([unmarked(body.system), unmarked(body.tools)]))
+function sizeOf(body: Body): number {
   const listed = Array.isArray(body.messages) ? body.messages : []
-  return listed.reduce((sum: number, message: object) => sum + measured(message)[1], prompt)
-}
-
-/** Of each message once: a caller's messages never change. */
-const measures = new WeakMap<object, readonly [string, number]>()
-
-function measured(message: object): readonly [string, number] {
-  const known = measures.get(message)
-  if (known) return known
-  const text = JSON.stringify(unmarked(message))
-  const measure = [digestOf(text), Buffer.byteLength(text)] as const
-  measures.set(message, measure)
-  return measure
-}
-
-/** The block that a client puts in front of its prompt and that the server does not count as part of it. */
-const BILLING = /^x-anthropic-billing-header:/
-
-/** Without marks, and a text in its form as a block: both change from request to request. */
-export function unmarked(value: unknown): unknown {
-  if (Array.isArray(value))
-    return value.filter((item) => !BILLING.test(String((item as { text?: unknown } | null)?.text ?? ""))).map(unmarked)
-  if (typeof value !== "object" || value === null) return value
-  const { cache_control: _, ...rest } = value as Record<string, unknown>
-  const content =
-    "content" in rest && "role" in rest && typeof rest.content === "string"
-      ? [{ type: "text", text: rest.content }]
-      : rest.content
-  return "content" in rest ? { ...rest, content: Array.isArray(content) ? content.map(unmarked) : content } : rest
+  return listed.reduce(
+    (sum: number, message: object) => sum + measured(message).bytes,
+    Buffer.byteLength(promptOf(body)),
+  )
 }

@@ -7,7 +7,9 @@ import { NO_TOKENS } from "../base/token-counts.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { Reader } from "../conversation/follow/match.ts"
 import type { IncomingResponse } from "../conversation/incoming.ts"
+import { isBoundaryEntry, isDecision } from "../journal/entries.ts"
 import type { ToolUse } from "../messages/blocks.ts"
+import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { refusesThinking } from "../model/refused-thinking.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
@@ -26,8 +28,8 @@ export interface ManagedParts {
   readonly facts: ModelFacts
   /** Nothing is changed: the journal is kept, and what would have been done is said. */
   readonly observes: boolean
-  /** Gives the model the tool Recall. */
-  readonly recalls: boolean
+  /** Whether the model gets the tool Recall: once something has left the context, or always. */
+  readonly recalls: boolean | "always"
   /** Reads the caller's messages, which never change. */
   readonly read: Reader
   /** What this process knew of it when it was closed. */
@@ -40,6 +42,9 @@ export interface ManagedParts {
 }
 
 type Messages = ModelRequest["messages"]
+
+/** Decisions by which something leaves the context, besides a boundary. */
+const LEAVES: ReadonlySet<string> = new Set(["tool-results-cleared", "folded", "snipped"])
 
 const FAILURES = 3 // in a row switch it off
 const REST_MS = 5 * 60_000 // then it is tried again: a full disk may have room by then
@@ -67,6 +72,8 @@ export class ManagedConversation {
   #input = 0
   #last: Promise<unknown> = Promise.resolve()
   #waiting = 0
+  /** Something has left the context since this process opened it. */
+  #hasLeft = false
   /** What the journal had cost before this process, and what of this process is not in it. */
   readonly #before: number
   #unrecorded: number | undefined = 0
@@ -77,6 +84,16 @@ export class ManagedConversation {
     this.#before = parts.chat.ledger().dollars
     this.#passed = parts.earlier?.passedThrough ?? this.#passed
     this.#direct = new DirectBill(parts.facts)
+    parts.chat.on("entry", ({ entry }) => {
+      if (isBoundaryEntry(entry) || (isDecision(entry) && LEAVES.has(entry.subtype))) this.#hasLeft = true
+    })
+  }
+
+  /** Whether requests have the tool Recall. The journal's prompt says so, also in the next process. */
+  get offersRecall(): boolean {
+    const { recalls, observes, chat } = this.#parts
+    if (!recalls || observes) return false
+    return recalls === "always" || chat.views.context.toolNames.includes(RECALL_TOOL)
   }
 
   get isBusy(): boolean {
@@ -124,12 +141,11 @@ export class ManagedConversation {
       return this.#beside(given)
     }
     this.#requests++
-    const { recalls, observes, onRequest } = this.#parts
-    const request = recalls && !observes ? { ...given, body: withRecall(given.body) } : given
-    onRequest(request)
+    const request = this.offersRecall ? { ...given, body: withRecall(given.body) } : given
+    this.#parts.onRequest(request)
     try {
-      const body = await this.#body(request).catch((error: unknown) => this.#instead(request, error))
-      return this.#plan(request, { ...body, own: given.body, end })
+      const decided = await this.#body(request).catch((error: unknown) => this.#instead(request, error))
+      return this.#plan(decided.request ?? request, { ...decided, own: given.body, end })
     } catch (error) {
       end() // the next one must not wait for it
       throw error
@@ -158,18 +174,41 @@ export class ManagedConversation {
     }
   }
 
-  async #body({ body }: CallerRequest): Promise<Decided> {
-    const { chat, observes, read } = this.#parts
-    if (this.#isOff) return observes ? {} : { ...ownMessages(body), passedThrough: "switched-off" }
-    const list = body.messages as Messages
-    const answers = (calls: readonly ToolUse[]) => recallResults(calls, chat.past)
-    const { how } = await chat.follow(list, { ...promptIn(body), read, answers })
+  async #body(given: CallerRequest): Promise<Decided> {
+    const { chat, observes } = this.#parts
+    if (this.#isOff) return observes ? {} : { ...ownMessages(given.body), passedThrough: "switched-off" }
+    const { how, unasked } = await this.#follow(given)
+    if (unasked) this.#parts.log(`${chat.id}: results that no call waits for are left out: ${unasked.join(", ")}`)
     if (observes) return {}
-    const { messages } = await chat.prepare()
+    const first = await chat.prepare()
     const isAside = how === "aside"
-    if (!isAside) this.#keepGood(list, messages)
+    const request = isAside ? given : await this.#offerRecall(given)
+    const { messages } = request === given ? first : await chat.prepare()
+    const { body } = request
+    if (!isAside) this.#keepGood(body.messages as Messages, messages)
     if (!(await this.#mayGoOn(body))) return { refusal: NOT_SENT }
-    return { body: bodyWith(body, { messages, writesCache: !isAside }), isAside }
+    return { request, body: bodyWith(body, { messages, writesCache: !isAside }), isAside }
+  }
+
+  #follow({ body }: CallerRequest) {
+    const { chat, observes, read, recalls } = this.#parts
+    const answers = (calls: readonly ToolUse[]) => recallResults(calls, chat.past)
+    const willRecall = recalls !== false && !observes && hasRecall(withRecall(body))
+    return chat.follow(body.messages as Messages, { ...promptIn(body), read, answers, willRecall })
+  }
+
+  /**
+   * The tool is in front of everything that the server has cached, and a conversation from which nothing has left does not need it. So it
+   * comes with the request in which something leaves: that one finds little in the cache anyway. The journal has it as another prompt.
+   */
+  async #offerRecall(request: CallerRequest): Promise<CallerRequest> {
+    if (!this.#hasLeft || !this.#parts.recalls || this.offersRecall) return request
+    const body = withRecall(request.body)
+    if (body === request.body) return request
+    const offered = { ...request, body }
+    this.#parts.onRequest(offered)
+    await this.#follow(offered)
+    return offered
   }
 
   /** A failure after the rest switches it off again. */
@@ -328,14 +367,14 @@ export class ManagedConversation {
     this.#sent = input
     this.#read += read
     this.#input += input
-    const output = usage.output_tokens ?? 0
     // the caller need not wait for this
-    setImmediate(() => {
-      this.#direct.learn(sent, input)
-      this.#direct.add(own, { at, output, readShare: input === 0 ? 0 : read / input })
-    })
+    setImmediate(() => this.#direct.add(own, { at, usage: countable(usage), sent }))
   }
 }
+
+/** Servers leave out what they do not count. */
+const countable = ({ input_tokens, output_tokens, ...usage }: Record<string, unknown>): Usage =>
+  ({ ...usage, input_tokens: Number(input_tokens ?? 0), output_tokens: Number(output_tokens ?? 0) }) as Usage
 
 interface Refused {
   readonly status: number
@@ -345,6 +384,8 @@ interface Refused {
 
 interface Decided {
   readonly body?: Body
+  /** What `body` was made of, where that is not what was given. */
+  readonly request?: CallerRequest
   /** The caller asks about the conversation: it is no part of it. */
   readonly isAside?: boolean
   readonly refusal?: string

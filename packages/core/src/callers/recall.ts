@@ -10,6 +10,7 @@ import { recallTool } from "../tools/session/recall.ts"
 import { RECALL_TOOL, type RecallSource } from "../tools/session/recall-source.ts"
 import { recalled } from "../tools/session/recall-text.ts"
 import type { Body } from "./plan.ts"
+import { writtenLike } from "./source-text.ts"
 
 /** Answers that only ask Recall, in one turn. Then the model has to go on with what it has. */
 const MOST_ROUNDS = 12
@@ -24,7 +25,7 @@ export function withRecall(body: Body): Body {
   if (!Array.isArray(tools) || tools.length === 0) return body
   return tools.some((tool: { name?: unknown } | null) => tool?.name === RECALL_TOOL)
     ? body
-    : { ...body, tools: [DEFINITION, ...tools] }
+    : writtenLike(body, { ...body, tools: [DEFINITION, ...tools] })
 }
 
 export const hasRecall = ({ tools }: Body): boolean => Array.isArray(tools) && tools[0] === DEFINITION

@@ -6,6 +6,7 @@ import type { IncomingHttpHeaders } from "node:http"
 import Anthropic from "@anthropic-ai/sdk"
 import { asBytes, bodyWith } from "../body.ts"
 import type { Body, CallerRequest } from "../plan.ts"
+import { writtenLike } from "../source-text.ts"
 
 /** A request over HTTP. */
 export interface HttpRequest extends CallerRequest {
@@ -46,12 +47,12 @@ function bodyFor(client: Body, text: string): string | Buffer<ArrayBuffer> {
   const own = JSON.parse(text) as Body
   if (!Array.isArray(own.messages) || (own.tools === undefined) !== (client.tools === undefined)) return text
   const { max_tokens, tool_choice, stream, messages } = own
-  const whole = {
+  const whole = writtenLike(client, {
     ...withoutForm(client),
     max_tokens: budgetIn(client) < Number(max_tokens) ? max_tokens : client.max_tokens,
     ...(tool_choice === undefined ? {} : { tool_choice }),
     stream: stream === true,
-  }
+  })
   return asBytes(bodyWith(whole, { messages: messages as never, writesCache: false }))
 }
 

@@ -1,6 +1,7 @@
 /** The conversations of callers that speak HTTP: a proxy's clients, and clients of the SDK with our `fetch`. */
 import { CallerConversations, type CallerOptions } from "../conversations.ts"
 import type { Body, ConversationStatus, Plan } from "../plan.ts"
+import { hasSourceText } from "../source-text.ts"
 import { asClient, type HttpRequest, type Way } from "./as-client.ts"
 import { clientOf, isAside, isThreaded, namedIn, takesListForThread } from "./client-identity.ts"
 
@@ -31,7 +32,8 @@ export class HttpConversations {
     const request = { headers, query, body, caller, betas: betasIn(headers) }
     if (isThreaded(body) && takesListForThread(headers) && !this.#observes) return NO_THREADS
     const isOther = isThreaded(body) || isAside(named === undefined ? client : unnamed, body)
-    return isOther ? this.#conversations.aside(request) : this.#conversations.take(request)
+    if (isOther) return this.#conversations.aside(request)
+    return hasSourceText(body) ? this.#conversations.take(request) : this.#conversations.unreadable(request)
   }
 
   /** Where the journals are. */

@@ -1,7 +1,11 @@
 /**
  * Parses the bodies of requests that grow. A client sends its whole conversation again with every request, and all but the end of it is what
- * it sent before. So messages whose bytes are known are not parsed again: they are the same objects. Treat them as read-only.
+ * it sent before. So messages whose bytes are known are not parsed again: they are the same objects. Treat them as read-only. The texts of
+ * body and messages are kept with them, for what is sent in their place.
  */
+import { parseExact } from "../../messages/exact-json.ts"
+import { minified } from "../../messages/json-text.ts"
+import { keepBodyText, keepMessageText } from "../source-text.ts"
 
 /** Smaller ones are parsed faster than compared. */
 const SMALLEST_BYTES = 64 * 1024
@@ -12,20 +16,29 @@ const QUOTE = 0x22
 const BACKSLASH = 0x5c
 const COMMA = 0x2c
 const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
-const MESSAGES_KEY = '"messages"'
-/** A letter written as an escape: it could spell the key once more. */
-const ESCAPED_LETTERS = ["\\u006", "\\u007"]
 
 type JsonObject = Readonly<Record<string, unknown>>
 
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
 interface ParsedBody {
   readonly raw: Buffer
-  /** Where the list of messages begins, after its bracket. */
-  readonly start: number
-  /** Where each message ends. */
-  readonly ends: readonly number[]
+  /** The list of messages, inside its brackets. */
+  readonly list: Range
+  readonly places: readonly Range[]
   readonly messages: readonly unknown[]
 }
+
+/** What a body has in common with an earlier one: so many messages. */
+interface Known {
+  readonly known: ParsedBody | undefined
+  readonly count: number
+}
+
+const NONE: Known = { known: undefined, count: 0 }
 
 export class ParsedBodies {
   readonly #mostBytes: number
@@ -36,28 +49,28 @@ export class ParsedBodies {
     this.#mostBytes = mostBytes
   }
 
-  /** Like `JSON.parse`: throws where that throws. */
+  /** Like `JSON.parse`: throws where that throws. Fields that would change keep their texts: see `parseExact`. */
   parse(raw: Buffer): unknown {
-    if (raw.length < SMALLEST_BYTES) return JSON.parse(raw.toString("utf8"))
-    const { known, count } = this.#longest(raw)
+    const isLarge = raw.length >= SMALLEST_BYTES
+    const { known, count } = isLarge ? this.#longest(raw) : NONE
     const extended = known && extend(raw, known, count)
     const longer = known && extended && indexed(raw, extended, { known, count })
-    if (longer) {
-      this.#keep(longer, isMostOf(count, known) ? known : undefined)
-      return extended
-    }
-    const value = JSON.parse(raw.toString("utf8")) as JsonObject | null
-    const parsed = value && indexed(raw, value)
-    if (parsed) this.#keep(parsed)
-    return value
+    const value = longer ? extended : (JSON.parse(raw.toString("utf8")) as JsonObject | null)
+    const parsed = longer ?? (value && indexed(raw, value))
+    if (!parsed) return value
+    const messages = exactMessages(parsed, longer ? count : 0)
+    if (isLarge) this.#keep({ ...parsed, messages }, longer && isMostOf(count, known) ? known : undefined)
+    const body = { ...value, messages }
+    keepBodyText(body, bodyText(parsed))
+    return body
   }
 
   /** The body that has the most messages in common with these bytes. */
-  #longest(raw: Buffer): { readonly known: ParsedBody | undefined; readonly count: number } {
-    let best: { known: ParsedBody | undefined; count: number } = { known: undefined, count: 0 }
+  #longest(raw: Buffer): Known {
+    let best = NONE
     for (const known of this.#known) {
       const common = commonLength(raw, known.raw)
-      const count = known.ends.findLastIndex((end) => end <= common) + 1
+      const count = known.places.findLastIndex(({ end }) => end <= common) + 1
       if (count > best.count) best = { known, count }
     }
     return best
@@ -89,50 +102,75 @@ function commonLength(a: Buffer, b: Buffer): number {
 }
 
 /** `undefined` where the bytes are not plainly a longer list of messages: they are then parsed as a whole. */
-function extend(raw: Buffer, { start, ends, messages }: ParsedBody, count: number): JsonObject | undefined {
-  const next = skipSpace(raw, ends[count - 1]!)
+function extend(raw: Buffer, { list, places, messages }: ParsedBody, count: number): JsonObject | undefined {
+  const next = skipSpace(raw, places[count - 1]!.end)
   if (raw[next] !== COMMA && raw[next] !== CLOSE_LIST) return undefined
   const from = raw[next] === COMMA ? skipSpace(raw, next + 1) : next
   if (raw[next] === COMMA && raw[from] === CLOSE_LIST) return undefined // not JSON: let the parser say so
-  const value = JSON.parse(Buffer.concat([raw.subarray(0, start), raw.subarray(from)]).toString("utf8")) as JsonObject
-  return { ...value, messages: [...messages.slice(0, count), ...(value.messages as unknown[])] }
+  const value = JSON.parse(
+    Buffer.concat([raw.subarray(0, list.start), raw.subarray(from)]).toString("utf8"),
+  ) as JsonObject
+  if (!Array.isArray(value.messages)) return undefined
+  return { ...value, messages: [...messages.slice(0, count), ...value.messages] }
 }
 
-/** `undefined` where the list cannot be found without doubt, or has something other than objects. */
+/** `undefined` where there is not one list of messages, or something other than objects is in it. The bytes are valid JSON. */
 function indexed(
   raw: Buffer,
   { messages }: JsonObject,
   extended?: { readonly known: ParsedBody; readonly count: number },
 ): ParsedBody | undefined {
-  const start = extended?.known.start ?? listStart(raw)
-  if (start === undefined || !Array.isArray(messages)) return undefined
-  const ends = extended ? extended.known.ends.slice(0, extended.count) : []
-  let at = skipSpace(raw, ends.at(-1) ?? start)
-  while (raw[at] !== CLOSE_LIST) {
-    if (raw[at] === COMMA) at = skipSpace(raw, at + 1)
-    if (raw[at] !== OPEN_OBJECT) return undefined
-    at = valueEnd(raw, at)
-    ends.push(at)
-    at = skipSpace(raw, at)
-  }
-  const rest = raw.subarray(at)
-  const isTwice = [MESSAGES_KEY, ...ESCAPED_LETTERS].some((text) => rest.includes(text))
-  return isTwice || ends.length !== messages.length ? undefined : { raw, start, ends, messages }
-}
-
-/** After the bracket of the list of messages. The text is valid JSON, and an object. */
-function listStart(raw: Buffer): number | undefined {
+  if (!Array.isArray(messages)) return undefined
+  const places = extended ? extended.known.places.slice(0, extended.count) : []
+  let list: Range | undefined
   let at = skipSpace(raw, skipSpace(raw, 0) + 1)
   while (raw[at] === QUOTE) {
     const keyEnd = stringEnd(raw, at)
-    const isIt = raw.subarray(at, keyEnd).equals(Buffer.from(MESSAGES_KEY))
-    at = skipSpace(raw, skipSpace(raw, keyEnd) + 1) // the colon
-    if (isIt) return raw[at] === OPEN_LIST ? at + 1 : undefined
-    at = skipSpace(raw, valueEnd(raw, at))
+    const isList = JSON.parse(raw.toString("utf8", at, keyEnd)) === "messages"
+    const start = skipSpace(raw, skipSpace(raw, keyEnd) + 1) // after the colon
+    if (isList && (list || raw[start] !== OPEN_LIST)) return undefined
+    const end = isList ? listEnd(raw, start + 1, places) : valueEnd(raw, start)
+    if (end === undefined) return undefined
+    if (isList) list = { start: start + 1, end: end - 1 }
+    at = skipSpace(raw, end)
     if (raw[at] === COMMA) at = skipSpace(raw, at + 1)
   }
-  return undefined
+  return list && places.length === messages.length ? { raw, list, places, messages } : undefined
 }
+
+/** After its bracket. Takes down where each message is; those that are known already are passed over. */
+function listEnd(raw: Buffer, start: number, places: Range[]): number | undefined {
+  let at = skipSpace(raw, places.at(-1)?.end ?? start)
+  while (raw[at] !== CLOSE_LIST) {
+    if (raw[at] === COMMA) at = skipSpace(raw, at + 1)
+    if (raw[at] !== OPEN_OBJECT) return undefined
+    const end = valueEnd(raw, at)
+    places.push({ start: at, end })
+    at = skipSpace(raw, end)
+  }
+  return at + 1
+}
+
+/** The messages after the first `count`, which are known, with their texts. */
+function exactMessages({ raw, list, places, messages }: ParsedBody, count: number): readonly unknown[] {
+  return messages.map((message, at) => {
+    if (at < count) return message
+    const { start, end } = places[at]!
+    const text = raw.toString("utf8", start, end)
+    const plain = JSON.stringify(message)
+    const bare = text === plain ? text : minified(text)
+    const exact = bare === plain ? message : parseExact(bare)
+    const before = raw.toString("utf8", places[at - 1]?.end ?? list.start, start)
+    keepMessageText(exact as object, { before, text: text === plain ? undefined : text })
+    return exact
+  })
+}
+
+/** With an empty list of messages, and what is between the last message and the end of the list. */
+const bodyText = ({ raw, list, places }: ParsedBody) => ({
+  text: raw.toString("utf8", 0, list.start) + raw.toString("utf8", list.end),
+  after: raw.toString("utf8", places.at(-1)?.end ?? list.start, list.end),
+})
 
 function skipSpace(raw: Buffer, from: number): number {
   let at = from
