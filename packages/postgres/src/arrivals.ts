@@ -115,7 +115,6 @@ export class Arrivals {
 
   async #connect(): Promise<PoolClient | undefined> {
     const client = await this.#free()
-    client?.on("error", () => undefined)
     const isHeard = client !== undefined && (await arrives(client, this.#pool).catch(() => false))
     if (!isHeard) {
       client?.release(true)

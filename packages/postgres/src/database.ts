@@ -8,7 +8,7 @@ import type { Pool, PoolClient } from "pg"
 import { bytesIn } from "./bytea.ts"
 import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
 import { refuseNewer } from "./migrate.ts"
-import { connectionOf } from "./pool.ts"
+import { connectionOf, keepErrorListeners } from "./pool.ts"
 import { schemaProblem } from "./schema-problem.ts"
 
 export interface DatabaseOptions {
@@ -41,8 +41,7 @@ export class Database {
     this.#patienceMs = patienceMs
     this.#timeoutMs = timeoutMs
     this.#onWaiting = onWaiting
-    // without a listener, an idle connection that is cut would end the process
-    if (pool.listenerCount("error") === 0) pool.on("error", () => undefined)
+    keepErrorListeners(pool)
   }
 
   /** The rows that a function returns. */
@@ -137,7 +136,6 @@ export class Database {
       isUnknown ||= isUnreplicated(notice)
     }
     client.on("notice", onNotice)
-    client.on("error", ignore) // the query fails too; without a listener the process would end
     let failure: unknown
     try {
       const { rows } = await client.query(query)
@@ -149,7 +147,6 @@ export class Database {
     } finally {
       client.off("notice", onNotice)
       release(client, failure)
-      client.off("error", ignore)
     }
   }
 }

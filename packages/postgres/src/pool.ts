@@ -52,13 +52,31 @@ function newPool(connectionString: string, connectMs: number): Pool {
   })
 }
 
+/**
+ * Without a listener for errors, a connection that the server ends would end the process. The pool takes its own listener off when it hands a
+ * new connection over, and the server's last message may be in the same read: so each connection gets one when it is made, and keeps it. A
+ * query that was under way fails by itself.
+ */
+export function keepErrorListeners(pool: Pool): void {
+  if (pool.listenerCount("error") === 0) pool.on("error", ignore) // idle connections
+  if (!pool.listeners("connect").includes(addErrorListener)) pool.on("connect", addErrorListener)
+}
+
+function addErrorListener(client: PoolClient): void {
+  if (!client.listeners("error").includes(ignore)) client.on("error", ignore)
+}
+
+const ignore = () => undefined
+
 /** A free connection. A pool that someone else made may let callers wait for ever, so this one gives up. */
 export async function connectionOf(pool: Pool, timeoutMs: number): Promise<PoolClient> {
   const asked = pool.connect()
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new Error("timeout exceeded: no connection was free")), timeoutMs)
   try {
-    return await Promise.race([asked, late.promise])
+    const client = await Promise.race([asked, late.promise])
+    addErrorListener(client) // the pool may have made it before it was ours to use
+    return client
   } catch (error) {
     void asked.then(
       (client) => client.release(),

@@ -280,7 +280,7 @@ describe("connections", needs("postgres"), () => {
   )
 })
 
-const SILENT_POOL = { listenerCount: () => 1, on: () => undefined }
+const SILENT_POOL = { listenerCount: () => 1, listeners: () => [], on: () => undefined }
 
 const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
