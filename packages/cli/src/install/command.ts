@@ -24,7 +24,7 @@ export const run: Run = async ({ args, env, terminal }) => {
   const client = clientNamed(operands[0])
   const mode = values.mode ?? "observe"
   const program = [process.execPath, process.argv[1]!]
-  const plan = await planInstall({ client, env, home: strataDirectory(env), program, mode })
+  const plan = () => planInstall({ client, env, home: strataDirectory(env), program, mode })
   if (!(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
   terminal.print(
     `Done. Strata is in ${client} from its next start, in the mode "${mode}". "strata uninstall ${client}" takes it out again.\n`,
@@ -36,14 +36,12 @@ export const uninstall: Run = async ({ args, env, terminal }) => {
   const { values, operands } = readArguments(UNINSTALL, args)
   const client = clientNamed(operands[0])
   const home = strataDirectory(env)
-  const keepHook = () => (client === "claude-code" ? planKeepHookRemoval({ home }) : undefined)
-  const hasKeepHook = (await keepHook()) !== undefined
+  const hasKeepHook = client === "claude-code" && (await planKeepHookRemoval({ home })) !== undefined
   if ((await isInstalled({ client, home })) || !hasKeepHook) {
-    if (!(await isAccepted(await planUninstall({ client, home }), terminal, values.yes))) return NOT_DONE
+    if (!(await isAccepted(() => planUninstall({ client, home }), terminal, values.yes))) return NOT_DONE
   }
   // planned only now: both change the same file
-  const plan = await keepHook()
-  if (plan && !(await isAccepted(plan, terminal, values.yes))) return NOT_DONE
+  if (hasKeepHook && !(await isAccepted(() => planKeepHookRemoval({ home }), terminal, values.yes))) return NOT_DONE
   terminal.print(`Done. Strata is no longer in ${client}.\n`)
   return DONE
 }
@@ -54,20 +52,32 @@ function clientNamed(name: string | undefined): Client {
   return client
 }
 
-/** Shows what would change, and changes it if the person agrees. */
-export async function isAccepted(plan: Plan, terminal: Terminal, isSure: boolean): Promise<boolean> {
-  for (const { path, before = "", after = "" } of plan.changes) {
+/** Shows what would change, and changes it if the person agrees. What another program wrote in the meantime is shown, and asked about, anew. */
+export async function isAccepted(
+  makePlan: () => Promise<Plan | undefined>,
+  terminal: Terminal,
+  isSure: boolean,
+): Promise<boolean> {
+  for (;;) {
+    const plan = await makePlan()
+    if (!plan) return true // another process has done it
+    show(plan, terminal)
+    const answer = isSure ? "yes" : await askForWord("Change this? yes or no: ", ["yes", "no"])
+    if (answer !== "yes") {
+      terminal.print(`${answer === undefined ? "\n" : ""}Nothing was changed.\n`)
+      return false
+    }
+    if ((await plan.apply()) === "applied") return true
+    terminal.print("Another program has changed the file in the meantime, so nothing was written. The change is now:\n")
+  }
+}
+
+function show({ changes, notes }: Plan, terminal: Terminal): void {
+  for (const { path, before = "", after = "" } of changes) {
     terminal.print(`${printable(path)}\n`)
     const [old, new_] = [before.split("\n"), after.split("\n")]
     for (const line of old.filter((each) => !new_.includes(each))) terminal.print(`  - ${printable(line)}\n`)
     for (const line of new_.filter((each) => !old.includes(each))) terminal.print(`  + ${printable(line)}\n`)
   }
-  for (const note of plan.notes) terminal.print(`${note}\n`)
-  const answer = isSure ? "yes" : await askForWord("Change this? yes or no: ", ["yes", "no"])
-  if (answer !== "yes") {
-    terminal.print(`${answer === undefined ? "\n" : ""}Nothing was changed.\n`)
-    return false
-  }
-  await plan.apply()
-  return true
+  for (const note of notes) terminal.print(`${note}\n`)
 }

@@ -74,8 +74,8 @@ async function hook({ install, uninstall, yes }: HookValues, { env, terminal }: 
   if (install !== undefined && uninstall !== undefined) throw new UsageError("Give --install or --uninstall, not both.")
   const home = strataDirectory(env)
   const program = [process.execPath, process.argv[1]!]
-  const plan = install === undefined ? await planKeepHookRemoval({ home }) : await planKeepHook({ env, program, home })
-  if (!plan) throw new UsageError("Claude Code has no hook that keeps its sessions. Nothing was changed.")
+  const plan = () => (install === undefined ? planKeepHookRemoval({ home }) : planKeepHook({ env, program, home }))
+  if (!(await plan())) throw new UsageError("Claude Code has no hook that keeps its sessions. Nothing was changed.")
   if (!(await isAccepted(plan, terminal, yes))) return NOT_DONE
   terminal.print(
     install === undefined

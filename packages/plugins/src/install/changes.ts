@@ -1,8 +1,9 @@
 /**
  * Changes to the files of another agent: shown first, with a copy of what was there, and taken back to the exact bytes. A file that someone
- * has changed since loses only what was added.
+ * has changed since loses only what was added. Nothing is written over what another program wrote after the change was shown.
  */
-import { hash } from "node:crypto"
+import { isUtf8 } from "node:buffer"
+import { hash, randomUUID } from "node:crypto"
 import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { StrataError } from "@strata/core"
@@ -21,23 +22,35 @@ export interface Installed {
   readonly files: readonly { readonly path: string; readonly before: string | null; readonly after: string }[]
 }
 
+/** `changed`: a file is no longer as it was when the change was planned. Nothing was written. */
+export type ChangeOutcome = "applied" | "changed"
+
+/** The text of a file stands for its bytes, so a file whose bytes are no text is refused. */
 export async function textIn(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, "utf8")
-  } catch (error) {
+  const bytes = await readFile(path).catch((error: unknown) => {
     if (Object(error).code === "ENOENT") return undefined
     throw error
-  }
+  })
+  if (bytes && !isUtf8(bytes))
+    throw new StrataError(
+      `The file ${path} is not written in UTF-8, so Strata cannot change it without damage. Nothing was changed. Save it as UTF-8, then try again.`,
+    )
+  return bytes?.toString()
 }
 
 /** The copy first: whatever happens then, nothing is lost. */
-export async function applyChanges(client: string, changes: readonly FileChange[], home: string): Promise<void> {
+export async function applyChanges(
+  client: string,
+  changes: readonly FileChange[],
+  home: string,
+): Promise<ChangeOutcome> {
   const files = changes.map(({ path, before, after }) => ({ path, before: before ?? null, after: digest(after ?? "") }))
-  await write(
-    recordFile(home, client),
-    `${JSON.stringify({ version: 1, client, files } satisfies Installed, null, 2)}\n`,
-  )
-  for (const { path, after } of changes) if (after !== undefined) await write(path, after)
+  const record = recordFile(home, client)
+  const text = `${JSON.stringify({ version: 1, client, files } satisfies Installed, null, 2)}\n`
+  await replaceFile({ path: record, before: await textIn(record), after: text })
+  const outcome = await replaceFiles(changes)
+  if (outcome === "changed") await rm(record)
+  return outcome
 }
 
 export async function readInstalled(client: string, home: string): Promise<Installed | undefined> {
@@ -67,22 +80,41 @@ export async function changesBack(
   return changes
 }
 
-export async function takeBack(client: string, changes: readonly FileChange[], home: string): Promise<void> {
-  for (const { path, after } of changes) {
-    if (after === undefined) await rm(path)
-    else await write(path, after)
-  }
-  await rm(recordFile(home, client))
+export async function takeBack(client: string, changes: readonly FileChange[], home: string): Promise<ChangeOutcome> {
+  const outcome = await replaceFiles(changes)
+  if (outcome === "applied") await rm(recordFile(home, client))
+  return outcome
 }
 
-/** A link stays a link, and a file keeps its permissions. */
-async function write(given: string, text: string): Promise<void> {
+/** All of them or none. */
+async function replaceFiles(changes: readonly FileChange[]): Promise<ChangeOutcome> {
+  for (const [at, change] of changes.entries()) {
+    if ((await replaceFile(change)) === "applied") continue
+    for (const { path, before, after } of changes.slice(0, at))
+      await replaceFile({ path, before: after, after: before })
+    return "changed"
+  }
+  return "applied"
+}
+
+/**
+ * The only place that writes a file of another agent. It compares last of all, when the new text is on disk already and only has to take the
+ * old one's place. A link stays a link, and a file keeps its permissions.
+ */
+async function replaceFile({ path: given, before, after }: FileChange): Promise<ChangeOutcome> {
   const path = await realpath(given).catch(() => given)
   const mode = (await stat(path).catch(() => undefined))?.mode ?? 0o600
   await mkdir(dirname(path), { recursive: true })
-  const beside = `${path}.strata-new`
-  await writeFile(beside, text, { mode, flush: true })
-  await rename(beside, path)
+  const draft = `${path}.strata-${randomUUID()}`
+  try {
+    if (after !== undefined) await writeFile(draft, after, { mode, flag: "wx", flush: true })
+    if ((await textIn(path)) !== before) return "changed"
+    if (after === undefined) await rm(path, { force: true })
+    else await rename(draft, path)
+    return "applied"
+  } finally {
+    await rm(draft, { force: true })
+  }
 }
 
 const recordFile = (home: string, client: string) => join(home, "installed", `${client}.json`)

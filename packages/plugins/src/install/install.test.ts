@@ -3,6 +3,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -111,6 +112,55 @@ describe("an installation in Claude Code", () => {
     await expect(install()).rejects.toThrow("is installed in claude-code already")
     await uninstall()
     await expect(uninstall()).rejects.toThrow("is not installed in claude-code")
+  })
+})
+
+describe("what another program writes while the person is asked", () => {
+  const latin1 = Buffer.from('{"name": "J\u00fcrgen"}', "latin1")
+  const plans = {
+    install: () => planInstall(order()),
+    "keep --install": () => planKeepHook(order()),
+  }
+
+  it.each(["install", "keep --install"] as const)("is not overwritten by strata %s (BEY-16)", async (command) => {
+    writeFileSync(settings, "{}")
+    const plan = await plans[command]()
+    writeFileSync(settings, '{"theme":"dark"}')
+    expect(await plan.apply()).toBe("changed")
+    expect(readFileSync(settings, "utf8")).toBe('{"theme":"dark"}')
+    expect(readdirSync(dirname(settings))).toEqual(["settings.json"])
+    expect(await (await plans[command]()).apply()).toBe("applied")
+    expect(read().theme).toBe("dark")
+  })
+
+  it("is not overwritten where there were no settings (BEY-16)", async () => {
+    const plan = await planInstall(order())
+    writeFileSync(settings, '{"theme":"dark"}')
+    expect(await plan.apply()).toBe("changed")
+    expect(read()).toEqual({ theme: "dark" })
+  })
+
+  it("is not overwritten, and not removed, when Strata is taken out (BEY-16)", async () => {
+    await install()
+    const plan = await planUninstall(order())
+    writeFileSync(settings, JSON.stringify({ ...read(), theme: "dark" }))
+    expect(await plan.apply()).toBe("changed")
+    expect(read().pluginConfigs).toBeDefined()
+    expect(await (await planUninstall(order())).apply()).toBe("applied")
+    expect(read()).toEqual({ theme: "dark" })
+  })
+
+  it("stays as it is where it is not UTF-8, before and after an installation (BEY-16)", async () => {
+    writeFileSync(settings, latin1)
+    for (const plan of Object.values(plans)) await expect(plan()).rejects.toThrow(/not written in UTF-8.*Nothing was/)
+    expect(readFileSync(settings)).toEqual(latin1)
+    writeFileSync(settings, "{}")
+    await install()
+    const plan = await planUninstall(order())
+    writeFileSync(settings, latin1)
+    await expect(plan.apply()).rejects.toThrow("not written in UTF-8")
+    await expect(uninstall()).rejects.toThrow("not written in UTF-8")
+    expect(readFileSync(settings)).toEqual(latin1)
   })
 })
 

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process"
 import { StrataError } from "@strata/core"
 import type { Client, Environment, Installation } from "../clients.ts"
-import { applyChanges, changesBack, type FileChange, readInstalled, takeBack } from "./changes.ts"
+import { applyChanges, type ChangeOutcome, changesBack, type FileChange, readInstalled, takeBack } from "./changes.ts"
 import { installClaudeCode, installKeepHook, withoutClaudeCode, withoutKeepHook } from "./claude-code.ts"
 import { installOpencode, installPi, withoutOwnFile } from "./own-file.ts"
 
@@ -11,7 +11,8 @@ export interface Plan {
   readonly changes: readonly FileChange[]
   /** What the person should know. */
   readonly notes: readonly string[]
-  apply(): Promise<void>
+  /** Makes exactly these changes, or none: then plan again. */
+  apply(): Promise<ChangeOutcome>
 }
 
 export interface Order extends Omit<Installation, "hasMods"> {
