@@ -73,6 +73,18 @@ describe("keys never get into a text", () => {
   test("a key in use is removed whatever it looks like", () => {
     expect(redact("bad key: plain-word", ["plain-word"])).toBe("bad key: [key removed]")
     expect(redact("nothing to hide", [""])).toBe("nothing to hide")
+    expect(redact("key=ab12, and ab123 stays", ["ab12"])).toBe("key=[key removed], and ab123 stays")
+  })
+
+  test.each([
+    'it refuses access (HTTP 401). Put a key into its headers: "Authorization": "Bearer ${NAME}"',
+    "The header authorization must have the token: Bearer TOKEN.",
+    "Send Authorization: Bearer <your key>, or x-api-key: YOUR_API_KEY.",
+    "Bearer authentication is required. No Bearer token was sent with https://x/v1?key=<key>.",
+    "There is no key: set ANTHROPIC_API_KEY or ANTHROPIC_AUTH_TOKEN, or pass the option client.",
+    "Your key begins with sk-ant-... and is in the console.",
+  ])("what says where a key belongs stays: %s", (text) => {
+    expect(redact(text, ["a", "1"])).toBe(text)
   })
 
   test("ordinary words stay", () => {

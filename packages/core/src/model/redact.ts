@@ -1,21 +1,46 @@
 /**
- * Keeps keys out of every text a person or a log may see. Providers quote the key they refuse, and addresses carry keys as parameters.
+ * Keeps keys out of every text a person or a log may see. Providers quote the key they refuse, and addresses carry keys as parameters. What
+ * an explanation says in a key's place stays: without it, the person does not learn what to write there.
  */
 
 const HIDDEN = "[key removed]"
 
+/** `${NAME}`, `<key>`, `YOUR_KEY`: in a key's place. */
+const PLACEHOLDER = /^(?:[$<{[(%]|[A-Z]+(?:_[A-Z]+)*\W*$)/
+
+/** A word of a sentence, such as "Bearer authentication". */
+const WORD = /^[A-Za-z]{1,16}[.:;!?)]*$/
+
+interface KeyShape {
+  readonly shape: RegExp
+  /** What matches, and is no key. */
+  readonly not?: readonly RegExp[]
+}
+
 /** What keys look like. */
-const KEY_SHAPES: readonly RegExp[] = [
-  /\bsk-[\w-]{6,}/g, // Anthropic, OpenAI, OpenRouter and others that imitate them
-  /\bAIza[\w-]{20,}/g, // Google
-  /\bAKIA[A-Z0-9]{12,}/g, // AWS
-  /(?<=\bbearer\s+)[^\s"',]+/gi,
-  /(?<=[?&](?:key|api[-_]?key|access_token|token)=)[^&\s"']+/gi,
-  /(?<=\bx-api-key["']?\s*[:=]\s*["']?)[^\s"',]{6,}/gi,
+const KEY_SHAPES: readonly KeyShape[] = [
+  { shape: /\bsk-[\w-]{6,}/g }, // Anthropic, OpenAI, OpenRouter and others that imitate them
+  { shape: /\bAIza[\w-]{20,}/g }, // Google
+  { shape: /\bAKIA[A-Z0-9]{12,}/g }, // AWS
+  { shape: /(?<=\bbearer\s+)[^\s"',]+/gi, not: [PLACEHOLDER, WORD] },
+  { shape: /(?<=[?&](?:key|api[-_]?key|access_token|token)=)[^&\s"']+/gi, not: [PLACEHOLDER] },
+  { shape: /(?<=\bx-api-key["']?\s*[:=]\s*["']?)[^\s"',]{6,}/gi, not: [PLACEHOLDER] },
 ]
+
+const SHORTEST_ANYWHERE = 8 // characters: a shorter one may be a part of ordinary words
+const SHORTEST_KEY = 4 // characters: a shorter value of a header or a variable is no key, and may be a word
 
 /** `secrets` are keys known to be in use, which need not look like one. */
 export function redact(text: string, secrets: readonly string[] = []): string {
-  const withoutKnown = secrets.filter(Boolean).reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
-  return KEY_SHAPES.reduce((left, shape) => left.replace(shape, HIDDEN), withoutKnown)
+  const withoutKnown = secrets.filter(({ length }) => length >= SHORTEST_KEY).reduce(withoutKey, text)
+  return KEY_SHAPES.reduce(
+    (left, { shape, not = [] }) => left.replace(shape, (key) => (not.some((one) => one.test(key)) ? key : HIDDEN)),
+    withoutKnown,
+  )
+}
+
+function withoutKey(text: string, key: string): string {
+  if (key.length >= SHORTEST_ANYWHERE) return text.replaceAll(key, HIDDEN)
+  const literal = key.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")
+  return text.replace(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, "gu"), HIDDEN)
 }
