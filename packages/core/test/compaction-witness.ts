@@ -67,7 +67,8 @@ export class CompactionWitness {
     this.violations.push(...partedBonds(messages, new Set(kept)))
     if (this.compactions > 0 && this.#saidSince === 0) this.violations.push("two compactions, and nothing between them")
     if (trigger === "auto" && this.#left !== undefined) {
-      const least = this.#chat.thresholds.window * LEAST_NEW_CONTENT
+      const { window, blocking } = this.#chat.thresholds
+      const least = tokens >= blocking ? 1 : window * LEAST_NEW_CONTENT // nothing more fits: otherwise the conversation ends
       if (tokens - this.#left < least) this.violations.push(`compacted after ${tokens - this.#left} new tokens`)
     }
     this.compactions++

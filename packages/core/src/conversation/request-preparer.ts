@@ -97,25 +97,19 @@ export class RequestPreparer {
   }
 
   async prepare({ signal, durable = false }: PrepareOptions = {}): Promise<ModelRequest> {
-    const { layers, prompt, settings, record } = this.#parts
+    const { layers, prompt, record } = this.#parts
     for (const notice of this.#notices()) this.#notice(notice)
     await this.#deliverQueued()
     for (const results of this.#undecided) await layers.onToolResults(results)
     this.forgetUndecided()
     await prompt.settle() // its size is part of what the layers look at
-    await layers.beforeRequest(signal)
-    signal?.throwIfAborted()
-    await prompt.settle() // after a boundary it may be another one
-    await record.recordSession()
-    if (this.#context.isEmpty) throw new EmptyConversationError()
-    await this.#askToGoOn()
-    await this.#attachDue()
-    if (!settings.values.off) await this.#withholdMedia()
-    await this.#recordRepairs()
+    const { isLonger } = await this.#complete(signal)
+    if (isLonger && this.#isBlocked) await this.#complete(signal)
+    while (this.#isBlocked && (await layers.whenBlocked(signal))) await this.#complete(signal)
 
     const size = this.#context.size()
     const fill = this.#parts.fill()
-    if (fill.state === "blocked") throw this.#isFull(size.tokens)
+    if (this.#isBlocked) throw this.#isFull(size.tokens)
     await this.noteResults()
     await record.written()
     record.beginFlush() // the disk works while the request is built and answered
@@ -124,6 +118,22 @@ export class RequestPreparer {
     record.events.emit("prepared", { request: placed, size, fill })
     this.#preparedAt = record.clock.now()
     return placed
+  }
+
+  /** The layers act, and what the request still needs is added. `isLonger`: the layers have not seen all of it. */
+  async #complete(signal: AbortSignal | undefined): Promise<{ readonly isLonger: boolean }> {
+    const { layers, prompt, settings, record } = this.#parts
+    await layers.beforeRequest(signal)
+    signal?.throwIfAborted()
+    await prompt.settle() // after a boundary it may be another one
+    await record.recordSession()
+    if (this.#context.isEmpty) throw new EmptyConversationError()
+    const last = this.#context.newest?.uuid
+    await this.#askToGoOn()
+    await this.#attachDue()
+    if (!settings.values.off) await this.#withholdMedia()
+    await this.#recordRepairs()
+    return { isLonger: this.#context.newest?.uuid !== last }
   }
 
   /** What the view is, with a caller's order after it. Nothing is decided, and the cache gets no entry for it. */
@@ -166,6 +176,10 @@ export class RequestPreparer {
   /** What a fork starts from: the request as the views have it now, without breakpoints. */
   async forkRequest(): Promise<ModelRequest> {
     return this.#build("fork").request
+  }
+
+  get #isBlocked(): boolean {
+    return this.#parts.fill().state === "blocked"
   }
 
   get #context(): Views["context"] {

@@ -100,6 +100,8 @@ export interface Layer {
   onToolResults?(context: LayerContext, results: readonly ToolResult[]): Promise<Outcome | undefined>
   /** Before every request, in the order of the layers: the cheapest first. */
   beforeRequest?(context: LayerContext): Promise<Outcome | undefined>
+  /** Where no request fits after all that: what else makes room, whatever it costs. It is asked again as long as it answers. */
+  whenBlocked?(context: LayerContext): Promise<Outcome | undefined>
   /** After a response was recorded, in the background. */
   afterResponse?(context: LayerContext): Promise<Outcome | undefined>
   /** After a final answer, in the background. */

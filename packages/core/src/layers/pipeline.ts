@@ -87,14 +87,27 @@ export class LayerPipeline {
   }
 
   async beforeRequest(signal?: AbortSignal): Promise<void> {
-    for (const layer of this.#having("beforeRequest")) {
-      if (signal?.aborted) return // the caller gave up and knows it: what a layer left undone is no failure
+    await this.#actInTurn("beforeRequest", signal)
+  }
+
+  /** Whether a layer has made room. */
+  async whenBlocked(signal?: AbortSignal): Promise<boolean> {
+    return this.#actInTurn("whenBlocked", signal)
+  }
+
+  /** Whether a layer has decided anything. */
+  async #actInTurn(moment: "beforeRequest" | "whenBlocked", signal: AbortSignal | undefined): Promise<boolean> {
+    let hasDecided = false
+    for (const layer of this.#having(moment)) {
+      if (signal?.aborted) break // the caller gave up and knows it: what a layer left undone is no failure
       await this.#guarded(layer, async (finish) => {
         const context = this.#parts.context(signal)
-        const outcome = await layer.beforeRequest?.(context).catch(unlessAborted(context.signal))
+        const outcome = await layer[moment]?.(context).catch(unlessAborted(context.signal))
         await this.#carryOut({ layer, outcome, finish })
+        hasDecided ||= outcome !== undefined && outcome.drafts.length > 0
       })
     }
+    return hasDecided
   }
 
   /** What the layers want the request to carry, merged. */
@@ -257,7 +270,14 @@ export class LayerPipeline {
   }
 }
 
-type Hook = "onToolResults" | "beforeRequest" | "requestExtras" | "afterResponse" | "afterQuery" | "beforeExpiry"
+type Hook =
+  | "onToolResults"
+  | "beforeRequest"
+  | "whenBlocked"
+  | "requestExtras"
+  | "afterResponse"
+  | "afterQuery"
+  | "beforeExpiry"
 
 type Finish = (outcome: LayerOutcome) => void
 

@@ -32,7 +32,13 @@ export interface ByHand {
 }
 
 export function clearByHand(context: LayerContext, order: ClearingOrder): ByHand {
-  return "images" in order ? withhold(context) : clear(context, order)
+  return "images" in order ? withhold(context) : clear(context, order, "asked")
+}
+
+/** Where no request fits any more, the oldest results go, of any tool, until one does. Where none is left, images go. */
+export function clearBlocked(context: LayerContext): readonly DecisionDraft[] {
+  const { drafts } = clear(context, { downTo: context.thresholds.blocking - 1 }, "size")
+  return drafts.length > 0 ? drafts : withhold(context).drafts
 }
 
 function withhold(context: LayerContext): ByHand {
@@ -59,7 +65,7 @@ function writtenAgain(context: LayerContext, addresses: readonly string[]): numb
   return Math.round(estimator.blocks(blocks.filter((block) => !isMedia(block))))
 }
 
-function clear(context: LayerContext, order: Exclude<ClearingOrder, { images: true }>): ByHand {
+function clear(context: LayerContext, order: Exclude<ClearingOrder, { images: true }>, why: "asked" | "size"): ByHand {
   const found = surveyAll(context)
   const results = found.results.filter(
     isFree(context.views.context.storedMessages(), context.views.context.settled.count),
@@ -70,7 +76,7 @@ function clear(context: LayerContext, order: Exclude<ClearingOrder, { images: tr
       : untilFits(results, { excess: context.size.tokens - order.downTo, scale: found.scale })
   const toolUseIds = chosen.map(({ toolUseId }) => toolUseId)
   if (toolUseIds.length === 0) return { drafts: [], results: 0, images: 0, rewrites: 0 }
-  const drafts = clearing(context, { toolUseIds, memories: [] }, { why: "asked", found })
+  const drafts = clearing(context, { toolUseIds, memories: [] }, { why, found })
   const rewrites = drafts.find((draft) => draft.subtype === "tool-results-cleared")?.effect?.rewrites ?? 0
   return { drafts, results: toolUseIds.length, images: 0, rewrites }
 }

@@ -15,6 +15,7 @@ import type { ModelAccepts } from "../../tokens/model-facts.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import { askServer, triggerFor } from "./by-api.ts"
 import { deletions, whyLost } from "./by-cache-edit.ts"
+import { clearBlocked } from "./by-hand.ts"
 import { selectBySize } from "./by-size.ts"
 import { selectByTime } from "./by-time.ts"
 import { clearing, NOTHING, WITH_OTHERS } from "./clearing.ts"
@@ -35,19 +36,9 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
   return {
     name: "microcompact",
 
-    async beforeRequest(context): Promise<Outcome | undefined> {
-      const drafts = decide(context, mechanismsHere(context, place))
-      if (drafts.length === 0) return undefined
-      const cleared = clearedIn(drafts).flatMap(({ toolUseIds }) => toolUseIds)
-      return {
-        drafts,
-        message: ({ saved }) => messageFor(drafts, saved),
-        counts: clearedCounts(drafts),
-        async journaled() {
-          if (cleared.length > 0) onCleared?.(cleared)
-        },
-      }
-    },
+    beforeRequest: async (context) => outcomeOf(decide(context, mechanismsHere(context, place))),
+
+    whenBlocked: async (context) => (context.flags.on["clear-by-size"] ? outcomeOf(clearBlocked(context)) : undefined),
 
     /** Reads what is new, so that the next request need not. */
     async afterResponse({ views, flags }) {
@@ -61,6 +52,19 @@ export function microcompaction({ onCleared, isMain = true, serverClears = true 
       return mechanismsHere(context, place).has("by-api") ? askServer(context, sender) : undefined
     },
   }
+
+  function outcomeOf(drafts: readonly DecisionDraft[]): Outcome | undefined {
+    if (drafts.length === 0) return undefined
+    const cleared = clearedIn(drafts).flatMap(({ toolUseIds }) => toolUseIds)
+    return {
+      drafts,
+      message: ({ saved }) => messageFor(drafts, saved),
+      counts: clearedCounts(drafts),
+      async journaled() {
+        if (cleared.length > 0) onCleared?.(cleared)
+      },
+    }
+  }
 }
 
 /** Tokens that the next request will probably leave out. */
@@ -73,6 +77,7 @@ export const clearedNext = (context: LayerContext): number =>
 function messageFor(drafts: readonly Draft[], saved: number): string {
   const decisions = clearedIn(drafts)
   const count = decisions.reduce((sum, { toolUseIds }) => sum + toolUseIds.length, 0)
+  if (count === 0) return `Old images and documents were left out: ${grouped(saved)} tokens saved.`
   const results = count === 1 ? "1 old tool result was" : `${count} old tool results were`
   const tokens = `${grouped(saved)} tokens saved.`
   if (decisions.some(({ why }) => why === "cache-edit")) return `${results} deleted in the server's cache: ${tokens}`

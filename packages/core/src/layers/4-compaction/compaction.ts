@@ -100,10 +100,16 @@ export function compaction(options: CompactionOptions): Compactor {
   /** Why a compaction is due, if it is. */
   function dueNow(context: LayerContext): CompactionOrder | undefined {
     const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
-    if (isFull) return waitsForContent(context) ? undefined : { trigger: "auto" }
+    if (isFull) return waitsForContent(context) ? undefined : { trigger: "auto", ...routesLeft(context) }
     const planned = mayPlan(context) ? plannedCompaction(context, advance.isReady(context)) : undefined
     if (planned === undefined || waitsForContent(context, planned)) return undefined
     return { trigger: "auto", planned }
+  }
+
+  /** After failures no model is asked again. Where nothing more fits, quotations are still better than the end of the conversation. */
+  function routesLeft({ fill, flags, views }: LayerContext): Pick<CompactionOrder, "routes"> {
+    const hasFailed = views.compactions.failures >= flags.figures["compact-failures"]
+    return fill.state === "blocked" && hasFailed && options.offline ? { routes: ["offline"] } : {}
   }
 
   /** An early compaction can wait: after a failure or an undo it is left to the threshold. */

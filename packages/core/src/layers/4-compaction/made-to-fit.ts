@@ -78,7 +78,8 @@ function goalsOf({ context, figures, limits, order }: Situation): Goals {
   // after it there must be room for new content
   const roomy = limits.blocking - Math.floor(limits.window * LEAST_NEW_SHARE)
   const isByHand = order.trigger === "manual"
-  const most = Math.min(worthIt, isByHand ? limits.blocking - 1 : roomy)
+  const isForced = context.fill.state === "blocked" // little room is better than no request at all
+  const most = Math.min(worthIt, isByHand || isForced ? limits.blocking - 1 : roomy)
   return {
     wanted: isByHand ? most : Math.min(most, limits.autoCompact - 1),
     most,

@@ -132,7 +132,7 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
   if (!cut.summarised.some(({ type }) => type === "assistant") || isAllKept(situation, cut))
     return refused("nothing-to-summarise", "There is no answer to summarise yet. Nothing was changed.")
   if (!isAutomatic) return undefined
-  if (compactions.failures >= figures.failures)
+  if (compactions.failures >= figures.failures && !isWithoutModel(order))
     return refused(
       "stopped-after-failures",
       `Automatic compaction has stopped after ${compactions.failures} failures in a row. Everything is kept. Try by hand with /compact: a success starts it again.`,
@@ -144,7 +144,7 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
     )
   if (order.attempt) return undefined // the same compaction again, aimed lower
   const since = context.size.tokens - (compactions.last?.tokensAfter ?? Number.NEGATIVE_INFINITY)
-  if (since < (isForced ? newContent(limits) : wantedContent(order, limits)))
+  if (since < leastSince(situation))
     return refused(
       "too-soon",
       `Only about ${grouped(Math.max(0, since))} tokens are new since the last compaction, and what it left nearly fills the window. Nothing was changed. Go back to an earlier message, or use a model with a larger window.`,
@@ -153,6 +153,15 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
 }
 
 const newContent = ({ window }: Thresholds): number => Math.floor(window * LEAST_NEW_SHARE)
+
+/** How much must be new since the last compaction. Anything is enough where no request fits any more: otherwise the conversation would end here. */
+function leastSince({ context, order, limits }: Situation): number {
+  if (context.fill.state === "blocked") return 1
+  return order.overflowed ? newContent(limits) : wantedContent(order, limits)
+}
+
+/** Nothing is paid, so it is tried even after failures. */
+const isWithoutModel = ({ routes }: CompactionOrder): boolean => routes?.every((name) => name === "offline") ?? false
 
 /** Whether an automatic compaction can wait until more is new: what the last one left is large, and there is still room. */
 export function waitsForContent(context: LayerContext, planned?: string): boolean {
