@@ -1,5 +1,13 @@
 import { describe, expect, test } from "vitest"
-import { ConversationNotFoundError, kindOfError, LockLostError, reasonOf, StrataError } from "./errors.ts"
+import {
+  ConversationNotFoundError,
+  JournalOpenError,
+  JournalWriteError,
+  kindOfError,
+  LockLostError,
+  reasonOf,
+  StrataError,
+} from "./errors.ts"
 
 test("the reason of an error is the system's code, and of our own errors the sentence", () => {
   expect(reasonOf(Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" }))).toBe("ENOSPC")
@@ -40,5 +48,33 @@ describe("errors are recognised by their code", () => {
   test("what is no error of ours is none, whatever it is", () => {
     for (const value of [undefined, null, 1, "a", {}, { code: "strata" }, new Error("a")])
       expect(value instanceof StrataError).toBe(false)
+  })
+})
+
+describe("JRN-3 a failure of the operating system", () => {
+  const failure = (code: string) => Object.assign(new Error(`${code}: no`), { code })
+  const opening = (code: string) => new JournalOpenError({ path: "/j", access: "write", cause: failure(code) }).message
+  const writing = (code: string) => new JournalWriteError("/j", failure(code)).message
+
+  test.each([
+    ["ENOSPC", "the disk is full", "Free some disk space."],
+    ["EDQUOT", "the disk quota is used up", "Free some disk space, or raise the quota."],
+    ["EROFS", "the disk is read-only", "Make it writable."],
+    ["EACCES", "permission denied", "Check the permissions."],
+    ["EMFILE", "this process has too many open files", "Raise the limit"],
+    ["ENFILE", "the machine has too many open files", "Close other programs."],
+    ["EIO", "the disk reports an error", "Check the disk"],
+    ["EUNKNOWN", "EUNKNOWN", "Check the path, the permissions and the disk."],
+  ])("%s says what it means, and its own way out", (code, is, help) => {
+    for (const message of [opening(code), writing(code)]) {
+      expect(message).toContain(`(${is}`)
+      expect(message).toContain(help)
+      expect(message.includes("disk space")).toBe(code === "ENOSPC" || code === "EDQUOT")
+    }
+  })
+
+  test("another directory is advised only where it would help", () => {
+    expect(opening("ENOSPC")).toContain("STRATA_HOME")
+    expect(opening("EMFILE")).not.toContain("STRATA_HOME")
   })
 })

@@ -164,50 +164,81 @@ export class ConversationExistsError extends StrataError {
   }
 }
 
-/** A write that failed: the disk is full, or permission is missing. Everything acknowledged before is safe. */
+/** A write that failed, such as on a full disk. Everything acknowledged before is safe. */
 export class JournalWriteError extends StrataError {
   static override readonly code: string = "journal-write"
   override readonly name = "JournalWriteError"
 
   constructor(path: string, cause: unknown) {
     super(
-      `Writing to ${path} failed (${reasonOf(cause)}). Everything acknowledged before is kept; this write was not made. Free some disk space or check the permissions, then try again.`,
+      `Writing to ${path} failed (${plainReason(cause)}). Everything acknowledged before is kept; this write was not made. ${whatToDo(cause)} Then try again.`,
       { cause },
     )
   }
 }
 
-/** A conversation's files cannot be opened: the disk is full or read-only, or something else is in their place. */
+/** A conversation's files cannot be opened, such as on a read-only disk, or where something else is in their place. */
 export class JournalOpenError extends StrataError {
   static override readonly code: string = "journal-open"
   override readonly name = "JournalOpenError"
 
   constructor({ path, access, cause }: { path: string; access: "read" | "write"; cause: unknown }) {
     const what = access === "write" ? "for writing" : "for reading"
-    super(
-      `${path} cannot be opened ${what} (${plainReason(cause)}). ${access === "write" ? "No entry was added, and everything already there is kept. Free some disk space, check the permissions, or choose another directory with STRATA_HOME or the option `dir`." : "Nothing was changed. Check the path and the permissions."}`,
-      { cause },
-    )
+    const kept =
+      access === "write" ? "No entry was added, and everything already there is kept." : "Nothing was changed."
+    const elsewhere = access === "write" && isAboutPlace(cause) ? ` ${ELSEWHERE}` : ""
+    super(`${path} cannot be opened ${what} (${plainReason(cause)}). ${kept} ${whatToDo(cause)}${elsewhere}`, { cause })
   }
 }
 
-const REASONS: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the disk is read-only",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
-  EFBIG: "the file may not grow",
-  ENOTDIR: "a file is where a directory should be",
-  EEXIST: "a file is where a directory should be",
-  EISDIR: "a directory is where a file should be",
+const ELSEWHERE = "Or choose another directory with STRATA_HOME or the option `dir`."
+
+interface SystemFailure {
+  readonly is: string
+  readonly help: string
+  /** Another directory would not help: it is about the process or the machine. */
+  readonly isEverywhere?: true
+}
+
+const NOT_PERMITTED = { is: "permission denied", help: "Check the permissions." }
+const NO_DIRECTORY = { is: "a file is where a directory should be", help: "Check the path." }
+
+/** What the operating system means by its codes, and what a person can do. */
+const SYSTEM_FAILURES: Readonly<Record<string, SystemFailure>> = {
+  EACCES: NOT_PERMITTED,
+  EPERM: NOT_PERMITTED,
+  EROFS: { is: "the disk is read-only", help: "Make it writable." },
+  ENOSPC: { is: "the disk is full", help: "Free some disk space." },
+  EDQUOT: { is: "the disk quota is used up", help: "Free some disk space, or raise the quota." },
+  EFBIG: { is: "the file may not grow", help: 'Raise the limit for the size of a file ("ulimit -f").' },
+  EMFILE: {
+    is: "this process has too many open files",
+    help: 'Raise the limit ("ulimit -n" shows it), or do less at the same time.',
+    isEverywhere: true,
+  },
+  ENFILE: { is: "the machine has too many open files", help: "Close other programs.", isEverywhere: true },
+  ENOMEM: { is: "there is not enough memory", help: "Close other programs.", isEverywhere: true },
+  EIO: { is: "the disk reports an error", help: "Check the disk, and copy what is on it." },
+  EBUSY: { is: "another program uses it", help: "Close that program." },
+  ESTALE: { is: "the network drive has lost the file", help: "Connect the drive again." },
+  ELOOP: { is: "its symbolic links lead in a circle", help: "Check the path." },
+  ENAMETOOLONG: { is: "the name is too long for this file system", help: "Check the path." },
+  ENOENT: { is: "it does not exist", help: "Check the path." },
+  ENOTDIR: NO_DIRECTORY,
+  EEXIST: NO_DIRECTORY,
+  EISDIR: { is: "a directory is where a file should be", help: "Check the path." },
 }
 
 /** The short reason, in words where the system has only a code. */
 export function plainReason(cause: unknown): string {
   const reason = reasonOf(cause)
-  return REASONS[reason] === undefined ? reason : `${REASONS[reason]}, ${reason}`
+  return SYSTEM_FAILURES[reason] === undefined ? reason : `${SYSTEM_FAILURES[reason].is}, ${reason}`
 }
+
+const whatToDo = (cause: unknown): string =>
+  SYSTEM_FAILURES[reasonOf(cause)]?.help ?? "Check the path, the permissions and the disk."
+
+const isAboutPlace = (cause: unknown): boolean => !SYSTEM_FAILURES[reasonOf(cause)]?.isEverywhere
 
 /** A file that is not a transcript in the expected format. */
 export class ImportError extends StrataError {
@@ -361,7 +392,7 @@ export class MemoryFileError extends StrataError {
   }
 }
 
-/** Memory files could not be written: the disk is full, or permission is missing. */
+/** Memory files could not be written, such as on a full disk. */
 export class MemoryWriteError extends StrataError {
   static override readonly code: string = "memory-write"
   override readonly name = "MemoryWriteError"
@@ -373,10 +404,7 @@ export class MemoryWriteError extends StrataError {
       state === "unchanged"
         ? "This change was not made"
         : "The change is kept as a whole, and some of its files may be written already. The next command that reads or writes this memory completes it"
-    super(
-      `The memory in ${location} cannot be written (${plainReason(cause)}). ${what}. Free some disk space, or check the permissions.`,
-      { cause },
-    )
+    super(`The memory in ${location} cannot be written (${plainReason(cause)}). ${what}. ${whatToDo(cause)}`, { cause })
     this.state = state
   }
 }

@@ -77,7 +77,7 @@ describe("keys never get into a text", () => {
   })
 
   test.each([
-    'it refuses access (HTTP 401). Put a key into its headers: "Authorization": "Bearer ${NAME}"',
+    `it refuses access (HTTP 401). Put a key into its headers: "Authorization": "Bearer \${NAME}"`,
     "The header authorization must have the token: Bearer TOKEN.",
     "Send Authorization: Bearer <your key>, or x-api-key: YOUR_API_KEY.",
     "Bearer authentication is required. No Bearer token was sent with https://x/v1?key=<key>.",

@@ -334,7 +334,7 @@ describe("JRN-3 when an entry is safe from a power cut", () => {
     await journal.append([userEntry("a")])
     await flushesDuring(async (flush) => {
       flush.mockRejectedValueOnce(Object.assign(new Error("input/output error"), { code: "EIO" }))
-      await expect(journal.sync()).rejects.toThrow(/failed \(EIO\)/)
+      await expect(journal.sync()).rejects.toThrow(/failed \(the disk reports an error, EIO\)/)
       await journal.sync()
       expect(flush).toHaveBeenCalledTimes(2)
     })
@@ -375,7 +375,7 @@ describe.skipIf(process.platform === "win32")("JRN-3 a disk without room", () =>
     const limited = `ulimit -f ${ROOM / 512} && exec "$0" "$@"` // in blocks of 512 bytes, as POSIX has it
     const { stdout } = await run("sh", ["-c", limited, process.execPath, WRITER, root, String(ROOM * 4)])
     const failure = (path: string) =>
-      `JournalWriteError: Writing to ${path} failed (EFBIG). Everything acknowledged before is kept; this write was not made. Free some disk space or check the permissions, then try again.`
+      `JournalWriteError: Writing to ${path} failed (the file may not grow, EFBIG). Everything acknowledged before is kept; this write was not made. Raise the limit for the size of a file ("ulimit -f"). Then try again.`
     expect(JSON.parse(stdout)).toEqual({
       first: "done",
       large: failure(pathsIn(root).journal),

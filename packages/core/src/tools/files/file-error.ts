@@ -19,6 +19,9 @@ const MEANINGS: Readonly<Record<string, string>> = {
   EROFS: "the file system is read-only",
   ENOSPC: "the disk is full. Make room, then try again",
   EDQUOT: "the disk quota is used up. Make room, then try again",
+  EMFILE: "this program has too many open files. Try again with fewer calls at once",
+  ENFILE: "the machine has too many open files. Try again later",
+  EIO: "the disk reports an error. Tell the user",
   EBUSY: "it is in use. Try again later",
   ENXIO: "it is a socket or a device, not a file",
 }
