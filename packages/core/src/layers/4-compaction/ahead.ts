@@ -22,6 +22,8 @@ interface Prepared {
   /** It covers everything from the boundary up to this message. */
   readonly through: Uuid
   readonly boundary: Uuid | undefined
+  /** A model has answered while it was written, also if its summary was refused. */
+  readonly wasAnswered: boolean
 }
 
 /** What the work in the background comes to. */
@@ -138,6 +140,7 @@ const isForThePerson = ({ phase }: CompactionProgress): boolean => phase === "me
 interface ChosenSummary extends Pick<CheckedSummary, "cut" | "audit" | "signed"> {
   readonly route: Route
   readonly summary: string
+  readonly paid: readonly unknown[]
 }
 
 /**
@@ -157,6 +160,7 @@ export function preparedFrom({ cutInput: { messages }, context }: Situation, cho
     },
     through: route.name === "shared" ? (positionOf(messages).throughUuid ?? last) : last,
     boundary: context.views.compactions.last?.boundary,
+    wasAnswered: chosen.paid.length > 0,
   }
 }
 

@@ -99,7 +99,10 @@ export function inAdvance({ options, routes, allowed, refuse, mayPlan, whileAliv
     const cut = cutFor(situation, ready)
     const weighed = cut && (await weigh(situation, { route: ready.route, outcome: { ...ready.outcome, cut } }))
     if (situation.context.signal.aborted) return undefined
-    if (weighed?.kind === "weighed") return install(situation, { ...weighed, paid: [] }, { isPrepared: true, forget })
+    if (weighed?.kind === "weighed") {
+      const { wasAnswered } = ready
+      return install(situation, { ...weighed, paid: [] }, { isPrepared: true, wasAnswered, forget })
+    }
     background?.forget()
     if (weighed) unfit = { boundary: boundaryOf(situation.context), count: unfitSince(situation.context) + 1 }
     return undefined

@@ -14,12 +14,13 @@ import { unlessInterrupted } from "../../tools/interruption.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
 import { accountSentSteps } from "../../views/context/sent-accounting.ts"
 import { spendingOf } from "../background-budget.ts"
+import type { CompactionOrder } from "../compaction-order.ts"
 import type { LayerContext, Outcome } from "../layer.ts"
 import type { Choice, Chosen } from "./choose.ts"
 import type { Cut, Shortened } from "./cut.ts"
 import { hookOutput } from "./hooks.ts"
 import type { Carried } from "./restore/carried.ts"
-import type { Situation } from "./situation.ts"
+import { isWithoutModel, type Situation } from "./situation.ts"
 import { purposeOf } from "./summarise/route.ts"
 import type { Surroundings } from "./surroundings.ts"
 import { type Failure, mostAfter, type Weighed, weigh } from "./weigh.ts"
@@ -27,6 +28,8 @@ import { type Failure, mostAfter, type Weighed, weigh } from "./weigh.ts"
 interface HowToInstall {
   /** It was written in the background. */
   readonly isPrepared?: boolean
+  /** A model has answered in the background. What it cost is journaled already. */
+  readonly wasAnswered?: boolean
   /** Drops what was prepared for the view before. */
   readonly forget: () => void
 }
@@ -38,7 +41,10 @@ export async function install(situation: Situation, choice: Choice, how: HowToIn
   const reviewed = await review(situation, choice)
   if (signal.aborted) return notInstalled(situation, { kind: "given-up", paid })
   if (reviewed.kind !== "weighed") return notInstalled(situation, { ...reviewed, paid })
-  if (reviewed.route.name === "offline") progress({ phase: "message", message: quotedSentence(paid.length > 0) })
+  if (reviewed.route.name === "offline") {
+    const wasAnswered = paid.length > 0 || how.wasAnswered === true
+    progress({ phase: "message", message: quotedSentence(situation.order, wasAnswered) })
+  }
   const said = await hooksSay(situation, reviewed)
   if (said === "interrupted") return notInstalled(situation, { kind: "given-up", paid })
   return installed(situation, { ...reviewed, paid, said }, how)
@@ -73,8 +79,14 @@ async function review(
   return weigh(situation, { route, outcome: { kind: "summary", text, cut, responses: [] } })
 }
 
-const quotedSentence = (isPaid: boolean): string =>
-  `${isPaid ? "No summary that a model wrote could be used" : "No model could write the summary"}, so it is quoted from the conversation. The journal has everything. A model writes the next one.`
+function quotedSentence(order: CompactionOrder, wasAnswered: boolean): string {
+  const why = wasAnswered
+    ? "No summary that a model wrote could be used"
+    : isWithoutModel(order)
+      ? "No model was asked for the summary"
+      : "No model could write the summary"
+  return `${why}, so it is quoted from the conversation. The journal has everything. A model writes the next one.`
+}
 
 type Said = ReturnType<typeof hookOutput>
 

@@ -161,7 +161,8 @@ function leastSince({ context, order, limits }: Situation): number {
 }
 
 /** Nothing is paid, so it is tried even after failures. */
-const isWithoutModel = ({ routes }: CompactionOrder): boolean => routes?.every((name) => name === "offline") ?? false
+export const isWithoutModel = ({ routes }: CompactionOrder): boolean =>
+  routes?.every((name) => name === "offline") ?? false
 
 /** Whether an automatic compaction can wait until more is new: what the last one left is large, and there is still room. */
 export function waitsForContent(context: LayerContext, planned?: string): boolean {
