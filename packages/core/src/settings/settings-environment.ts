@@ -6,10 +6,10 @@ type Reader = (text: string) => unknown
 
 const ON = new Set(["1", "true", "yes", "on"])
 const OFF = new Set(["0", "false", "no", "off"])
-/** Anything else stays a text, which the schema refuses. */
+/** Anything else counts as not set: other programs read some of these variables too, and what they take must not end this one. */
 const asSwitch: Reader = (text) => {
   const word = text.trim().toLowerCase()
-  return ON.has(word) || (word === "" ? undefined : OFF.has(word) ? false : text)
+  return ON.has(word) ? true : OFF.has(word) ? false : undefined
 }
 const asNumber: Reader = (text) => (text.trim() === "" ? undefined : Number(text))
 const asNumberOrText: Reader = (text) => (Number.isNaN(Number(text)) ? text : asNumber(text))
@@ -54,10 +54,14 @@ export const ENVIRONMENT: readonly EnvironmentName[] = [
 
 /** One layer for each variable, so that an error names the variable. */
 export function environmentLayers(env: Readonly<Record<string, string | undefined>>): EnvironmentLayer[] {
-  const settings = ENVIRONMENT.flatMap(({ key, names, read }) => {
-    const name = names.find((candidate) => env[candidate] !== undefined && env[candidate] !== "")
-    return name === undefined ? [] : [{ source: `environment ${name}`, values: { [key]: read(env[name]!) } }]
-  })
+  const settings = ENVIRONMENT.flatMap(({ key, names, read }) =>
+    names
+      .filter((name) => env[name])
+      .map((name) => ({ source: `environment ${name}`, value: read(env[name]!) }))
+      .filter(({ value }) => value !== undefined)
+      .slice(0, 1)
+      .map(({ source, value }) => ({ source, values: { [key]: value } })),
+  )
   const flags = [
     ...SWITCHES.map(({ name, env: variable }) => ({ group: "switches", name, variable, read: asSwitch })),
     ...FIGURES.map(({ name, env: variable }) => ({ group: "figures", name, variable, read: asNumber })),

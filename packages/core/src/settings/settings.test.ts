@@ -218,10 +218,6 @@ describe("SET-1 errors name source, key and reason", () => {
     ["STRATA_AUTOCOMPACT_TOKENS", "eighty", "autoCompactTokens"],
     ["STRATA_FLUSH", "sometimes", "flush"],
     ["STRATA_IDLE_GAP", "an hour", "figures.idle-gap"],
-    ["STRATA_NOTES", "enabled", "switches.notes"],
-    ["STRATA_AUTO_MEMORY", "2", "switches.auto-memory"],
-    ["STRATA_OFF", "please", "off"],
-    ["DISABLE_COMPACT", "disabled", "disableCompact"],
   ])("the environment: %s=%s", async (name, text, key) => {
     const problems = await problemsOf(load({ env: { [name]: text } }))
     expect(problems).toEqual([{ source: `environment ${name}`, key, reason: expect.stringMatching(/\w{3}/) }])
@@ -308,6 +304,19 @@ describe("WIN-5 environment", () => {
       "sandbox",
     ]
     expect(ENVIRONMENT.map(({ key }) => key).sort()).toEqual([...tried, ...more].sort())
+  })
+
+  test.each(["STRATA_NOTES", "STRATA_AUTO_MEMORY", "STRATA_OFF", "DISABLE_COMPACT", "STRATA_EXPORT_CONTENT"])(
+    "a switch %s with another word counts as not set",
+    async (name) => {
+      for (const text of ["2", "disabled", "please", "-1"])
+        expect((await load({ env: { [name]: text } })).values).toEqual(DEFAULT_SETTINGS)
+    },
+  )
+
+  test("the next name counts where the first says neither yes nor no", async () => {
+    const { origins } = await load({ env: { STRATA_DISABLE_COMPACT: "2", DISABLE_COMPACT: "1" } })
+    expect(origins).toEqual({ disableCompact: "environment DISABLE_COMPACT" })
   })
 
   test("an empty variable counts as not set", async () => {
