@@ -52,7 +52,7 @@ function clientNamed(name: string | undefined): Client {
   return client
 }
 
-/** Shows what would change, and changes it if the person agrees. What another program wrote in the meantime is shown, and asked about, anew. */
+/** Shows what would change, and changes it if the person agrees. What another program wrote in the meantime is shown, and the question asked again. */
 export async function isAccepted(
   makePlan: () => Promise<Plan | undefined>,
   terminal: Terminal,

@@ -28,6 +28,14 @@ describe("openAgent", () => {
     ],
     ["a hook that is none", { hooks: [null] }, /^hooks\[0\]\.event must be one of/],
     [
+      "the name of a tool",
+      { tools: ["Read"] },
+      /^tools\[0\] must be a tool or a toolset, not the text "Read"\. codingTools\(\) gives the built-in tools/,
+    ],
+    ["no tool", { tools: [null] }, /^tools\[0\] must be a tool or a toolset, not null/],
+    ["a list in the list of tools", { tools: [[]] }, /^tools\[0\] must be a tool or a toolset, not a list/],
+    ["a set of names", { tools: new Set(["Read"]) }, /^tools\[0\] must be a tool or a toolset, not the text "Read"/],
+    [
       "a directory that does not exist",
       { cwd: "/no/such" },
       /"cwd" .* must be a directory that exists, not "\/no\/such"/,

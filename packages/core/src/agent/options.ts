@@ -31,6 +31,7 @@ import type { ProjectPart } from "../settings/project-parts.ts"
 import type { EffectiveSettings, SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
+import { checkTools } from "../tools/toolsets.ts"
 import type { Hook } from "./hooks/hooks.ts"
 import type { PermissionAnswer, PermissionRequest } from "./permissions/admit-call.ts"
 
@@ -177,6 +178,7 @@ const RULES: OptionRules<AgentOptions> = {
 
 export function checkAgentOptions(options: AgentOptions): void {
   checkOptions("openAgent", options, RULES)
+  checkTools(options.tools ?? [])
   options.hooks?.forEach((hook, at) => {
     checkHook(hook, `hooks[${at}]`)
   })

@@ -35,7 +35,7 @@ describe("LOOP-5 errors are sentences for a person", () => {
   test("a model that is not there: the name may be wrong, or the provider", () => {
     const unknown = new InvalidModelRequestError({ provider, status: 404, said: "model: gpt-4o" })
     expect(unknown.message).toBe(
-      `Anthropic refuses the request (404): "model: gpt-4o". Everything in the conversation is kept. Check the name of the model. For a model of another provider, pass a model of the AI SDK.`,
+      `Anthropic refuses the request (404): "model: gpt-4o". Everything in the conversation is kept. Check the name of the model. Names go to the Messages API: for a model of another provider, set ANTHROPIC_BASE_URL to a server that offers it there. In code, you can pass a model of the AI SDK.`,
     )
     expect(new MissingKeyError("openai.chat").message).toMatch(
       /^There is no key for OpenAI, .*option "client": new Anthropic/,

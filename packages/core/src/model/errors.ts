@@ -314,7 +314,7 @@ export class ModelAbortedError extends ModelError {
 /** A model id in a string always goes to Anthropic, which is not obvious if it names another provider's model. */
 const whatToChange = ({ status, said = "" }: FailureDetails) =>
   status === 404 && /\bmodel\b/.test(said)
-    ? "Check the name of the model. For a model of another provider, pass a model of the AI SDK."
+    ? "Check the name of the model. Names go to the Messages API: for a model of another provider, set ANTHROPIC_BASE_URL to a server that offers it there. In code, you can pass a model of the AI SDK."
     : "Sending it again will not help. The provider's message says what to change."
 
 /** The provider's words, as a sentence of their own. */

@@ -73,7 +73,7 @@ export async function openTools(
   context: ToolsetContext,
 ): Promise<Required<OpenToolset>> {
   const items = [...tools]
-  for (const [index, item] of items.entries()) checkItem(item, index)
+  checkTools(items)
   const settled = await Promise.allSettled(items.map((item) => openItem(item, context)))
   const opened = settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []))
   try {
@@ -130,11 +130,17 @@ async function closeAll(opened: readonly OpenToolset[]): Promise<void> {
   for (const outcome of closed) if (outcome.status === "rejected") throw outcome.reason
 }
 
-function checkItem(item: unknown, index: number): void {
-  if (isToolset(item)) return
-  if (typeof item !== "object" || item === null)
-    throw new InvalidOptionError("tools", `tools[${index}] must be a tool or a toolset, not ${describe(item)}.`)
-  checkTool(item as Tool)
+/** Throws where an item is neither a tool nor a toolset. */
+export function checkTools(tools: Iterable<unknown>): void {
+  for (const [index, item] of [...tools].entries()) {
+    if (isToolset(item)) continue
+    if (typeof item !== "object" || item === null || Array.isArray(item))
+      throw new InvalidOptionError(
+        "tools",
+        `tools[${index}] must be a tool or a toolset, not ${describe(item)}. codingTools() gives the built-in tools, mcpServers() those of MCP servers, and defineTool() makes your own.`,
+      )
+    checkTool(item as Tool)
+  }
 }
 
 async function openItem(item: Tool | Toolset, context: ToolsetContext): Promise<OpenToolset> {

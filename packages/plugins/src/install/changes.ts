@@ -25,7 +25,7 @@ export interface Installed {
 /** `changed`: a file is no longer as it was when the change was planned. Nothing was written. */
 export type ChangeOutcome = "applied" | "changed"
 
-/** The text of a file stands for its bytes, so a file whose bytes are no text is refused. */
+/** A file whose bytes are no text is refused: as text, it could not be written back as it was. */
 export async function textIn(path: string): Promise<string | undefined> {
   const bytes = await readFile(path).catch((error: unknown) => {
     if (Object(error).code === "ENOENT") return undefined
