@@ -8,12 +8,13 @@ const MOST_AGENTS = 1_000
 const MOST_BYTES = 256 * 1024 * 1024 // of one agent's transcript
 const AGENT_ID = /"agentId":\s*"([^"]+)"/g
 
-export async function companionFiles(file: string, text: string): Promise<readonly ForeignFile[]> {
+export async function companionFiles(file: string, lines: Iterable<string>): Promise<readonly ForeignFile[]> {
   const folder = join(dirname(file), basename(file, ".jsonl"), "subagents")
   const inFolder = (await readdir(folder).catch(() => [])).filter((name) =>
     /^agent-.*\.(?:jsonl|meta\.json)$/.test(name),
   )
-  const ids = new Set([...text.matchAll(AGENT_ID)].map(([, id]) => id!).filter(isSafeId))
+  const ids = new Set<string>()
+  for (const line of lines) for (const [, id] of line.matchAll(AGENT_ID)) if (isSafeId(id!)) ids.add(id!)
   const beside = [...ids]
     .map((id) => `agent-${id}.jsonl`)
     .filter((name) => name !== basename(file) && !inFolder.includes(name))

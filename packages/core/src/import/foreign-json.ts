@@ -55,14 +55,16 @@ export interface JsonLine {
   readonly isLast: boolean
 }
 
-/** The non-blank lines, parsed one at a time, so that reading only the first few is cheap. */
-export function* jsonLines(text: string, parse?: (text: string) => unknown): Generator<JsonLine> {
-  const lines = withoutByteOrderMark(text).split("\n")
-  const last = lines.findLastIndex((line) => line.trim() !== "")
-  for (const [index, line] of lines.entries()) {
-    const trimmed = line.trim()
-    if (trimmed !== "") yield { text: trimmed, fields: parseFields(trimmed, parse), isLast: index === last }
+/** The non-blank lines of a text, or of lines. They are parsed one at a time, so that reading only the first few is cheap. */
+export function* jsonLines(text: string | Iterable<string>, parse?: (text: string) => unknown): Generator<JsonLine> {
+  let before: string | undefined
+  for (const line of typeof text === "string" ? text.split("\n") : text) {
+    const trimmed = withoutByteOrderMark(line).trim()
+    if (trimmed === "") continue
+    if (before !== undefined) yield { text: before, fields: parseFields(before, parse), isLast: false }
+    before = trimmed
   }
+  if (before !== undefined) yield { text: before, fields: parseFields(before, parse), isLast: true }
 }
 
 /** The first lines of a file, for recognising it. */

@@ -1,5 +1,5 @@
 /** Imports conversations from files of other programs. */
-import { readFile } from "node:fs/promises"
+import { readFile, stat } from "node:fs/promises"
 import { basename } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { ImportError, reasonOf } from "../base/errors.ts"
@@ -18,6 +18,7 @@ import { importTranscript } from "./import-file.ts"
 import type { ForeignFile, ImportedAgent, ImportedConversation, ImportReport } from "./importer.ts"
 import { writeImported } from "./into-journal.ts"
 import { keptTranscript } from "./kept/kept-transcript.ts"
+import { isLarge, LargeFile } from "./large-file.ts"
 import { openCodeExport } from "./opencode-sessions.ts"
 
 /** The transcript to import, and who owns its conversations. */
@@ -148,7 +149,9 @@ export async function readForeign(file: string): Promise<readonly ImportedConver
 }
 
 async function readFileOf(file: string): Promise<ForeignFile> {
-  const bytes = await readBytes(file)
+  const { size, isFile } = await stat(file).then((facts) => ({ size: facts.size, isFile: facts.isFile() }), noFile)
+  const large = isFile && isLarge(size) ? new LargeFile(file) : undefined
+  const bytes = large ? Buffer.from(large.head()) : await readBytes(file)
   const kept = await keptTranscript(file, bytes)
   if (kept) return kept
   if (isJournal(bytes.subarray(0, FIRST_LINES)))
@@ -156,8 +159,12 @@ async function readFileOf(file: string): Promise<ForeignFile> {
       `${file} is a journal of Strata's own. Nothing was imported. Continue it in its directory, with its id: ${basename(file, ".jsonl")}`,
     )
   const text = bytes.toString("utf8")
-  return { name: basename(file), text, companions: await companionFiles(file, text) }
+  const companions = await companionFiles(file, large?.lines() ?? [text])
+  return { name: basename(file), text, companions, ...(large ? { large } : {}) }
 }
+
+/** What is wrong with it is said when it is read. */
+const noFile = () => ({ size: 0, isFile: false })
 
 async function readBytes(file: string): Promise<Buffer> {
   try {

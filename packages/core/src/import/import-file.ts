@@ -9,6 +9,7 @@ import { copilot } from "./copilot/copilot.ts"
 import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
 import { gemini } from "./gemini.ts"
 import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import { tooLarge } from "./large-file.ts"
 import { openCode } from "./opencode.ts"
 import { openHands } from "./openhands.ts"
 import { pi } from "./pi.ts"
@@ -28,15 +29,15 @@ export function importTranscript(file: ForeignFile): readonly ImportedConversati
       `${file.name} was not imported: ${whatIsIn(file.text)}. Nothing was written. Supported formats: ${formats}.`,
     )
   }
+  if (file.large && !importer.readsLarge) throw tooLarge(`${file.name} is larger`)
   return importer.read(file).map(foreignThinkingDropped).map(withSetAside)
 }
 
 /** Counts what views will set aside, so that an import says so before the first request does. */
 function withSetAside(conversation: ImportedConversation): ImportedConversation {
   const setAside: Record<string, number> = {}
-  for (const { rule } of conversation.messages.flatMap((message) => repairsOf(usable(message)))) {
-    setAside[rule] = (setAside[rule] ?? 0) + 1
-  }
+  for (const message of conversation.messages)
+    for (const { rule } of repairsOf(usable(message))) setAside[rule] = (setAside[rule] ?? 0) + 1
   const counted = Object.entries(setAside).map(([rule, count]) => `${rule} ${count}`)
   if (counted.length === 0) return conversation
   const note = `some pieces cannot be sent as they are; requests leave them out or repair them: ${counted.join(", ")}`

@@ -4,9 +4,12 @@
  */
 import type { AgentEnding, AgentKind } from "../journal/entries.ts"
 import type { Message, Usage, Uuid } from "../messages/messages.ts"
+import type { LargeFile } from "./large-file.ts"
 
 export interface Importer {
   readonly format: string
+  /** It reads files line by line, also those that are larger than memory. */
+  readonly readsLarge?: true
   /** A cheap check of the content. The file name is not evidence. */
   recognises(file: ForeignFile): boolean
   read(file: ForeignFile): readonly ImportedConversation[]
@@ -15,6 +18,8 @@ export interface Importer {
 export interface ForeignFile {
   readonly name: string
   readonly text: string
+  /** Where the file is too large for memory: then `text` has only its first lines. */
+  readonly large?: LargeFile
   /** Files that belong to it: the transcripts of its sub-agents, and what is known about them. */
   readonly companions?: readonly ForeignFile[]
 }

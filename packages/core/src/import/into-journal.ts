@@ -10,6 +10,7 @@ import { firstWords } from "../messages/first-words.ts"
 import { isBoundary, type Message, type Uuid } from "../messages/messages.ts"
 import { importedEntries } from "./imported-entries.ts"
 import type { ImportedConversation } from "./importer.ts"
+import { spilledBytes } from "./large-file.ts"
 import { mainPath } from "./main-path.ts"
 
 export interface ImportTarget {
@@ -23,6 +24,7 @@ export interface ImportTarget {
 }
 
 const BATCH = 1_000 // entries written at once
+const BATCH_BYTES = 4 * 1024 * 1024 // of those that are not in memory
 
 export async function writeImported(imported: ImportedConversation, target: ImportTarget): Promise<void> {
   const { store } = target
@@ -91,11 +93,25 @@ interface Writing {
 async function write(store: Store, { address, entries }: Writing): Promise<void> {
   const journal = await store.open(address, { access: "write", create: true })
   try {
-    for (let at = 0; at < entries.length; at += BATCH) await journal.append(entries.slice(at, at + BATCH))
+    for (const batch of batchesOf(entries)) await journal.append(batch)
     await journal.sync()
   } finally {
     await journal.close()
   }
+}
+
+function* batchesOf(entries: readonly Entry[]): Generator<readonly Entry[]> {
+  let batch: Entry[] = []
+  let bytes = 0
+  for (const entry of entries) {
+    batch.push(entry)
+    bytes += spilledBytes(entry)
+    if (batch.length < BATCH && bytes < BATCH_BYTES) continue
+    yield batch
+    batch = []
+    bytes = 0
+  }
+  if (batch.length > 0) yield batch
 }
 
 function entriesOf(imported: ImportedConversation, target: ImportTarget): readonly Entry[] {

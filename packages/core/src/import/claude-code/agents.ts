@@ -90,7 +90,7 @@ export class AgentTrail {
   agents(messages: readonly Message[], readers: AgentReaders): readonly ImportedAgent[] {
     const found = [...this.#agents.values()].map((agent) => ({ agent, own: ownMessages(agent, readers) }))
     for (const { agent, own } of found) agent.callId ??= textAt(agent.meta, "toolUseId") ?? this.#callFor(own.messages)
-    const endings = endingsIn(messages)
+    const endings = endingsIn(messages, new Set(found.map(({ agent }) => agent.callId)))
     const order = [...this.#calls.keys()]
     const place = ({ agent }: { agent: Found }) => {
       const at = order.indexOf(agent.callId ?? "")
@@ -174,12 +174,14 @@ interface Ending {
 }
 
 /** How agents ended, by the call (for those that were waited for) or by the agent's id (for those in the background). */
-function endingsIn(messages: readonly Message[]): ReadonlyMap<string, Ending> {
+/** Of these calls only: the results of all others may be larger than memory. */
+function endingsIn(messages: readonly Message[], calls: ReadonlySet<string | undefined>): ReadonlyMap<string, Ending> {
   const endings = new Map<string, Ending>()
   for (const message of messages) {
     if (message.type !== "user") continue
     const blocks = contentOf(message)
     for (const block of blocks.filter(isToolResult)) {
+      if (!calls.has(block.tool_use_id)) continue
       const text = resultText(block)
       const status = block.is_error ? "failed" : "completed"
       endings.set(block.tool_use_id, { status, text, message: message.uuid })

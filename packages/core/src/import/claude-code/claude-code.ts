@@ -18,6 +18,7 @@ import {
 import { blocksFromApi } from "../foreign-blocks.ts"
 import { type Fields, fieldsAt, firstFields, isTrue, jsonLines, numberAt, present, textAt } from "../foreign-json.ts"
 import type { ForeignFile, ImportedAgent, ImportedConversation, Importer } from "../importer.ts"
+import type { LargeFile } from "../large-file.ts"
 import { type LinkRepairs, settleLinks } from "../links.ts"
 import { remarkOnBranches } from "../main-path.ts"
 import { Tally } from "../tally.ts"
@@ -39,6 +40,7 @@ const SYSTEM_FIELDS_KEPT = "position, subtype, text and compaction facts are kep
 
 export const claudeCode: Importer = {
   format: FORMAT,
+  readsLarge: true,
   recognises: ({ text }) => firstFields(text, LINES_TO_RECOGNISE).some(isTranscriptLine),
   read: (file) => {
     const conversation = new Transcript().read(file)
@@ -90,6 +92,7 @@ class Transcript {
   /** The version that wrote each boundary, and the summaries that a model wrote. */
   readonly #versions = new Map<Uuid, string>()
   readonly #summaries = new Set<Uuid>()
+  #large: LargeFile | undefined
   #response: string | undefined
   #time = new Date(0).toISOString()
   #title: string | undefined
@@ -102,8 +105,9 @@ class Transcript {
     this.#tally = tally
   }
 
-  read({ text, companions = [] }: ForeignFile): ImportedConversation {
-    for (const line of jsonLines(text, parseExact)) {
+  read({ text, large, companions = [] }: ForeignFile): ImportedConversation {
+    this.#large = large
+    for (const line of jsonLines(large?.lines() ?? text, parseExact)) {
       if (line.fields) this.#line(line.fields)
       else this.#tally.notJson(line)
     }
@@ -185,7 +189,7 @@ class Transcript {
   #push(given: Message): Uuid {
     const message = this.#keptAgain(given)
     this.#seen.add(message.uuid)
-    this.#messages.push(message)
+    this.#messages.push(this.#large?.spill(message) ?? message)
     return message.uuid
   }
 

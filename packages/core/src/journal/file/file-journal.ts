@@ -1,7 +1,9 @@
 /** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
 import { lstat, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { ClosedError, InvalidIdError, JournalWriteError, LockLostError } from "../../base/errors.ts"
+import { getHeapStatistics } from "node:v8"
+import { ClosedError, InvalidIdError, JournalWriteError, LockLostError, StrataError } from "../../base/errors.ts"
+import { grouped } from "../../base/grouped.ts"
 import { isSafeId } from "../../base/ids.ts"
 import { inSlices } from "../../base/in-slices.ts"
 import { handleOf, isShort } from "../../messages/handles.ts"
@@ -157,7 +159,10 @@ export class FileJournal implements Journal {
 
   async tail(): Promise<Segment> {
     await this.#writing
-    return this.#segment(this.#index.lastBoundary ?? 0, this.#index.count)
+    const { lastBoundary = 0, count } = this.#index
+    const first = await this.#index.record(lastBoundary)
+    mustFitMemory(this.location, this.#size - (first?.offset ?? 0))
+    return this.#segment(lastBoundary, count)
   }
 
   async resume(): Promise<Resumed> {
@@ -443,4 +448,18 @@ const joined = (lines: Batch["lines"]): Buffer =>
 /** A link in place of one of our directories would send what is written somewhere else. */
 async function mustNotBeLink(directory: string): Promise<void> {
   if ((await lstat(directory)).isSymbolicLink()) throw new Error(`${directory} is a symbolic link`)
+}
+
+const MEMORY_SHARE = 1 / 3 // of what this process may use: entries in memory take about twice what they take on disk
+
+/** Node would end the process without a word. */
+function mustFitMemory(path: string, bytes: number): void {
+  const memory = getHeapStatistics().heap_size_limit
+  if (bytes <= memory * MEMORY_SHARE) return
+  const megabytes = (count: number) => grouped(Math.ceil(count / 1024 / 1024))
+  const needed = megabytes(bytes / MEMORY_SHARE)
+  throw new StrataError(
+    `${path} has ${megabytes(bytes)} MB since its last compaction, and ${megabytes(memory)} MB of memory are too few to open it. Nothing was changed, and everything is kept. Allow more: NODE_OPTIONS=--max-old-space-size=${needed.replaceAll(",", "")} (in MB).`,
+    { code: "journal-memory" },
+  )
 }
