@@ -6,9 +6,9 @@ import { randomUUID } from "node:crypto"
 import { closeSync, openSync, readSync, rmSync, writeSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
-import { getHeapStatistics } from "node:v8"
 import { ImportError } from "../base/errors.ts"
 import { grouped } from "../base/grouped.ts"
+import { usableMemory } from "../base/memory.ts"
 import { parseExact, stringifyExact } from "../messages/exact-json.ts"
 import type { Message, Uuid } from "../messages/messages.ts"
 
@@ -22,14 +22,12 @@ const LINE_SHARE = 1 / 8
 const MESSAGES_SHARE = 1 / 2
 const MESSAGE_BYTES = 1_000 // of a message in memory, without what it says
 
-const memory = () => getHeapStatistics().heap_size_limit
-
-export const isLarge = (bytes: number): boolean => bytes > memory() * WHOLE_SHARE
+export const isLarge = (bytes: number): boolean => bytes > usableMemory() * WHOLE_SHARE
 
 /** A sentence for a person, where memory is too small. */
 export const tooLarge = (what: string): ImportError =>
   new ImportError(
-    `${what} than ${grouped(Math.round(memory() / 1024 / 1024))} MB of memory can hold. Nothing was imported. Allow more: NODE_OPTIONS=--max-old-space-size=8192 (in MB).`,
+    `${what} than ${grouped(Math.round(usableMemory() / 1024 / 1024))} MB of memory can hold. Nothing was imported. Allow more: NODE_OPTIONS=--max-old-space-size=8192 (in MB).`,
   )
 
 export class LargeFile {
@@ -60,7 +58,7 @@ export class LargeFile {
 
   /** Each line without its end. */
   *lines(): Generator<string> {
-    const most = memory() * LINE_SHARE
+    const most = usableMemory() * LINE_SHARE
     const file = openSync(this.#path, "r")
     try {
       const chunk = Buffer.alloc(CHUNK)
@@ -88,9 +86,9 @@ export class LargeFile {
 
   /** The same message. What it says is read again whenever someone looks at it. */
   spill(message: Message): Message {
-    if (++this.#messages * MESSAGE_BYTES > memory() * MESSAGES_SHARE)
+    if (++this.#messages * MESSAGE_BYTES > usableMemory() * MESSAGES_SHARE)
       throw tooLarge(`${basename(this.#path)} has more messages`)
-    const place = { ...message, ...this.#shared(message) }
+    const place = { ...message, ...this.#shared(message) } as Message
     switch (place.type) {
       case "user":
       case "assistant":

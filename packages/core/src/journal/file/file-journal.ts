@@ -1,11 +1,11 @@
 /** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
 import { lstat, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { getHeapStatistics } from "node:v8"
 import { ClosedError, InvalidIdError, JournalWriteError, LockLostError, StrataError } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
 import { isSafeId } from "../../base/ids.ts"
 import { inSlices } from "../../base/in-slices.ts"
+import { usableMemory } from "../../base/memory.ts"
 import { handleOf, isShort } from "../../messages/handles.ts"
 import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
@@ -454,7 +454,7 @@ const MEMORY_SHARE = 1 / 3 // of what this process may use: entries in memory ta
 
 /** Node would end the process without a word. */
 function mustFitMemory(path: string, bytes: number): void {
-  const memory = getHeapStatistics().heap_size_limit
+  const memory = usableMemory()
   if (bytes <= memory * MEMORY_SHARE) return
   const megabytes = (count: number) => grouped(Math.ceil(count / 1024 / 1024))
   const needed = megabytes(bytes / MEMORY_SHARE)
