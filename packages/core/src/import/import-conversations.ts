@@ -14,11 +14,11 @@ import type { Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
 import { whichProject } from "../journal/which-project.ts"
 import { companionFiles } from "./companion-files.ts"
-import { importTranscript } from "./import-file.ts"
+import { importTranscript, isReadByLine } from "./import-file.ts"
 import type { ForeignFile, ImportedAgent, ImportedConversation, ImportReport } from "./importer.ts"
 import { writeImported } from "./into-journal.ts"
 import { keptTranscript } from "./kept/kept-transcript.ts"
-import { isLarge, LargeFile } from "./large-file.ts"
+import { canBeWhole, isLarge, LargeFile, tooLarge } from "./large-file.ts"
 import { openCodeExport } from "./opencode-sessions.ts"
 
 /** The transcript to import, and who owns its conversations. */
@@ -150,7 +150,7 @@ export async function readForeign(file: string): Promise<readonly ImportedConver
 
 async function readFileOf(file: string): Promise<ForeignFile> {
   const { size, isFile } = await stat(file).then((facts) => ({ size: facts.size, isFile: facts.isFile() }), noFile)
-  const large = isFile && isLarge(size) ? new LargeFile(file) : undefined
+  const large = isFile && isLarge(size) ? largeFile(file, size) : undefined
   const bytes = large ? Buffer.from(large.head()) : await readBytes(file)
   const kept = await keptTranscript(file, bytes)
   if (kept) return kept
@@ -161,6 +161,14 @@ async function readFileOf(file: string): Promise<ForeignFile> {
   const text = bytes.toString("utf8")
   const companions = await companionFiles(file, large?.lines() ?? [text])
   return { name: basename(file), text, companions, ...(large ? { large } : {}) }
+}
+
+/** Line by line, where its format allows that. Otherwise it is read whole, if memory can hold it. */
+function largeFile(file: string, size: number): LargeFile | undefined {
+  const large = new LargeFile(file)
+  if (isReadByLine({ name: basename(file), text: large.head() })) return large
+  if (!canBeWhole(size)) throw tooLarge(`${basename(file)} is larger`)
+  return undefined
 }
 
 /** What is wrong with it is said when it is read. */

@@ -9,7 +9,6 @@ import { copilot } from "./copilot/copilot.ts"
 import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
 import { gemini } from "./gemini.ts"
 import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
-import { tooLarge } from "./large-file.ts"
 import { openCode } from "./opencode.ts"
 import { openHands } from "./openhands.ts"
 import { pi } from "./pi.ts"
@@ -29,9 +28,12 @@ export function importTranscript(file: ForeignFile): readonly ImportedConversati
       `${file.name} was not imported: ${whatIsIn(file.text)}. Nothing was written. Supported formats: ${formats}.`,
     )
   }
-  if (file.large && !importer.readsLarge) throw tooLarge(`${file.name} is larger`)
   return importer.read(file).map(foreignThinkingDropped).map(withSetAside)
 }
+
+/** Whether a file that begins like this is read line by line. */
+export const isReadByLine = (file: ForeignFile): boolean =>
+  IMPORTERS.find((candidate) => candidate.recognises(file))?.readsLarge === true
 
 /** Counts what views will set aside, so that an import says so before the first request does. */
 function withSetAside(conversation: ImportedConversation): ImportedConversation {

@@ -17,12 +17,14 @@ const LEAST_SPILLED = 100 // characters: shorter ones stay in memory
 const HEAD = 256 * 1024 // bytes of whole lines, to recognise a format
 
 /** Shares of the memory that this process may use. A text takes about eight times its size while it is read. */
-const WHOLE_SHARE = 1 / 32
+const LARGE_SHARE = 1 / 32 // line by line from here on, where the format allows it
+const WHOLE_SHARE = 1 / 8
 const LINE_SHARE = 1 / 8
 const MESSAGES_SHARE = 1 / 2
 const MESSAGE_BYTES = 1_000 // of a message in memory, without what it says
 
-export const isLarge = (bytes: number): boolean => bytes > usableMemory() * WHOLE_SHARE
+export const isLarge = (bytes: number): boolean => bytes > usableMemory() * LARGE_SHARE
+export const canBeWhole = (bytes: number): boolean => bytes <= usableMemory() * WHOLE_SHARE
 
 /** A sentence for a person, where memory is too small. */
 export const tooLarge = (what: string): ImportError =>

@@ -1,6 +1,6 @@
 /** A transcript that is larger than the memory of its process. */
 import { spawnSync } from "node:child_process"
-import { closeSync, mkdtempSync, openSync, writeSync } from "node:fs"
+import { closeSync, mkdtempSync, openSync, writeFileSync, writeSync } from "node:fs"
 import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -91,5 +91,14 @@ test("JRN-6 more messages than memory can hold, and a line that is too long, are
     said: expect.stringMatching(
       /^Line 2 of long\.jsonl is longer than \d+ MB of memory can hold\. Nothing was imported\./,
     ),
+  })
+  const document = join(directory, "some.traj")
+  writeFileSync(
+    document,
+    JSON.stringify({ trajectory: [], info: {}, history: [{ role: "user", content: "x".repeat(40 * MB) }] }),
+  )
+  expect(withLittleMemory(importing(document, join(directory, "document")))).toEqual({
+    code: 0,
+    said: expect.stringMatching(/^some\.traj is larger than \d+ MB of memory can hold\. Nothing was imported\./),
   })
 })
