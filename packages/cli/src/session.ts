@@ -25,6 +25,7 @@ import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
 import { escaped } from "./display/escaped.ts"
 import { conversationsIn, nearestFirst } from "./kept-conversation.ts"
+import { sandboxNotice } from "./sandbox-notice.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 
 /** Answers the agent's questions. Without it, every question is denied. */
@@ -108,7 +109,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
   }
   const reading = await readSettings({ cwd, env, settings: code })
   const { trusted, problems: untrusted } = await trustFor(workspace, reading)
-  const { about, problems: elsewhere } = await aboutOf(resumed, cwd)
+  const { about, problems: elsewhere, hasMemory } = await aboutOf(resumed, cwd)
   const settings = reading.settings({ trusted })
   const { summariserModel } = settings.values
   const own = options.isModelGiven || !canAnswer(resumed?.model) ? undefined : resumed?.model
@@ -120,7 +121,9 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       cwd,
       env,
       memory:
-        resumed?.isOwned === false ? false : { owner: localPerson, ...(about === cwd ? {} : { directory: about }) },
+        resumed?.isOwned === false || !hasMemory
+          ? false
+          : { owner: localPerson, ...(about === cwd ? {} : { directory: about }) },
       ...person,
       ...modeOf({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
@@ -136,7 +139,8 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
     const agent = await openWith(asked, { settings, noAgents: options.noAgents, team: wanted.team })
     const undecided = wanted.autonomous ? undecidedSentence(reading.claude) : []
     const opening = openingProblems(agent.conversation.opened)
-    const problems = [...elsewhere, ...untrusted, ...undecided, ...opening, ...agent.problems]
+    const unconfined = wanted.autonomous ? [] : await sandboxNotice(settings.values.sandbox, root)
+    const problems = [...unconfined, ...elsewhere, ...untrusted, ...undecided, ...opening, ...agent.problems]
     return { agent, about, problems, close: () => agent.close() }
   } catch (error) {
     throw explained(error, root)
@@ -234,15 +238,20 @@ const elsewhere = ({ directory = "", origin }: KeptConversation, cwd: string): r
     ? []
     : [`This conversation was begun in ${escaped(directory)}. It goes on in this directory.`]
 
-/** An imported session goes on with the memory of the project that it was about. The project here is the one for tools and trust. */
+/**
+ * An imported session goes on with the memory of the project that it was about. The project here is the one for tools and trust. A file
+ * that is none of the person's own sessions cannot choose a project: it goes on without memory.
+ */
 async function aboutOf(
   resumed: KeptConversation | undefined,
   cwd: string,
-): Promise<Pick<Session, "about" | "problems">> {
-  const { origin } = resumed ?? {}
-  if (origin === undefined || (await realpath(origin).catch(() => origin)) === cwd) return { about: cwd, problems: [] }
-  return { about: origin, problems: [originSentence(origin)] }
+): Promise<Pick<Session, "about" | "problems"> & { readonly hasMemory: boolean }> {
+  const { origin, directory = "" } = resumed ?? {}
+  const place = origin || directory
+  if (origin === undefined || (await realpath(place).catch(() => place)) === cwd)
+    return { about: cwd, problems: [], hasMemory: true }
+  const was = `It was in ${escaped(place)}. Strata works in this directory`
+  return origin === ""
+    ? { about: cwd, problems: [`${was}, without memory: the file is none of your own sessions.`], hasMemory: false }
+    : { about: origin, problems: [`${was} and keeps what it learns for that project.`], hasMemory: true }
 }
-
-const originSentence = (directory: string): string =>
-  `It was in ${escaped(directory)}. Strata works in this directory and keeps what it learns for that project.`

@@ -85,6 +85,19 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     expect(sent.at(-1)).not.toContain("yarn here")
   })
 
+  test("a file that is none of the person's own sessions goes on without memory, whatever project it names", async () => {
+    const { turn } = watched()
+    await using bench = await workbench({ turns: [turn] })
+    const other = mkdtempSync(join(dirname(bench.project), "other-"))
+    const file = join(bench.project, "given.jsonl")
+    writeFileSync(file, FIRST.replaceAll("/work/app", other))
+    const env = { STRATA_AUTO_MEMORY: "1", STRATA_NOTES: "0" }
+    const first = await bench.here(["run", "--resume", file, "Always use pnpm here, never npm."], { env })
+    expect(first.stderr).toContain("without memory: the file is none of your own sessions.")
+    for (const cwd of [bench.project, other])
+      expect((await strataHere(["memory", "list"], { cwd, env: bench.env })).stdout).not.toContain("pnpm")
+  })
+
   test("BEY-20 the price of the next message is said where a large session is not cached any more", async () => {
     await using bench = await workbench({ turns: [watched().turn, watched().turn] })
     const text = Array.from({ length: 9_000 }, (_, at) => `Line ${at} of the log says that all is well.`).join(" ")

@@ -14,7 +14,7 @@ import { baseUrlInForce } from "../wrap/base-url.ts"
 import { CLIENT_NAMES, type ClientName } from "../wrap/client-names.ts"
 import { type Check, ok, problem } from "./check.ts"
 import { checkBaseUrl, checkTools, versionOf } from "./client.ts"
-import { checkDisk, checkNode, checkPort } from "./machine.ts"
+import { checkDisk, checkNode, checkPort, checkSandbox } from "./machine.ts"
 import { checkCache, checkUpstream } from "./server.ts"
 import { checkStore } from "./store.ts"
 
@@ -44,6 +44,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
     await checkPort(values.port),
     await checkDisk(env),
     ...(await checkStore(env)),
+    await checkSandbox(),
     checkNode(),
   ]
   if (values.json) terminal.print(`${visibleJson({ checks }, 2)}\n`)

@@ -5,6 +5,7 @@ import { mkdir, rm, statfs, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { strataDirectory } from "@strata/core"
+import { sandboxSentence, systemSandbox } from "@strata/core/agent"
 import type { Call } from "../command.ts"
 import { nodeProblem } from "../node-version.ts"
 import { type Check, ok, problem, reasonOf } from "./check.ts"
@@ -15,6 +16,11 @@ const GIGABYTE = 1e9
 export function checkNode(): Check {
   const wrong = nodeProblem(process.versions.node)
   return wrong === undefined ? ok("Node", process.versions.node) : problem("Node", wrong)
+}
+
+/** Strata works without one, so a missing one is no problem. */
+export async function checkSandbox(): Promise<Check> {
+  return ok("sandbox", sandboxSentence("unasked", await systemSandbox()))
 }
 
 export async function checkPort(port = 0): Promise<Check> {

@@ -20,6 +20,7 @@ import { writeImported } from "./into-journal.ts"
 import { keptTranscript } from "./kept/kept-transcript.ts"
 import { canBeWhole, isLarge, LargeFile, tooLarge } from "./large-file.ts"
 import { openCodeExport } from "./opencode-sessions.ts"
+import { isOwnSession } from "./places.ts"
 
 /** The transcript to import, and who owns its conversations. */
 export interface ImportOptions {
@@ -85,6 +86,7 @@ export async function importConversations(options: ImportOptions): Promise<reado
   const owners: readonly ProjectInStore["owner"][] =
     options.owner === undefined ? [localPerson, undefined] : [options.owner]
   const there = await keptIds(given, owners)
+  const isOwn = await isOwnSession(file, options.env ?? process.env)
   const outcomes: ImportOutcome[] = []
   for (const conversation of imported) {
     const id = idFor(conversation)
@@ -92,7 +94,7 @@ export async function importConversations(options: ImportOptions): Promise<reado
       throw new ImportError(
         `Conversation ${id} of ${basename(file)} is already in ${given.store.description}. It was not changed. Open it with this id.`,
       )
-    await writeImported(conversation, { ...target(given), clock, source: basename(file), id })
+    await writeImported(conversation, { ...target(given), clock, source: basename(file), id, isOwn })
     outcomes.push(outcomeFor(conversation, id))
   }
   return outcomes

@@ -21,6 +21,8 @@ export interface ImportTarget {
   readonly source: string
   /** The id of the new conversation. */
   readonly id: string
+  /** The file is one of the person's own sessions, so the directory that it names counts. */
+  readonly isOwn?: boolean
 }
 
 const BATCH = 1_000 // entries written at once
@@ -137,7 +139,7 @@ function entriesOf(imported: ImportedConversation, target: ImportTarget): readon
     ...importedEntries(imported, { messages, conversation: target.id, now }),
     decide("session", {
       ...{ subtype: "session", model, cwd },
-      ...(cwd === "" ? {} : { origin: cwd }),
+      ...(cwd === "" ? {} : { origin: target.isOwn ? cwd : "" }),
       ...(title === undefined ? {} : { title }),
     }),
     decide("imported", { subtype: "imported", format, source: target.source, report }),

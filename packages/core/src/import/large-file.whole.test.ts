@@ -99,6 +99,8 @@ test("JRN-6 more messages than memory can hold, and a line that is too long, are
   )
   expect(withLittleMemory(importing(document, join(directory, "document")))).toEqual({
     code: 0,
-    said: expect.stringMatching(/^some\.traj is larger than \d+ MB of memory can hold\. Nothing was imported\./),
+    said: expect.stringMatching(
+      /^Line 1 of some\.traj is longer than \d+ MB of memory can hold\. Nothing was imported\./,
+    ),
   })
 })

@@ -3,9 +3,9 @@
  * of sub-agents are not listed: they are read with their conversation.
  */
 import { lstatSync } from "node:fs"
-import { readdir } from "node:fs/promises"
+import { readdir, realpath } from "node:fs/promises"
 import { homedir } from "node:os"
-import { basename, dirname, join, resolve } from "node:path"
+import { basename, dirname, join, resolve, sep } from "node:path"
 import { inSlices, type Steps } from "../base/in-slices.ts"
 import { isLocal } from "../base/owner.ts"
 import { defaultRoot, PROJECTS } from "../journal/file/layout.ts"
@@ -123,6 +123,15 @@ export async function transcriptFiles(env: Environment, home = homeIn(env)): Pro
     ])
   })
   return (await Promise.all(found)).flat()
+}
+
+/** Whether a file is where an agent keeps this person's own sessions. Any other file may say of itself what it likes. */
+export async function isOwnSession(file: string, env: Environment): Promise<boolean> {
+  const home = env.HOME ?? homedir()
+  const path = await realpath(file).catch(() => resolve(file))
+  const roots = KEEPERS.flatMap((keeper) => keeper.roots(env, home))
+  const real = await Promise.all(roots.map((root) => realpath(root).catch(() => resolve(root))))
+  return real.some((root) => path.startsWith(`${root}${sep}`))
 }
 
 /** The transcripts on this machine, newest first: those of other programs, the local person's own, and those in `dirs`. */

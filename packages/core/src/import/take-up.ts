@@ -23,6 +23,7 @@ import {
 import type { ImportedConversation } from "./importer.ts"
 import { addImported, type ImportTarget, writeImported } from "./into-journal.ts"
 import { mainPath } from "./main-path.ts"
+import { isOwnSession } from "./places.ts"
 
 /** What became of one conversation of the file. */
 export type TakenUp = ImportOutcome & {
@@ -48,11 +49,12 @@ export async function takeUpConversations(options: ImportOptions): Promise<reado
   if (conversations.length === 0) throw new ImportError(`${basename(file)} holds no conversation. Nothing was written.`)
   const there = await keptIds(given, [options.owner])
   const taken: TakenUp[] = []
+  const isOwn = await isOwnSession(file, options.env ?? process.env)
   for (const conversation of conversations) {
     const id = idFor(conversation)
     // one that an earlier version took up goes on where it is
     const project = there.get(id) ?? placeOf(given)
-    const target = { store: given.store, project, clock, source: basename(file), id }
+    const target = { store: given.store, project, clock, source: basename(file), id, isOwn }
     taken.push(await takeUp(conversation, { target, there }))
   }
   return taken

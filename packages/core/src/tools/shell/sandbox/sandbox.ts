@@ -35,7 +35,7 @@ export function systemSandbox(): Promise<Sandbox> {
 async function look(): Promise<Sandbox> {
   if (process.platform === "linux") {
     const program = BUBBLEWRAP.find(existsSync)
-    if (program === undefined) return missing("Install the package bubblewrap to have one.")
+    if (program === undefined) return missing(`To have one: ${installCommand()}`)
     return tried(
       {
         state: "ready",
@@ -57,6 +57,17 @@ async function look(): Promise<Sandbox> {
   return missing(`Strata knows none for ${process.platform}.`)
 }
 
+/** How the package is installed, by the package manager that is there. */
+const INSTALLERS: readonly (readonly [program: string, command: string])[] = [
+  ["/usr/bin/apt-get", "sudo apt-get install bubblewrap"],
+  ["/usr/bin/dnf", "sudo dnf install bubblewrap"],
+  ["/usr/bin/pacman", "sudo pacman -S bubblewrap"],
+  ["/usr/bin/zypper", "sudo zypper install bubblewrap"],
+  ["/sbin/apk", "sudo apk add bubblewrap"],
+]
+const installCommand = (): string =>
+  INSTALLERS.find(([program]) => existsSync(program))?.[1] ?? "install the package bubblewrap."
+
 const missing = (why: string): Sandbox => ({ state: "missing", why })
 
 /** Runs a shell in it that does nothing. */
@@ -76,7 +87,8 @@ async function tried(sandbox: ReadySandbox, otherwise: string): Promise<Sandbox>
 
 /** For the person: whether there is a sandbox, and what runs in it. */
 export function sandboxSentence(mode: SandboxMode, sandbox: Sandbox): string {
-  if (sandbox.state === "missing") return `There is no sandbox on this system. ${sandbox.why}`
+  if (sandbox.state === "missing")
+    return `There is no sandbox on this system, so you are asked about more commands. ${sandbox.why}`
   if (mode === "off") return `${sandbox.name} is there and not used: the setting sandbox is "off".`
   const unasked = "Commands that no one allowed run in it, with files read-only and no network."
   const all = "Commands that you allowed run in it too. They write only the project and temporary files."
