@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { dirname } from "node:path"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
+import { commandShape } from "../../core/src/tools/shell/command/command-facts.ts"
 import { needs } from "../../core/test/needs.ts"
 import { everyNth, isWhole } from "../../core/test/size.ts"
 import { TAKES_KEYS } from "./chatting.ts"
@@ -137,8 +138,8 @@ describe("PERM-1 PERM-3 PERM-4 PERM-5 strata run in a hostile repository: nothin
       expect(HOSTILE_LINES.length).toBeGreaterThanOrEqual(150)
       const hostile = await hostileBench((bench) => [...HOSTILE_LINES.map(bash), ...fileCalls(bench), NESTED])
       await using bench = hostile.bench
-      const { code, stdout, stderr } = await bench.strata(["run", "Work.", "--mode", mode], { env: SECRET_ENVIRONMENT })
-        .ended
+      const env = { ...SECRET_ENVIRONMENT, STRATA_SANDBOX: "off" }
+      const { code, stdout, stderr } = await bench.strata(["run", "Work.", "--mode", mode], { env }).ended
       expect({ code, stdout }).toEqual({ code: 0, stdout: "Done.\n" })
       const { results } = hostile.model
       expect(results).toHaveLength(HOSTILE_LINES.length + fileCalls(bench).length + 1)
@@ -148,6 +149,19 @@ describe("PERM-1 PERM-3 PERM-4 PERM-5 strata run in a hostile repository: nothin
       expect(stderr).not.toContain("\u001b")
       for (const left of ["hook on SessionStart", "MCP server helper", "permission mode: bypass", "allow rule: Bash"])
         expect(stderr).toContain(left)
+    },
+  )
+
+  test.runIf(isWhole)(
+    "in the sandbox more lines run, and none has an effect or sees a secret",
+    needs("sandbox"),
+    async () => {
+      const hostile = await hostileBench(HOSTILE_LINES.map(bash))
+      await using bench = hostile.bench
+      const { stdout, stderr } = await bench.strata(["run", "Work."], { env: SECRET_ENVIRONMENT }).ended
+      expect(stdout).toBe("Done.\n")
+      expect(hostile.model.results.filter(({ isError }) => !isError).length).toBeGreaterThan(10)
+      expectUntouched(hostile, [stdout, stderr])
     },
   )
 })
@@ -184,15 +198,25 @@ test.runIf(isWhole)(
 
 const lines = everyNth(HONEST_LINES, 4)
 
-test(`PERM-4 ${lines.length} commands of daily work run unasked and print what they should`, async () => {
-  const model = scriptedModel(lines.map(([line]) => bash(line)))
+test(`PERM-4 ${lines.length} commands of daily work run unasked and print what they should`, needs("sandbox"), () =>
+  expectUnasked(lines, {}),
+)
+
+test("PERM-9 without a sandbox, those of the small language do", () => {
+  const small = lines.filter(([line]) => commandShape(line).isReadOnly)
+  expect(small.length).toBeGreaterThan(lines.length / 2)
+  return expectUnasked(small, { STRATA_SANDBOX: "off" })
+})
+
+async function expectUnasked(given: typeof HONEST_LINES, settings: Readonly<Record<string, string>>): Promise<void> {
+  const model = scriptedModel(given.map(([line]) => bash(line)))
   await using bench = await workbench({ turns: model.turns })
   makeHonestRepository(bench.project)
   // only the system's programs: those of this checkout do not count where it is below a directory for temporary files
-  const env = { PATH: "/usr/local/bin:/usr/bin:/bin" }
+  const env = { PATH: "/usr/local/bin:/usr/bin:/bin", ...settings }
   await bench.here(["run", "Work.", "--mode", "ask"], { env })
   expect(HONEST_LINES.length).toBeGreaterThanOrEqual(50)
-  expect(model.results).toHaveLength(lines.length)
-  const wrong = model.results.filter(({ text, isError }, i) => isError || !text.includes(lines[i]![1]))
+  expect(model.results).toHaveLength(given.length)
+  const wrong = model.results.filter(({ text, isError }, i) => isError || !text.includes(given[i]![1]))
   expect(wrong.map(({ call, text }) => [call.input.command, text])).toEqual([])
-})
+}

@@ -544,6 +544,7 @@ describe("JRN-7 listing", () => {
         id: "c",
         bytes: expect.any(Number),
         touched: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
+        lastMessage: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
         facts: { model: "claude-opus-4-6", cwd: "/w" },
         firstWords: "Fix the failing test",
       },

@@ -264,11 +264,12 @@ describe("layer 1", () => {
     expect(effect.saves).toBeLessThan(whole)
   })
 
-  test("L1-4 a second result for the same call changes nothing", async () => {
+  test("L1-4 a second result for the same call is refused and changes nothing", async () => {
     const chat = await open()
     const [id] = await round(chat, ["Bash", "small"])
     const before = await sentResults(chat)
-    await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id!, content: LARGE }] })
+    const again = chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id!, content: LARGE }] })
+    await expect(again).rejects.toThrow(`no open call has the id "${id}"`)
     expect(await sentResults(chat)).toEqual(before)
   })
 

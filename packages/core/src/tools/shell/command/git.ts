@@ -239,6 +239,6 @@ function inRepository(
   const repository = findRepository(directory, disk)
   if (repository.state === "unknown") return unclear("works on a repository that cannot be looked at")
   if (repository.state === "none") return here
-  if (repository.danger !== undefined && !place.hasSandbox) return unclear(`obeys its repository: ${repository.danger}`)
+  if (repository.danger !== undefined) return unclear(`obeys its repository: ${repository.danger}`)
   return call ? { ...here, reads: [...here.reads, ...trackedReads(call, place, repository)] } : here
 }
