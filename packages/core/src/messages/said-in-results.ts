@@ -2,8 +2,8 @@
  * What the person said inside tool results: with the refusal of a call, and as answers to questions. Programs frame both in their own
  * words. A tool could print the same frame, so only results of a program's own tools count.
  */
-import { type Block, isToolResult, isToolUse, resultBlocks, textOf } from "./blocks.ts"
-import type { SaidInResult } from "./messages.ts"
+import { type Block, isToolResult, isToolUse, resultBlocks, type ToolResult, textOf } from "./blocks.ts"
+import type { Message, SaidInResult } from "./messages.ts"
 
 const REFUSED =
   /^(?:The user doesn't want to proceed with this tool use\.|Permission for this tool use was denied\.)[^\n]*\bsaid:\n([\s\S]*)$/
@@ -41,4 +41,12 @@ export function saidInResults(blocks: readonly Block[], calls: ReadonlyMap<strin
     }
     return tool === ASKING_TOOL ? answersIn(text).map((said) => ({ at: "answer", text: said })) : []
   })
+}
+
+/** Whether a result of this message holds words of the person. Such a result stays in view as it is. */
+export function holdsPersonsWords(message: Message, result: ToolResult): boolean {
+  const said = message.type === "user" ? (message.saidInResults ?? []) : []
+  if (said.length === 0) return false
+  const text = textOf(resultBlocks(result))
+  return said.some((each) => text.includes(each.text))
 }

@@ -19,6 +19,7 @@ import {
   type ToolResult,
 } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
+import { saidInResults } from "../../messages/said-in-results.ts"
 import { MOST_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
@@ -88,12 +89,14 @@ export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer
     const isSelfLimiting = selfLimiting.has(tool)
     const characters = charactersOf(result)
     const limit = context.flags.toolResultLimit(tool, isSelfLimiting ? MOST_RESULT_CHARACTERS : undefined)
+    const isSpoken = saidInResults([result], new Map([[result.tool_use_id, tool]])).length > 0
     const isReadBack = characters > limit && characters <= MOST_READ_BACK && (await readsBack(result, context))
     return {
       toolUseId: result.tool_use_id,
       characters,
       limit: isReadBack ? MOST_READ_BACK : limit,
       limitsItself: isSelfLimiting || isReadBack,
+      ...(isSpoken ? { isSpoken } : {}),
     }
   }
 }
@@ -299,6 +302,8 @@ export interface ArrivedResult {
   readonly limit: number
   /** Its tool keeps results short itself: the budget takes such a result last. */
   readonly limitsItself: boolean
+  /** It holds words of the person, which stay in view. */
+  readonly isSpoken?: boolean
 }
 
 interface RoundToPlan {
@@ -313,7 +318,7 @@ interface RoundToPlan {
 type Placement = "stays" | "over its limit" | "over the budget"
 
 export function planRound({ results, before, budget, previewSize }: RoundToPlan): ReadonlyMap<string, Placement> {
-  const shrinks = ({ characters }: ArrivedResult) => characters > previewSize
+  const shrinks = ({ characters, isSpoken }: ArrivedResult) => characters > previewSize && !isSpoken
   const plan = new Map<string, Placement>()
   let total = before
   for (const result of results) {

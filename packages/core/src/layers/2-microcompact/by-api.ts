@@ -46,14 +46,17 @@ export interface ApiInput {
 export function askServer(context: LayerContext, sender: Sender): RequestExtras | undefined {
   const { facts, flags, views, now } = context
   const trigger = triggerFor(context)
+  const keepCalls = sender === "fork" ? views.context.serverKept.inCache : callsToKeep(context, trigger)
+  // the server cannot leave out single results, and words of the person stay in view
+  const mustNotClear = keepCalls === undefined && survey(context).spoken.length > 0
   return editsForServer({
     accepts: facts.accepts,
-    tools: views.context.toolNames,
+    tools: mustNotClear ? [] : views.context.toolNames,
     turnsSincePause: () => turnsSincePause({ views, now, gapMinutes: flags.figures["idle-gap"] }),
     trigger,
     clearable: flags.clearableTools,
     keep: flags.figures["api-clear-keep"],
-    keepCalls: sender === "fork" ? views.context.serverKept.inCache : callsToKeep(context, trigger),
+    keepCalls,
   })
 }
 
@@ -107,8 +110,9 @@ function thinkingEdit({ accepts, turnsSincePause }: ApiInput): object[] {
  */
 function serverMovesOn(context: LayerContext): boolean {
   const { views, flags, facts, fill } = context
-  const { results, scale } = survey(context)
+  const { results, spoken, scale } = survey(context)
   const old = new Set(views.context.serverKept.allBut(CALLS_KEPT_BY_DEFAULT))
+  if (spoken.some((id) => old.has(id))) return false
   const saving = results.reduce((sum, each) => sum + (old.has(each.toolUseId) ? each.saving : 0), 0)
   const removed = saving * scale
   if (removed < flags.figures["size-clear-least"]) return false

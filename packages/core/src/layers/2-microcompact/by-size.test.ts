@@ -25,7 +25,7 @@ function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}):
     addResult(results, { toolUseId: `r${i}`, tokens, saving: tokens - 30, before })
     before += tokens + between
   }
-  return { results, thinking: thoughts, memories: [], deleted: [], tokens: before, scale: 1 }
+  return { results, thinking: thoughts, memories: [], deleted: [], spoken: [], tokens: before, scale: 1 }
 }
 
 const plan = (survey: Survey, more: Partial<SizeInput> = {}) =>

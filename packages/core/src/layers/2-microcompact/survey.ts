@@ -1,11 +1,12 @@
 /**
- * What there is to clear: every clearable result that is still shown whole, oldest first, with its size and place. A result is measured
- * once. Its size does not follow the calibration, so a conversation that was opened again finds the same; `scale` converts it to the
+ * What there is to clear: every clearable result that is still shown whole, oldest first, with its size and place. A result that holds
+ * words of the person is not among them. A result is measured once. Its size does not follow the calibration, so a conversation that was opened again finds the same; `scale` converts it to the
  * tokens that calibration expects now.
  */
 
 import { type Block, isThinking, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
 import type { Message, Uuid } from "../../messages/messages.ts"
+import { holdsPersonsWords } from "../../messages/said-in-results.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { createEstimator, type Estimator, type Measure } from "../../tokens/estimate.ts"
@@ -63,6 +64,8 @@ export interface Survey {
   readonly memories: readonly (Removable & { readonly uuid: Uuid })[]
   /** Results that are deleted in the server's cache and still whole here. */
   readonly deleted: readonly (Placed & { readonly toolUseId: string })[]
+  /** Results of clearable tools that hold words of the person. */
+  readonly spoken: readonly string[]
   /** Tokens of the whole conversation. */
   readonly tokens: number
   /** A size here times this is the number of tokens that calibration expects. */
@@ -75,6 +78,7 @@ interface Looked {
   readonly thinking: Thinking[]
   readonly memories: { uuid: Uuid; saving: number; before: number }[]
   readonly deleted: { toolUseId: string; before: number }[]
+  readonly spoken: string[]
   /** Messages taken. */
   count: number
   tokens: number
@@ -136,9 +140,12 @@ export function surveyAll({ views, flags }: Surveyed): Survey {
   return scaled(fold.over(views.context), views)
 }
 
-function scaled({ results, thinking, memories, deleted, tokens, measure }: Looked, { estimator }: Views): Survey {
+function scaled(
+  { results, thinking, memories, deleted, spoken, tokens, measure }: Looked,
+  { estimator }: Views,
+): Survey {
   const scale = tokens > 0 ? estimator.tokens(measure) / tokens : 1
-  return { results, thinking, memories, deleted, tokens, scale }
+  return { results, thinking, memories, deleted, spoken, tokens, scale }
 }
 
 const plainEstimators = new WeakMap<Views, Estimator>()
@@ -176,7 +183,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
 
   return {
     start: () => ({
-      ...{ tools: new Map(), results: [], thinking: [], memories: [], deleted: [], count: 0, tokens: 0 },
+      ...{ tools: new Map(), results: [], thinking: [], memories: [], deleted: [], spoken: [], count: 0, tokens: 0 },
       measure: runningMeasure(),
     }),
 
@@ -185,7 +192,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
       const { count, tokens } = looked
       const measure = runningMeasure(looked.measure)
       measured.length = count
-      const lists = [looked.results, looked.thinking, looked.memories, looked.deleted]
+      const lists = [looked.results, looked.thinking, looked.memories, looked.deleted, looked.spoken]
       const lengths = lists.map(({ length }) => length)
       return () => {
         for (const [at, list] of lists.entries()) list.length = lengths[at]!
@@ -202,7 +209,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
         const { tokens: before } = looked
         if (isToolUse(block)) looked.tools.set(block.id, block.name)
         else if (isThinking(block)) addThinking(looked.thinking, { tokens, before })
-        else if (isToolResult(block)) takeResult(looked, each, `${message.uuid}.${at}`)
+        else if (isToolResult(block)) takeResult(looked, each, { message, address: `${message.uuid}.${at}` })
         looked.tokens += tokens
         addMeasure(looked.measure, measure)
       }
@@ -223,12 +230,20 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
     return fresh
   }
 
-  function takeResult(looked: Looked, measured: MeasuredBlock, address: string): void {
+  function takeResult(
+    looked: Looked,
+    measured: MeasuredBlock,
+    { message, address }: { readonly message: Message; readonly address: string },
+  ): void {
     const { tokens } = measured
     const block = measured.block as ToolResult
     const { tool_use_id: toolUseId } = block
     const { tokens: before } = looked
     if (!clearable.has(looked.tools.get(toolUseId) ?? "") || context.resultAddress(toolUseId) !== address) return
+    if (holdsPersonsWords(message, block)) {
+      looked.spoken.push(toolUseId)
+      return
+    }
     if (!context.isCleared(toolUseId)) {
       measured.saving ??= tokens - plain.block(renderCleared(block, address)) - residueRoom(tokens, residue)
       addResult(looked.results, { toolUseId, tokens, saving: measured.saving, before })
