@@ -240,7 +240,7 @@ const elsewhere = ({ directory = "", origin }: KeptConversation, cwd: string): r
 
 /**
  * An imported session goes on with the memory of the project that it was about. The project here is the one for tools and trust. A file
- * that is none of the person's own sessions cannot choose a project: it goes on without memory.
+ * that is not one of the person's own sessions cannot choose a project: it goes on without memory.
  */
 async function aboutOf(
   resumed: KeptConversation | undefined,
@@ -252,6 +252,6 @@ async function aboutOf(
     return { about: cwd, problems: [], hasMemory: true }
   const was = `It was in ${escaped(place)}. Strata works in this directory`
   return origin === ""
-    ? { about: cwd, problems: [`${was}, without memory: the file is none of your own sessions.`], hasMemory: false }
+    ? { about: cwd, problems: [`${was}, without memory: the file is not one of your own sessions.`], hasMemory: false }
     : { about: origin, problems: [`${was} and keeps what it learns for that project.`], hasMemory: true }
 }

@@ -93,7 +93,7 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     writeFileSync(file, FIRST.replaceAll("/work/app", other))
     const env = { STRATA_AUTO_MEMORY: "1", STRATA_NOTES: "0" }
     const first = await bench.here(["run", "--resume", file, "Always use pnpm here, never npm."], { env })
-    expect(first.stderr).toContain("without memory: the file is none of your own sessions.")
+    expect(first.stderr).toContain("without memory: the file is not one of your own sessions.")
     for (const cwd of [bench.project, other])
       expect((await strataHere(["memory", "list"], { cwd, env: bench.env })).stdout).not.toContain("pnpm")
   })

@@ -53,7 +53,7 @@ export interface KeptConversation {
   readonly mode?: string
   /** The directory that it was begun in, or in which it was compacted last. */
   readonly directory?: string
-  /** The directory that an imported one was in. Empty where its file is none of the person's own sessions. */
+  /** The directory that an imported one was in. Empty where its file is not one of the person's own sessions. */
   readonly origin?: string
   /** When its last message was written, in ISO 8601. Where the store does not say: when the conversation was last written. */
   readonly updated: string

@@ -340,7 +340,7 @@ export interface SessionFacts {
   readonly mode?: string
   readonly model: string
   readonly cwd: string
-  /** The directory that an imported conversation was in: what is learned from it belongs to the project there. Empty: a file says so that is none of the person's own sessions, and nothing is kept. */
+  /** The directory that an imported conversation was in: what is learned from it belongs to the project there. Empty: the file is not one of the person's own sessions, and nothing is learned from it. */
   readonly origin?: string
   /** The `prompt-rendered` decision in force. */
   readonly prompt?: Uuid
