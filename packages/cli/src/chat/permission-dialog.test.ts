@@ -33,6 +33,23 @@ test("PERM-5 a command is shown whole and once, with its unusual parts marked an
   expect(JSON.stringify(shown).split("xxxxx").length).toBe(dialogOnce(line))
 })
 
+test("PERM-5 the reason for the question is not repeated among the notes", () => {
+  const line = "timeout 5 npm test"
+  const command = {
+    ...{ line, commands: [], redirections: { reads: [], writes: [] }, unusual: [] },
+    unknown: ["npm runs code that can do anything.", "timeout starts npm."],
+    ...{ isReadOnly: false, isExact: true, isConfined: false },
+  }
+  const question = { kind: "execute", summary: line, subject: line, preview: line, command } as const
+  const shown = (why: string) =>
+    notes(permissionDialog({ request: { id: "call", tool: "Bash", why, question }, project: PROJECT }))
+  expect(shown("npm runs code that can do anything")).toEqual(["! timeout starts npm."])
+  expect(shown('the rule "Bash(rm:*)" may forbid it: npm runs code that can do anything')).toEqual([
+    "! timeout starts npm.",
+  ])
+  expect(shown("a hook asks")).toEqual(["! npm runs code that can do anything.", "! timeout starts npm."])
+})
+
 const dialogOnce = (line: string) => JSON.stringify(line).split("xxxxx").length
 
 test("PERM-5 an edit names its file, and says so if that is outside the project", () => {

@@ -92,14 +92,17 @@ const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
 
 type DialogParts = Pick<DialogDraft, "title" | "notes" | "body">
 
-function commandParts({ tool, question }: PermissionRequest, line: string): DialogParts {
+/** The reason is shown above the notes, and not again among them. */
+function commandParts({ tool, question, why }: PermissionRequest, line: string): DialogParts {
   const { command, preview } = question
   const marks = command?.unusual ?? []
   const kinds = [...new Set(marks.map(({ kind }) => kind))]
   const description = preview?.endsWith(line) ? preview.slice(0, -line.length).trim() : ""
   const notes: readonly DialogNote[] = [
     ...(description === "" ? [] : [{ text: `The model describes it as: ${description}`, tone: "plain" as const }]),
-    ...(command?.unknown ?? []).map((text) => ({ text: `! ${text}`, tone: "warning" as const })),
+    ...(command?.unknown ?? [])
+      .filter((text) => !saysSame(text, why))
+      .map((text) => ({ text: `! ${text}`, tone: "warning" as const })),
     ...kinds.map((kind) => ({ text: `! ${kind}: ${UNUSUAL[kind]}`, tone: "warning" as const })),
   ]
   return {
@@ -108,6 +111,10 @@ function commandParts({ tool, question }: PermissionRequest, line: string): Dial
     body: { form: "text", text: line, marks },
   }
 }
+
+/** A reason is a note that goes on in another sentence: without its full stop, in small letters. */
+const saysSame = (note: string, reason: string): boolean =>
+  reason.toLowerCase().endsWith(note.replace(/\.$/, "").toLowerCase())
 
 /** The host as it is resolved, which letters of other scripts can hide. */
 function addressParts({ tool }: PermissionRequest, address: string): DialogParts {

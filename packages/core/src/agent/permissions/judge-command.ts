@@ -47,7 +47,7 @@ export function judgeCommand(request: CommandRequest, policy: PermissionPolicy):
   if (asked) return { ...ask(`the rule "${asked.rule}" asks for it`), onlyPerson: true }
   if (around !== undefined) return { ...ask(belongsToStrata(around)), onlyPerson: true }
   const setup = setupWritten(facts, policy)
-  if (setup !== undefined) return { ...ask(`${setup} decides which programs run`), onlyPerson: true }
+  if (setup !== undefined) return { ...ask(setup), onlyPerson: true }
   const rules = policy.allow.map(parseRule)
   const whole = rules.find((rule) => toolFits(rule.tool, tool) && rule.pattern === undefined)
   const sameLine = rules.find(({ tool: named, pattern }) => toolFits(named, tool) && pattern === facts.line.trim())
@@ -104,16 +104,14 @@ function spellingsOf(directory: string, policy: PermissionPolicy): readonly stri
 const names = (line: string, path: string): boolean =>
   line.split(path).some((after, at) => at > 0 && !/^[\w.-]/.test(after))
 
+/** A sentence, if it writes files that decide which programs run. */
 function setupWritten(facts: CommandFacts, policy: PermissionPolicy): string | undefined {
   const writes = allWrites(facts).flatMap(({ path, isTree }) => (path === undefined ? [] : [{ path, isTree }]))
   const whole = writes.find(({ path, isTree }) => isTree && isInside(policy.project, path))
-  return (
-    whole?.path ??
-    setupAmong(
-      writes.map(({ path }) => path),
-      policy,
-    )
-  )
+  if (whole) return `it can change everything in ${whole.path}, also files that decide which programs run`
+  const paths = writes.map(({ path }) => path)
+  const setup = setupAmong(paths, policy)
+  return setup === undefined ? undefined : `${setup} decides which programs run`
 }
 
 interface Restriction {
@@ -141,9 +139,7 @@ function matchOf(rule: Rule, { tool, facts }: CommandRequest, policy: Permission
     const line = { words: facts.line.trim().split(/\s+/) }
     const matches = [line, ...facts.commands].map((command) => commandFits(rule.pattern!, command, { strict: true }))
     if (matches.includes("certain") || facts.line.trim() === rule.pattern) return certain
-    return matches.includes("possible")
-      ? possible(facts.unknown[0] ?? "a part of it is only known when it runs")
-      : undefined
+    return matches.includes("possible") ? possible("a part of it is only known when it runs") : undefined
   }
   const isReading = rule.tool === "Read"
   if (isReading && facts.isConfined) return possible("not all that it reads is known before it runs")
@@ -243,18 +239,22 @@ function refusalOf(request: CommandRequest, { policy, rules }: Allowance): strin
   if (!facts.isExact) return asSentencePart(facts.unknown[0]) ?? "not all of it is known before it runs"
   if (outside) return readsOutside
   const written = facts.redirections.writes.find((use) => !mayWrite(use))
-  if (written) return `it writes ${written.path ?? "a file that is only known when it runs"}`
+  if (written) return `it writes ${written.path ?? ONLY_KNOWN_LATER}`
   const isCovered = judged.some(isAllowed) || facts.redirections.writes.length > 0
   return isCovered ? undefined : (asSentencePart(facts.unknown[0]) ?? `${tool} needs permission`)
 }
 
-/** What it does to a file, where that is known. */
+/** What it does to files. `undefined`: it writes none, or is not understood. */
 function changeOf({ words: [program], uses }: SimpleCommand): string | undefined {
-  const [first, ...more] = uses.writes.flatMap(({ path }) => path ?? [])
+  const [first, ...more] = uses.writes
   if (program === undefined || first === undefined) return undefined
-  return `${program} changes ${first}${more.length === 0 ? "" : ` and ${more.length} more`}`
+  const others = first.path === undefined || more.length === 0 ? "" : ` and ${more.length} more`
+  return `${program} ${VERBS[program] ?? "changes"} ${first.path ?? ONLY_KNOWN_LATER}${others}`
 }
+
+const VERBS: Readonly<Record<string, string>> = { mkdir: "creates", rm: "removes", rmdir: "removes", unlink: "removes" }
+const ONLY_KNOWN_LATER = "files that are only known when it runs"
 
 /** "It uses a value …." goes on after a colon or before ", and there is no one to ask". */
 const asSentencePart = (sentence: string | undefined): string | undefined =>
-  sentence?.replace(/\.$/, "").replace(/^(?:It|The|Not)\b/, (word) => word.toLowerCase())
+  sentence?.replace(/\.$/, "").replace(/^(?:It|The|Without)\b/, (word) => word.toLowerCase())

@@ -18,7 +18,7 @@ export interface ShellPlace {
   readonly env: Readonly<Record<string, string | undefined>>
   /** The shell that runs the line, if not bash. */
   readonly shell?: string | undefined
-  /** What runs unasked runs in a sandbox. Default: there is none. */
+  /** What runs unasked runs in a sandbox. Default: it does not. */
   readonly hasSandbox?: boolean
 }
 
@@ -72,7 +72,8 @@ function factsOf(line: string, place: Place, shell = "bash"): CommandFacts {
       found.writes.length === 0 &&
       commands.length > 0 &&
       commands.every((command) => command.isReadOnly)
-    const outside = small?.state === "outside" && !place.hasSandbox ? [small.why] : []
+    const isExplained = found.unknown.length > 0 && found.unusual.length > 0
+    const outside = small?.state === "outside" && !place.hasSandbox && !isExplained ? [small.why] : []
     return {
       line,
       commands,

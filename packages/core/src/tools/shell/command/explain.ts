@@ -123,7 +123,7 @@ class Finding {
         if (node.text.includes("\\")) this.#mark("escape", node, depth)
         break
       case "Word":
-        // the parser takes some words for plain that are not: an array that stands before another word
+        // the parser takes some words for plain that are not: an array before another word
         if (!node.parts && /[$`(]/.test(node.text.replace(/\\./gs, "")))
           this.#hide("It has a part that cannot be parsed.")
         break

@@ -113,7 +113,7 @@ export function git(args: readonly Field[], place: Place): Judged {
     if (word.text === "-C" && value?.text !== undefined && value.text !== "")
       directory = resolveIn(value.text, { ...place, directory })
     else if (word.text !== "-c" || !isHarmlessPair(value?.text))
-      return unclear(`its option ${word.text} is not known to only read`)
+      return unclear(`has the option ${word.text}, which is not known to only read`)
   }
   const subcommand = rest.shift()
   if (subcommand?.text === undefined) return unclear("has a subcommand that is only known when it runs")
@@ -156,7 +156,7 @@ function judgeSubcommand(name: string, args: readonly Field[], place: Place): Ju
   }
   if (name === "config") return config(args)
   if (Object.hasOwn(LISTING, name)) return listing(LISTING[name]!, args)
-  if (!Object.hasOwn(SUBCOMMANDS, name)) return unclear(`${name} can change the repository`)
+  if (!Object.hasOwn(SUBCOMMANDS, name)) return unclear(`${name} can do more than read the repository`)
   return reads(name, { table: SUBCOMMANDS[name]!, args, place })
 }
 

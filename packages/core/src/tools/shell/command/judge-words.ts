@@ -2,7 +2,7 @@
 import { posix } from "node:path"
 import { type Field, HIDDEN_COMMAND, type SimpleCommand, simpleCommand } from "./facts.ts"
 import { git } from "./git.ts"
-import { type Judge, type Place, resolveIn } from "./judged.ts"
+import { type Judge, type Place, RUNS_ANYTHING, resolveIn } from "./judged.ts"
 import { PLAIN_READERS } from "./plain-readers.ts"
 import { SPECIAL_READERS } from "./special-readers.ts"
 import { isRunner, unwrap } from "./wrappers.ts"
@@ -39,7 +39,7 @@ export function judgeWords(fields: readonly Field[], place: Place, depth = 0): J
   const judged = started(program, args, { fields, place, depth }) ?? byTable(program, args, { fields, place, depth })
   if (other === undefined) return judged
   const [own, ...rest] = judged.commands
-  return { ...judged, commands: [{ ...own!, isReadOnly: false }, ...rest], unknown: [other, ...judged.unknown] }
+  return { ...judged, commands: [{ ...own!, isReadOnly: false }, ...rest], unknown: [other] }
 }
 
 interface Judging {
@@ -71,7 +71,7 @@ function started(program: string, args: readonly Field[], { fields, place, depth
       }
     case "command": {
       const inner = judgeWords(found.words, place, depth + 1)
-      const unknown = place.hasSandbox ? [] : [`${program} starts another program.`]
+      const unknown = place.hasSandbox ? [] : [`${program} starts ${found.words[0]?.text ?? "another program"}.`]
       return {
         ...inner,
         commands: [own(found.isTransparent), ...inner.commands],
@@ -93,7 +93,7 @@ function byTable(program: string, args: readonly Field[], { fields, place, depth
       reads: isOpen ? [{ path: undefined }] : [],
       writes: isOpen && table === WRITERS ? [{ path: undefined }] : [],
     }
-    const why = judged?.why ?? "can change files or start other programs"
+    const why = judged?.why ?? (isRunner(program) ? RUNS_ANYTHING : DOES_MORE)
     return {
       commands: [{ ...command, uses, names: namesIn(args, place) }, ...guesses],
       unknown: [`${program} ${why}.`],
@@ -107,15 +107,19 @@ function byTable(program: string, args: readonly Field[], { fields, place, depth
   return {
     commands: [own, ...guesses, ...inner.flatMap(({ commands }) => commands)],
     unknown: [
-      ...(judged.isReadOnly && !isKnown ? [`${program} reads a file that is only known when it runs.`] : []),
-      ...(judged.isReadOnly || writes.length > 0 ? [] : [`${program} ${CHANGES}.`]),
+      ...(judged.isReadOnly && !isKnown
+        ? [`${program} ${program === "cd" ? "goes to a directory" : "reads a file"} that is only known when it runs.`]
+        : []),
+      ...(judged.isReadOnly || writes.length > 0
+        ? []
+        : [`${program} ${starts.length > 0 ? "starts other programs" : DOES_MORE}.`]),
       ...inner.flatMap(({ unknown }) => unknown),
     ],
     scripts: inner.flatMap(({ scripts }) => scripts),
   }
 }
 
-const CHANGES = "can change files or start other programs"
+const DOES_MORE = "can do more than read files"
 
 /** It reads nothing but the directory. Where the line goes on from is for the caller. */
 function judgeCd(args: readonly Field[], place: Place) {
@@ -168,7 +172,7 @@ function otherProgram(name: string, args: readonly Field[], { programs, director
   if (name.includes("/")) {
     const path = posix.dirname(name)
     const isKnown = SYSTEM_DIRECTORIES.has(path) || (programs?.directories.includes(path) ?? false)
-    if (!isKnown) return `${name} is a program of its own.`
+    if (!isKnown) return `${name} is a program that Strata does not know.`
   }
   if (!programs) return undefined
   const named = LOOKUPS.has(name) ? args.flatMap(({ text }) => (text?.includes("/") ? [] : (text ?? []))) : []

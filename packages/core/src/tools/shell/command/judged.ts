@@ -33,7 +33,7 @@ export type Judged =
       /** The commands that it starts in turn. */
       readonly starts?: readonly (readonly Field[])[]
     }
-  /** `why` goes on after the name of the program: "runs code", "its option -o writes a file". */
+  /** `why` goes on after the name of the program: "runs code", "can write files". */
   | { readonly state: "not understood"; readonly why: string }
 
 export type Judge = (args: readonly Field[], place: Place) => Judged
@@ -55,6 +55,8 @@ export const readOnly = (uses: Uses = {}): Judged => ({
   ...changing(uses),
   isReadOnly: (uses.writes ?? []).length === 0,
 })
+/** Interpreters and everything that runs scripts of a project. */
+export const RUNS_ANYTHING = "runs code that can do anything"
 export const unclear = (why: string): Judged => ({ state: "not understood", why })
 
 /** Read and written without a trace. */

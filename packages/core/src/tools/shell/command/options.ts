@@ -112,5 +112,5 @@ function split(text: string): readonly [string, string | undefined] {
 
 const notUnderstood = (option: string): Arguments => ({
   state: "not understood",
-  why: `its option ${option.length > 40 ? `${option.slice(0, 40)}…` : option} is not known to only read`,
+  why: `has the option ${option.length > 40 ? `${option.slice(0, 40)}…` : option}, which is not known to only read`,
 })

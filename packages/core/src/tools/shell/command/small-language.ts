@@ -1,5 +1,5 @@
 /**
- * The small language of command lines that Strata reads completely, byte for byte. Whatever is not written here is not in it, and there is
+ * The small language of command lines that Strata reads completely, byte for byte. Everything that is not written here is not in it, and there is
  * no fallback. bash, dash, ksh, busybox and zsh all read these lines alike.
  *
  *     line        = pipeline { ( "&&" | "||" | ";" | newline ) pipeline }
@@ -34,7 +34,7 @@ export interface SmallCommand {
 
 export interface SmallPipeline {
   readonly commands: readonly SmallCommand[]
-  /** What stands between it and the next pipeline. */
+  /** What is between it and the next pipeline. */
   readonly then: "&&" | "||" | ";" | undefined
 }
 
@@ -60,23 +60,29 @@ const RESERVED = new Set(
   ),
 )
 
+/** What it has that is not in the small language. */
 const OUTSIDE: Readonly<Record<string, string>> = {
-  $: "It uses a value that is only known when it runs.",
-  "`": "It runs another command and uses its output.",
-  "(": "It groups commands or defines a function.",
-  ")": "It groups commands or defines a function.",
-  "{": "It uses braces, which stand for several words or a group.",
-  "}": "It uses braces, which stand for several words or a group.",
-  "&": "It starts something in the background.",
-  "<": "It gives text or the output of another command to a program.",
-  ">": "It redirects output in an unusual way.",
-  "~": "It uses ~ for a directory.",
-  "[": "It uses a file pattern with brackets.",
-  "#": "It has a comment, which can hide how it goes on.",
-  "!": "It negates or repeats a command.",
+  $: "$, which is replaced when the line runs",
+  "`": "backquotes, which run another command",
+  "(": "parentheses",
+  ")": "parentheses",
+  "{": "braces",
+  "}": "braces",
+  "&": "&",
+  "<": "<< or <(",
+  ">": "unusual redirections",
+  "~": "~ for a directory",
+  "[": "square brackets",
+  "#": "comments",
+  "!": "!",
 }
 
-class Outside extends Error {}
+class Outside extends Error {
+  /** `what` goes on after "lines with". */
+  constructor(what: string) {
+    super(`Without a sandbox, Strata asks about lines with ${what}.`)
+  }
+}
 
 /** Reads a line from left to right, one character after the other. */
 class Reader {
@@ -102,9 +108,7 @@ class Reader {
   }
 
   #outside(): never {
-    throw new Outside(
-      OUTSIDE[this.#next] ?? "It is not finished, or has characters that shells read in different ways.",
-    )
+    throw new Outside(OUTSIDE[this.#next] ?? "an open end, or characters that shells read in different ways")
   }
 
   /** Between words, a backslash at the end of a line goes on in the next one. */
@@ -166,7 +170,7 @@ class Reader {
       this.#skip(" \t")
     }
     const [program] = words
-    if (program && RESERVED.has(program.text)) throw new Outside(`It uses a construct of the shell: ${program.text}.`)
+    if (program && RESERVED.has(program.text)) throw new Outside(`"${program.text}"`)
     if (!program || program.pattern) this.#outside()
     return { assignments, words, redirections }
   }
@@ -224,12 +228,12 @@ class Reader {
     return this.#at === start && /^[[\]](?:[ \t\n|&;<>]|$)/.test(this.#line.slice(start, start + 2))
   }
 
-  /** Ends on the closing quotation mark. In double quotes a backslash stays, unless it stands before one of four characters. */
+  /** Ends on the closing quotation mark. In double quotes a backslash stays, unless it is before one of four characters. */
   #quoted(mark: string): string {
     let text = ""
     for (this.#at++; this.#next !== mark; this.#at++) {
       const character = this.#line.codePointAt(this.#at)
-      if (character === undefined) throw new Outside("A quotation mark is not closed.")
+      if (character === undefined) throw new Outside("a quotation mark that is not closed")
       const shown = String.fromCodePoint(character)
       const isExpanded =
         mark === '"' &&

@@ -8,6 +8,7 @@ import {
   has,
   here,
   type Judge,
+  RUNS_ANYTHING,
   readOnly,
   resolveIn,
   treeOf,
@@ -112,14 +113,14 @@ const find: Judge = (args, place) => {
       const words = rest.splice(0, end < 0 ? rest.length : end + 1)
       const inner = end < 0 ? words : words.slice(0, -1)
       starts.push(inner.flatMap(({ text }) => (text?.includes("{}") ? [UNKNOWN, UNKNOWN] : [{ text }])))
-    } else if (FIND_TESTS[name] === undefined) return unclear(`its option ${name} is not known to only read`)
+    } else if (FIND_TESTS[name] === undefined) return unclear(`has the option ${name}, which is not known to only read`)
     else rest.splice(0, FIND_TESTS[name])
   }
   const isReading = writes.length === 0 && (starts.length === 0 || place.hasSandbox)
   return isReading ? readOnly({ reads, starts }) : changing({ reads, writes, starts })
 }
 
-/** Stands for as many words as there are files: two, so that what writes its second file is noticed. */
+/** As many words as there are files: two, so that what writes its second file is noticed. */
 const UNKNOWN: Field = { text: undefined }
 
 /** Only a listing. A name with a colon is an archive on another machine. */
@@ -137,7 +138,7 @@ const tar: Judge = (args, place) => {
 const versionOnly =
   (...short: readonly string[]): Judge =>
   (args) =>
-    isVersion(args, short) ? readOnly() : unclear("runs code that can do anything")
+    isVersion(args, short) ? readOnly() : unclear(RUNS_ANYTHING)
 const isVersion = (args: readonly Field[], short: readonly string[]): boolean =>
   args.length === 1 && ["--version", ...short].includes(args[0]!.text ?? "")
 
@@ -171,7 +172,7 @@ const set: Judge = (args) => {
 const toolchain =
   (files: readonly string[], isAsked: (args: readonly Field[]) => boolean): Judge =>
   (args, { directory, disk }) => {
-    if (!isAsked(args)) return unclear("runs code that can do anything")
+    if (!isAsked(args)) return unclear(RUNS_ANYTHING)
     if (directory === undefined) return unclear("runs in a directory that is not known")
     for (let at = directory; ; at = dirname(at)) {
       if (disk && files.some((name) => disk.isThere(join(at, name))))
