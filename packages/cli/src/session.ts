@@ -19,6 +19,7 @@ import {
   type Team,
   type TeamPlace,
 } from "@strata/core"
+import { isAboutPlace, plainReason, whatToDo } from "@strata/core/base"
 import { undecidedSentence } from "./claude/person-environment.ts"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
@@ -197,12 +198,13 @@ function modeOf({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, 
   return resumed?.mode === undefined ? { mode: configured ?? "ask" } : {}
 }
 
-/** For a directory that cannot be written: says what it is for and how to choose another. */
-function explained(error: unknown, root: string): unknown {
-  const { code, path } = (error instanceof StrataError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException
-  if (code === undefined || !path?.startsWith(root)) return error
+/** For a directory that cannot be used: says what it is for, why it cannot be used, and what to do. */
+export function explained(error: unknown, root: string): unknown {
+  const failure = (error instanceof StrataError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException
+  if (failure.code === undefined || !failure.path?.startsWith(root)) return error
+  const help = isAboutPlace(failure) ? "Set STRATA_HOME to another directory." : whatToDo(failure)
   return new Error(
-    `Strata keeps conversations in ${root}, but cannot use ${path} (${code}). Nothing was sent. Set STRATA_HOME to another directory.`,
+    `Strata keeps conversations in ${root}, but cannot use ${failure.path} (${plainReason(failure)}). Nothing was sent. ${help}`,
     { cause: error },
   )
 }

@@ -235,10 +235,11 @@ export function plainReason(cause: unknown): string {
   return SYSTEM_FAILURES[reason] === undefined ? reason : `${SYSTEM_FAILURES[reason].is}, ${reason}`
 }
 
-const whatToDo = (cause: unknown): string =>
+export const whatToDo = (cause: unknown): string =>
   SYSTEM_FAILURES[reasonOf(cause)]?.help ?? "Check the path, the permissions and the disk."
 
-const isAboutPlace = (cause: unknown): boolean => !SYSTEM_FAILURES[reasonOf(cause)]?.isEverywhere
+/** Whether another directory could help. */
+export const isAboutPlace = (cause: unknown): boolean => !SYSTEM_FAILURES[reasonOf(cause)]?.isEverywhere
 
 /** A file that is not a transcript in the expected format. */
 export class ImportError extends StrataError {

@@ -5,12 +5,15 @@ export { type Clock, callAfter, dayOf, systemClock } from "../base/clock.ts"
 export {
   ConversationLockedError,
   ConversationNotFoundError,
+  isAboutPlace,
   kindOfError,
   LockLostError,
+  plainReason,
   RangeRefusedError,
   reasonOf,
   SettingsError,
   StrataError,
+  whatToDo,
 } from "../base/errors.ts"
 export { escaped } from "../base/escaped-text.ts"
 export { addressIn, remoteUrls } from "../base/git-remote.ts"

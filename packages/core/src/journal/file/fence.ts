@@ -3,9 +3,9 @@
  * takes the lock from an owner that may still run continues on files of its own (`renew-files.ts`), and what passed the check then
  * goes to a file without a name.
  */
-import { LockLostError } from "../../base/errors.ts"
+import { JournalWriteError, LockLostError, type StrataError } from "../../base/errors.ts"
 import type { FileLock } from "./lock.ts"
-import { lockText, readOwner } from "./owner-file.ts"
+import { readLock, readOwner } from "./owner-file.ts"
 
 /** What is written next. */
 export type WriteStep =
@@ -21,7 +21,7 @@ export type WriteStep =
   | "remove"
 
 export interface Fence {
-  /** Throws a `LockLostError` unless the lock is held. Called right before a write, in the same turn of the event loop. */
+  /** Throws a `LockLostError` unless the lock is held, and a `JournalWriteError` where that cannot be known. Called right before a write, in the same turn of the event loop. */
   check(step: WriteStep): void
 }
 
@@ -39,10 +39,13 @@ export const fenceOf = (lock: FileLock, atStep: (step: WriteStep) => void = () =
   },
 })
 
-/** Names who holds the lock now. `written`: bytes may have reached the file before it was lost. */
-export function lockLost(path: string, { written = false } = {}): LockLostError {
-  const text = lockText(path)
-  const owner = text === undefined ? undefined : readOwner(text)
+/**
+ * Names who holds the lock now, or why that cannot be known. `written`: bytes may have reached the file before the lock was lost.
+ */
+export function lockLost(path: string, { written = false } = {}): StrataError {
+  const lock = readLock(path)
+  if (lock.state === "unreadable") return new JournalWriteError(path, lock.error)
+  const owner = lock.state === "read" ? readOwner(lock.text) : undefined
   const { pid, host, since, fence } = owner ?? { pid: 0, host: "", since: "" }
   const holder = pid > 0 ? { pid, host, since, path, ...(fence === undefined ? {} : { fence }) } : undefined
   return new LockLostError(path, { written, ...(holder ? { holder } : {}) })

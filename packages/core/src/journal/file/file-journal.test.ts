@@ -366,6 +366,21 @@ describe("JRN-3 when an entry is safe from a power cut", () => {
   })
 })
 
+describe.skipIf(process.platform === "win32")("JRN-3 a process without free descriptors", () => {
+  const WRITER = fileURLToPath(new URL("../../../test/few-files-writer.ts", import.meta.url))
+
+  test("an append that cannot look at the lock says so, and does not say that the lock was broken", async () => {
+    const limited = 'ulimit -n 64 && exec "$0" "$@"'
+    const { stdout } = await promisify(execFile)("sh", ["-c", limited, process.execPath, WRITER, root])
+    expect(JSON.parse(stdout)).toEqual({
+      first: "done",
+      without: `JournalWriteError: Writing to ${pathsIn(root).lock} failed (this process has too many open files, EMFILE). Everything acknowledged before is kept; this write was not made. Raise the limit ("ulimit -n" shows it), or do less at the same time. Then try again.`,
+      second: "done",
+      readAtTheEnd: ["first", "second"],
+    })
+  })
+})
+
 describe.skipIf(process.platform === "win32")("JRN-3 a disk without room", () => {
   const WRITER = fileURLToPath(new URL("../../../test/small-disk-writer.ts", import.meta.url))
   const ROOM = 64 * 1024

@@ -249,7 +249,7 @@ export class FileJournal implements Journal {
       this.#newNames.add([...made, blobs])
       if (this.#flush === "always") await this.#newNames.flush()
     } catch (error) {
-      throw error instanceof LockLostError ? error : new JournalWriteError(path, error)
+      throw error instanceof StrataError ? error : new JournalWriteError(path, error)
     }
     return { location: path, path, bytes: typeof data === "string" ? Buffer.byteLength(data) : data.length }
   }
@@ -310,7 +310,7 @@ export class FileJournal implements Journal {
         await this.#write(batches.flatMap((batch) => batch.lines))
         for (const batch of batches) batch.resolve()
       } catch (error) {
-        const reason = error instanceof LockLostError ? error : new JournalWriteError(this.location, error)
+        const reason = error instanceof StrataError ? error : new JournalWriteError(this.location, error)
         for (const batch of batches) batch.reject(reason)
       }
     }

@@ -105,13 +105,25 @@ export async function ownerOf(path: string): Promise<LockOwner | undefined> {
   return text === undefined ? undefined : readOwner(text)
 }
 
-/** The text in a lock's place. Opened, so that a network disk looks. Nothing if no one holds it. */
-export function lockText(path: string): string | undefined {
+export type LockText =
+  | { readonly state: "read"; readonly text: string }
+  | { readonly state: "absent" }
+  /** Such as with too many open files. It says nothing about who holds the lock. */
+  | { readonly state: "unreadable"; readonly error: unknown }
+
+/** What is in a lock's place. Opened, so that a network disk looks. */
+export function readLock(path: string): LockText {
   try {
-    return readFileSync(path, "utf8")
-  } catch {
-    return undefined
+    return { state: "read", text: readFileSync(path, "utf8") }
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ENOENT" ? { state: "absent" } : { state: "unreadable", error }
   }
+}
+
+/** The text in a lock's place. Nothing if no one holds it, or if it cannot be read. */
+export function lockText(path: string): string | undefined {
+  const lock = readLock(path)
+  return lock.state === "read" ? lock.text : undefined
 }
 
 /** Not our lock, or damaged. No process can be asked for, so the lock is free, but its owner may run. */
