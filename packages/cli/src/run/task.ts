@@ -22,7 +22,12 @@ export interface Task {
 
 export async function readTask(operands: readonly string[], { stdin, complain }: TaskInput): Promise<Task> {
   const [named, ...more] = operands
-  if (more.length > 0) throw new UsageError(`Put the task in quotes: strata run "${operands.join(" ")}"`)
+  if (more.length > 0)
+    throw new UsageError(
+      operands.some((word) => /\s/.test(word))
+        ? `strata run takes one task, and these are several: ${operands.map((word) => `"${word}"`).join(", ")}. Transcripts for --resume are files that end with .jsonl, .json or .traj.`
+        : `Put the task in quotes: strata run "${operands.join(" ")}"`,
+    )
   const task = named === "-" ? undefined : named
   const piped =
     stdin && (isPiped(stdin) || named === "-") ? await readPipe({ stdin, waits: task === undefined, complain }) : ""

@@ -114,11 +114,23 @@ function withParts(settings: Json, parts: Readonly<Record<string, Json>>): Json 
   return all
 }
 
+interface NumberSource {
+  readonly source?: string
+}
+/** Newer than the types of the language version that is compiled for. */
+const { parse, rawJSON } = JSON as unknown as {
+  parse(text: string, revive: (key: string, value: unknown, at: NumberSource) => unknown): unknown
+  rawJSON(text: string): unknown
+}
+/** Numbers are written again as they were: `1.10`, or more digits than a number of JavaScript has. */
+const parseExactly = (text: string): unknown =>
+  parse(text, (_, value, { source }) => (typeof value === "number" && source !== undefined ? rawJSON(source) : value))
+
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 function parsed(path: string, text: string): Json {
   try {
-    const settings: unknown = JSON.parse(text)
+    const settings: unknown = parseExactly(text)
     if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings as Json
   } catch {
     // said below

@@ -150,6 +150,15 @@ describe("what another program writes while the person is asked", () => {
     expect(read()).toEqual({ theme: "dark" })
   })
 
+  it("keeps the digits of its numbers (BEY-16)", async () => {
+    writeFileSync(settings, '{\n  "id": 1234567890123456789,\n  "price": 1.10\n}\n')
+    await install()
+    expect(readFileSync(settings, "utf8")).toContain('"id": 1234567890123456789,\n  "price": 1.10')
+    writeFileSync(settings, `${readFileSync(settings, "utf8")}\n`) // changed by hand: taken out by its parts
+    await uninstall()
+    expect(readFileSync(settings, "utf8")).toBe('{\n  "id": 1234567890123456789,\n  "price": 1.10\n}\n')
+  })
+
   it("stays as it is where it is not UTF-8, before and after an installation (BEY-16)", async () => {
     writeFileSync(settings, latin1)
     for (const plan of Object.values(plans)) await expect(plan()).rejects.toThrow(/not written in UTF-8.*Nothing was/)
