@@ -8,7 +8,7 @@ test.each([
     ["notes.txt", "Go on."],
     'strata run takes one task, and these are several: "notes.txt", "Go on.". Transcripts for --resume are files that end with .jsonl, .json or .traj.',
   ],
-])("BEY-9 %j: what is in quotes already is not to be put in quotes", async (operands, sentence) => {
+])("%j: what is in quotes already is not to be put in quotes", async (operands, sentence) => {
   const read = readTask(operands, { stdin: undefined, complain: () => {} })
   await expect(read).rejects.toThrow(new UsageError(sentence))
 })
