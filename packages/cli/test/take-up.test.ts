@@ -85,7 +85,7 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     expect(sent.at(-1)).not.toContain("yarn here")
   })
 
-  test("a file that is none of the person's own sessions goes on without memory, whatever project it names", async () => {
+  test("a file that is not one of the person's own sessions goes on without memory, whatever project it names", async () => {
     const { turn } = watched()
     await using bench = await workbench({ turns: [turn] })
     const other = mkdtempSync(join(dirname(bench.project), "other-"))
@@ -99,17 +99,22 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
   })
 
   test("BEY-20 the price of the next message is said where a large session is not cached any more", async () => {
-    await using bench = await workbench({ turns: [watched().turn, watched().turn] })
+    await using bench = await workbench({ turns: Array.from({ length: 3 }, () => watched().turn) })
     const text = Array.from({ length: 9_000 }, (_, at) => `Line ${at} of the log says that all is well.`).join(" ")
     const file = put(bench, line("u1", null, text) + line("a1", "u1", "I see."))
     const { stderr } = await bench.here(["run", "--resume", file, "Go on."])
     expect(stderr).toMatch(
-      /The next message costs about \$\d\.\d\d, and later ones \$0\.\d\d: \d\d\dK tokens are not cached any more\. strata compact old-session first: about \$\d\.\d\d, then \$0\.\d\d for the next message\./,
+      /The next message costs about \$\d\.\d\d, and later ones \$0\.\d\d: \d\d\dK tokens are not cached any more\. strata compact --conversation old-session first: about \$\d\.\d\d, then \$0\.\d\d for the next message\./,
     )
     const said = Number(/costs about \$(\d\.\d\d)/.exec(stderr)?.[1])
     expect(said / bench.sim.stats().total.dollars).toBeCloseTo(1, 0)
     // it is cached now
     expect((await bench.here(["run", "--resume", "old-session", "Go on."])).stderr).not.toContain("not cached")
+    // the command that it names is about this conversation, also where another one is newer
+    await bench.here(["run", "Something else."])
+    const named = /strata (compact .*) first/.exec(stderr)![1]!.split(" ")
+    const planned = await bench.here([...named, "--dry-run", "--json"])
+    expect(JSON.parse(planned.stdout.split("\n")[0]!)).toMatchObject({ conversation: "old-session" })
   })
 
   test.runIf(isWhole)("keeps what the session began with as its name", async () => {

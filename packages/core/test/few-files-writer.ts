@@ -15,7 +15,7 @@ const append = (text: string) =>
 const first = await append("first")
 const taken: number[] = []
 try {
-  for (;;) taken.push(openSync("/dev/null"))
+  for (;;) taken.push(openSync("/dev/null", "r"))
 } catch {
   // none is left
 }

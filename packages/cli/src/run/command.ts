@@ -86,7 +86,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
     if (compacting) {
       end = await follow(compact({ agent, ...compacting, signal, env, showPlan: report.plan, notice }), report)
     } else {
-      const price = resumed && (await priceBefore(chat, `strata compact ${chat.id}`))
+      const price = resumed && (await priceBefore(chat, `strata compact --conversation ${chat.id}`))
       if (price) notice(priceSentence(price))
       const ready = await readyTask({ task, agent, workspace, signal, notice })
       if (ready.state === "not sent") throw new UsageError(ready.why)
