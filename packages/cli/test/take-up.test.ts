@@ -117,6 +117,17 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     expect(JSON.parse(planned.stdout.split("\n")[0]!)).toMatchObject({ conversation: "old-session" })
   })
 
+  test("BEY-20 what another program's requests counted is not the size of ours", async () => {
+    await using bench = await workbench({ turns: [watched().turn] })
+    const usage = { input_tokens: 10, cache_read_input_tokens: 190_000, output_tokens: 5 }
+    const answer = JSON.parse(line("a1", "u1", "It uses 8080.")) as { message: object }
+    const file = put(
+      bench,
+      `${line("u1", null, "Which port?")}${JSON.stringify({ ...answer, message: { ...answer.message, id: "msg_1", usage } })}\n`,
+    )
+    expect((await bench.here(["run", "--resume", file, "Go on."])).stderr).not.toContain("not cached")
+  })
+
   test.runIf(isWhole)("keeps what the session began with as its name", async () => {
     await using bench = await workbench({ turns: [watched().turn] })
     const file = put(bench, FIRST.replace("\\u001b[2J ", ""))

@@ -125,6 +125,14 @@ export class ContextMeter {
     this.#whole = runningMeasure()
   }
 
+  /** What another program's requests counted includes a prompt and messages that ours do not have. So all of it is estimated. */
+  forgetCounts(): void {
+    const whole = this.#whole
+    this.reset()
+    this.#whole = whole
+    this.#count(runningMeasure(whole))
+  }
+
   /** As it is, or as it would be if so many tokens were removed and the server took nothing. */
   size(without?: number): ContextSize {
     const comesBack = this.#comesBack || without !== undefined

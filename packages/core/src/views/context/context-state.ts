@@ -228,6 +228,7 @@ export class ContextState {
     else if (decision.subtype === "prompt-rendered") this.#usePrompt(decision)
     else if (decision.subtype === "delivered") this.#deliver(decision.queued)
     else if (decision.subtype === "undone") this.#undo(decision)
+    else if (decision.subtype === "imported") this.meter.forgetCounts()
     else {
       this.serverKept.decide(decision)
       this.#followServer(decision)
