@@ -55,8 +55,12 @@ const NEEDED = new Set(
   LOCALE_ARCHIVE XDG_CONFIG_HOME XDG_DATA_HOME CI NODE_ENV ${MARK_VARIABLE}`.split(/\s+/),
 )
 
-/** For a command that no one allowed: a list of what it gets. Not TMPDIR: it may name a directory of the project, where `tac` would write. */
+/**
+ * For a command that no one allowed: a list of what it gets. Not TMPDIR: it may name a directory of the project, where `tac` would write.
+ * File patterns find names in the order of their bytes, as the judge of commands expects: the first may be the script of `sed`.
+ */
 export function neededEnvironment(env: Environment): Readonly<Record<string, string>> {
-  const needed = Object.entries(env).filter(([name]) => NEEDED.has(name) || /^LC_[A-Z]+$/.test(name))
-  return shellEnvironment(Object.fromEntries(needed))
+  const { LC_ALL, ...others } = env
+  const kept = Object.entries(others).filter(([name]) => NEEDED.has(name) || (!LC_ALL && /^LC_[A-Z]+$/.test(name)))
+  return shellEnvironment({ ...Object.fromEntries(kept), ...(LC_ALL ? { LANG: LC_ALL } : {}), LC_COLLATE: "C" })
 }

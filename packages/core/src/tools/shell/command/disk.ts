@@ -35,7 +35,8 @@ export class Disk {
         place = next
         continue
       }
-      if (++followed > MOST_LINKS) return undefined
+      // what `/proc/self` leads to is another place for each process
+      if (++followed > MOST_LINKS || next.startsWith("/proc/")) return undefined
       if (target.startsWith("/")) place = "/"
       pending.push(...partsOf(target).reverse())
     }
@@ -103,5 +104,8 @@ export class Disk {
     return target
   }
 }
+
+/** The bytes of a name were no text, so the name leads to another file or to none. */
+export const isNoText = (name: string): boolean => name.includes("\ufffd")
 
 const partsOf = (path: string): string[] => path.split("/").filter((part) => part !== "" && part !== ".")

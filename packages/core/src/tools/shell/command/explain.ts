@@ -57,6 +57,8 @@ const OF_THE_SHELL = new Set(
 )
 /** After these, a relative path may lead elsewhere. */
 const MOVES = new Set(["cd", "pushd", "popd", "source", ".", "eval", "ln"])
+/** `command cd sub` moves as `cd sub` does. */
+const BEFORE_BUILTINS = new Set(["command", "builtin"])
 
 class Finding {
   readonly #place: Place
@@ -204,7 +206,10 @@ class Finding {
   }
 
   get #mayMove(): boolean {
-    return this.#calls.some(({ fields: [program] }) => program?.text === undefined || MOVES.has(program.text))
+    return this.#calls.some(({ fields: [program, ...args] }) => {
+      if (program?.text === undefined || MOVES.has(program.text)) return true
+      return BEFORE_BUILTINS.has(program.text) && args.some(({ text }) => text === undefined || MOVES.has(text))
+    })
   }
 
   /** The files that words may name in each directory that the line may move to. */

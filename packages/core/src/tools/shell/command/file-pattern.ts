@@ -1,5 +1,6 @@
 /** The files that a file pattern names, as the shell finds them on the disk. */
-import type { Disk } from "./disk.ts"
+import type { Dirent } from "node:fs"
+import { type Disk, isNoText } from "./disk.ts"
 import type { SmallWord } from "./small-language.ts"
 
 const MAX_NAMES = 2_000
@@ -34,15 +35,24 @@ export function expandPattern(
         if (disk.isExhausted) return { names: undefined, listed: [...listed] }
         continue // a file has nothing below it
       }
-      const name = new RegExp(`^${part}$`, "s")
-      const isShown = (entry: string) => name.test(entry) && (!entry.startsWith(".") || part.startsWith("\\."))
-      for (const entry of entries) if (isShown(entry.name)) next.push(`${before}${separator}${entry.name}`)
+      const form = new RegExp(`^${part}$`, "s")
+      // dash, and bash before 5.2, find `.` and `..` too
+      const all = part.startsWith("\\.") ? [".", "..", ...entries.map(({ name }) => name)] : visibleIn(entries)
+      if (all.some(isNoText)) return { names: undefined, listed: [...listed] }
+      for (const name of all) if (form.test(name)) next.push(`${before}${separator}${name}`)
     }
     found = next
     if (found.length > MAX_NAMES) return { names: undefined, listed: [...listed] }
   }
-  const names = found.length === 0 ? [text] : found.some((name) => name.startsWith("-")) ? undefined : [...found].sort()
-  return { names, listed: [...listed] }
+  const there = found.filter((name) => disk.isThere(pathOf(name, directory)))
+  if (there.some((name) => name.startsWith("-"))) return { names: undefined, listed: [...listed] }
+  return { names: there.length === 0 ? [text] : there.toSorted(byBytes), listed: [...listed] }
 }
+
+const visibleIn = (entries: readonly Dirent[]): readonly string[] =>
+  entries.flatMap(({ name }) => (name.startsWith(".") ? [] : [name]))
+
+/** As the shell sorts them where LC_COLLATE is C. */
+const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
 const pathOf = (text: string, directory: string): string => (text.startsWith("/") ? text : `${directory}/${text}`)

@@ -14,7 +14,7 @@ const DIFF_LONG = `patch no-patch raw minimal patience histogram anchored: diff-
   binary abbrev? break-rewrites? find-renames? find-copies? find-copies-harder irreversible-delete diff-filter: pickaxe-all pickaxe-regex
   skip-to: rotate-to: relative? no-relative text ignore-cr-at-eol ignore-space-at-eol ignore-space-change ignore-all-space ignore-blank-lines
   ignore-matching-lines: inter-hunk-context: function-context exit-code quiet no-ext-diff no-textconv ignore-submodules? src-prefix:
-  dst-prefix: no-prefix default-prefix line-prefix: ita-invisible-in-index unified: cached staged merge-base base ours theirs no-indent-heuristic
+  dst-prefix: no-prefix default-prefix line-prefix: ita-invisible-in-index unified? cached staged merge-base base ours theirs no-indent-heuristic
   indent-heuristic combined-all-paths cc diff-merges: no-diff-merges stat-width: stat-name-width: stat-count: stat-graph-width:`
 const LOG_LONG = `oneline graph all branches? tags? remotes? glob: exclude: follow no-follow decorate? no-decorate decorate-refs: decorate-refs-exclude:
   source use-mailmap no-mailmap log-size max-count: skip: since: after: since-as-filter: until: before: author: committer: grep-reflog: grep:
@@ -31,7 +31,7 @@ const LOG: OptionTable = { short: `${DIFF_SHORT} g E F P`, long: `${DIFF_LONG} $
 const SUBCOMMANDS: Readonly<Record<string, OptionTable>> = {
   blame: {
     short: "cblsteflnpw M? C? L:",
-    long: "root incremental encoding: first-parent date: color-lines color-by-age abbrev: show-stats score-debug show-name show-number porcelain line-porcelain minimal ignore-rev: since: no-progress",
+    long: "root incremental encoding: first-parent date: color-lines color-by-age abbrev? show-stats score-debug show-name show-number porcelain line-porcelain minimal ignore-rev: since: no-progress",
   },
   "cat-file": { short: "tspe", long: "batch-all-objects unordered buffer allow-unknown-type use-mailmap" },
   "check-ignore": { short: "vqzn", long: "verbose quiet non-matching no-index" },
@@ -238,7 +238,8 @@ function inRepository(
   if (!disk) return here
   const repository = findRepository(directory, disk)
   if (repository.state === "unknown") return unclear("works on a repository that cannot be looked at")
-  if (repository.state === "none") return here
+  // there, `git diff` compares any two files or directories
+  if (repository.state === "none") return { ...here, reads: here.reads.map((use) => ({ ...use, isTree: true })) }
   if (repository.danger !== undefined) return unclear(`obeys its repository: ${repository.danger}`)
   return call ? { ...here, reads: [...here.reads, ...trackedReads(call, place, repository)] } : here
 }

@@ -39,7 +39,7 @@ export function judgeWords(fields: readonly Field[], place: Place, depth = 0): J
   const judged = started(program, args, { fields, place, depth }) ?? byTable(program, args, { fields, place, depth })
   if (other === undefined) return judged
   const [own, ...rest] = judged.commands
-  return { ...judged, commands: [{ ...own!, isReadOnly: false }, ...rest], unknown: [other] }
+  return { ...judged, commands: [{ ...own!, isReadOnly: false, isWrapper: false }, ...rest], unknown: [other] }
 }
 
 interface Judging {

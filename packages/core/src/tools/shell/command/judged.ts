@@ -2,7 +2,7 @@
 
 import { posix } from "node:path"
 import type { TrustedPrograms } from "../trusted-path.ts"
-import type { Disk } from "./disk.ts"
+import { type Disk, isNoText } from "./disk.ts"
 import type { Field, FileUse } from "./facts.ts"
 import type { GivenOption } from "./options.ts"
 
@@ -120,7 +120,7 @@ function linksBelow(place: string, disk: Disk): readonly string[] | undefined {
       const path = `${directory === "/" ? "" : directory}/${entry.name}`
       if (entry.isDirectory()) pending.push(path)
       if (!entry.isSymbolicLink()) continue
-      const target = disk.realPath(path)
+      const target = isNoText(entry.name) ? undefined : disk.realPath(path)
       if (target === undefined || links.size > MAX_LINKS_FOLLOWED) return undefined
       links.add(target)
       pending.push(target)

@@ -15,7 +15,7 @@ const GREP: Reading = {
   long: `extended-regexp fixed-strings basic-regexp perl-regexp regexp: file< ignore-case no-ignore-case word-regexp line-regexp null-data
     no-messages invert-match version help max-count: byte-offset line-number line-buffered with-filename no-filename label: only-matching
     quiet silent binary-files: text directories: devices: recursive dereference-recursive include: exclude: exclude-from< exclude-dir:
-    files-without-match files-with-matches count initial-tab null before-context: after-context: context: color? colour? binary`,
+    files-without-match files-with-matches count initial-tab null before-context: after-context: context? color? colour? binary`,
   numbers: true,
   operands: "pattern and files",
   patternOptions: ["e", "f", "regexp", "file"],
@@ -41,7 +41,8 @@ const RIPGREP: Reading = {
   isTree: always,
   readsHere: (options) => !has(options, "type-list", "version", "V"),
   followsLinks: (options) => has(options, "L", "follow"),
-  skipsHidden: (options) => !has(options, "hidden", "u", "unrestricted"),
+  // a pattern or a type that names a hidden file finds it
+  skipsHidden: (options) => !has(options, "hidden", "u", "unrestricted", "g", "glob", "iglob", "t", "type"),
 }
 
 const CHECKSUM = files("btz", "binary text tag zero")
@@ -60,8 +61,9 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   cat: files("AbeEnstTuv", "show-all number-nonblank show-ends number squeeze-blank show-tabs show-nonprinting"),
   cksum: files("", ""),
   cmp: files("bls i: n:", "print-bytes ignore-initial: verbose bytes: quiet silent"),
+  // without -n, which has a value on some systems
   column: files(
-    "tnxeLJ s: c: o: N: H: R: W:",
+    "txeLJ s: c: o: N: H: R: W:",
     "table separator: output-separator: table-columns: json keep-empty-lines",
   ),
   comm: files("123z", "check-order nocheck-order output-delimiter: total zero-terminated"),
@@ -151,7 +153,9 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     "flaxnocivw u: U: P: d: g: G: t: s:",
     "full list-name list-full newest oldest exact count ignore-case inverse parent: euid:",
   ),
-  printf: (args) => (args[0]?.text?.startsWith("-") ? unclear("can set a variable of the shell") : readOnly()),
+  // -v and %n set a variable
+  printf: ([format]) =>
+    /^-|%[^%a-zA-Z]*[hjlLqtwz]*n/.test(format?.text ?? "") ? unclear("can set a variable of the shell") : readOnly(),
   ps: (args) => ps(args),
   pwd: flagsOnly("LP"),
   readlink: files(
@@ -181,7 +185,11 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     field-separator: parallel: unique zero-terminated temporary-directory>`,
   ),
   stat: files("Lftxrsnq c:", "dereference file-system format: printf: terse cached:"),
-  strings: files("af n: t: e: o", "all print-file-name bytes: radix: encoding:", { numbers: true }),
+  strings: unless(
+    /^@/,
+    "takes options from a file",
+    files("af n: t: e: o", "all print-file-name bytes: radix: encoding:", { numbers: true }),
+  ),
   sum: files("rs", "sysv"),
   tac: files("br s:", "before regex separator:"),
   tail: files(
@@ -192,11 +200,16 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   test: (args, place) => test(args, place),
   times: text(""),
   tr: text("cCdst", "complement delete squeeze-repeats truncate-set1"),
-  tree: files(
-    "adflxpsughDFrtcUvQNqCnXJASi L: I: P: H: T:",
-    `noreport dirsfirst filesfirst filelimit: charset: prune matchdirs gitignore ignore-case du si sort? nolinks inodes device timefmt:
-    metafirst`,
-    { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "l") },
+  // it takes a value from the next word only: in `-Ho` there is an option -o
+  tree: unless(
+    /^-[^-]*[LIPHT]./,
+    "can write files",
+    files(
+      "adflxpsughDFrtcUvQNqCnXJASi L: I: P: H: T:",
+      `noreport dirsfirst filesfirst filelimit: charset: prune matchdirs gitignore ignore-case du si sort? nolinks inodes device timefmt:
+      metafirst`,
+      { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "l") },
+    ),
   ),
   true: text("", "", { stops: true }),
   tty: flagsOnly("s", "silent quiet"),
@@ -213,8 +226,27 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   wc: files("cmlLw", "bytes chars lines max-line-length words total:"),
   which: text("as", "all"),
   whoami: flagsOnly(""),
-  xxd: files("abeiupE c: g: l: o: s: n:", "", { maxOperands: 1 }),
-  zcat: files("f"),
+  // it looks at the first letter of an option only
+  xxd: unless(/^-../, "may write its second file", files("abeiupE c: g: l: o: s: n:", "", { maxOperands: 1 })),
+  zcat: (args, place) => zcat(args, place),
+}
+
+/** The command, where none of its words has this form. */
+function unless(form: RegExp, why: string, judge: Judge): Judge {
+  return (args, place) => (args.some(({ text: word }) => form.test(word ?? "")) ? unclear(why) : judge(args, place))
+}
+
+/** For a name that is not there, some programs look for one with an ending. */
+const filesWithEndings = (field: Field, place: Place, endings: readonly string[]) =>
+  ["", ...endings].flatMap((ending) =>
+    filesOf(field.text === undefined || field.text === "-" ? field : { text: field.text + ending }, place),
+  )
+
+function zcat(args: readonly Field[], place: Place): Judged {
+  const taken = takeApart({ short: "f" }, args)
+  if (taken.state === "not understood") return unclear(taken.why)
+  const endings = [".gz", ".z", ".Z", "-z", "-gz", "_z"]
+  return readOnly({ reads: taken.operands.flatMap((operand) => filesWithEndings(operand, place, endings)) })
 }
 
 /** Anything but a format may set the clock. `-f` and `-r` read files. */
@@ -236,7 +268,9 @@ function unzip(args: readonly Field[], place: Place): Judged {
   if (taken.state === "not understood") return unclear(taken.why)
   if (!has(taken.options, "l", "v", "Z") || taken.operands.length !== 1)
     return unclear("writes files unless it only lists them")
-  return readOnly({ reads: filesOf(taken.operands[0]!, place) })
+  const [archive] = taken.operands
+  if (/[*?[\\]/.test(archive!.text ?? "")) return unclear("takes the name for a pattern")
+  return readOnly({ reads: filesWithEndings(archive!, place, [".zip", ".ZIP"]) })
 }
 
 const PS_FORMAT =

@@ -18,6 +18,7 @@ export function readExactly(pipelines: readonly SmallPipeline[], start: Place): 
   let joined: SmallPipeline["then"]
   let isConditional = false
   for (const { commands: parts, then } of pipelines) {
+    let isMoving = false
     for (const part of parts) {
       const judged = judgeCommand(part, place)
       if (judged.hasScript) return undefined
@@ -30,9 +31,10 @@ export function readExactly(pipelines: readonly SmallPipeline[], start: Place): 
         uses[kind === "read" ? "reads" : "writes"].push(...files)
       }
       // `ln -s / here; cat here/etc/passwd`: from here on, paths may lead elsewhere
-      if (part.words[0]!.text === "ln") place = { ...place, directory: undefined }
+      if (starts(judged.commands, LINKS)) place = { ...place, directory: undefined }
+      isMoving ||= starts(judged.commands, MOVES)
     }
-    if (parts.some(({ words }) => MOVES.test(words[0]!.text))) {
+    if (isMoving) {
       place = joined === "||" ? { ...place, directory: undefined } : after(parts, place)
       isConditional ||= joined === "&&"
     }
@@ -78,6 +80,11 @@ function judgeCommand({ assignments, words }: SmallCommand, place: Place) {
 }
 
 const MOVES = /^(?:cd|pushd|popd|\.|source)$/
+const LINKS = /(?:^|\/)ln$/
+
+/** Also behind another command: `command cd sub`. */
+const starts = (commands: readonly SimpleCommand[], names: RegExp): boolean =>
+  commands.some(({ words: [program] }) => program !== undefined && names.test(program))
 
 /** Where the line goes on after a `cd`. It is known where no link is on the way: for the shell, `..` leads back over a link. */
 function after([command, ...others]: readonly SmallCommand[], place: Place): Place {
