@@ -22,7 +22,8 @@ beforeAll(() => {
   for (const name of ["README", "x", "8", ".env", "deep/er/secret"]) writeFileSync(join(project, name), name)
   writeFileSync(join(project, "options"), "../outside")
   for (const link of ["5", "foo.gz", "foo.zip", "sub/x"]) symlinkSync(join(root, "outside"), join(project, link))
-  const git = (...args: readonly string[]) => execFileSync("git", ["-C", project, ...args], { env: quietGit(process.env) })
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-C", project, ...args], { env: quietGit(process.env) })
   git("init", "-q")
   git("add", "-f", "README", ".env", "deep")
   process.chdir(project)

@@ -1,5 +1,5 @@
 /** Commands in the sandbox of this system, really run. They are given as if the judge had been wrong about them. */
-import { spawn } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
 import {
   existsSync,
   mkdirSync,
@@ -22,6 +22,7 @@ import { isWhole } from "../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../test/tool-context.ts"
 import { bashTool } from "./bash.ts"
 import type { Confinement } from "./confinement.ts"
+import { quietGit } from "./quiet-git.ts"
 import { ShellSession } from "./shell-session.ts"
 
 const sessions: ShellSession[] = []
@@ -137,6 +138,35 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
       expect(await run("echo x > $TMPDIR/y && cat $TMPDIR/y", { at: "/tmp" })).toBe("x")
     },
   )
+
+  it("PERM-8 sees no other project, wherever on the system they are", async () => {
+    mkdirSync("node_modules/.cache", { recursive: true })
+    const top = realpathSync(mkdtempSync("node_modules/.cache/strata-guarded-"))
+    onTestFinished(() => rmSync(top, { recursive: true, force: true }))
+    const [mine, other] = [join(top, "mine"), join(top, "other")]
+    for (const directory of [mine, other]) mkdirSync(directory)
+    writeFileSync(join(mine, "file"), "mine\n")
+    writeFileSync(join(other, "file"), "other\n")
+    const { run } = world()
+    expect(await run("cat file; cat $(echo ../other/file)", { at: mine })).toMatch(/mine\n.*No such file/)
+  })
+
+  it("PERM-8 shows the repository of a linked worktree to git", async () => {
+    const { top, home, run } = world()
+    const [main, linked] = [join(home, "main"), join(home, "linked")]
+    const git = (...args: readonly string[]) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b.c", ...args], {
+        env: quietGit(process.env),
+        cwd: top,
+      })
+    git("init", "-q", main)
+    git("-C", main, "commit", "-q", "--allow-empty", "-m", "first")
+    git("-C", main, "worktree", "add", "-q", linked)
+    writeFileSync(join(main, "file"), "not in the worktree\n")
+    expect(await run("git log --format=%s; cat $(echo ../main/file)", { at: linked })).toMatch(
+      /^Exit code 1\nfirst\n.*No such file/,
+    )
+  })
 
   it("PERM-8 works in a project that is reached through a link in a hidden place", async () => {
     for (const mode of ["unasked", "all"] as const) {

@@ -3,7 +3,7 @@
  * judging it costs a wrong answer and not the machine. It runs with files read-only and no network where the system has a sandbox, and
  * everywhere with a short environment, a PATH that only the person and root can write to, and git's side effects off.
  */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { homedir, tmpdir } from "node:os"
 import { basename, dirname, join } from "node:path"
 import { factsOf, realPath } from "../../base/path-facts.ts"
@@ -64,6 +64,13 @@ function guardedEnvironment({ env }: ToolContext, { project }: RunPlace): Readon
 
 type View = Omit<Enclosure, "scratch">
 
+/** The directories of `/` that belong to the system. What else is there is someone's: `/data`, `/work`, a mount. */
+const SYSTEM_PLACES = new Set(
+  `bin boot dev etc gnu lib lib32 lib64 libx32 nix opt proc run sbin snap sys usr var Applications Library System cores private`.split(
+    " ",
+  ),
+)
+
 /** Where people and services keep their files. */
 const PRIVATE_PLACES = [
   "/home",
@@ -96,7 +103,15 @@ function readOnlyView(
   const judged = filesTouched(commandFacts(command, { directory, env }))
   const own = realPath(root) ?? root
   const places = [
-    ...[home, ...PRIVATE_PLACES, ...SYSTEM_SECRETS, ...RUNTIME_PLACES.hidden, root],
+    ...[
+      home,
+      ...placesOfPeople(),
+      ...aroundProject(project),
+      ...PRIVATE_PLACES,
+      ...SYSTEM_SECRETS,
+      ...RUNTIME_PLACES.hidden,
+      root,
+    ],
     ...CREDENTIAL_PLACES.map((name) => join(home, name)), // the project may be the home directory itself
   ]
   return {
@@ -105,11 +120,23 @@ function readOnlyView(
     shown: [
       ...existing([...RUNTIME_PLACES.shown, ...SHOWN_OF_HOME.map((name) => join(home, name)), ...readable]),
       ...existing(programPlaces(context, project)),
-      ...existing([...judged, project, directory]).filter((path) => !isWithin(path, own)),
+      ...existing([...judged, project, directory, ...sharedRepository(project)]).filter((path) => !isWithin(path, own)),
     ],
     writable: [],
     hasNetwork: false,
   }
+}
+
+/** Where a link leads is looked at there. */
+const placesOfPeople = (): readonly string[] =>
+  readdirSync("/", { withFileTypes: true }).flatMap((entry) =>
+    SYSTEM_PLACES.has(entry.name) || entry.isSymbolicLink() ? [] : [`/${entry.name}`],
+  )
+
+/** Other projects next to this one: in `/opt/company`, `/var/www`. */
+function aroundProject(project: string): readonly string[] {
+  const around = dirname(realPath(project) ?? project)
+  return SYSTEM_PLACES.has(around.slice(1)) || isWithin("/usr/bin", around) ? [] : [around]
 }
 
 /** Programs that a version manager keeps in the home directory: the directory of `bin`, with its libraries. */
