@@ -138,6 +138,20 @@ describe("PERM-9 what starts another command", () => {
     expect(judged("command cd sub; cat x; npm test", { allow: ["Bash(npm test:*)"] })).toBe("ask")
   })
 
+  test.each([
+    "xargs -I npm npm test",
+    "xargs -i npm '{}' test",
+    "xargs --replace=test npm test",
+    "xargs -I t npm test",
+  ])("what xargs puts in place of a word may be anything: %s", (line) => {
+    expect(judged(`cat README | ${line}`, { allow: ["Bash(npm test:*)"] })).toBe("ask")
+  })
+
+  test("what xargs puts behind a command is for the rule", () => {
+    for (const line of ["xargs npm test", "xargs -I % npm test %", "xargs -I '{}' npm test '{}'"])
+      expect(judged(`cat README | ${line}`, { allow: ["Bash(npm test:*)"] }), line).toBe("allow")
+  })
+
   test("a program of the project with the name of one that starts others needs a rule of its own", () => {
     const allow = ["Bash(npm test:*)"]
     expect(judged("./timeout 5 npm test", { allow })).toBe("ask")

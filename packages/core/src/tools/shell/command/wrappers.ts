@@ -135,12 +135,16 @@ const XARGS: OptionTable = {
   stops: true,
 }
 
-/** The words from its input are only known when it runs. There may be several. */
+/** The words from its input are only known when it runs. There may be several, at its end or in the place of a mark. */
 function xargs(args: readonly Field[]): Wrapped {
   const taken = takeApart(XARGS, args)
   if (taken.state === "not understood") return { state: "not understood" }
-  const { operands } = taken
-  const words = operands.length === 0 ? [{ text: "echo" }] : operands
+  const { operands, options } = taken
+  const replacing = options.findLast(({ name }) => name === "I" || name === "i" || name === "replace")
+  const mark = replacing && (replacing.value?.text ?? "{}")
+  const isOpen = ({ text }: Field) => mark !== undefined && (text?.includes(mark) ?? false)
+  const given = operands.length === 0 ? [{ text: "echo" }] : operands
+  const words = given.map((field) => (isOpen(field) ? { text: undefined } : field))
   return { state: "command", words: [...words, { text: undefined }, { text: undefined }], isTransparent: true }
 }
 
