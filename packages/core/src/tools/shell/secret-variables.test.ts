@@ -201,7 +201,7 @@ test("PERM-8 a command that no one allowed gets what it needs and nothing else",
   expect(got).toMatchObject({
     PATH: HARMLESS.PATH,
     HOME: HARMLESS.HOME,
-    LC_ALL: "C",
+    LANG: "C",
     STRATA_SHELL: "mark",
     PAGER: "cat",
   })
