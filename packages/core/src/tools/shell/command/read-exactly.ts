@@ -82,7 +82,7 @@ function judgeCommand({ assignments, words }: SmallCommand, place: Place) {
 const MOVES = /^(?:cd|pushd|popd|\.|source)$/
 const LINKS = /(?:^|\/)ln$/
 
-/** Also behind another command: `command cd sub`. */
+/** Also after another command: `command cd sub`. */
 const starts = (commands: readonly SimpleCommand[], names: RegExp): boolean =>
   commands.some(({ words: [program] }) => program !== undefined && names.test(program))
 
