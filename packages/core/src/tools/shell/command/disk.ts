@@ -35,8 +35,8 @@ export class Disk {
         place = next
         continue
       }
-      // what `/proc/self` leads to is another place for each process
-      if (++followed > MOST_LINKS || next.startsWith("/proc/")) return undefined
+      if (++followed > MOST_LINKS) return undefined
+      if (next.startsWith("/proc/")) return next // `/proc/self` leads to another place for each process
       if (target.startsWith("/")) place = "/"
       pending.push(...partsOf(target).reverse())
     }

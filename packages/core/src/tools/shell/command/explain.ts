@@ -208,7 +208,7 @@ class Finding {
   get #mayMove(): boolean {
     return this.#calls.some(({ fields: [program, ...args] }) => {
       if (program?.text === undefined || MOVES.has(program.text)) return true
-      return BEFORE_BUILTINS.has(program.text) && args.some(({ text }) => text === undefined || MOVES.has(text))
+      return BEFORE_BUILTINS.has(program.text) && args.some(({ text }) => text !== undefined && MOVES.has(text))
     })
   }
 
