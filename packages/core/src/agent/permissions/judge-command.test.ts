@@ -494,6 +494,9 @@ describe("PERM-4 what a line does is asked about unless all of it is known to be
         "sed -n '/text/,/end/p' f: sed runs code that can change files or start programs",
         "awk '{print $1}' f: awk runs code that can change files or start programs",
         "awk -F: '$1 > 5 { print $2 }' f: awk runs code that can change files or start programs",
+        "file README.md: without a sandbox, Strata asks about file",
+        "df -h: without a sandbox, Strata asks about df",
+        "tree -L 2: without a sandbox, Strata asks about tree",
         "echo "$HOME": without a sandbox, Strata asks about lines with $, which is replaced when the line runs",
         "echo "exit: $?": without a sandbox, Strata asks about lines with $, which is replaced when the line runs",
         "[[ -f package.json ]] && cat package.json: without a sandbox, Strata asks about lines with square brackets",
@@ -504,8 +507,12 @@ describe("PERM-4 what a line does is asked about unless all of it is known to be
         "cat f | while read -r line; do echo "$line"; done: without a sandbox, Strata asks about lines with "while"",
         "echo $(git rev-parse --short HEAD): without a sandbox, Strata asks about lines with $, which is replaced when the line runs",
         "n=$(wc -l < f); echo "$n": without a sandbox, Strata asks about lines with $, which is replaced when the line runs",
+        "xxd f | head: without a sandbox, Strata asks about xxd",
+        "base64 f: without a sandbox, Strata asks about base64",
         "timeout 10 cat f: timeout starts cat",
         "time ls: without a sandbox, Strata asks about lines with "time"",
+        "set -e; ls: without a sandbox, Strata asks about set",
+        "sleep 1: without a sandbox, Strata asks about sleep",
         "LC_ALL=C sort f: it sets LC_ALL for sort",
       ]
     `)

@@ -58,15 +58,7 @@ describe("PERM-9 what a program does with its words", () => {
     expect(judged(line)).toBe("ask")
   })
 
-  test.each([
-    "xxd -c 8 README",
-    "tree -aL 2 sub",
-    "strings -n 8 README",
-    "zcat README.gz",
-    "unzip -l some.jar",
-    "git diff --unified=5 README",
-    "printf '%s\\n' 100%",
-  ])("%s runs unasked", (line) => {
+  test.each(["git diff --unified=5 README", "printf '%s\\n' 100%"])("%s runs unasked", (line) => {
     expect(judged(line)).toBe("allow")
   })
 

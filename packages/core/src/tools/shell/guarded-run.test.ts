@@ -122,6 +122,19 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
     expect(await run("git config user.name")).toBe("Ada")
   })
 
+  it("PERM-8 git works in a project that is a part of a repository", async () => {
+    const { home, run } = world()
+    const top = join(home, "code")
+    mkdirSync(join(top, "packages/a"), { recursive: true })
+    writeFileSync(join(top, "packages/a/f"), "text\n")
+    const git = (...args: readonly string[]) =>
+      execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@b", ...args], { cwd: top })
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-qm", "first")
+    expect(await run("git status --short; git log --format=%s", { at: join(top, "packages/a") })).toBe("first")
+  })
+
   it.runIf(isWhole)(
     "PERM-8 works where the project is a directory for temporary files, or Strata's home is in the project",
     async () => {
@@ -144,7 +157,7 @@ describe("a command that no one allowed, in the sandbox", needs("sandbox"), () =
     const top = realpathSync(mkdtempSync("node_modules/.cache/strata-guarded-"))
     onTestFinished(() => rmSync(top, { recursive: true, force: true }))
     const [mine, other] = [join(top, "mine"), join(top, "other")]
-    for (const directory of [mine, other]) mkdirSync(directory)
+    for (const directory of [mine, other]) mkdirSync(join(directory, ".git"), { recursive: true })
     writeFileSync(join(mine, "file"), "mine\n")
     writeFileSync(join(other, "file"), "other\n")
     const { run } = world()

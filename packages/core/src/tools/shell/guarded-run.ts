@@ -102,11 +102,12 @@ function readOnlyView(
   const directory = realDirectory(context)
   const judged = filesTouched(commandFacts(command, { directory, env }))
   const own = realPath(root) ?? root
+  const top = repositoryOf(project, home)
   const places = [
     ...[
       home,
       ...placesOfPeople(),
-      ...aroundProject(project),
+      ...aroundProject(top),
       ...PRIVATE_PLACES,
       ...SYSTEM_SECRETS,
       ...RUNTIME_PLACES.hidden,
@@ -120,11 +121,19 @@ function readOnlyView(
     shown: [
       ...existing([...RUNTIME_PLACES.shown, ...SHOWN_OF_HOME.map((name) => join(home, name)), ...readable]),
       ...existing(programPlaces(context, project)),
-      ...existing([...judged, project, directory, ...sharedRepository(project)]).filter((path) => !isWithin(path, own)),
+      ...existing([...judged, project, directory, top, ...sharedRepository(top)]).filter(
+        (path) => !isWithin(path, own),
+      ),
     ],
     writable: [],
     hasNetwork: false,
   }
+}
+
+/** The top of the repository that the project is a part of: git shows what is in it anyway. Not where that is the home directory, or around it. */
+function repositoryOf(project: string, home: string): string {
+  const top = repositoryRoot(project, { home })
+  return isWithin(realPath(home) ?? home, realPath(top) ?? top) ? project : top
 }
 
 /** Where a link leads is looked at there. */

@@ -24,6 +24,15 @@ export interface ScriptInWord {
 }
 
 const READERS: Readonly<Record<string, Judge>> = { ...PLAIN_READERS, ...SPECIAL_READERS, git, cd: judgeCd }
+/**
+ * The programs that run without a sandbox: those that people use every day, and whose words are read alike on all systems. For every other
+ * one, an option that is read otherwise than here could write a file or read one elsewhere, and only a sandbox makes up for that.
+ */
+const WITHOUT_SANDBOX = new Set(
+  `[ : basename cat cd cmp command cut date diff dirname du echo egrep false fgrep find git grep head id ls nl printf ps pwd readlink realpath
+  rg sed seq sha256sum sort stat tail test tr true type uname uniq wc which whoami
+  bash cargo clang cmake docker g++ gcc go make node perl pip pip3 python python3 ruby rustc uv`.split(/\s+/),
+)
 const MAX_DEPTH = 10
 const MAX_GUESSES = 8
 const MAX_NAMES = 400
@@ -102,11 +111,13 @@ function byTable(program: string, args: readonly Field[], { fields, place, depth
   }
   const { reads, writes, starts = [] } = judged
   const isKnown = place.hasSandbox || [...reads, ...writes].every(({ path }) => path !== undefined)
-  const own = { ...command, isReadOnly: judged.isReadOnly && isKnown, uses: { reads, writes } }
+  const isListed = place.hasSandbox || WITHOUT_SANDBOX.has(program)
+  const own = { ...command, isReadOnly: judged.isReadOnly && isKnown && isListed, uses: { reads, writes } }
   const inner = starts.map((words) => judgeWords(words, place, depth + 1))
   return {
     commands: [own, ...guesses, ...inner.flatMap(({ commands }) => commands)],
     unknown: [
+      ...(judged.isReadOnly && !isListed ? [`Without a sandbox, Strata asks about ${program}.`] : []),
       ...(judged.isReadOnly && !isKnown
         ? [`${program} ${program === "cd" ? "goes to a directory" : "reads a file"} that is only known when it runs.`]
         : []),

@@ -185,11 +185,7 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
     field-separator: parallel: unique zero-terminated temporary-directory>`,
   ),
   stat: files("Lftxrsnq c:", "dereference file-system format: printf: terse cached:"),
-  strings: unless(
-    /^@/,
-    "takes options from a file",
-    files("af n: t: e: o", "all print-file-name bytes: radix: encoding:", { numbers: true }),
-  ),
+  strings: files("af n: t: e: o", "all print-file-name bytes: radix: encoding:", { numbers: true }),
   sum: files("rs", "sysv"),
   tac: files("br s:", "before regex separator:"),
   tail: files(
@@ -200,16 +196,11 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   test: (args, place) => test(args, place),
   times: text(""),
   tr: text("cCdst", "complement delete squeeze-repeats truncate-set1"),
-  // it takes a value from the next word only: in `-Ho` there is an option -o
-  tree: unless(
-    /^-[^-]*[LIPHT]./,
-    "can write files",
-    files(
-      "adflxpsughDFrtcUvQNqCnXJASi L: I: P: H: T:",
-      `noreport dirsfirst filesfirst filelimit: charset: prune matchdirs gitignore ignore-case du si sort? nolinks inodes device timefmt:
+  tree: files(
+    "adflxpsughDFrtcUvQNqCnXJASi L: I: P: H: T:",
+    `noreport dirsfirst filesfirst filelimit: charset: prune matchdirs gitignore ignore-case du si sort? nolinks inodes device timefmt:
       metafirst`,
-      { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "l") },
-    ),
+    { isTree: always, readsHere: true, namesOnly: true, followsLinks: (options) => has(options, "l") },
   ),
   true: text("", "", { stops: true }),
   tty: flagsOnly("s", "silent quiet"),
@@ -226,27 +217,8 @@ export const PLAIN_READERS: Readonly<Record<string, Judge>> = {
   wc: files("cmlLw", "bytes chars lines max-line-length words total:"),
   which: text("as", "all"),
   whoami: flagsOnly(""),
-  // it looks at the first letter of an option only
-  xxd: unless(/^-../, "may write its second file", files("abeiupE c: g: l: o: s: n:", "", { maxOperands: 1 })),
-  zcat: (args, place) => zcat(args, place),
-}
-
-/** The command, where none of its words has this form. */
-function unless(form: RegExp, why: string, judge: Judge): Judge {
-  return (args, place) => (args.some(({ text: word }) => form.test(word ?? "")) ? unclear(why) : judge(args, place))
-}
-
-/** For a name that is not there, some programs look for one with an ending. */
-const filesWithEndings = (field: Field, place: Place, endings: readonly string[]) =>
-  ["", ...endings].flatMap((ending) =>
-    filesOf(field.text === undefined || field.text === "-" ? field : { text: field.text + ending }, place),
-  )
-
-function zcat(args: readonly Field[], place: Place): Judged {
-  const taken = takeApart({ short: "f" }, args)
-  if (taken.state === "not understood") return unclear(taken.why)
-  const endings = [".gz", ".z", ".Z", "-z", "-gz", "_z"]
-  return readOnly({ reads: taken.operands.flatMap((operand) => filesWithEndings(operand, place, endings)) })
+  xxd: files("abeiupE c: g: l: o: s: n:", "", { maxOperands: 1 }),
+  zcat: files("f"),
 }
 
 /** Anything but a format may set the clock. `-f` and `-r` read files. */
@@ -268,9 +240,7 @@ function unzip(args: readonly Field[], place: Place): Judged {
   if (taken.state === "not understood") return unclear(taken.why)
   if (!has(taken.options, "l", "v", "Z") || taken.operands.length !== 1)
     return unclear("writes files unless it only lists them")
-  const [archive] = taken.operands
-  if (/[*?[\\]/.test(archive!.text ?? "")) return unclear("takes the name for a pattern")
-  return readOnly({ reads: filesWithEndings(archive!, place, [".zip", ".ZIP"]) })
+  return readOnly({ reads: filesOf(taken.operands[0]!, place) })
 }
 
 const PS_FORMAT =

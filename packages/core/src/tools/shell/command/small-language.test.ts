@@ -154,7 +154,7 @@ describe("PERM-9 without a sandbox", () => {
 
   test("one file may be read by a program that writes its second", () => {
     expect(isUnasked("uniq a")).toBe(true)
-    expect(isUnasked("xxd a | head -3")).toBe(true)
+    expect(isUnasked("xxd a | head -3")).toBe(false) // it reads its options in a way of its own, so only in a sandbox
     expect(isUnasked("cat a*")).toBe(true)
   })
 })
