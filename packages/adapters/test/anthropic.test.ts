@@ -140,7 +140,7 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
 
   test.runIf(isWhole)("two conversations at once, an abort and an error in the middle harm nothing", async () => {
     const { sim, strata } = await server()
-    const client = strata()
+    const client = strata({ recall: "always" })
     const [one, two] = [new Program(client), new Program(client)]
     two.messages[0] = { role: "user", content: "Count the lines. the staging port is 8080" }
     await Promise.all([one.work(3), two.work(3)])

@@ -427,7 +427,7 @@ describe("/compact", () => {
       expect(planned.stdout).toMatch(/^routes, in order +without a model$/m)
       const compacted = await keyless("/compact")
       expect(compacted).toMatchObject({ code: 0, stdout: "" })
-      expect(compacted.stderr).toMatch(/^- No model could write the summary, so it is quoted from the conversation\./)
+      expect(compacted.stderr).toMatch(/^- No model was asked for the summary, so it is quoted from the conversation\./)
       expect(compacted.stderr).toMatch(/- Compacted: [\d,]+ to [\d,]+ tokens, without a model\. Checked: .+\n$/)
       expect(await keyless("Which ports?")).toMatchObject({ code: 3, stderr: expect.stringContaining("API key") })
     },

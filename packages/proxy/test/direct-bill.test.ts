@@ -44,9 +44,15 @@ const newSimulator = () =>
 async function withoutCache(url: string): Promise<string> {
   const server = createServer(async (incoming, response) => {
     const { messages, system, ...body } = JSON.parse(await readText(incoming))
-    const bare = JSON.parse(JSON.stringify({ ...body, system, messages }, (key, value) => (key === "cache_control" ? undefined : value)))
+    const bare = JSON.parse(
+      JSON.stringify({ ...body, system, messages }, (key, value) => (key === "cache_control" ? undefined : value)),
+    )
     const { host: _, "content-length": __, ...headers } = incoming.headers
-    const answer = await fetch(url + incoming.url, { method: "POST", headers: headers as never, body: JSON.stringify(bare) })
+    const answer = await fetch(url + incoming.url, {
+      method: "POST",
+      headers: headers as never,
+      body: JSON.stringify(bare),
+    })
     response.writeHead(answer.status, { "content-type": answer.headers.get("content-type")! })
     response.end(await answer.text())
   }).listen(0, "127.0.0.1")
@@ -81,7 +87,10 @@ async function program(url: string, { rounds, marks }: Case): Promise<void> {
     })
     const calls = content.filter((block) => block.type === "tool_use")
     messages.push({ role: "assistant", content })
-    messages.push({ role: "user", content: calls.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: `${round} ${LONG}` })) })
+    messages.push({
+      role: "user",
+      content: calls.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: `${round} ${LONG}` })),
+    })
   }
 }
 

@@ -137,8 +137,8 @@ export function asBytes(body: Body): Buffer<ArrayBuffer> {
   const { own, isMarked } = (around && origins.get(body)) ?? { own: [], isMarked: false }
   const list = messages as Messages
   const parts = list.flatMap((message, at) => {
-    const isEnd = list[at + 1]?.role === "assistant" || at === list.length - 1
-    return [Buffer.from(gapBefore(at, own)), bytesOf(message, { own: own[at], inBlocks: isMarked && isEnd })]
+    const inBlocks = isMarked && message.role === "user"
+    return [Buffer.from(gapBefore(at, own)), bytesOf(message, { own: own[at], inBlocks })]
   })
   const isEnd = own.length > 0 && own.at(-1) !== undefined
   const front = around?.front ?? serialiseRequest({ ...rest, messages: [] } as unknown as ModelRequest).slice(0, -2)
@@ -156,7 +156,7 @@ function gapBefore(at: number, own: Own): string {
 interface Origin {
   /** The caller's message that says the same. Its text is sent, with our marks. */
   readonly own: { readonly content?: unknown } | undefined
-  /** A request has ended with it, and marked it: a text keeps the form in which it can carry a mark. */
+  /** A request may have ended with it, and marked it: a text keeps the form in which it can carry a mark. */
   readonly inBlocks: boolean
 }
 

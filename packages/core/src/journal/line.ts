@@ -163,5 +163,6 @@ function wholeAtEnd(raw: Buffer): number | undefined {
 /** A copied journal may hold anything in place of a message. */
 function isExact(entry: Entry): boolean {
   if (entry.type === "assistant" || entry.type === "user") return hasExactText(entry.message)
-  return entry.type === "attachment" && hasExactText((entry.attachment as { readonly message?: object }).message ?? {})
+  if (entry.type !== "attachment") return false
+  return hasExactText((entry.attachment as { readonly message?: object } | null)?.message ?? {})
 }

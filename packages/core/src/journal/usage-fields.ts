@@ -13,7 +13,7 @@ const isSpent = (entry: Entry): entry is Spent => entry.type === "strata" && ent
 
 export function withUsageFields(entry: Entry): Entry {
   if (isSpent(entry)) return { ...entry, ...spentFields(entry) }
-  if (entry.type !== "assistant" || !entry.message.usage) return entry
+  if (entry.type !== "assistant" || !entry.message?.usage) return entry
   const { id = entry.uuid } = entry.message
   const { requestId = id } = entry
   return { ...entry, requestId, message: { ...entry.message, id } }
@@ -24,7 +24,7 @@ export function withoutUsageFields(entry: Entry): Entry {
     const { requestId, message: _, ...rest } = entry as Spent & { readonly message?: unknown }
     return requestId === undefined || requestId === rest.responseId ? rest : { ...rest, requestId }
   }
-  if (entry.type !== "assistant" || entry.requestId === undefined) return entry
+  if (entry.type !== "assistant" || entry.requestId === undefined || !entry.message) return entry
   const { requestId, ...rest } = entry
   const { id, ...message } = entry.message
   if (requestId !== id) return entry

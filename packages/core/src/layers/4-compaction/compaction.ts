@@ -109,7 +109,8 @@ export function compaction(options: CompactionOptions): Compactor {
   /** After failures no model is asked again. Where nothing more fits, quotations are still better than the end of the conversation. */
   function routesLeft({ fill, flags, views }: LayerContext): Pick<CompactionOrder, "routes"> {
     const hasFailed = views.compactions.failures >= flags.figures["compact-failures"]
-    return fill.state === "blocked" && hasFailed && options.offline ? { routes: ["offline"] } : {}
+    const hasQuotations = options.offline !== undefined && flags.on["compact-offline"]
+    return fill.state === "blocked" && hasFailed && hasQuotations ? { routes: ["offline"] } : {}
   }
 
   /** An early compaction can wait: after a failure or an undo it is left to the threshold. */

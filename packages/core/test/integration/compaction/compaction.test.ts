@@ -122,7 +122,8 @@ describe("by the model", () => {
       expect((await decisionsOf(helped, "compacted"))[0]).toMatchObject({ route: "offline" })
 
       const two = await compactingSimulator(rounds(20, 4_000), broken)
-      const alone = await compactingAgent(two.sim, { settings: MODELS_ONLY })
+      const nothingElse = { switches: { ...MODELS_ONLY.switches, "clear-by-size": false } }
+      const alone = await compactingAgent(two.sim, { settings: nothingElse })
       const { end } = await ask(alone, "Go.")
       expect(end).toMatchObject({ reason: "error", message: expect.stringMatching(/context is full.*Compact/s) })
     },

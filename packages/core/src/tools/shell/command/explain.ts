@@ -126,7 +126,7 @@ class Finding {
         break
       case "Word":
         // the parser takes some words for plain that are not: an array before another word
-        if (!node.parts && /[$`(]/.test(node.text.replace(/\\./gs, "")))
+        if (!node.parts && /[`(]|\$[^/|]/.test(node.text.replace(/\\./gs, "")))
           this.#hide("It has a part that cannot be parsed.")
         break
     }

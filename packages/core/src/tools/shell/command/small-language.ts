@@ -214,13 +214,18 @@ class Reader {
         text += character
         pattern += character === "*" ? ".*" : "."
       } else if (character === "~" && this.#at > start && BEFORE_TILDE.test(this.#line[this.#at - 1]!)) add(character)
-      else if (this.#isBracket(start)) add(character)
+      else if (this.#isBracket(start) || this.#isLastDollar()) add(character)
       else if ((this.#at === start ? STARTS_PLAIN : PLAIN).test(character)) add(character)
       else this.#outside()
     }
     const isDescriptor = /^\d+$/.test(this.#line.slice(start, this.#at)) && /[<>]/.test(this.#next)
     if (this.#at === start || isDescriptor) this.#outside()
     return isPattern ? { text, pattern: pattern.split("/") } : { text }
+  }
+
+  /** At the end of a word, a dollar sign is only a dollar sign: `ts$`. */
+  #isLastDollar(): boolean {
+    return /^\$(?:[ \t\n|;]|$)/.test(this.#line.slice(this.#at, this.#at + 2))
   }
 
   /** `[` and `]` as words of their own are a test and its end. */
