@@ -79,7 +79,8 @@ test("BEY-11, BEY-14 every request of a random program is valid, and our tool is
       const sim = await startSimulator({ brain, clock: frozenClock(), bindThinking: "error", models })
       const dir = mkdtempSync(join(tmpdir(), "strata-random-"))
       const plain = new Anthropic({ baseURL: sim.url, apiKey: "k", maxRetries: 0 })
-      const open = () => withStrata(plain, { dir, settings: { models }, ...(hasId ? { conversation: "one" } : {}) })
+      const open = () =>
+        withStrata(plain, { dir, recall: "always", settings: { models }, ...(hasId ? { conversation: "one" } : {}) })
       let client = open()
       let messages: Anthropic.MessageParam[] = [{ role: "user", content: "Begin with the first file." }]
       const ask = () => {

@@ -192,7 +192,7 @@ describe.concurrent.each(TERMINALS)("JRN-6 strata chat --resume, in $name", ({ o
       const { turn, sent } = watched()
       await using bench = await workbench({ turns: ["First.", turn] })
       await bench.here(["run", "A conversation of our own."])
-      put(bench)
+      put(bench, FIRST.replaceAll("2026-01-01", "2099-01-01")) // its last message is the newest
       await using chat = open({ command: [...bench.command, "chat", "--resume"], cwd: bench.project, env: bench.env })
       await chat.sees("Switch to which conversation?")
       await chat.sees(TAKES_KEYS)

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 
-const result = (id: string) => [{ type: "tool_result" as const, tool_use_id: id, content: "a file" }]
+const result = (id: string, content = "a file") => [{ type: "tool_result" as const, tool_use_id: id, content }]
 const call = (id: string) => ({ type: "tool_use" as const, id, name: "Read", input: {} })
 
 test("MSG-4, MSG-14 a result that no call waits for is refused with the ids of the open calls, and nothing changes", async () => {
@@ -13,7 +13,8 @@ test("MSG-4, MSG-14 a result that no call waits for is refused with the ids of t
     /no open call has the id "toolu_9", and these calls are open: "toolu_1", "toolu_2"\..*The conversation is unchanged/,
   )
   await chat.add(result("toolu_2"))
-  await expect(chat.add(result("toolu_2"))).rejects.toThrow(/these calls are open: "toolu_1"\./)
+  await expect(chat.add(result("toolu_2", "another"))).rejects.toThrow(/these calls are open: "toolu_1"\./)
+  await chat.add(result("toolu_2")) // the same again, as after an error: it is sent once
   await chat.add(result("toolu_1"))
   expect(JSON.stringify(await chat.prepare()).match(/a file/g)).toHaveLength(2)
 })
@@ -25,5 +26,5 @@ test("MSG-4 a list with calls and their results is added as a whole, also where 
     { role: "user" as const, content: result("toolu_1") },
   ]
   await chat.add([{ role: "user", content: "Go." }, ...exchange, ...exchange])
-  await expect(chat.add(result("toolu_1"))).rejects.toThrow(/no call is open/)
+  await expect(chat.add(result("toolu_1", "another"))).rejects.toThrow(/no call is open/)
 })

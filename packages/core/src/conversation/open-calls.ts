@@ -23,15 +23,36 @@ export function unaskedResults(before: readonly Message[], drafts: readonly Mess
   return { unasked, open }
 }
 
-/** A result that no call waits for would never be sent: the model would read that its call was interrupted. */
+/**
+ * A result that no call waits for would never be sent: the model would read that its call was interrupted. The same result again is taken:
+ * where `add` failed, the caller cannot know that it was written after all.
+ */
 export function mustAnswerCalls(before: readonly Message[], drafts: readonly MessageDraft[]): void {
-  const { unasked, open } = unaskedResults(before, drafts)
+  const { unasked: all, open } = unaskedResults(before, drafts)
+  const unasked = all.filter((id) => !isRepeated(id, { before, drafts }))
   if (unasked.length === 0) return
   const waiting = open.length === 0 ? "no call is open" : `these calls are open: ${listed(open)}`
   throw new InvalidContentError(
     `no open call has the id ${listed(unasked)}, and ${waiting}. Give each result the "tool_use_id" of its call, and add it before the next message of the user`,
   )
 }
+
+function isRepeated(
+  id: string,
+  { before, drafts }: { readonly before: readonly Message[]; readonly drafts: readonly MessageDraft[] },
+): boolean {
+  const known = textsFor(id, before)
+  return textsFor(id, drafts).every((text) => known.includes(text))
+}
+
+const textsFor = (id: string, messages: readonly (Message | MessageDraft)[]): readonly string[] =>
+  messages.flatMap((message) =>
+    message.type === "user"
+      ? toBlocks(message.message.content)
+          .filter(isToolResult)
+          .flatMap(({ tool_use_id, content }) => (tool_use_id === id ? JSON.stringify(content ?? "") : []))
+      : [],
+  )
 
 const listed = (ids: readonly string[]): string => ids.map((id) => JSON.stringify(id)).join(", ")
 

@@ -10,7 +10,7 @@ import { microcompaction } from "./microcompaction.ts"
 
 const REFUSED =
   "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n"
-const LARGE = "a line of a long result\n".repeat(4_000)
+const LARGE = "a line of a long result\n".repeat(2_500)
 const HOUR = 3_600_000
 
 interface Round {
@@ -57,7 +57,7 @@ test.each(["claude-opus-4-6", "someone-else"])(
           if (sent.includes(CLEARED_MARKER)) cleared++
         }
       }),
-      { numRuns: size(6, 60), seed: 1 },
+      { numRuns: size(4, 12), seed: 1 },
     )
     expect(cleared).toBeGreaterThan(0) // the property is not an empty one
   },
