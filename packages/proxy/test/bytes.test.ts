@@ -8,7 +8,7 @@ import { size } from "../../core/test/size.ts"
 import { Conversations, type ConversationsOptions } from "../src/index.ts"
 import { ask, proxy, rawUpstream } from "./raw-upstream.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? size(50, 500))
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(20, 500))
 const MARK = ',"cache_control":{"type":"ephemeral"}'
 const ANSWER = `{"id":"msg_1","type":"message","role":"assistant","model":"claude-opus-5-5","content":[{"type":"text","text":"Done."}],"stop_reason":"end_turn","stop_sequence":null,"usage":{"input_tokens":10,"output_tokens":2}}`
 

@@ -10,7 +10,7 @@ import { knownPrograms } from "./known-options.ts"
 const contained = needs("sandbox")
 const containment = { state: "contained" } as const
 
-const LINES = size(40, 1_000) // `npm run judge` runs 100,000
+const LINES = size(24, 1_000) // `npm run judge` runs 100,000
 const SEED = 1
 test("PERM-7 PERM-9 no line that runs without a question has an effect", contained, async () => {
   const { judged, ran, findings } = await runJudge({

@@ -10,7 +10,7 @@ import { Disk } from "./disk.ts"
 import { expandPattern } from "./file-pattern.ts"
 import { readSmallLine } from "./small-language.ts"
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? size(40, 400))
+const RUNS = Number(process.env.FUZZ_RUNS ?? size(10, 400))
 
 describe("PERM-9 the small language", () => {
   test.each([
