@@ -217,6 +217,17 @@ describe("PERM-10 the bytes of a request", () => {
     expect(journals()).toBe("")
   })
 
+  test("a last message of which nothing can be sent passes with the whole list, so that the answer before it is no beginning", async () => {
+    const { sentOn } = await running()
+    const result = '{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_none","content":"x"}]}'
+    const list = `[{"role":"user","content":"a"},{"role":"assistant","content":"b"},${result}]`
+    const { got } = await sentOn(
+      `{"model":"claude-opus-5-5","max_tokens":50,"messages":${list},"tools":[{"name":"Read","input_schema":{"type":"object"}}]}`,
+    )
+    expect((JSON.parse(got[0]!) as { messages: unknown[] }).messages).toHaveLength(3)
+    expect(got[0]!.replaceAll(MARK, "")).toContain(result)
+  })
+
   test("a text that gets a mark is a block with the text as it was written, and stays one", async () => {
     const { sentOn } = await running()
     const request = (...more: readonly string[]) =>

@@ -185,6 +185,8 @@ export class ManagedConversation {
     const request = isAside ? given : await this.#offerRecall(given)
     const { messages } = request === given ? first : await chat.prepare()
     const { body } = request
+    // without the caller's last message, the model would go on with its own answer: the server is to judge the list
+    if (lastRole(body.messages as Messages) === "user" && lastRole(messages) !== "user") return ownMessages(given.body)
     if (!isAside) this.#keepGood(body.messages as Messages, messages)
     if (!(await this.#mayGoOn(body))) return { refusal: NOT_SENT }
     return { request, body: bodyWith(body, { messages, writesCache: !isAside }), isAside }
@@ -409,6 +411,8 @@ const inRequest = ({ answer, results }: Round) =>
     { role: "assistant", content: answer.content },
     { role: "user", content: results },
   ] as unknown as Messages
+
+const lastRole = (messages: Messages) => messages.at(-1)?.role
 
 /** The last resort: the caller's own list. Its thinking was signed for what we sent, which its list may not be. */
 const ownMessages = (body: Body) => ({
