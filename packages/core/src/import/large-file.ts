@@ -13,7 +13,7 @@ import { parseExact, stringifyExact } from "../messages/exact-json.ts"
 import type { Message, Uuid } from "../messages/messages.ts"
 
 const CHUNK = 1024 * 1024 // bytes read at once
-const LEAST_SPILLED = 100 // characters: shorter ones stay in memory
+const MIN_SPILLED_CHARACTERS = 100 // shorter texts stay in memory
 const HEAD = 256 * 1024 // bytes of whole lines, to recognise a format
 
 /** Shares of the memory that this process may use. A text takes about eight times its size while it is read. */
@@ -122,7 +122,7 @@ export class LargeFile {
     let all = 0
     for (const [key, value] of Object.entries(holder)) {
       const text = value === undefined ? "" : stringifyExact(value)
-      if (text.length < LEAST_SPILLED) {
+      if (text.length < MIN_SPILLED_CHARACTERS) {
         rest[key] = value === undefined ? value : parseExact(text) // a part of a line would keep the whole line in memory
         continue
       }

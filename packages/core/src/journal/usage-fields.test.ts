@@ -30,7 +30,7 @@ describe("JRN-1 what programs that count usage read of a line", () => {
       { id: "msg_1", requestId: "req_1" },
     ],
     ["an answer without an id", answer({ usage: USAGE }), { id: "u1", requestId: "u1" }],
-    ["a request beside the conversation", spent(), { id: "msg_2", requestId: "msg_2" }],
+    ["a request of our own, such as for notes", spent(), { id: "msg_2", requestId: "msg_2" }],
     ["one of an imported agent", spent({ requestId: "req_2" }), { id: "msg_2", requestId: "req_2" }],
   ])("%s has its usage and both ids, and is read as it was written", (_, entry, { id, requestId }) => {
     expect(onDisk(entry)).toMatchObject({ requestId, message: { id, usage: USAGE } })

@@ -3,15 +3,8 @@
  * for rules that deny or ask, for the dialog, and for lines that a sandbox confines. No promise rests on it: a parser that must understand
  * all of bash always has one more case.
  */
-import {
-  forEachChild,
-  type ParsedScript,
-  parse,
-  type Redirection,
-  type SyntaxNode,
-  type Word,
-  type WordPart,
-} from "unbash"
+import { forEachChild, type ParsedScript, parse, type Redirection, type SyntaxNode, type Word } from "unbash"
+import { expandedToOne, type Variables } from "../../../views/record/shell-words.ts"
 import {
   type Field,
   type FileUse,
@@ -59,6 +52,9 @@ const OF_THE_SHELL = new Set(
 const MOVES = new Set(["cd", "pushd", "popd", "source", ".", "eval", "ln"])
 /** `command cd sub` moves as `cd sub` does. */
 const BEFORE_BUILTINS = new Set(["command", "builtin"])
+
+/** What the line sets is not followed: the value could be set again, or by another program. */
+const NO_VARIABLES: Variables = new Map()
 
 class Finding {
   readonly #place: Place
@@ -157,7 +153,7 @@ class Finding {
   }
 
   #field(word: Word | undefined): Field {
-    const text = word && textOf(word)
+    const text = word && expandedToOne(word, NO_VARIABLES)
     const { home } = this.#place
     const isTilde = text?.startsWith("~") && word?.text.startsWith("~")
     if (!isTilde) return { text }
@@ -220,28 +216,5 @@ class Finding {
     )
     const directories = [this.#place.directory, ...targets.map((target) => resolveIn(target, this.#place))]
     return directories.flatMap((directory) => namesIn(args, { ...this.#place, directory }))
-  }
-}
-
-/** `undefined`: a part is only known when it runs, or is a file pattern. */
-function textOf({ parts, value }: Word): string | undefined {
-  if (!parts) return value
-  const texts = parts.map(literal)
-  return texts.every((text) => text !== undefined) ? texts.join("") : undefined
-}
-
-function literal(part: WordPart): string | undefined {
-  switch (part.type) {
-    case "Literal":
-    case "SingleQuoted":
-    case "AnsiCQuoted":
-      return part.value
-    case "DoubleQuoted":
-    case "LocaleString": {
-      const texts = part.parts.map(literal)
-      return texts.every((text) => text !== undefined) ? texts.join("") : undefined
-    }
-    default:
-      return undefined
   }
 }
