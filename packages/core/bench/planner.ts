@@ -41,7 +41,7 @@ function choosing(turns: number): { readonly tokens: number; readonly times: rea
     const now = new Date(entry.timestamp)
     const context = { views, flags, facts, model: MODEL, size, fill, thresholds: roomy, now } as LayerContext
     const start = performance.now()
-    plannedCompaction(context, false)
+    plannedCompaction(context, undefined)
     pausePlan(context)
     times.push(performance.now() - start)
   })

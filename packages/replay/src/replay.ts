@@ -17,6 +17,7 @@ import {
   type CacheLoss,
   type NamesKept,
   type PolicyRun,
+  type PreparedTexts,
   PURPOSES,
   type Purpose,
   type ReplayedCompaction,
@@ -46,6 +47,7 @@ export interface ReplayReport {
   /** The turn of the first request after each compaction. */
   readonly boundaries: readonly number[]
   readonly compactions: readonly ReplayedCompaction[]
+  readonly texts?: PreparedTexts
   readonly usedAgain: UsedAgain
   readonly namesKept: NamesKept
   readonly afterCompaction: AfterCompaction
@@ -142,6 +144,7 @@ function reportOf({ name, about }: Policy, { run, baseline }: Runs): ReplayRepor
     losses,
     boundaries: contexts,
     compactions: run.compactions,
+    ...(run.texts ? { texts: run.texts } : {}),
     usedAgain,
     namesKept,
     afterCompaction,

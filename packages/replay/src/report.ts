@@ -74,7 +74,20 @@ export interface ReplayedCompaction {
   readonly turn: number
   readonly opening: Opening
   readonly tokensBefore: number
+  /** By the layer's own estimate. */
+  readonly tokensAfter: number
+  /** How its summary was made. */
+  readonly route: string
+  /** It only saves money. */
+  readonly isPlanned: boolean
   readonly waitedMs: number
+}
+
+/** Texts for the next compaction: in how many stretches between two boundaries one was begun, how often it was updated, and how many no one used. */
+export interface PreparedTexts {
+  readonly written: number
+  readonly updates: number
+  readonly unused: number
 }
 
 export interface PolicyRun {
@@ -84,6 +97,7 @@ export interface PolicyRun {
   readonly contexts: readonly number[]
   /** Those of the policy's own. A bound that knows the future has none that anyone would notice. */
   readonly compactions: readonly ReplayedCompaction[]
+  readonly texts?: PreparedTexts
   readonly losses: readonly CacheLoss[]
   readonly usedAgain: UsedAgain
   readonly namesKept: NamesKept

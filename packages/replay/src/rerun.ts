@@ -5,18 +5,28 @@
  * What an answer uses again and the policy has taken out of the view is fetched first: one more request, with the block as its result.
  */
 
-import type { Entry, EntryDraft, Journal, LayerActed, LayerContext, Message, ModelFacts } from "@strata/core"
+import { setImmediate } from "node:timers/promises"
+import type {
+  DecisionOf,
+  Entry,
+  EntryDraft,
+  Journal,
+  LayerActed,
+  LayerContext,
+  Message,
+  ModelFacts,
+} from "@strata/core"
 import { inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
 import { isToolResult, isToolUse, toBlocks } from "@strata/core/messages"
 import { LIFETIME_MS, type Lifetime } from "@strata/core/model"
 import {
-  ahead,
   LayerPipeline,
   lastUse,
   nextPing,
   openingOf,
   PING_EARLY,
   SUMMARY_EARLY,
+  sessionMemory,
   silentTelemetry,
 } from "@strata/core/policy"
 import { compactionAllowed, createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
@@ -30,13 +40,14 @@ import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
 import { KeptNames } from "./kept-names.ts"
 import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
-import { forkCounts, MemoryWork } from "./memory-work.ts"
+import { type Fork, forkCounts, MEMORY_FORK, MemoryWork, NOTES_FORK } from "./memory-work.ts"
 import type { LayeredPolicy } from "./policies/layered-policy.ts"
 import type { RunOptions } from "./policy.ts"
 import { RecordedFiles } from "./recorded-files.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
 import { replayJournal } from "./replay-journal.ts"
 import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
+import { type NotesRequest, ReplayedNotes } from "./replayed-notes.ts"
 import type { PolicyRun, Purpose, ReplayedCompaction, ReplayedRequest } from "./report.ts"
 import { SaidAgain } from "./said-again.ts"
 import { SentContexts } from "./sent-contexts.ts"
@@ -48,6 +59,8 @@ const FILLER = "Words in place of a prompt that was not recorded, as many as the
 const SUMMARY_SECONDS = 30 // that a model takes for a summary: recorded ones took 10 to 88
 const LONGEST_ANSWER_MS = 2 * 60_000
 const CALL_OUTPUT = 80 // tokens of a call that fetches something
+const CHANGED = 0.1 // of what is new: tokens that an update of the notes writes
+const NO_MODEL = { name: "replay", capabilities: {} } // nothing is asked
 
 export async function rerun(
   recording: MeasuredRecording,
@@ -100,6 +113,10 @@ class Rerun {
   #decided: readonly EntryDraft[] = []
   /** The view before a compaction that is still to be paid for. */
   #compactedFrom: Sent | undefined
+  readonly #notes: ReplayedNotes
+  /** Whether notes were written since the last boundary. */
+  #hasNotes = false
+  readonly #texts = { written: 0, updates: 0, unused: 0 }
   /** Seconds that one summary takes, and milliseconds that someone has just waited for one. */
   readonly #summarySeconds: number
   #waited = 0
@@ -119,7 +136,8 @@ class Rerun {
     this.#journal = journal
     this.#bill = new Bill(recording, policy)
     this.#policy = policy
-    const figures = { "offline-summary-limit": recording.summaries?.budget ?? SUMMARY_TOKENS, ...policy.figures }
+    const budget = recording.summaries?.budget ?? SUMMARY_TOKENS
+    const figures = { "offline-summary-limit": budget, "notes-section-limit": budget + 500, ...policy.figures }
     this.#settings = { ...DEFAULT_SETTINGS, ...policy.settings, figures }
     const keepsCompactions = !this.#compactsItself
     this.#ask = askedModels(recording, { settings: this.#settings, window: options.window, keepsCompactions })
@@ -127,19 +145,15 @@ class Rerun {
     this.#views = new Views({ family: this.#asked.lookup.facts.family, models: recording.models })
     this.#flags = createFlags({ settings: this.#settings }).current
     this.#summarySeconds = options.summarySeconds ?? SUMMARY_SECONDS
-    const background = ahead(
-      { now: () => this.#now },
-      {
-        seconds: this.#summarySeconds,
-        written: (text) => {
-          if (this.#policy.remembers && this.#memoryWork.notesServe(this.#context())) return
-          this.#payForSummary(this.#newestRequest, Math.round(this.#views.estimator.text(text)))
-        },
-        waited: (ms) => {
-          this.#waited += ms
-        },
+    this.#notes = new ReplayedNotes({
+      seconds: this.#summarySeconds,
+      now: () => this.#now,
+      pay: (about) => this.#payForNotes(about),
+      waited: (ms) => {
+        this.#waited += ms
       },
-    )
+    })
+    const notes = sessionMemory({ model: NO_MODEL } as never, this.#notes.write)
     this.#fetching = new Fetching(recording, {
       recalls: policy.recalls ?? false,
       isForgotten: (text) => policy.listsCount === false && this.#ownTexts.isList(text),
@@ -148,7 +162,10 @@ class Rerun {
     this.#keptNames = new KeptNames(recording)
     this.#layers = new LayerPipeline({
       source: "main",
-      layers: policy.layers({ files: this.#files, background, keepsWarm: policy.keepsWarm ?? false }),
+      layers: policy.layers({
+        ...{ files: this.#files, notes, keepsWarm: policy.keepsWarm ?? false },
+        timing: { every: () => () => undefined, wait: this.#notes.wait },
+      }),
       telemetry: silentTelemetry, // a replay sends no requests
       conversation: "replay",
       context: () => this.#context(),
@@ -177,6 +194,9 @@ class Rerun {
     await this.#follow()
     const last = this.#recording.requests.at(-1)
     if (last && this.#compactsItself) await this.#pause(last, Number.POSITIVE_INFINITY)
+    if (this.#hasNotes) this.#texts.unused++
+    this.#notes.finish()
+    await this.#layers.settled()
   }
 
   async take(step: Step): Promise<void> {
@@ -191,6 +211,7 @@ class Rerun {
       actions: withMeasuredCompactions(this.#actions, this.#bill.requests),
       contexts: this.#contexts,
       compactions: this.#compactions,
+      texts: this.#texts,
       losses: this.#bill.losses,
       usedAgain: this.#fetching.usedAgain,
       namesKept: this.#keptNames.found,
@@ -213,7 +234,7 @@ class Rerun {
 
   async #add(entry: Entry, response: number | undefined): Promise<void> {
     if (response === undefined) await this.#follow()
-    this.#now = new Date(entry.timestamp)
+    await this.#until(new Date(entry.timestamp))
     if (entry.type !== "assistant") this.#decide(this.#sent.reported()) // it belongs to the response, so nothing comes between
     this.#apply(this.#inPlace(response === undefined ? entry : this.#asReplayed(entry, response)))
     this.#files.take(entry)
@@ -244,25 +265,49 @@ class Rerun {
     this.#now = new Date(Math.min(answered.at.getTime(), this.#newestRequest.at.getTime() + LONGEST_ANSWER_MS))
     this.#layers.inBackground("afterResponse")
     if (answered.isFinal) this.#layers.inBackground("afterQuery")
-    await this.#layers.settled()
+    await this.#settled()
     if (this.#policy.remembers) this.#remember(answered.isFinal)
     this.#now = now
   }
 
-  /** Notes and memories: forks that read the conversation from the cache. */
+  /** Memories: a fork that reads the conversation from the cache. */
   #remember(isFinal: boolean): void {
+    if (isFinal && this.#memoryWork.isDue(this.#context())) this.#payForFork("memory", MEMORY_FORK)
+  }
+
+  /** The first notes are as long as a summary. An update changes sections: as much as is new, at least. */
+  #payForNotes({ tokens, before, since = 0 }: NotesRequest): void {
+    if (this.#hasNotes) this.#texts.updates++
+    else this.#texts.written++
+    this.#hasNotes = true
+    const changed = Math.max(NOTES_FORK.answer, Math.round(CHANGED * since))
+    const answer = before === undefined ? tokens : Math.min(tokens, changed)
+    this.#payForFork("notes", { prompt: NOTES_FORK.prompt + (before ?? 0), answer })
+  }
+
+  #payForFork(purpose: "notes" | "memory", fork: Fork): void {
     const request = { ...this.#newestRequest, at: this.#now }
-    for (const kind of this.#memoryWork.due(this.#context(), isFinal)) {
-      const counts = forkCounts(kind, this.#bill.cached(this.#sent.fork(request), request, { writes: false }))
-      this.#charge(kind, { request, counts })
-      const paid = {
-        purpose: kind,
-        model: request.model,
-        responseId: this.#ids.uuid(),
-        usage: usageOf(counts),
-      } as const
-      this.#decide([{ type: "strata", subtype: "spent", ...paid }])
+    const sent = this.#isSending ? this.#sent.fork(this.#newestRequest) : this.#sent.fork(request)
+    const counts = forkCounts(fork, this.#bill.cached(sent, request, { writes: false }))
+    this.#charge(purpose, { request, counts })
+    const paid = { model: request.model, responseId: this.#ids.uuid(), usage: usageOf(counts) }
+    this.#decide([{ type: "strata", subtype: "spent", purpose, ...paid }])
+  }
+
+  /** Time passes: notes that were being written are there. */
+  async #until(time: Date): Promise<void> {
+    for (let due = this.#notes.due; due !== undefined && due <= time.getTime(); due = this.#notes.due) {
+      this.#now = new Date(due)
+      this.#notes.finish()
+      await this.#settled()
     }
+    this.#now = time
+  }
+
+  /** All work in the background is done but notes that are still being written. */
+  async #settled(): Promise<void> {
+    do await setImmediate()
+    while (this.#layers.working().some((name) => name !== "session-memory" || this.#notes.due === undefined))
   }
 
   get #newestRequest(): RecordedRequest {
@@ -274,11 +319,11 @@ class Rerun {
     this.#turn = request.number + 1
     this.#decide(this.#sent.reported())
     if (this.#compactsItself) await this.#pause(request, request.at.getTime())
-    this.#now = request.at
+    await this.#until(request.at)
     this.#asked = this.#ask(request.model)
     this.#isSending = true
     await this.#layers.beforeRequest()
-    await this.#layers.settled()
+    await this.#settled()
     this.#isSending = false
     this.#decide(neededForValidity(this.#views.context))
     if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
@@ -324,15 +369,15 @@ class Rerun {
     for (let pings = 0; ; pings++) {
       const life = LIFETIME_MS[lastUse({ timestamp: last.request.at }, this.#views).lifetime]
       if (used + SUMMARY_EARLY * life >= until) return
-      this.#now = new Date(used + SUMMARY_EARLY * life)
+      await this.#until(new Date(used + SUMMARY_EARLY * life))
       this.#isPausing = true
       this.#layers.inBackground("beforeExpiry")
-      await this.#layers.settled()
+      await this.#settled()
       this.#isPausing = false
       this.#payForCompaction(this.#newestRequest)
       const due = used + PING_EARLY * life
-      this.#now = new Date(due)
-      if (this.#layers.prepared !== "not-begun" || due >= until || !this.#policy.keepsWarm) return
+      await this.#until(new Date(due))
+      if (this.#layers.upcoming.state !== "not-begun" || due >= until || !this.#policy.keepsWarm) return
       const lifetime = nextPing(this.#context(), pings)
       if (!lifetime) return
       this.#ping({ number, at: this.#now, model: last.request.model }, { lifetime, sent: last.sent })
@@ -418,13 +463,18 @@ class Rerun {
     const compacted = drafts.find((draft) => draft.type === "strata" && draft.subtype === "compacted")
     const isCompaction = compacted !== undefined
     if (isCompaction) {
-      const isPrepared = "prepared" in compacted && compacted.prepared === true
-      if (!isPrepared) this.#compactedFrom = this.#sent.fork(this.#newestRequest)
+      const { route, prepared: isPrepared = false, planned, tokensAfter } = compacted as DecisionOf<"compacted">
+      if (route === "notes") this.#hasNotes = false
+      if (!isPrepared && route !== "notes") this.#compactedFrom = this.#sent.fork(this.#newestRequest)
       this.#compactions.push({
         turn: this.#turn,
         opening: this.#isPausing ? "pause" : openingOf(this.#context()),
         tokensBefore: this.#views.context.size().tokens,
-        waitedMs: this.#waited + (isPrepared || this.#isPausing ? 0 : this.#summarySeconds * 1_000),
+        tokensAfter,
+        route,
+        isPlanned: planned !== undefined,
+        waitedMs:
+          this.#waited + (isPrepared || route === "notes" || this.#isPausing ? 0 : this.#summarySeconds * 1_000),
       })
       this.#waited = 0
       this.#contexts.push(this.#turn)

@@ -59,15 +59,17 @@ export interface PlannerState extends PlannerReport {
 }
 
 /** What the planner waits for, and what happens to the cache in a pause. */
-export function plannerWords({ mode, compaction, cache, pause, lifetimes, keepsWarm }: PlannerState): string {
+export function plannerWords(state: PlannerState): string {
+  const { mode, compaction, decision, cache, pause, lifetimes, keepsWarm } = state
   if (mode === "off") return "The planner is off."
   const due = compaction ? dueWords(compaction) : " does not compact."
   const life =
     cache.state === "cold"
       ? "cold"
       : `warm until ${cache.until.toTimeString().slice(0, 5)}${keepsWarm ? warmWords(pause) : ""}`
+  const now = decision === undefined ? "" : ` ${decision}`
   const why = lifetimes ? ` ${lifetimes.why}` : ""
-  return `Planner (${mode}):${due} Cache: ${life}.${why}`
+  return `Planner (${mode}):${due}${now} Cache: ${life}.${why}`
 }
 
 const dueWords = (planned: NonNullable<PlannerReport["compaction"]>): string =>

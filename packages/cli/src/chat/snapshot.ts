@@ -66,8 +66,9 @@ export function notesStateOf({ conversation: chat }: Agent): NotesState {
   if (throughUuid === undefined) {
     const { planner } = chat.settings.values
     const { autoCompact } = chat.thresholds
-    const first = firstNotesAt({ planner, autoCompact, first: figureOf(chat, "notes-first") })
-    return switchOf(chat, "notes") ? { kind: "none", first } : { kind: "off" }
+    const [first, early] = [figureOf(chat, "notes-first"), figureOf(chat, "compact-early")]
+    const from = firstNotesAt({ planner, autoCompact, first, early })
+    return switchOf(chat, "notes") ? { kind: "none", first: from } : { kind: "off" }
   }
   const messages = chat.views.context.storedMessages()
   const at = messages.findIndex(({ uuid }) => uuid === throughUuid)

@@ -216,6 +216,7 @@ function layersOf(
     ...(models.summariser ? { summariser: models.summariser } : {}),
     ...(options.autonomous ? { autonomous: true } : {}),
     ...(memory ? { memory } : {}),
+    isMain: sub === undefined,
     ...(sub?.daily ? { daily: sub.daily } : {}),
     ...(dreaming ? { dreaming } : {}),
     ...(memory && askPermission ? { confirmMemory: confirming(askPermission, memory) } : {}),

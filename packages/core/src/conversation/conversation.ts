@@ -161,7 +161,7 @@ export class Conversation implements AsyncDisposable {
 
   /** @internal What the planner thinks now. */
   planner(): PlannerReport {
-    return plannerReport(this.#engine.context())
+    return plannerReport(this.#engine.context(), this.#engine.layers.upcoming.tail)
   }
 
   /**
@@ -170,14 +170,12 @@ export class Conversation implements AsyncDisposable {
    */
   coldPrice(tokens?: number): ColdPrice | undefined {
     const { cacheLifetime: lifetime, layers, isOff } = this.#engine
-    return isOff
-      ? undefined
-      : coldPrice(this.#engine.context(), { lifetime, tokens, isPrepared: layers.prepared === "ready" })
+    return isOff ? undefined : coldPrice(this.#engine.context(), { lifetime, tokens, tail: layers.upcoming.tail })
   }
 
   /** Whether the summary of the next compaction is being written in the background, or is ready. */
   get preparedCompaction(): PreparedState {
-    return this.#engine.layers.prepared
+    return this.#engine.layers.upcoming.state
   }
 
   /** Drops that summary. What it has cost stays counted. Returns whether there was one. */

@@ -40,6 +40,8 @@ export interface LayerSurroundings
   readonly daily?: Budget
   /** Proposes memories in place of a fork of the conversation. */
   readonly extractMemories?: ExtractMemories
+  /** False in a sub-agent: it shares its parent's cache, and must not delete in it. Default true. */
+  readonly isMain?: boolean
   /** The cache is kept warm in pauses. */
   readonly keepsWarm?: boolean
   /** Consolidates the memory in the background. Absent where nothing may be written. */
@@ -62,6 +64,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     extractMemories,
     dreaming,
     keepsWarm = false,
+    isMain = true,
     ...rest
   } = surroundings
   const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
@@ -70,12 +73,13 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     tools.flatMap(({ name, shortResult: most }) => (most === undefined ? [] : [[name, most]])),
   )
   const parent = { model, tools, reads: readsInView, toolContext }
-  const notes = sessionMemory({ ...parent, ...notesParts(daily, notesConfig) })
+  const notes = sessionMemory({ ...parent, ...notesParts(daily, notesConfig), ...wishesOf(rest) })
+  const compacts = compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) })
   return [
     toolResultStorage({ limitsItself, shortResults, onPutAside: forget }),
-    microcompaction({ onCleared: forget }),
+    microcompaction({ onCleared: forget, isMain, compacts: (context) => compacts.upcoming?.(context) }),
     notes,
-    compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) }),
+    compacts,
     cacheLifetimes({ keepsWarm }),
     ...memoryLayer(memory, {
       access: accessOf(tools),
@@ -92,6 +96,8 @@ const notesParts = (daily: Budget | undefined, configDirectory: string | undefin
   ...(configDirectory === undefined ? {} : { configDirectory }),
   ...(daily ? { daily } : {}),
 })
+
+const wishesOf = ({ guidance }: Pick<CompactionOptions, "guidance">) => (guidance ? { guidance } : {})
 
 type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "expected" | "confirm">
 
@@ -139,12 +145,13 @@ export interface OwnLoop {
 export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
   const { model, clock, serverClears = false, cacheBreakpoints = true, notesConfig, memory, compaction: given } = loop
   const parent = { model, ...withoutTools(clock) }
-  const notes = sessionMemory({ ...parent, ...notesParts(dailyOf(memory), notesConfig) })
+  const notes = sessionMemory({ ...parent, ...notesParts(dailyOf(memory), notesConfig), ...wishesOf(given ?? {}) })
+  const compacts = compaction({ offline: offline(), notes, ...given, ...(isOffline(model) ? {} : { parent }) })
   return [
     toolResultStorage(),
-    microcompaction({ serverClears }),
+    microcompaction({ serverClears, compacts: (context) => compacts.upcoming?.(context) }),
     notes,
-    compaction({ offline: offline(), notes, ...given, ...(isOffline(model) ? {} : { parent }) }),
+    compacts,
     ...(cacheBreakpoints ? [cacheLifetimes()] : []),
     ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent) }),
   ]

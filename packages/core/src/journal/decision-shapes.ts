@@ -80,7 +80,10 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
   ["tool-results-sent", open({ toolUseIds: texts })],
   [
     "tool-results-cleared",
-    open({ toolUseIds: texts, why: text(), attachments: maybe(texts), residues: maybe(textsByName), effect }),
+    open({
+      ...{ toolUseIds: texts, why: text(), planned: maybe(text()), effect },
+      ...{ attachments: maybe(texts), residues: maybe(textsByName) },
+    }),
   ],
   [
     "tool-results-shortened",

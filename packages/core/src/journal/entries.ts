@@ -78,6 +78,8 @@ export type Decision =
       readonly toolUseIds: readonly string[]
       /** `asked`: by hand. */
       readonly why: "idle" | "size" | "api" | "cache-edit" | "asked"
+      /** Why it pays, in one sentence. */
+      readonly planned?: string
       /** Old attached memories that are cleared too. */
       readonly attachments?: readonly Uuid[]
       /** What stays of each result in its place, by call id. Text, so that a later version shows the same bytes. */

@@ -26,7 +26,7 @@ export function reportOf(drafts: readonly Draft[], { source, trigger }: HowAsked
     facts: {
       "strata.source": source,
       "strata.decisions": [...new Set(drafts.map(kindOf))].join(" "),
-      ...costOf(of(drafts, "spent")),
+      ...spendingFacts("strata.spent", drafts),
       ...compactionFacts(of(drafts, "compacted").at(-1)),
     },
   }
@@ -40,15 +40,17 @@ export const withSource = (drafts: readonly Draft[], source: RequestSource): rea
       : draft,
   )
 
-function costOf(responses: readonly DecisionOf<"spent">[]): ActionReport["facts"] {
+/** What requests cost, under names that begin with `name`. */
+export function spendingFacts(name: string, drafts: readonly Draft[]): ActionReport["facts"] {
+  const responses = of(drafts, "spent")
   if (responses.length === 0) return {}
   const counts = responses.map(({ usage }) => tokenCounts(usage)).reduce(addCounts, NO_TOKENS)
   return {
-    "strata.spent.requests": responses.reduce((sum, { requests = 1 }) => sum + requests, 0),
-    "strata.spent.input_tokens": inputTokens(counts),
-    "strata.spent.output_tokens": counts.output,
-    "strata.spent.cache_read_tokens": counts.cacheRead,
-    "strata.spent.cache_write_tokens": counts.cacheWrite5m + counts.cacheWrite1h,
+    [`${name}.requests`]: responses.reduce((sum, { requests = 1 }) => sum + requests, 0),
+    [`${name}.input_tokens`]: inputTokens(counts),
+    [`${name}.output_tokens`]: counts.output,
+    [`${name}.cache_read_tokens`]: counts.cacheRead,
+    [`${name}.cache_write_tokens`]: counts.cacheWrite5m + counts.cacheWrite1h,
   }
 }
 

@@ -17,6 +17,7 @@ import type { PausePrior } from "../views/cache/earlier-pauses.ts"
 import type { Views } from "../views/views.ts"
 import type { Trigger } from "./action-report.ts"
 import type { CompactionOrder, CompactionPlan, CompactionProgress, Refusal } from "./compaction-order.ts"
+import type { Tail } from "./planner/tail.ts"
 
 /** The layers of this package, and any name for a layer of your own. */
 export type LayerName =
@@ -82,6 +83,8 @@ export interface Outcome {
   readonly trigger?: Trigger
   /** For telemetry: how many of what, such as `memories.written`. */
   readonly counts?: Readonly<Record<string, number>>
+  /** For telemetry: what else is known about it. */
+  readonly facts?: Readonly<Record<string, string | number | boolean>>
   /** What could not be done. Each is reported; the drafts are journaled all the same. */
   readonly failures?: readonly unknown[]
   /** Runs once the drafts are in the journal and the views have followed. */
@@ -115,15 +118,27 @@ export interface Layer {
 /** How far the next compaction has been prepared. */
 export type PreparedState = "not-begun" | "being-written" | "ready"
 
+/** The compaction that comes next. */
+export interface UpcomingCompaction {
+  /** Of its summary. One that would gain too little does not count as ready. */
+  readonly state: PreparedState
+  /** What would be kept verbatim after that summary. Absent where none is ready. */
+  readonly tail?: Tail
+  /** With the next request. Otherwise with a request of the person, after a pause, or in a full window. */
+  readonly isNow: boolean
+  /** What it saves over the turns in which a clearing must pay, in tokens of plain input. Absent where it would gain too little. */
+  readonly worth?: number
+}
+
 /** A layer that can replace the conversation by a summary. */
 export interface Compactor extends Layer {
   /** What `compact` would do, as a value that can be printed. It changes nothing. */
   plan(context: LayerContext, order: CompactionOrder): Promise<CompactionPlan | Refusal>
   /** Compacts because someone asked for it. It throws where it refuses. */
   compact(context: LayerContext, order: CompactionOrder): Promise<Outcome>
-  /** Whether the summary of the next compaction is being written, or is ready. */
-  prepared?(): PreparedState
-  /** Drops that summary. Returns whether there was one. */
+  /** How far the next one is, by the planner's prices. */
+  upcoming?(context: LayerContext): UpcomingCompaction
+  /** Drops the summary that is ready or being written. Returns whether there was one. */
   drop?(): boolean
   /** A compaction was undone: what the layer remembers about it no longer holds. */
   undone?(): void

@@ -19,8 +19,8 @@ import {
   type LayerContext,
   type LayerName,
   type Outcome,
-  type PreparedState,
   type Sender,
+  type UpcomingCompaction,
 } from "./layer.ts"
 
 export interface PipelineParts {
@@ -195,9 +195,9 @@ export class LayerPipeline {
     return this.#compactor?.plan(this.#parts.context(signal), order)
   }
 
-  /** How far the next compaction has been prepared. */
-  get prepared(): PreparedState {
-    return this.#compactor?.prepared?.() ?? "not-begun"
+  /** The compaction that comes next, as far as a layer can say. */
+  get upcoming(): UpcomingCompaction {
+    return this.#compactor?.upcoming?.(this.#parts.context()) ?? { state: "not-begun", isNow: false }
   }
 
   dropPrepared(): boolean {
@@ -249,7 +249,8 @@ export class LayerPipeline {
       await follow() // written by itself: what a call has not written yet does not matter
     else await this.#parts.whenWritten(followLater, () => outcome.lost?.())
     isLater = true
-    finish({ ...report, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
+    const facts = { ...report.facts, ...outcome.facts }
+    finish({ ...report, facts, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
   }
 
   #traced<T>(layer: Layer, work: (finish: Finish) => Promise<T>): Promise<T> {

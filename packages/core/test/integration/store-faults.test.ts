@@ -50,7 +50,7 @@ const opened = ({ store, sdk, where }: Play): Promise<Conversation> =>
   openConversation({
     ...{ model: MODEL, client: sdk, store, tools: [LOG], id: "c", env: {}, system: "You look at logs.", ...where },
     memory: { owner: localPerson },
-    settings: { planner: "economy", figures: { "background-share": 100 } },
+    settings: { planner: "off", figures: { "background-share": 100 } },
   })
 
 /** What was acknowledged, and what failed on the way. */

@@ -25,10 +25,11 @@ export const behindAClient = (sizes: Sizes) =>
   layered({
     name: nameOf(sizes),
     about: `Strata through the proxy, with results of more than ${sizes.limit} characters put aside.`,
-    layers: ({ background }) => [
+    layers: ({ notes, timing }) => [
       toolResultStorage({ limitsItself: FILE_READERS }),
       microcompaction({ serverClears: false }),
-      compaction({ offline: offline(), background }),
+      notes,
+      compaction({ offline: offline(), notes, timing }),
     ],
     settings: { cacheLifetime: FOR_CALLERS.cacheLifetime!, switches: FOR_CALLERS.switches! },
     figures: {

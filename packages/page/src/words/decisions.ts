@@ -80,7 +80,8 @@ function described(decision: DecisionEntry): Description | undefined {
       return { what: "put aside", ...effectOf(decision), about: `${grouped(decision.bytes)} bytes` }
     case "tool-results-cleared": {
       const results = counted(decision.toolUseIds.length, "result")
-      return { what: "cleared", ...effectOf(decision), about: `${results}, ${REASONS[decision.why]}` }
+      const why = decision.planned === undefined ? {} : { planned: decision.planned }
+      return { what: "cleared", ...effectOf(decision), about: `${results}, ${REASONS[decision.why]}`, ...why }
     }
     case "folded":
       return { what: "folded", ...effectOf(decision), about: rangeOf(decision) }

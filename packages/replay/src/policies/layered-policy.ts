@@ -1,6 +1,6 @@
 /** A policy made of layers, and what they may need. */
 import type { Layer } from "@strata/core"
-import type { Ahead } from "@strata/core/policy"
+import type { CompactionOptions, SessionMemory } from "@strata/core/policy"
 import type { FigureName, Settings } from "@strata/core/settings"
 import type { RecordedFiles } from "../recorded-files.ts"
 import type { ServerMemory } from "../server-copy.ts"
@@ -39,8 +39,10 @@ export interface LayeredPolicy {
 export interface PolicyParts extends Pick<LayeredPolicy, "keepsWarm"> {
   /** Those of the recording, where layers show some again. */
   readonly files: RecordedFiles
-  /** Writes summaries in the background. They are charged when they are written. */
-  readonly background: Ahead
+  /** Keeps notes. They are charged when they are written. */
+  readonly notes: SessionMemory
+  /** Time that passes at once. */
+  readonly timing: NonNullable<CompactionOptions["timing"]>
 }
 
 export interface Summariser {

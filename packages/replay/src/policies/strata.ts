@@ -10,11 +10,13 @@ export const strata = layered({
   name: "strata",
   about:
     "As the chat runs by default: large results are put aside, old ones cleared, the planner compacts where it pays, and the cache is kept warm in pauses.",
-  layers: ({ files: { reads, readFile, mayRead, forget }, background, keepsWarm }) => {
+  layers: ({ files: { reads, readFile, mayRead, forget }, notes, timing, keepsWarm }) => {
+    const compacts = compaction({ offline: offline(), reads, readFile, mayRead, notes, timing })
     return [
       storage({ onPutAside: forget }),
-      microcompaction({ onCleared: forget }),
-      compaction({ offline: offline(), reads, readFile, mayRead, background }),
+      microcompaction({ onCleared: forget, compacts: (context) => compacts.upcoming?.(context) }),
+      notes,
+      compacts,
       cacheLifetimes({ keepsWarm: keepsWarm ?? false }),
     ]
   },

@@ -2,6 +2,7 @@
  * Clears results that fill the window, oldest first and in one batch, where that is worth it and pays. The plan is a value that can be
  * printed: what it would clear, or why it does not.
  */
+import { grouped } from "../../base/grouped.ts"
 import type { LayerContext } from "../layer.ts"
 import { type CacheState, cacheLifetime, cacheState } from "./cache-state.ts"
 import { type Change, changeBy, goingAlone, memoriesToClear, NOTHING, type Selection, together } from "./clearing.ts"
@@ -12,6 +13,7 @@ import {
   paybackTurns,
   type RemainingTurns,
   remainingTurns,
+  worthOfClearing,
 } from "./payback.ts"
 import { type ClearableResult, isFollowed, type Survey, survey } from "./survey.ts"
 
@@ -83,13 +85,18 @@ function oldestUntilFits(
   return low
 }
 
-/** Nothing below the warning threshold, and nothing where the plan says so. */
-export function selectBySize(context: LayerContext): Selection {
+/**
+ * Nothing below the warning threshold, and nothing where the plan says so. `compaction`: what one that is ready saves, by the same prices
+ * over as many turns. Where that is more, results are not cleared shortly before it.
+ */
+export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE_INFINITY): Selection {
   const { flags, facts, fill, thresholds, views } = context
   // also where it is early, once: the turn that reaches the threshold must not read everything. What is new is read between turns
   if (fill.used < thresholds.warning && isFollowed(views)) return NOTHING
   const found = survey(context)
   if (fill.used < thresholds.warning) return NOTHING
+  const prices = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
+  const cache = cacheState(context)
   const plan = planBySize({
     survey: found,
     figures: {
@@ -97,11 +104,25 @@ export function selectBySize(context: LayerContext): Selection {
       least: flags.figures["size-clear-least"],
       protect: flags.figures["size-clear-protect"],
     },
-    cache: cacheState(context),
+    cache,
     compacts: compactsItself(context),
-    prices: cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) }),
+    prices,
     horizon: remainingTurns(context),
     boundThinking: facts.accepts.boundThinking,
   })
-  return plan.clears ? plan.selection : NOTHING
+  if (!plan.clears) return NOTHING
+  const change = { removed: plan.change.removed * found.scale, after: plan.change.after * found.scale }
+  const isPointless =
+    cache.state === "warm" && worthOfClearing(change, prices, flags.figures["expected-turns"]) <= compaction
+  if (isPointless) return NOTHING
+  const because =
+    cache.state === "warm"
+      ? `writing what follows them again has paid within ${Math.max(1, Math.ceil(plan.payback)) + 1} requests`
+      : "what follows them is written again in any case"
+  const instead = compaction > Number.NEGATIVE_INFINITY ? ", and a compaction now would save less" : ""
+  const old = grouped(Math.round(change.removed))
+  return {
+    ...plan.selection,
+    planned: `About ${old} tokens of old results need not be sent again: ${because}${instead}.`,
+  }
 }

@@ -14,6 +14,8 @@ import { type Survey, survey } from "./survey.ts"
 export interface Selection {
   readonly toolUseIds: readonly string[]
   readonly memories: readonly Uuid[]
+  /** Why it pays, in one sentence. */
+  readonly planned?: string
 }
 
 export const NOTHING: Selection = { toolUseIds: [], memories: [] }
@@ -24,7 +26,7 @@ export const NOTHING: Selection = { toolUseIds: [], memories: [] }
  */
 export function clearing(
   context: LayerContext,
-  { toolUseIds, memories }: Selection,
+  { toolUseIds, memories, planned }: Selection,
   { why, lost = "", found: given }: HowCleared,
 ): DecisionDraft[] {
   const { views, facts } = context
@@ -47,6 +49,7 @@ export function clearing(
       subtype: "tool-results-cleared",
       toolUseIds: selection.toolUseIds,
       why,
+      ...(planned === undefined ? {} : { planned }),
       ...(Object.keys(residues).length > 0 ? { residues } : {}),
       effect,
       ...(memories.length > 0 ? { attachments: memories } : {}),

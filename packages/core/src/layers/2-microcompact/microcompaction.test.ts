@@ -92,6 +92,20 @@ describe("L2-12 which mechanism applies to which model", () => {
 })
 
 describe("L2-1 by time", () => {
+  test("L2-15 nothing is cleared for a request that is compacted, and everything else is as before", async () => {
+    const cleared = async (isNow: boolean) => {
+      const clock = manualClock()
+      const chat = await open({
+        clock,
+        layers: [microcompaction({ compacts: () => ({ state: "ready" as const, isNow, worth: 0 }) })],
+      })
+      await calls(chat, Array(8).fill("Bash"))
+      clock.advance(61 * MINUTE)
+      return clearedIn(await chat.prepare()).length
+    }
+    expect([await cleared(true), await cleared(false)]).toEqual([0, 3])
+  })
+
   test("after an idle hour all clearable results but the newest five; other tools' results stay", async () => {
     const clock = manualClock()
     const chat = await open({ clock })

@@ -12,7 +12,7 @@ import type { DecisionDraft, DecisionOf, Draft } from "../../journal/entries.ts"
 import type { SwitchName } from "../../settings/flag-names.ts"
 import type { Flags } from "../../settings/flags.ts"
 import type { ModelAccepts } from "../../tokens/model-facts.ts"
-import type { Layer, LayerContext, Outcome } from "../layer.ts"
+import type { Layer, LayerContext, Outcome, UpcomingCompaction } from "../layer.ts"
 import { askServer, triggerFor } from "./by-api.ts"
 import { deletions, whyLost } from "./by-cache-edit.ts"
 import { clearBlocked } from "./by-hand.ts"
@@ -26,17 +26,20 @@ interface MicrocompactionOptions {
   readonly onCleared?: (toolUseIds: readonly string[]) => void
   /** False in sub-agents: they share their parent's cache and must not delete in it. Default true. */
   readonly isMain?: boolean
+  /** What a compaction would do here with the summary that is ready. Clearing shortly before it would be pointless. Default: nothing. */
+  readonly compacts?: (context: LayerContext) => UpcomingCompaction | undefined
   /** False where the sender of requests leaves `context_management` and `betas` out. Default true. */
   readonly serverClears?: boolean
 }
 
-export function microcompaction({ onCleared, isMain = true, serverClears = true }: MicrocompactionOptions = {}): Layer {
+export function microcompaction(options: MicrocompactionOptions = {}): Layer {
+  const { onCleared, compacts = () => undefined, isMain = true, serverClears = true } = options
   const place = { isMain, serverClears }
   const later = oneLater()
   return {
     name: "microcompact",
 
-    beforeRequest: async (context) => outcomeOf(decide(context, mechanismsHere(context, place))),
+    beforeRequest: async (context) => outcomeOf(decide(context, mechanismsHere(context, place), compacts(context))),
 
     whenBlocked: async (context) => (context.flags.on["clear-by-size"] ? outcomeOf(clearBlocked(context)) : undefined),
 
@@ -88,14 +91,19 @@ function messageFor(drafts: readonly Draft[], saved: number): string {
 }
 
 /** At most one mechanism acts. Deletions in a cache that is gone are repeated here first, with any switches. */
-function decide(context: LayerContext, inForce: ReadonlySet<MechanismName>): DecisionDraft[] {
+function decide(
+  context: LayerContext,
+  inForce: ReadonlySet<MechanismName>,
+  compacts?: UpcomingCompaction,
+): DecisionDraft[] {
+  if (compacts?.isNow) return []
   const old = inForce.has("by-time") ? selectByTime(context) : NOTHING
   if (old.toolUseIds.length > 0) return clearing(context, old, { why: "idle" })
   const lost = whyLost(context)
   if (lost !== undefined) return clearing(context, NOTHING, { why: "idle", lost })
   const deleted = inForce.has("by-cache-edit") ? deletions(context) : []
   if (deleted.length > 0) return deleted
-  return inForce.has("by-size") ? clearing(context, selectBySize(context), { why: "size" }) : []
+  return inForce.has("by-size") ? clearing(context, selectBySize(context, compacts?.worth), { why: "size" }) : []
 }
 
 function mechanismsHere(

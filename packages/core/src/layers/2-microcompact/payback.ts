@@ -44,6 +44,10 @@ export function paybackTurns({ removed, after }: Clearing, { write, read }: Cach
   return (after * (write - read)) / (removed * read) - 1
 }
 
+/** What it saves in so many turns, in tokens of plain input. */
+export const worthOfClearing = ({ removed, after }: Clearing, { write, read }: CachePrices, turns: number): number =>
+  turns * read * removed - after * (write - read)
+
 /** In how many turns a clearing that takes so many tokens away can pay. */
 export type RemainingTurns = (removed: number) => number
 

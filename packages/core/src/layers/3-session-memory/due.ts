@@ -1,71 +1,88 @@
-/** Whether an update of the notes is due: often where a compaction is near, because they replace its summary, and seldom where it is far. */
-
+/**
+ * When the summary in the making is written. With the planner, when a compaction is foreseeable; what came since it is then worth an update
+ * once keeping that verbatim costs more. Without the planner, notes follow the figures, so that they are always there.
+ */
 import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { Message, Uuid } from "../../messages/messages.ts"
 import type { Flags } from "../../settings/flags.ts"
+import { leadFor, paceOf, updateLead } from "../4-compaction/pace.ts"
 import type { LayerContext } from "../layer.ts"
-import { compactsSoon, costsMoney } from "../planner/compact-now.ts"
-import { outlookOf } from "../planner/outlook.ts"
+import { earlyFrom, mayPlan, preparesNow } from "../planner/compact-now.ts"
+import { pricesOf } from "../planner/prices.ts"
+import { tailAfter } from "../planner/tail.ts"
 import { callsIn, lastTurn } from "../position.ts"
+import type { Asked, Why } from "./draft.ts"
 import { isTimeForNotes, type NotesFigures, type WorkSinceLast } from "./triggers.ts"
 
-export interface NotesBudget extends NotesFigures {
-  /** Percent of the conversation's spend. At 100 there is no limit. */
-  readonly share: number
+const GROWN = 1.1 // of the size at which it began to rest: then it is tried again
+const RISK = 2 // times what an update costs: about half of them come before the end of the conversation, or before another update
+const STAYS = 20 // requests that a kept message is sent with, until the compaction after that
+
+/** What a request for the text costs besides the conversation, in tokens. */
+export interface Writing {
+  readonly prompt: number
+  readonly answer: number
 }
 
-const NOTES_SHARE = 8 // percent: they are part of compaction, and what they cost is saved where they replace a summary
-const FAR_GROWTH = 4 // times the usual growth, while a compaction is far
-const NEAR = 0.9 // of the threshold: an update costs half as much as a summary, so few of them pay
-const NEAR_GROWTH = 2 // times the usual growth near the threshold: what came since is kept word for word
-const NEAR_TURNS = 10 // until the planner compacts: an update takes a few of them
+/** Where the planner decides. `again`: what an update is. */
+export function dueForCompaction(context: LayerContext, asked: Asked, again: Writing): Why | undefined {
+  const { draft } = asked
+  if (draft.state === "resting" && context.size.tokens < draft.since * GROWN) return undefined
+  const text = draft.state === "none" ? undefined : draft.text
+  if (!isForeseeable(context, asked, text !== undefined)) return undefined
+  if (!text) return "near"
+  if (text.unfit > 0) return "unfit"
+  return isWorthUpdating(context, text.through, again) ? "grown" : undefined
+}
 
-export const notesBudget = ({ figures }: Flags): NotesBudget => ({
+/** Whether the window will be full soon, or the planner compacts soon. Where there is a text, later: an update is all that is needed. */
+function isForeseeable(context: LayerContext, { moment, seconds }: Asked, hasText: boolean): boolean {
+  const { fill, thresholds, views } = context
+  if (!mayPlan(context)) return false
+  const pace = paceOf(views.context)
+  const lead = hasText ? updateLead(pace, seconds) : leadFor(pace, { seconds, autoCompact: thresholds.autoCompact })
+  if (fill.used >= thresholds.autoCompact - lead) return true
+  return preparesNow(context, { moment, turns: seconds / pace.secondsPerTurn })
+}
+
+/** Whether keeping verbatim what came since costs more than reading it into the text: it is written once, and read with later requests. */
+function isWorthUpdating(context: LayerContext, through: Uuid, { prompt, answer }: Writing): boolean {
+  const { read, write, output } = pricesOf(context)
+  const { kept = 0 } = tailAfter(context, through) ?? {}
+  return kept * (write + STAYS * read) > RISK * (read * context.size.tokens + prompt + output * answer)
+}
+
+export const notesFigures = ({ figures }: Flags): NotesFigures => ({
   first: figures["notes-first"],
   growth: figures["notes-growth"],
   toolCalls: figures["notes-tool-calls"],
-  share: Math.max(NOTES_SHARE, figures["background-share"]),
 })
 
-interface SinceLast {
-  readonly figures: NotesBudget
-  /** The size of the context at the last update, and how far that went. */
-  readonly last: { readonly size: number | undefined; readonly throughUuid: Uuid | undefined }
-}
-
-export function areNotesDue(context: LayerContext, { figures, last }: SinceLast): boolean {
-  // far from a compaction, notes would be written again before anyone reads them, and most conversations end before that
-  const isFar = figures.share < 100 && !isCompactionNear(context)
-  const isBalanced = context.flags.planner === "balanced"
-  if (isFar && last.size === undefined && isBalanced) return false
-  const times = isFar ? FAR_GROWTH : isBalanced ? NEAR_GROWTH : 1
-  const work = (most: number) => workSince(context.views.context.rawMessages, last.throughUuid, most)
-  return isTimeForNotes({
-    size: context.size.tokens,
-    sizeAtLast: last.size,
-    figures: { ...figures, growth: times * figures.growth },
-    work,
-  })
-}
-
-/** The size of the context at which the first notes are written. */
-export function firstNotesAt({ planner, first, autoCompact }: FirstNotes): number {
-  return planner === "balanced" ? Math.max(first, NEAR * autoCompact) : first
-}
+/** The size of the context from which notes are written. */
+export const firstNotesAt = ({ planner, first, early, autoCompact }: FirstNotes): number =>
+  planner === "off" ? first : Math.max(first, earlyFrom(early, autoCompact))
 
 export interface FirstNotes {
   readonly planner: PlannerMode
-  /** The figure `notes-first`. */
+  /** The figures `notes-first` and `compact-early`. */
   readonly first: number
+  readonly early: number
   readonly autoCompact: number
 }
 
-/** Notes must be fresh by then: they replace the summary, and no one waits for it. */
-function isCompactionNear(context: LayerContext): boolean {
-  const { fill, thresholds, flags } = context
-  if (fill.used >= NEAR * thresholds.autoCompact) return true
-  // otherwise a summary is prepared where a pause or a new request needs one
-  return flags.planner === "economy" && costsMoney(context) && compactsSoon(outlookOf(context), NEAR_TURNS)
+/** By the figures: the context has grown, and a stretch of work is over. */
+export function dueByFigures(context: LayerContext, { draft }: Asked): Why | undefined {
+  const { views, flags, size } = context
+  const { throughUuid, contextTokens } = views.notes
+  if (draft.state === "resting" && draft.since === Number.POSITIVE_INFINITY) return undefined
+  const tried = draft.state === "resting" ? draft.since : undefined
+  const isDue = isTimeForNotes({
+    size: size.tokens,
+    sizeAtLast: tried === undefined ? contextTokens : Math.max(tried, contextTokens ?? 0),
+    figures: notesFigures(flags),
+    work: (most) => workSince(views.context.rawMessages, throughUuid, most),
+  })
+  return isDue ? (contextTokens === undefined ? "near" : "grown") : undefined
 }
 
 /**

@@ -27,7 +27,8 @@ export async function extractNotes(extractor: Extractor, task: ExtractionTask): 
   if (left) await journal.writeNotes(left.text || template, left.instead)
   const notes = await openNotes(journal, template)
   const writing = path !== undefined && (await hasOurEdit(extractor.tools)) ? "with-edit" : "as-text"
-  const directive = notesPrompt(prompt, { ...task, writing, notes, path, location: journal.location })
+  const guidance = (extractor.guidance?.() ?? []).filter((text) => text.trim() !== "")
+  const directive = notesPrompt(prompt, { ...task, writing, notes, path, location: journal.location, guidance })
   if (task.estimate(directive) > task.room) return { state: "no-room" }
   const update = { ...task, template, notes, directive }
   return path !== undefined && writing === "with-edit"
@@ -51,21 +52,29 @@ export interface NotesPromptInput extends Pick<ExtractionTask, "limits" | "estim
   /** Of the journal, for a prompt of the user's own that names the file. */
   readonly location: string
   readonly writing: Writing
+  /** What the person wants of summaries. */
+  readonly guidance?: readonly string[]
 }
 
 /** The prompt with its values, and a reminder where the notes are too large. */
 export function notesPrompt(prompt: string, input: NotesPromptInput): string {
-  const { notes, path, location, limits, estimate, writing } = input
+  const { notes, path, location, limits, estimate, writing, guidance = [] } = input
   const how = ownText(`how-${writing}.md`).trimEnd()
   const filled = fillPrompt(prompt, {
     notes: notes.trimEnd(),
     where: path === undefined ? "kept as a text of the conversation" : `in the file ${path}`,
     path: path ?? location,
     section_limit: String(limits.section),
+    limit: String(limits.total),
     how,
   })
   // a prompt of the user's own may not say how to answer, and without that no answer can be used
   const isHowMissing = writing === "as-text" && !prompt.includes(HOW)
   const reminder = sizeReminder(measureNotes(notes, estimate), limits)
-  return [filled.trimEnd(), ...(isHowMissing ? [how] : []), ...(reminder === undefined ? [] : [reminder])].join("\n\n")
+  return [
+    filled.trimEnd(),
+    ...(isHowMissing ? [how] : []),
+    ...(guidance.length > 0 ? [`What the user wants of it:\n${guidance.join("\n\n")}`] : []),
+    ...(reminder === undefined ? [] : [reminder]),
+  ].join("\n\n")
 }

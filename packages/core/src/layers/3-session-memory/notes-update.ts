@@ -18,6 +18,8 @@ export interface Extractor {
   readonly toolContext: ToolSurroundings
   /** Where a template and a prompt may replace ours. */
   readonly configDirectory?: string
+  /** What the person wants of every summary: notes become one. */
+  readonly guidance?: () => readonly string[]
   /** What memory work of the project has cost today. Without it, there is no limit per day. */
   readonly daily?: Budget
 }

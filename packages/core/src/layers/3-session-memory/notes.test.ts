@@ -8,8 +8,8 @@ import { parseNotes } from "./sections.ts"
 
 const template = ownText("template.md")
 const { text: estimate } = createEstimator("claude-4")
-const filled = (title: string, body: string) =>
-  template.replace(new RegExp(`(# ${title}\n_.*_\n)`), (head) => `${head}${body}\n`)
+const filled = (title: string, body: string, text = template) =>
+  text.replace(new RegExp(`(# ${title}\n_.*_\n)`), (head) => `${head}${body}\n`)
 
 describe("L3-1 the template", () => {
   test("has the ten sections, each with a line in italics", () => {
@@ -81,14 +81,14 @@ describe("whether anything was written", () => {
 describe("L4-8 sections cut to size", () => {
   const cut = { limit: 2_000, estimate, path: "/notes/c.md" }
 
-  test("a long section ends at a line end and says where the rest is; others stay as they are", () => {
+  test("a long section ends at a line end and says where the rest is; others stay as they are, and empty ones are left out", () => {
     const lines = Array.from({ length: 900 }, (_, i) => `- step ${i}: ran the tests and looked at the failures`)
-    const text = filled("Worklog", lines.join("\n"))
-    const before = parseNotes(text).sections
-    const after = parseNotes(cutSections(text, cut)).sections
-    expect(after.slice(0, 9)).toEqual(before.slice(0, 9))
-    const { head, body } = after[9]!
-    expect(head).toBe(before[9]!.head)
+    const text = filled("Current State", "At work.", filled("Worklog", lines.join("\n")))
+    const [before, after] = [parseNotes(text).sections, parseNotes(cutSections(text, cut)).sections]
+    expect(after.map(({ title }) => title)).toEqual(["Current State", "Worklog"])
+    expect(after[0]).toEqual(before.find(({ title }) => title === "Current State"))
+    const { head, body } = after[1]!
+    expect(head).toBe(before.at(-1)!.head)
     expect(estimate(head + body)).toBeLessThanOrEqual(2_000)
     expect(estimate(head + body)).toBeGreaterThan(1_900)
     const kept = body.trimEnd().split("\n")
@@ -97,14 +97,15 @@ describe("L4-8 sections cut to size", () => {
   })
 
   test("a fence that the cut leaves open is closed, so that later sections stay sections", () => {
-    const text = filled("Key results", `\`\`\`\n${"a line of output\n".repeat(2_000)}\`\`\``)
+    const output = `\`\`\`\n${"a line of output\n".repeat(2_000)}\`\`\``
+    const text = filled("Key results", output, filled("Worklog", "- began"))
     const after = parseNotes(cutSections(text, cut)).sections
     expect(after.map(({ title }) => title).at(-1)).toBe("Worklog")
-    expect(after[8]!.body).toMatch(/output\n```\n\[The rest of this section is in \/notes\/c\.md\]\n/)
+    expect(after[0]!.body).toMatch(/output\n```\n\[The rest of this section is in \/notes\/c\.md\]\n/)
   })
 
   test("a line that is too long by itself is cut inside, and not within a character", () => {
-    const { body } = parseNotes(cutSections(filled("Learnings", "🙂".repeat(20_000)), cut)).sections[7]!
+    const { body } = parseNotes(cutSections(filled("Learnings", "🙂".repeat(20_000)), cut)).sections[0]!
     expect(body).toMatch(/^(?:🙂)+…\n\[The rest/u)
     expect(body.length).toBeGreaterThan(500)
   })

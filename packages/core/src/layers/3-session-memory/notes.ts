@@ -23,11 +23,13 @@ export interface SectionCut {
   readonly path?: string | undefined
 }
 
-/** Each section cut to the limit, at the end of a line, with a marker that says where the rest is. */
+/** Each section cut to the limit, at the end of a line, with a marker that says where the rest is. Empty ones are left out. */
 export function cutSections(text: string, cut: SectionCut): string {
   const { opening, sections } = parseNotes(text)
-  const parts = opening.trim() === "" ? sections : [{ title: "", head: "", body: opening }, ...sections]
-  return parts.map((section) => cutSection(section, cut)).join("")
+  return [{ title: "", head: "", body: opening }, ...sections]
+    .filter(({ body }) => body.trim() !== "")
+    .map((section) => cutSection(section, cut))
+    .join("")
 }
 
 function cutSection({ head, body }: NotesSection, cut: SectionCut): string {

@@ -1,155 +1,166 @@
 /**
- * Layer 3: a fork keeps notes in the background while the work goes on, so a compaction finds its summary ready. Updates run one at a
- * time. One that becomes due during another waits for it and then starts from the newest state.
+ * Layer 3: the notes are the summary in the making. A fork writes them in the background, so a compaction finds its summary ready, and after
+ * it they live on. `draft.ts` says what can become of them, `due.ts` when they are written.
  */
 import { dayOf } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
-import type { Uuid } from "../../messages/messages.ts"
 import { MissingKeyError } from "../../model/errors.ts"
 import { isOffline } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
-import type { Flags } from "../../settings/flags.ts"
-import { unlessInterrupted } from "../../tools/interruption.ts"
 import { type BudgetAnswer, backgroundBudget, forkSpent, spendingOf } from "../background-budget.ts"
 import { type ShareOfDay, settled, takeShare } from "../daily-limit.ts"
 import { dollarsFor, expectedDollars } from "../dollars-for.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
+import type { Moment } from "../planner/compact-now.ts"
+import { isSinceBoundary } from "../planner/tail.ts"
 import { positionOf } from "../position.ts"
 import { keptName, notesOfBranch } from "./branch-notes.ts"
-import { areNotesDue, type NotesBudget, notesBudget } from "./due.ts"
+import { boundaryOf, DraftHolder, type Writer, type Written } from "./draft.ts"
+import { dueByFigures, dueForCompaction } from "./due.ts"
 import { extractNotes } from "./extraction.ts"
 import { whereNotesAre } from "./kept-notes.ts"
-import type { NotesLimits } from "./limits.ts"
 import { cutSections, isBareTemplate } from "./notes.ts"
 import type { Extractor } from "./notes-update.ts"
 import { loadTexts } from "./prompt.ts"
 
 export interface SessionMemory extends Layer {
-  /** The update under way, until its drafts are in the journal or could not be written. */
-  running(): RunningExtraction | undefined
+  readonly draft: DraftHolder
+  /** False where only quotations are written: they are there at once, so nothing is prepared. */
+  readonly asksModel: boolean
   /** The notes, each section cut to its limit; `undefined` where there is only the bare template. */
   summary(context: LayerContext): Promise<string | undefined>
 }
 
-export interface RunningExtraction {
-  readonly startedAt: Date
-  /** Never rejects. */
-  readonly done: Promise<void>
+const NOTES_SHARE = 8 // percent of the conversation's spend that notes by the figures may take
+const UNLIMITED = 100 // percent
+const UPDATE = { prompt: 1_500, answer: 900 } // tokens besides the notes themselves, as `npm run soak` measures them
+
+/** `write`: in place of a fork of the conversation. */
+export function sessionMemory(options: Extractor, write?: WriteNotes): SessionMemory {
+  const draft = new DraftHolder(notesWriter(options, write ?? forkWriter(options)))
+  const follow = (moment: Moment) => async (context: LayerContext) => {
+    if (context.flags.on.notes) draft.follow(context, moment)
+    return undefined
+  }
+  return {
+    name: "session-memory",
+    draft,
+    asksModel: write !== undefined || !isOffline(options.model),
+    summary: (context) => notesAsSummary(context, options.configDirectory),
+    afterResponse: follow("working"),
+    afterQuery: follow("answered"),
+    beforeExpiry: follow("answered"), // a task can also end without an answer
+  }
 }
 
-/** No model is asked. */
-const FREE = { share: 100 }
+/** `wishes`: what hooks want of them, together with the person's own. */
+export type WriteNotes = (context: LayerContext, wishes?: string) => Promise<WrittenNotes | undefined>
 
-interface Figures extends NotesBudget {
-  readonly limits: NotesLimits
+export interface WrittenNotes extends Pick<Outcome, "drafts" | "message"> {
+  /** Why nothing was noted, if the person should know. */
+  readonly problem?: unknown
 }
 
-export function sessionMemory(options: Extractor): SessionMemory {
-  let running: RunningExtraction | undefined
-  /** Where the last update began, even if it failed: it is tried again when the context has grown, not at once. */
-  let last: { readonly size: number; readonly throughUuid: Uuid | undefined } | undefined
-  /** An update that became due during another one. Of several, only the newest runs; the one before gives up. */
-  let waiting: { readonly giveUp: () => void } | undefined
-  /** No model can be asked: further updates would fail like the first. */
-  let isOff = false
-  let isWaitReported = false
-  let isDayReported = false
+function notesWriter(options: Extractor, write: WriteNotes): Writer {
+  /** What was said to the person: once each. */
+  const said = new Set<string>()
   /** The last failure, until an update succeeds. The same one again is not reported. */
   let lastFailure: string | undefined
+  const isFree = isOffline(options.model)
 
-  function isDue(context: LayerContext, figures: Figures): boolean {
-    const size = context.size.tokens
-    if (last && size < last.size) last = { ...last, size } // the context has shrunk: growth is measured from here
-    const { throughUuid, contextTokens } = context.views.notes
-    return areNotesDue(context, { figures, last: last ?? { throughUuid, size: contextTokens } })
+  /** Where the planner does not decide, or where notes may cost anything. Notes for a compaction are part of its price. */
+  const followsFigures = ({ flags: { planner, figures, on } }: LayerContext) =>
+    isFree || planner === "off" || figures["background-share"] >= UNLIMITED || !on["compact-from-notes"]
+
+  function sayOnce({ progress }: LayerContext, kind: string, message: string): void {
+    if (!said.has(kind)) progress({ phase: "message", message })
+    said.add(kind)
   }
 
-  function isAffordable(context: LayerContext, { share }: Figures): boolean {
-    const budget = backgroundBudget(context.views.ledger, { purpose: "notes", limit: share })
-    if (!budget.allowed && !isWaitReported) {
-      context.progress({ phase: "message", message: waitsFor(budget) })
-      isWaitReported = true
-    }
+  function isAffordable(context: LayerContext): boolean {
+    if (isFree) return true
+    const limit = Math.max(NOTES_SHARE, context.flags.figures["background-share"])
+    const budget = backgroundBudget(context.views.ledger, { purpose: "notes", limit })
+    if (!budget.allowed) sayOnce(context, "share", waitsFor(budget))
     return budget.allowed
   }
 
-  async function shareOfDay({ flags, now, size, facts, progress }: LayerContext): Promise<ShareOfDay | undefined> {
-    if (!options.daily || isOffline(options.model)) return UNCOUNTED
+  async function shareOfDay(context: LayerContext): Promise<ShareOfDay | undefined> {
+    if (!options.daily || isFree || !followsFigures(context)) return UNCOUNTED
+    const { flags, now, size, facts } = context
     const [limit, expected] = [flags.figures["memory-daily-limit"], expectedDollars(forkSpent(size.tokens, facts))]
     const share = await takeShare(options.daily, { limit, expected, day: dayOf(now) }).catch(() => UNCOUNTED)
     if (share.state === "taken") return share
-    if (!isDayReported) progress({ phase: "message", message: `No notes now: ${share.sentence}` })
-    isDayReported = true
+    sayOnce(context, "day", `No notes now: ${share.sentence}`)
     return undefined
   }
 
-  /** Waits for the update that runs. False if a newer one waits in its place. */
-  async function isNewestWhenFree(signal: AbortSignal): Promise<boolean> {
-    const { promise: givenUp, resolve: giveUp } = Promise.withResolvers<void>()
-    waiting?.giveUp()
-    const own = { giveUp }
-    waiting = own
-    while (running && !signal.aborted && waiting === own)
-      await unlessInterrupted(signal, Promise.race([running.done, givenUp]))
-    return waiting === own
-  }
-
-  /** Sets `running` before the first await: nothing may come between the check and the start. */
-  async function start(context: LayerContext, figures: Figures): Promise<Outcome | undefined> {
-    const { throughUuid } = positionOf(context.views.context.storedMessages())
-    last = { size: context.size.tokens, throughUuid }
-    const { promise: done, resolve } = Promise.withResolvers<void>()
-    const own = { startedAt: options.toolContext.clock.now(), done }
-    const end = () => {
-      if (running === own) running = undefined
-      resolve()
-    }
-    running = own
-    let updated: Updated | undefined
-    try {
-      const share = await shareOfDay(context)
-      if (share) updated = await update(options, { context, limits: figures.limits, share })
-    } catch (problem) {
-      if (isNews(problem, context)) throw problem
-    } finally {
-      if (!updated) end()
-    }
-    if (!updated) return undefined
-    const { problem, ...outcome } = updated
-    const failures = problem !== undefined && isNews(problem, context) ? [problem] : []
-    if (problem === undefined) lastFailure = undefined
-    return { ...outcome, failures, journaled: async () => end(), lost: end }
-  }
-
+  /** The same failure is reported once. */
   function isNews(problem: unknown, { signal }: LayerContext): boolean {
     if (signal.aborted) return false // the conversation was closed: nothing went wrong
-    if (problem instanceof MissingKeyError) isOff = true
     const reason = reasonOf(problem)
     const isRepeated = reason === lastFailure
     lastFailure = reason
     return !isRepeated
   }
 
-  return {
-    name: "session-memory",
-    running: () => running,
-    summary: (context) => notesAsSummary(context, options.configDirectory),
+  function failed(problem: unknown, context: LayerContext, drafts: Outcome["drafts"] = []): Written {
+    const failures = isNews(problem, context) ? [problem] : []
+    return { drafts, failures, rest: problem instanceof MissingKeyError ? "no-model" : "failed" }
+  }
 
-    async afterResponse(context) {
-      if (isOff || !context.flags.on.notes) return undefined
-      const figures = { ...figuresFrom(context.flags), ...(isOffline(options.model) ? FREE : {}) }
-      if (!isDue(context, figures) && !waiting) return undefined
-      if (!isAffordable(context, figures)) return undefined
-      if (running) {
-        if (!(await isNewestWhenFree(context.signal))) return undefined
-      } else waiting?.giveUp() // it has not noticed yet that it could run
-      waiting = undefined
-      // only now is it known what the previous update cost
-      return context.signal.aborted || !isAffordable(context, figures) ? undefined : start(context, figures)
+  return {
+    found(context) {
+      const through = context.views.notes.throughUuid
+      if (through === undefined || !isSinceBoundary(context, through)) return undefined
+      return { through, boundary: boundaryOf(context), unfit: 0 }
+    },
+
+    due(context, asked) {
+      const { draft } = asked
+      if (draft.state === "resting" && draft.why === "no-model") return undefined
+      if (followsFigures(context)) {
+        const why = dueByFigures(context, asked)
+        return why && isAffordable(context) ? why : undefined
+      }
+      const prompt = UPDATE.prompt + (context.views.notes.tokens ?? 0)
+      return dueForCompaction(context, asked, { ...UPDATE, prompt })
+    },
+
+    async write(context, wishes): Promise<Written> {
+      const share = await shareOfDay(context)
+      if (!share) return { drafts: [], rest: "over-budget" }
+      const boundary = boundaryOf(context)
+      try {
+        const written = await settled(share, {
+          work: () => write(context, wishes),
+          cost: (done) => costOf(done, context),
+        })
+        if (!written) return { drafts: [], rest: "refused" }
+        const { problem, ...outcome } = written
+        const through = throughOf(outcome)
+        if (through === undefined)
+          return problem === undefined ? { ...outcome, rest: "failed" } : failed(problem, context, outcome.drafts)
+        lastFailure = undefined
+        return { ...outcome, text: { through, boundary, unfit: 0 } }
+      } catch (problem) {
+        return failed(problem, context)
+      }
     },
   }
 }
+
+const throughOf = ({ drafts }: Pick<Outcome, "drafts">) =>
+  drafts
+    .flatMap((draft) => (draft.type === "strata" && draft.subtype === "notes-updated" ? draft.throughUuid : []))
+    .at(-1)
+
+const costOf = (written: WrittenNotes | undefined, { facts }: LayerContext): number =>
+  dollarsFor(
+    (written?.drafts ?? []).flatMap((draft) => (draft.type === "strata" && draft.subtype === "spent" ? draft : [])),
+    facts,
+  )
 
 async function notesAsSummary(context: LayerContext, configDirectory: string | undefined): Promise<string | undefined> {
   const { journal, flags, views } = context
@@ -168,61 +179,42 @@ const waitsFor = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false
 /** Without a limit, or where the sum cannot be reached: that must not cost the notes. */
 const UNCOUNTED: ShareOfDay = { state: "taken", settle: async () => {} }
 
-function figuresFrom(flags: Flags): Figures {
-  const { figures } = flags
-  return {
-    ...notesBudget(flags),
-    limits: { section: figures["notes-section-limit"], total: figures["notes-limit"] },
-  }
-}
-
-interface Update {
-  readonly context: LayerContext
-  readonly limits: NotesLimits
-  readonly share: ShareOfDay
-}
-
-interface Updated extends Pick<Outcome, "drafts" | "message"> {
-  /** Why nothing was noted, if the person should know. */
-  readonly problem?: unknown
-}
-
 /** Nothing where there was nothing to write and nothing was spent. */
-async function update(options: Extractor, { context, limits, share }: Update): Promise<Updated | undefined> {
-  const { views, journal, thresholds, signal } = context
-  const path = journal.notesPath
-  // now, and not when it became due: it may have gone on. The request is taken at the same moment, before anything is awaited
-  const { throughUuid, openCalls } = positionOf(views.context.storedMessages())
-  const room = thresholds.effective - views.context.size().tokens
-  const contextTokens = context.size.tokens // growth is measured from where it became due
-  const estimate = (text: string) => Math.ceil(views.estimator.text(text))
-  const extraction = await settled(share, {
-    work: async () => {
-      const [request, current] = await Promise.all([context.request(), notesOfBranch(context)])
-      return extractNotes(options, {
-        ...{ journal, request, openCalls, limits, estimate, room, signal, now: context.now },
-        left: current.state === "kept" ? current : undefined,
-        patience: limitsFrom(context.flags),
-      })
-    },
-    cost: (done) => (done.state === "no-room" ? 0 : dollarsFor(done.outcome.responses, context.facts)),
-  })
-  if (extraction.state === "no-room") return undefined
-  const spent = spendingOf(extraction.outcome.responses, "notes")
-  if (extraction.state === "noted" && throughUuid !== undefined) {
-    const kept = await keep(extraction.text, journal)
-    const tokens = estimate(extraction.text)
-    const facts = { throughUuid, ...(path === undefined ? {} : { path }), tokens, contextTokens }
-    return {
-      drafts: [...spent, { type: "strata", subtype: "notes-updated", ...facts, ...kept }],
-      message: `The notes were updated: ${grouped(tokens)} tokens ${whereNotesAre(path)}.`,
+const forkWriter =
+  (options: Extractor): WriteNotes =>
+  async (context, wishes) => {
+    const { views, journal, thresholds, signal, flags } = context
+    const { "notes-section-limit": section, "notes-limit": most, "summary-budget": budget } = flags.figures
+    const limits = { section, total: flags.planner === "off" ? most : Math.min(most, budget) } // the planner expects a summary
+    const path = journal.notesPath
+    // now, and not when it became due: it may have gone on. The request is taken at the same moment, before anything is awaited
+    const { throughUuid, openCalls } = positionOf(views.context.storedMessages())
+    const room = thresholds.effective - views.context.size().tokens
+    const contextTokens = context.size.tokens // growth is measured from where it became due
+    const estimate = (text: string) => Math.ceil(views.estimator.text(text))
+    const [request, current] = await Promise.all([context.request(), notesOfBranch(context)])
+    const extractor = wishes === undefined ? options : { ...options, guidance: () => [wishes] }
+    const extraction = await extractNotes(extractor, {
+      ...{ journal, request, openCalls, limits, estimate, room, signal, now: context.now },
+      left: current.state === "kept" ? current : undefined,
+      patience: limitsFrom(flags),
+    })
+    if (extraction.state === "no-room") return undefined
+    const spent = spendingOf(extraction.outcome.responses, "notes")
+    if (extraction.state === "noted" && throughUuid !== undefined) {
+      const kept = await keep(extraction.text, journal)
+      const tokens = estimate(extraction.text)
+      const facts = { throughUuid, ...(path === undefined ? {} : { path }), tokens, contextTokens }
+      return {
+        drafts: [...spent, { type: "strata", subtype: "notes-updated", ...facts, ...kept }],
+        message: `The notes were updated: ${grouped(tokens)} tokens ${whereNotesAre(path)}.`,
+      }
     }
+    const { ended, error } = extraction.outcome
+    if (spent.length === 0 && ended === "failed") throw error
+    const { problem } = extraction.state === "not-noted" ? extraction : {}
+    return spent.length > 0 ? { drafts: spent, problem } : undefined
   }
-  const { ended, error } = extraction.outcome
-  if (spent.length === 0 && ended === "failed") throw error
-  const { problem } = extraction.state === "not-noted" ? extraction : {}
-  return spent.length > 0 ? { drafts: spent, problem } : undefined
-}
 
 /** A failure costs only the way back to these notes from another branch. */
 async function keep(text: string, journal: LayerContext["journal"]): Promise<{ readonly kept?: string }> {

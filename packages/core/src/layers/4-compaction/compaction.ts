@@ -5,17 +5,21 @@
  */
 import { CompactionFailedError } from "../../base/errors.ts"
 import { grouped } from "../../base/grouped.ts"
+import { cacheState } from "../2-microcompact/cache-state.ts"
+import type { DraftHolder } from "../3-session-memory/draft.ts"
 import type { CompactionOrder, Refusal } from "../compaction-order.ts"
-import type { Compactor, LayerContext, Outcome } from "../layer.ts"
-import { plannedCompaction } from "../planner/compact-now.ts"
-import { choose } from "./choose.ts"
+import type { Compactor, LayerContext, Outcome, UpcomingCompaction } from "../layer.ts"
+import { gainOf, LEAST_GAIN, mayPlan, plannedCompaction, worthOfCompaction } from "../planner/compact-now.ts"
+import { openingOf } from "../planner/opening.ts"
+import { outlookOf } from "../planner/outlook.ts"
+import { isSinceBoundary, NO_TAIL, type Tail, tailAfter } from "../planner/tail.ts"
+import { type Choice, choose } from "./choose.ts"
 import { askHooks } from "./hooks.ts"
-import { inAdvance } from "./in-advance.ts"
-import { install } from "./install.ts"
+import { install, type NotesUse } from "./install.ts"
 import { situationFor } from "./made-to-fit.ts"
 import { type CompactionOptions, realTime } from "./options.ts"
 import { planOf } from "./plan.ts"
-import { type Begun, isRefusal, waitsAfterUndo, waitsForContent } from "./situation.ts"
+import { type Begun, isRefusal, type Situation, waitsForContent } from "./situation.ts"
 import { routesOf } from "./summarise/routes.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
@@ -23,28 +27,35 @@ const NOTHING: Outcome = { drafts: [] }
 const ANNOUNCED = "This conversation is due for a compaction. It begins with your next message."
 
 export function compaction(options: CompactionOptions): Compactor {
-  const { reads, timing = realTime } = options
+  const { reads, notes, timing = realTime } = options
   const routes = routesOf(options)
+  const fromNotesOnly = routes.all.filter(({ name }) => name === "notes")
   /** A hook has refused an early compaction: it is not asked again before every request. */
   let isBlockedByHook = false
   /** Refusals that were reported to the person already. */
   const reported = new Set<string>()
-  const advance = inAdvance({ options, routes, allowed, refuse, mayPlan, whileAlive })
   const begun = (context: LayerContext, order: CompactionOrder): Begun => ({ context, order, around: options })
 
   return {
     name: "compaction",
 
     async beforeRequest(context) {
+      const draft = draftIn(context)
       const order = dueNow(context)
-      if (!order) return undefined
+      if (!order) {
+        // someone who interrupts a task leaves no pause before it in which notes could be written
+        if (openingOf(context) === "request" && !context.isOnlyOpened) draft?.follow(context, "answered")
+        return undefined
+      }
       const isForced = context.fill.state === "blocked"
       if (context.isOnlyOpened && !isForced) return announced(context, order)
-      if (!advance.isOn(context)) return compact(context, order)
-      if (isForced) await advance.finished(context)
-      const made = await advance.atOnce(begun(context, order))
+      if (!draft) return compact(context, order)
+      const made = await fromNotes(draft, begun(context, order))
       if (made || context.signal.aborted) return made
-      return isForced ? compact(context, order) : advance.later(begun(context, order))
+      if (isForced) return compact(context, order)
+      // this request writes the cache again: after its answer the update reads from it
+      if (draft.state(context) === "not-begun" && cacheState(context).state !== "cold") draft.begin(context, "near")
+      return undefined
     },
 
     compact,
@@ -54,19 +65,71 @@ export function compaction(options: CompactionOptions): Compactor {
       return isRefusal(situation) ? situation : planOf(situation, routes.routesFor(situation))
     },
 
-    afterResponse: (context) => advance.prepareSoon(context, "working"),
-    afterQuery: (context) => advance.prepareSoon(context, "answered"),
-    beforeExpiry: (context) => advance.prepareSoon(context, "expiring"),
-
-    prepared: advance.state,
-    drop: advance.forget,
+    upcoming,
+    drop: () => notes?.draft.drop() ?? false,
 
     /** Files that were restored are no longer in view. A read that is in view again was forgotten: the file is read once more. */
     undone() {
-      advance.forget()
       for (const [path, { toolUseId }] of [...(reads?.entries() ?? [])])
         if (toolUseId === undefined) reads?.forget(path)
     },
+  }
+
+  /** The notes, where they are written ahead of a compaction and become its summary. */
+  function draftIn({ flags: { on } }: LayerContext): DraftHolder | undefined {
+    return notes?.asksModel && on.notes && on["compact-from-notes"] && on["compact-ahead"] ? notes.draft : undefined
+  }
+
+  /** What would be kept verbatim after the summary that is ready. Without a model that is a quotation of everything. */
+  function tail(context: LayerContext): Tail | undefined {
+    const draft = draftIn(context)
+    if (!draft) return options.parent ? undefined : NO_TAIL
+    const text = draft.ready(context)
+    return text && tailAfter(context, text.through)
+  }
+
+  function upcoming(context: LayerContext): UpcomingCompaction {
+    const draft = draftIn(context)
+    const state = draft?.state(context) ?? "not-begun"
+    const kept = tail(context)
+    if (kept === undefined || !mayPlan(context) || isBlockedByHook)
+      return { state: state === "ready" ? "not-begun" : state, isNow: false }
+    const outlook = outlookOf(context, kept)
+    if (gainOf(outlook) < LEAST_GAIN) return { state: "not-begun", tail: kept, isNow: false }
+    const worth = worthOfCompaction(outlook, context.flags.figures["expected-turns"])
+    return { state, tail: kept, isNow: dueNow(context) !== undefined, worth }
+  }
+
+  /** Nothing where the notes cannot be installed as they are: then they are updated first. */
+  async function fromNotes(draft: DraftHolder, begins: Begun): Promise<Outcome | undefined> {
+    const { context } = begins
+    const text = draft.ready(context)
+    const situation = text && (await situationFor(begins))
+    if (!situation || isRefusal(situation)) return undefined
+    const choice = await choose({ situation, routes: fromNotesOnly, instructions: [], isStrict: true })
+    if (context.signal.aborted) return undefined
+    if (choice.kind !== "weighed") {
+      draft.unfit(context)
+      return undefined
+    }
+    const { blocked, wishes } = await allowed(situation)
+    if (blocked) return blocked
+    if (wishes !== text.wishes) {
+      draft.unfit(context, wishes)
+      return undefined
+    }
+    return install(situation, choice, { isPrepared: true, paidBefore: draft.installed(), notes: "used" })
+  }
+
+  /** For telemetry: why the notes are the summary, or are not. */
+  async function notesUse({ context, order }: Situation, choice: Choice): Promise<NotesUse | undefined> {
+    if (order.trigger === "manual") return undefined
+    if (choice.kind === "weighed" && choice.route.name === "notes") return "used"
+    if (!notes || !draftIn(context)) return "off"
+    const through = context.views.notes.throughUuid
+    if (through === undefined) return "none"
+    if ((await notes.summary(context)) === undefined) return "empty-template"
+    return isSinceBoundary(context, through) ? "too-large" : "position-unknown"
   }
 
   async function compact(context: LayerContext, order: CompactionOrder): Promise<Outcome> {
@@ -74,15 +137,12 @@ export function compaction(options: CompactionOptions): Compactor {
     if (order.overflowed && !context.flags.on["compact-reactive"]) return refuse(SWITCHED_OFF, begins)
     const situation = await situationFor(begins)
     if (isRefusal(situation)) return refuse(situation, begins)
-    if (order.overflowed) await advance.finished(context)
-    const made = order.trigger === "auto" && !order.routes ? await advance.fromPrepared(situation) : undefined
-    if (made) return made
-    advance.stop()
     return whileAlive(context, async () => {
       const { blocked, instructions } = await allowed(begins)
       if (blocked) return blocked
       const choice = await choose({ situation, routes: routes.routesFor(situation), instructions })
-      return install(situation, choice, { forget: advance.forget })
+      const use = await notesUse(situation, choice)
+      return install(situation, choice, use ? { notes: use } : {})
     })
   }
 
@@ -101,7 +161,7 @@ export function compaction(options: CompactionOptions): Compactor {
   function dueNow(context: LayerContext): CompactionOrder | undefined {
     const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
     if (isFull) return waitsForContent(context) ? undefined : { trigger: "auto", ...routesLeft(context) }
-    const planned = mayPlan(context) ? plannedCompaction(context, advance.isReady(context)) : undefined
+    const planned = mayPlan(context) && !isBlockedByHook ? plannedCompaction(context, tail(context)) : undefined
     if (planned === undefined || waitsForContent(context, planned)) return undefined
     return { trigger: "auto", planned }
   }
@@ -111,12 +171,6 @@ export function compaction(options: CompactionOptions): Compactor {
     const hasFailed = views.compactions.failures >= flags.figures["compact-failures"]
     const hasQuotations = options.offline !== undefined && flags.on["compact-offline"]
     return fill.state === "blocked" && hasFailed && hasQuotations ? { routes: ["offline"] } : {}
-  }
-
-  /** An early compaction can wait: after a failure or an undo it is left to the threshold. */
-  function mayPlan(context: LayerContext): boolean {
-    const { failures } = context.views.compactions
-    return context.compaction.auto && failures === 0 && !waitsAfterUndo(context) && !isBlockedByHook
   }
 
   /** Nothing was said since the conversation was opened: it may only be looked at. */
@@ -130,9 +184,9 @@ export function compaction(options: CompactionOptions): Compactor {
 
   /** What the person and hooks want of a summary. `blocked`: a hook keeps it from being made. */
   async function allowed(begins: Begun) {
-    const { instructions, blocked } = await askHooks(begins)
+    const { blocked, ...wanted } = await askHooks(begins)
     isBlockedByHook = begins.order.planned !== undefined && blocked !== undefined
-    return { instructions, blocked: blocked === undefined ? undefined : refuse(blockedBy(blocked), begins) }
+    return { ...wanted, blocked: blocked === undefined ? undefined : refuse(blockedBy(blocked), begins) }
   }
 
   /** A caller who asked gets the refusal as an error. An automatic one is reported once, where the person can do something about it. */

@@ -7,6 +7,7 @@ import type { DecisionOf } from "../../journal/entries.ts"
 import { isText, isToolResult, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
+import { holdsPersonsWords } from "../../messages/said-in-results.ts"
 import { blocksOf, mapBlocks } from "../../views/context/changed-messages.ts"
 import { previewedText, renderShortened } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
@@ -121,14 +122,16 @@ export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut |
   return from <= unread ? cutAt(messages, from, "all") : { ...cutAt(messages, unread, "all"), shortens: true }
 }
 
-/** A prepared summary covers everything up to a message. All that came since is kept, and of what it covers the newest exchanges. */
+/**
+ * The same with as little as after a summary: everything after the message, and of what is covered the newest exchanges. Long results are
+ * shortened, also newer ones: the cache is written again anyway, and the model has read them.
+ */
 export function cutAfter({ messages, tokensOf, newest }: CutInput, through: Uuid): Cut | undefined {
   const start = messages.findIndex(({ uuid }) => uuid === through) + 1
   if (start === 0 || !safeCuts(messages)[start]) return undefined
-  // whole: what came since may not be shortened, because the summary does not cover it
   const from = newest ? newestFrom(messages, { budget: newest.budget, tokensOf, start }) : start
   const cut = cutAt(messages, from, "all")
-  return holdsAnswer(cut) ? cut : cutAt(messages, start, "all")
+  return { ...(holdsAnswer(cut) ? cut : cutAt(messages, start, "all")), shortens: true }
 }
 
 /**
@@ -265,7 +268,7 @@ export function shortenedIn(messages: readonly Message[], { context, limit }: Sh
     if (message.type !== "user") return []
     const most = unread.has(message.uuid) ? limit * UNREAD : limit
     return contentOf(message).flatMap((block, at) => {
-      if (!isToolResult(block) || !context.isWhole(block.tool_use_id)) return []
+      if (!isToolResult(block) || !context.isWhole(block.tool_use_id) || holdsPersonsWords(message, block)) return []
       // of several results for one call only the first is shown by decisions
       const isShown = context.resultAddress(block.tool_use_id) === `${message.uuid}.${at}`
       return isShown ? (shorteningOf(block, most) ?? []) : []

@@ -8,6 +8,8 @@ import type { Begun } from "./situation.ts"
 interface Wishes {
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
+  /** The same in one text, where hooks have changed it. */
+  readonly wishes: string | undefined
   /** Why a hook does not allow it. */
   readonly blocked: string | undefined
 }
@@ -15,14 +17,18 @@ interface Wishes {
 export async function askHooks({ context, order, around: { hooks, guidance } }: Begun): Promise<Wishes> {
   const { trigger, instructions = "" } = order
   const own = [instructions, ...(guidance?.() ?? [])].filter((text) => text.trim() !== "")
-  if (!hooks) return { instructions: own, blocked: undefined }
+  if (!hooks) return { instructions: own, wishes: undefined, blocked: undefined }
   const { signal, progress } = context
   const about = { trigger, instructions: own.join("\n\n"), signal, progress }
   const asked = await unlessInterrupted(signal, hooks.before(about))
   if (asked.state === "interrupted") throw context.signal.reason
   const answer = asked.value
   for (const message of answer.messages) context.progress({ phase: "message", message })
-  return { instructions: [answer.instructions].filter((text) => text !== ""), blocked: answer.blocked }
+  return {
+    instructions: [answer.instructions].filter((text) => text !== ""),
+    wishes: answer.instructions.trim() === about.instructions.trim() ? undefined : answer.instructions,
+    blocked: answer.blocked,
+  }
 }
 
 interface HookWords {

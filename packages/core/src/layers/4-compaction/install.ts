@@ -9,10 +9,12 @@ import { isThinking } from "../../messages/blocks.ts"
 import { contentOf, type Message, type SignedSummary, type Uuid } from "../../messages/messages.ts"
 import { referencesIn } from "../../messages/tool-references.ts"
 import type { ModelResponse } from "../../model/model.ts"
+import type { Accounting } from "../../tokens/accounting.ts"
 import { wholeTokens } from "../../tokens/context-size.ts"
 import { unlessInterrupted } from "../../tools/interruption.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
 import { accountSentSteps } from "../../views/context/sent-accounting.ts"
+import { spendingFacts } from "../action-report.ts"
 import { spendingOf } from "../background-budget.ts"
 import type { CompactionOrder } from "../compaction-order.ts"
 import type { LayerContext, Outcome } from "../layer.ts"
@@ -26,13 +28,15 @@ import type { Surroundings } from "./surroundings.ts"
 import { type Failure, mostAfter, type Weighed, weigh } from "./weigh.ts"
 
 interface HowToInstall {
+  /** Requests for a text that was written before, and for telemetry, why the notes are not the summary. */
+  readonly paidBefore?: readonly Draft[]
+  readonly notes?: NotesUse
   /** It was written in the background. */
   readonly isPrepared?: boolean
-  /** A model has answered in the background. What it cost is journaled already. */
-  readonly wasAnswered?: boolean
-  /** Drops what was prepared for the view before. */
-  readonly forget: () => void
 }
+
+/** Why notes are the summary, or are not. */
+export type NotesUse = "used" | "off" | "none" | "empty-template" | "position-unknown" | "too-large"
 
 export async function install(situation: Situation, choice: Choice, how: HowToInstall): Promise<Outcome> {
   if (choice.kind !== "weighed") return notInstalled(situation, choice)
@@ -41,10 +45,8 @@ export async function install(situation: Situation, choice: Choice, how: HowToIn
   const reviewed = await review(situation, choice)
   if (signal.aborted) return notInstalled(situation, { kind: "given-up", paid })
   if (reviewed.kind !== "weighed") return notInstalled(situation, { ...reviewed, paid })
-  if (reviewed.route.name === "offline") {
-    const wasAnswered = paid.length > 0 || how.wasAnswered === true
-    progress({ phase: "message", message: quotedSentence(situation.order, wasAnswered) })
-  }
+  if (reviewed.route.name === "offline")
+    progress({ phase: "message", message: quotedSentence(situation.order, paid.length > 0) })
   const said = await hooksSay(situation, reviewed)
   if (said === "interrupted") return notInstalled(situation, { kind: "given-up", paid })
   return installed(situation, { ...reviewed, paid, said }, how)
@@ -111,7 +113,7 @@ type ToInstall = Chosen & { readonly said: Said }
 async function installed(
   situation: Situation,
   toInstall: ToInstall,
-  { isPrepared = false, forget }: HowToInstall,
+  { isPrepared = false, paidBefore = [], notes }: HowToInstall,
 ): Promise<Outcome> {
   const { context, order, limits } = situation
   const { route, paid, cut, text, after, audit, signed, said } = toInstall
@@ -141,13 +143,34 @@ async function installed(
   const content = await inSlices(accountSentSteps(context.views))
   return {
     drafts: [...spent(paid, order.trigger), ...drafts],
+    facts: {
+      ...compositionOf(content),
+      ...spendingFacts("strata.prepared", paidBefore),
+      ...(notes ? { "strata.compaction.notes": notes } : {}),
+    },
     counts: { "files.restored": after.files.restored, "files.failed": after.files.failed },
     async journaled(now) {
-      forget()
       readsFollow(situation.around, after)
       now.progress({ phase: "done", ...figures, content })
       await hooksLearn({ ...situation, context: now }, toInstall)
     },
+  }
+}
+
+/** What was compacted: tokens by class, and the share of files that were read again. */
+function compositionOf(content: Accounting): NonNullable<Outcome["facts"]> {
+  const { total, human, assistant, thinking, commandOutput, toolRequests, toolResults, attachments, other } = content
+  const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
+  const classes = {
+    ...{ human, assistant, thinking, command_output: commandOutput, other },
+    tool_requests: sum(Object.values(toolRequests)),
+    tool_results: sum(Object.values(toolResults)),
+    attachments: sum(Object.values(attachments).map(({ tokens }) => tokens)),
+  }
+  const repeated = sum(content.duplicateReads.map(({ wasted }) => wasted))
+  return {
+    ...Object.fromEntries(Object.entries(classes).map(([name, tokens]) => [`strata.compacted.tokens.${name}`, tokens])),
+    "strata.compacted.repeated_reads": total > 0 ? repeated / total : 0,
   }
 }
 

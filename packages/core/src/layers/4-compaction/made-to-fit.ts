@@ -12,7 +12,6 @@ import { carried, tokensIn } from "./restore/carried.ts"
 import {
   assess,
   type Begun,
-  type Due,
   isRefusal,
   LEAST_NEW_SHARE,
   measureSteps,
@@ -36,11 +35,11 @@ const LEAST_SUMMARY = 300 // tokens: a shorter text says nothing
 const AROUND_SUMMARY = 300 // tokens of the text around it
 
 /** What a compaction starts from, made to fit before anyone is asked. */
-export async function situationFor(begun: Begun, due?: Due): Promise<Situation | Refusal> {
+export async function situationFor(begun: Begun): Promise<Situation | Refusal> {
   const { views, signal } = begun.context
   await inSlices(views.catchUpSteps(), { signal }) // what the record shows is read below
   await inSlices(measureSteps(begun.context), { signal })
-  const situation = assess(begun, due)
+  const situation = assess(begun)
   return isRefusal(situation) ? situation : madeToFit(situation)
 }
 

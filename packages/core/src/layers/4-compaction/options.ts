@@ -1,6 +1,5 @@
 /** What layer 4 works with: the models that write summaries, and the surroundings of the conversation. */
 import type { Model } from "../../model/model.ts"
-import type { Ahead } from "./ahead.ts"
 import type { NotesSource } from "./summarise/from-notes.ts"
 import type { Route } from "./summarise/route.ts"
 import type { ForkSurroundings } from "./summarise/shared.ts"
@@ -15,8 +14,6 @@ export interface CompactionOptions extends Surroundings {
   /** A route without any model, tried last. It makes a summary also where the API is down. */
   readonly offline?: Route
   readonly timing?: Timing
-  /** Writes summaries in the background. Default: the conversation's model does. */
-  readonly background?: Ahead
 }
 
 interface Timing {

@@ -43,15 +43,18 @@ const LEAST_LEAD = 0.1 // of the threshold: a single step can be large
 const LARGEST_LEAD = 0.35 // of it: earlier, the conversation often ends before the threshold, and too much comes after the summary
 const STEPS_OF_CAUTION = 1 // the largest of the latest ones: work comes in bursts (`npm run ahead-of-time`)
 
-type Limits = { readonly autoCompact: number }
+interface Lead {
+  readonly autoCompact: number
+  /** That a summary takes. */
+  readonly seconds: number
+}
 
-export const largestLead = ({ autoCompact }: Limits): number => autoCompact * LARGEST_LEAD
+/** Tokens before the threshold at which a summary begins. */
+export const leadFor = (pace: Pace, { autoCompact, seconds }: Lead): number =>
+  Math.min(autoCompact * LARGEST_LEAD, autoCompact * LEAST_LEAD + updateLead(pace, seconds))
 
-/** Tokens before the threshold at which a summary begins that takes so many seconds. */
-export const leadFor = (pace: Pace, { seconds, ...limits }: Limits & { readonly seconds: number }): number =>
-  Math.min(
-    largestLead(limits),
-    limits.autoCompact * LEAST_LEAD + pace.tokensPerSecond * seconds + STEPS_OF_CAUTION * pace.largestStep,
-  )
+/** The same for an update: a text is there already, so only what the update itself needs. */
+export const updateLead = (pace: Pace, seconds: number): number =>
+  pace.tokensPerSecond * seconds + STEPS_OF_CAUTION * pace.largestStep
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

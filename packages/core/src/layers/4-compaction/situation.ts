@@ -43,19 +43,13 @@ export const LEAST_NEW_SHARE = 0.1
 
 export type Begun = Pick<Situation, "context" | "order" | "around">
 
-export interface Due {
-  readonly isAhead?: boolean
-}
-
-/** `isAhead`: it is not due yet, so what is new by then is not known. */
-export function assess({ context, order, around }: Begun, { isAhead = false }: Due = {}): Situation | Refusal {
+export function assess({ context, order, around }: Begun): Situation | Refusal {
   const limits = order.target ?? context.thresholds
   const usual = compactionFigures({ flags: context.flags, thresholds: limits })
   const room = { prompt: context.views.context.promptTokens, autoCompact: limits.autoCompact }
   const figures = order.planned === undefined ? usual : plannedFigures(usual, room)
   const situation = situationWith({ context, order, around, limits }, figures)
-  const refusal = refusalOf(situation, situation.cut)
-  return refusal && !(isAhead && refusal.why === "too-soon") ? refusal : situation
+  return refusalOf(situation, situation.cut) ?? situation
 }
 
 /** Where these figures would cut. A situation before it has the messages. */
@@ -71,14 +65,10 @@ export function situationWith(
 ): Situation {
   const tokensOf = sizesIn(context)
   const messages = before?.messages ?? context.views.context.storedMessages().filter(isPartOfIt)
-  const { context: view, estimator } = context.views
-  const conversation = Math.max(0, context.size.tokens - view.promptTokens)
+  const conversation = Math.max(0, context.size.tokens - context.views.context.promptTokens)
   const newest = {
     budget: newestWithin(figures.newest.budget, conversation),
-    tokensOf: (message: Message) => {
-      const shortened = shortenedIn([message], { context: view, limit: figures.newest.result })
-      return estimator.blocks(withShortened([message], shortened).flatMap(sentBlocks))
-    },
+    tokensOf: shownSizesIn(context, figures.newest.result),
   }
   const cutInput = { messages, tokensOf, figures: figures.keep, newest }
   const cut = order.range ? cutRange(messages, order.range) : cutAll(cutInput)
@@ -88,13 +78,24 @@ export function situationWith(
 /** Of each message once: the text of a long conversation takes a while to measure. */
 const measured = new WeakMap<LayerContext["views"]["estimator"], WeakMap<Message, Measure>>()
 
-function sizesIn({ views: { estimator } }: LayerContext): TokensOf {
+export function sizesIn({ views: { estimator } }: LayerContext): TokensOf {
   const known = measured.get(estimator) ?? new WeakMap<Message, Measure>()
   measured.set(estimator, known)
   return (message) => {
     const found = known.get(message) ?? estimator.measure(sentBlocks(message))
     known.set(message, found)
     return estimator.tokens(found)
+  }
+}
+
+/** The same of messages that are kept, with long results shortened. */
+export function shownSizesIn(context: LayerContext, limit = compactionFigures(context).newest.result): TokensOf {
+  const { views } = context
+  const whole = sizesIn(context)
+  return (message) => {
+    const shortened = shortenedIn([message], { context: views.context, limit })
+    if (shortened.length === 0) return whole(message)
+    return views.estimator.blocks(withShortened([message], shortened).flatMap(sentBlocks))
   }
 }
 

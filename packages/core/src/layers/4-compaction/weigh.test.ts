@@ -5,7 +5,12 @@ import { mostAfter } from "./weigh.ts"
 
 /** As far as it counts here. `autoCompact` is the threshold. */
 const situation = ({ tokens, autoCompact }: { readonly tokens: number; readonly autoCompact: number }) =>
-  ({ context: { size: { tokens } }, figures: { progress: 0.1 }, limits: { autoCompact } }) as Situation
+  ({
+    context: { size: { tokens } },
+    order: { trigger: "auto" },
+    figures: { progress: 0.1 },
+    limits: { autoCompact },
+  }) as Situation
 
 const asked = { mustReachThreshold: false } as Route
 const prepared = { mustReachThreshold: true } as Route
@@ -14,6 +19,11 @@ test("L4-27 a summary must shrink the context by a tenth, also one that was prep
   const justOver = situation({ tokens: 100_000, autoCompact: 99_000 })
   expect(mostAfter(justOver, asked)).toBe(90_000)
   expect(mostAfter(justOver, prepared)).toBe(90_000)
+})
+
+test("L2-15 one that only saves money must gain 20,000 tokens, with all that it keeps", () => {
+  const { order, ...rest } = situation({ tokens: 100_000, autoCompact: 167_000 })
+  expect(mostAfter({ ...rest, order: { ...order, planned: "It pays." } }, prepared)).toBe(80_000)
 })
 
 test("L4-27 a prepared summary must also come out below the threshold, however much it shrinks", () => {

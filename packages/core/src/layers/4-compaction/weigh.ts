@@ -8,14 +8,13 @@ import type { FailureReason } from "../../base/telemetry.ts"
 import type { AuditFigures } from "../../journal/entries.ts"
 import type { SignedSummary } from "../../messages/messages.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
+import { LEAST_GAIN } from "../planner/compact-now.ts"
 import type { CheckedSummary } from "./check/check.ts"
 import { type Cut, isEndOf, tailOf } from "./cut.ts"
 import { type Carried, carried } from "./restore/carried.ts"
 import type { Situation } from "./situation.ts"
 import { continuationText } from "./summarise/prompts.ts"
 import type { Route, Signed } from "./summarise/route.ts"
-
-const PLANNED_SLACK = 1.25 // of the target: a compaction that saves money does not pay for another summary over a little
 
 /** A summary that a route gave, and that was checked. */
 export interface Given {
@@ -93,14 +92,16 @@ function framed({ context, order, around, cutInput }: Situation, { cut, text, si
 
 /** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */
 function largeStill({ order, figures }: Situation, route: Route, after: Carried): string | undefined {
-  const enough = order.planned === undefined ? figures.target : figures.target * PLANNED_SLACK
-  if (order.trigger !== "auto" || !route.mustReachThreshold || after.tokens <= enough) return undefined
+  if (order.trigger !== "auto" || order.planned !== undefined) return undefined // what a planned one gains was weighed before
+  if (!route.mustReachThreshold || after.tokens <= figures.target) return undefined
   if (after.others + figures.summary + figures.newest.budget > figures.target) return undefined
   return `it would leave ${grouped(after.tokens)} tokens, and ${grouped(figures.target)} are aimed for`
 }
 
 /** The largest context that is worth it. */
-export function mostAfter({ context, figures, limits }: Situation, { mustReachThreshold }: Route): number {
-  const worthIt = context.size.tokens * (1 - figures.progress)
+export function mostAfter({ context, order, figures, limits }: Situation, { mustReachThreshold }: Route): number {
+  const size = context.size.tokens
+  const gain = order.planned === undefined ? 0 : LEAST_GAIN
+  const worthIt = Math.min(size * (1 - figures.progress), size - gain)
   return mustReachThreshold ? Math.min(worthIt, limits.autoCompact - 1) : worthIt
 }

@@ -9,6 +9,7 @@ import { cacheState } from "../2-microcompact/cache-state.ts"
 import { clearedNext } from "../2-microcompact/microcompaction.ts"
 import type { LayerContext } from "../layer.ts"
 import { plannedCompaction } from "./compact-now.ts"
+import type { Tail } from "./tail.ts"
 
 /** Of a message without its answer, in dollars. */
 export interface ColdPrice {
@@ -21,8 +22,8 @@ export interface ColdPrice {
 
 interface ColdPriceInput {
   readonly lifetime: CacheLifetime
-  /** Whether the summary of the next compaction is ready. */
-  readonly isPrepared: boolean
+  /** What the next compaction would keep after its summary, where that is ready. */
+  readonly tail: Tail | undefined
   /** Of another size, such as a compaction would leave. Default: what the next request will have. */
   readonly tokens?: number | undefined
 }
@@ -32,8 +33,7 @@ export function coldPrice(context: LayerContext, input: ColdPriceInput): ColdPri
   const cache = cacheState(context)
   if (cache.state !== "cold" || cache.why === "no response yet") return undefined
   const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
-  if ((isFull && context.compaction.auto) || plannedCompaction(context, input.isPrepared) !== undefined)
-    return undefined
+  if ((isFull && context.compaction.auto) || plannedCompaction(context, input.tail) !== undefined) return undefined
   const tokens = input.tokens ?? Math.max(0, context.size.tokens - clearedNext(context))
   const next = dollarsFor(context, { [input.lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m"]: tokens })
   const later = dollarsFor(context, { cacheRead: tokens })

@@ -12,10 +12,12 @@
  */
 import { grouped } from "../../base/grouped.ts"
 import type { Flags } from "../../settings/flags.ts"
+import { waitsAfterUndo } from "../4-compaction/situation.ts"
 import type { LayerContext } from "../layer.ts"
 import { openingOf } from "./opening.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
 import { priceNow } from "./prices.ts"
+import type { Tail } from "./tail.ts"
 
 export interface CompactionChoice {
   readonly compacts: boolean
@@ -28,18 +30,33 @@ export interface CompactionChoice {
 const SUMMARY = 4_000 // tokens that a model writes: the budget of a summary
 const REREAD = 6_000 // tokens that are read again after a compaction, judging by recorded conversations
 const MORE_REQUESTS = 2 // for reading them
-const LEAST_GAIN = 20_000 // tokens: for less the conversation is not interrupted
+export const LEAST_GAIN = 20_000 // tokens: for less the conversation is not interrupted
 const LEAST_RESPONSES = 5 // since the last boundary: where nothing is cached, the rule alone would compact with nearly every request
 
-export function compactsNow({ context, left, prompt, rent, responses, isCold, prices }: Outlook): CompactionChoice {
-  const { read, write, output } = prices
-  const loss = REREAD * write + MORE_REQUESTS * read * left
-  // reading the context for the summary takes the place of reading it for the answer; in a cold cache the smaller context saves at once
-  const whenCold = isCold ? (write - 1) * context : 0
-  const price = Math.max(0, output * SUMMARY + write * (left - prompt) + loss - whenCold)
-  const isWorthIt = context - left >= LEAST_GAIN && responses >= LEAST_RESPONSES
+export function compactsNow(outlook: Outlook): CompactionChoice {
+  const { rent, responses, prices } = outlook
+  const price = Math.max(0, prices.output * SUMMARY + priceOfChange(outlook))
+  const isWorthIt = gainOf(outlook) >= LEAST_GAIN && responses >= LEAST_RESPONSES
   return { compacts: isWorthIt && rent >= price, rent, price, isWorthIt }
 }
+
+/** Of a compaction without its summary. In a warm cache what is kept after the summary is written again. */
+function priceOfChange({ context, left, tail, prompt, isCold, prices: { read, write } }: Outlook): number {
+  const loss = REREAD * write + MORE_REQUESTS * read * left
+  // reading the context for the summary takes the place of reading it for the answer; in a cold cache the smaller context saves at once
+  const [whenCold, written] = isCold ? [(write - 1) * context, left] : [0, left + tail.kept]
+  return write * (written - prompt) + loss - whenCold
+}
+
+/** Tokens that its summary would replace. What is only shortened does not count: that alone is not worth a compaction. */
+export const gainOf = ({ context, left, tail }: Outlook): number => context - left - tail.tokens
+
+/** What it saves in so many turns where its summary is there already. */
+export const worthOfCompaction = (outlook: Outlook, turns: number): number =>
+  turns * outlook.prices.read * (outlook.context - leftBy(outlook)) - priceOfChange(outlook)
+
+/** Tokens after it. */
+export const leftBy = ({ left, tail }: Outlook): number => left + tail.kept
 
 /** Whether a compaction is due within so many requests, so that its summary can be written meanwhile. */
 export function compactsSoon(outlook: Outlook, turns: number): boolean {
@@ -48,8 +65,13 @@ export function compactsSoon(outlook: Outlook, turns: number): boolean {
   return isWorthIt && price > 0 && rent + Math.max(1, turns) * perTurn >= price
 }
 
-/** When a summary may be begun: while the agent works, when it has answered, or shortly before the cache expires. */
-export type Moment = "working" | "answered" | "expiring"
+/** Whether a compaction may be foreseen: after a failure or an undo it is left to the threshold. */
+export function mayPlan(context: LayerContext): boolean {
+  return context.compaction.auto && context.views.compactions.failures === 0 && !waitsAfterUndo(context)
+}
+
+/** When a summary may be begun: while the agent works, or when it has answered and the next request is the person's. */
+export type Moment = "working" | "answered"
 
 /** Whether a summary should be written now for a compaction that saves money. `turns`: how many requests it takes to write one. */
 export function preparesNow(context: LayerContext, { moment, turns }: Preparing): boolean {
@@ -58,8 +80,7 @@ export function preparesNow(context: LayerContext, { moment, turns }: Preparing)
   const outlook = outlookOf(context)
   if (planner === "economy") return compactsSoon(outlook, moment === "working" ? turns : Math.max(turns, PAUSE_TURNS))
   if (moment === "working" || outlook.isCold || outlook.context < earlySize(context)) return false
-  const { compacts, isWorthIt } = compactsNow(outlook)
-  return (moment === "expiring" ? isWorthIt : compacts) && mayRisk(context, outlook)
+  return compactsNow(outlook).compacts && mayRisk(context, outlook)
 }
 
 const EARLY_SHARE = 0.42 // of the threshold, in a window that is not long: 70,000 tokens of 200,000
@@ -69,7 +90,9 @@ export const earlySize = ({
   flags,
   thresholds,
 }: Pick<LayerContext, "thresholds"> & { readonly flags: Flags }): number =>
-  Math.min(flags.figures["compact-early"], EARLY_SHARE * thresholds.autoCompact)
+  earlyFrom(flags.figures["compact-early"], thresholds.autoCompact)
+
+export const earlyFrom = (figure: number, autoCompact: number): number => Math.min(figure, EARLY_SHARE * autoCompact)
 
 const STILL_TO_COME = 0.5 // of the requests so far: what a conversation that is as long as this one still has, at least half the time
 
@@ -77,8 +100,7 @@ const STILL_TO_COME = 0.5 // of the requests so far: what a conversation that is
  * Whether a summary that no one may come back to is worth its risk: if the conversation goes on for half as long as it is now, it pays.
  * Most conversations end soon, so near the start that is never so. Where one was used already, the conversation is a long one.
  */
-export function mayRisk(around: LayerContext, outlook: Outlook): boolean {
-  const { views } = around
+export function mayRisk({ views }: LayerContext, outlook: Outlook): boolean {
   if (views.compactions.count > 0) return true
   const { context, left, responses, prices } = outlook
   const { price } = compactsNow({ ...outlook, isCold: false })
@@ -92,23 +114,26 @@ interface Preparing {
 
 const PAUSE_TURNS = 5 // that a compaction may be away, for its summary to be written in a pause
 
-/** Why the conversation is compacted now although the window is not full. `undefined`: it is not. `isPrepared`: its summary is there. */
-export function plannedCompaction(context: LayerContext, isPrepared: boolean): string | undefined {
+/**
+ * Why the conversation is compacted now although the window is not full. `undefined`: it is not. `tail`: what would be kept verbatim after
+ * the summary that is ready. Absent where none is.
+ */
+export function plannedCompaction(context: LayerContext, tail: Tail | undefined): string | undefined {
   const { planner } = context.flags
   if (planner === "off" || !costsMoney(context)) return undefined
-  const outlook = outlookOf(context)
+  const outlook = outlookOf(context, tail)
   const choice = compactsNow(outlook)
-  const compacts = planner === "economy" ? choice.compacts : isPrepared && mayInterrupt(context) && choice.isWorthIt
+  const isOpen = tail !== undefined && openingOf(context) !== "task" && outlook.context >= earlySize(context)
+  const pays = worthOfCompaction(outlook, context.flags.figures["expected-turns"]) > 0
+  const compacts = planner === "economy" ? choice.compacts : isOpen && choice.isWorthIt && pays
   return compacts ? reasonFor(context, { outlook, choice }) : undefined
 }
-
-const mayInterrupt = (context: LayerContext): boolean => openingOf(context) !== "task"
 
 function reasonFor(
   context: LayerContext,
   { outlook, choice: { rent, price } }: { readonly outlook: Outlook; readonly choice: CompactionChoice },
 ): string {
-  const old = grouped(Math.round(outlook.context - outlook.left))
+  const old = grouped(Math.round(gainOf(outlook)))
   const because = outlook.isCold
     ? "the cache is gone, so everything is written again in any case"
     : `sending them again has cost ${amountOf(rent, context)} since the last boundary, and a compaction costs ${amountOf(price, context)}`

@@ -58,29 +58,28 @@ describe("BEY-4 balanced", () => {
   })
 
   test.runIf(isWhole)("installs a prepared summary there, and never in a task", () => {
-    const planned = (ends: Talk["ends"], more: Partial<Talk> = {}, isPrepared = true) =>
-      plannedCompaction(contextOf({ ...LONG, ends, ...more }), isPrepared) !== undefined
+    const planned = (ends: Talk["ends"], more: Partial<Talk> = {}, newer: number | "not ready" = 0) => {
+      const tail = newer === "not ready" ? undefined : { tokens: newer, kept: newer }
+      return plannedCompaction(contextOf({ ...LONG, ends, ...more }), tail) !== undefined
+    }
     expect(planned("request")).toBe(true)
     expect(planned("result", { idleMinutes: 9 })).toBe(true)
     expect(planned("result")).toBe(false)
-    expect(planned("request", {}, false)).toBe(false)
+    expect(planned("request", {}, "not ready")).toBe(false)
+    expect(planned("request", {}, 80_000)).toBe(false) // what would be kept verbatim leaves too little to gain
     expect(planned("request", { settings: { planner: "off" } })).toBe(false)
-    expect(planned("result", { settings: { planner: "economy" } }, false)).toBe(true)
+    expect(planned("result", { settings: { planner: "economy" } }, "not ready")).toBe(true)
   })
 
-  test.runIf(isWhole)(
-    "has one written when the agent has answered, or where the cache expires, never while it works",
-    () => {
-      const prepares = (moment: "working" | "answered" | "expiring", more: Partial<Talk> = {}) =>
-        preparesNow(contextOf({ ...LONG, ends: "answered", ...more }), { moment, turns: 3 })
-      expect(prepares("working")).toBe(false)
-      expect(prepares("answered")).toBe(true)
-      expect(prepares("expiring")).toBe(true)
-      expect(prepares("expiring", { tokens: 68_000 })).toBe(false) // less than 42% of the threshold
-      expect(prepares("expiring", { idleMinutes: 9 })).toBe(false) // it would be read at full price
-      expect(prepares("expiring", { settings: { figures: { "compact-early": 60_000 } }, tokens: 80_000 })).toBe(true)
-    },
-  )
+  test.runIf(isWhole)("has one written when the agent has answered, never while it works", () => {
+    const prepares = (moment: "working" | "answered", more: Partial<Talk> = {}) =>
+      preparesNow(contextOf({ ...LONG, ends: "answered", ...more }), { moment, turns: 3 })
+    expect(prepares("working")).toBe(false)
+    expect(prepares("answered")).toBe(true)
+    expect(prepares("answered", { tokens: 68_000 })).toBe(false) // less than 42% of the threshold
+    expect(prepares("answered", { idleMinutes: 9 })).toBe(false) // it would be read at full price
+    expect(prepares("answered", { settings: { figures: { "compact-early": 60_000 } }, tokens: 80_000 })).toBe(true)
+  })
 
   test("risks no summary near the start of a conversation", () => {
     const risks = (responses: number) => {

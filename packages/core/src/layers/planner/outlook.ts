@@ -10,6 +10,7 @@ import { cacheState } from "../2-microcompact/cache-state.ts"
 import type { LayerContext } from "../layer.ts"
 import { type MessageFold, SettledFold } from "../settled-fold.ts"
 import { type Prices, pricesOf } from "./prices.ts"
+import { NO_TAIL, type Tail } from "./tail.ts"
 
 export interface Outlook {
   /** Tokens of the next request. */
@@ -17,6 +18,8 @@ export interface Outlook {
   /** Tokens that a compaction would leave, and those of them that the cache keeps: system prompt and tools. */
   readonly left: number
   readonly prompt: number
+  /** What the summary that is ready does not cover: it would stay as well. */
+  readonly tail: Tail
   /** What sending again all that a compaction would remove has cost since the last boundary. */
   readonly rent: number
   /** Responses since the last boundary. */
@@ -28,7 +31,8 @@ export interface Outlook {
 
 export const USUAL_LEFT = 12_000 // tokens of summary, facts and newest exchanges, judging by recorded conversations
 
-export function outlookOf(context: LayerContext): Outlook {
+/** `tail`: what a compaction would keep besides what is usual. */
+export function outlookOf(context: LayerContext, tail = NO_TAIL): Outlook {
   const { views, size } = context
   const prices = pricesOf(context)
   const prompt = views.context.promptTokens
@@ -38,6 +42,7 @@ export function outlookOf(context: LayerContext): Outlook {
   return {
     context: size.tokens,
     left,
+    tail,
     prompt,
     rent: Math.max(0, cost(tokens) - left * cost(shares)),
     responses: views.compactions.responses,
@@ -46,12 +51,13 @@ export function outlookOf(context: LayerContext): Outlook {
   }
 }
 
-/** What the last compaction left besides the prompt, or what is usual. `first`: what the API counted right after it. */
+/** What the last compaction left besides the prompt, or what is usual where that is less: it may have kept a long tail. `first`: what the API counted right after it. */
 function leftAfter({ context, compactions }: Views, first: number | undefined): number {
   const { tokensAfter: expected } = compactions.last ?? {}
   const tokensAfter = expected === undefined ? undefined : Math.min(expected, first ?? expected)
   return (
-    context.promptTokens + (tokensAfter === undefined ? USUAL_LEFT : Math.max(0, tokensAfter - context.promptTokens))
+    context.promptTokens +
+    Math.min(USUAL_LEFT, Math.max(0, (tokensAfter ?? Number.POSITIVE_INFINITY) - context.promptTokens))
   )
 }
 

@@ -2,10 +2,20 @@
 import { describe, expect, test } from "vitest"
 import { compactsNow, compactsSoon } from "./compact-now.ts"
 import type { Outlook } from "./outlook.ts"
+import { NO_TAIL } from "./tail.ts"
 
 const PRICES = { read: 0.1, write: 1.25, output: 5 }
 const outlook = (given: Partial<Outlook> = {}): Outlook => ({
-  ...{ context: 100_000, left: 50_000, prompt: 40_000, rent: 0, responses: 10, isCold: false, prices: PRICES },
+  ...{
+    context: 100_000,
+    left: 50_000,
+    prompt: 40_000,
+    tail: NO_TAIL,
+    rent: 0,
+    responses: 10,
+    isCold: false,
+    prices: PRICES,
+  },
   ...given,
 })
 

@@ -1,18 +1,31 @@
 /** What the planner thinks now, as plain values: when it compacts, how far that is, and what happens to the cache in a pause. */
+import { grouped } from "../../base/grouped.ts"
 import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
 import { cacheState, lastUse } from "../2-microcompact/cache-state.ts"
 import { growthPerTurn } from "../2-microcompact/payback.ts"
 import type { LayerContext } from "../layer.ts"
-import { amountOf, compactsNow, costsMoney, earlySize } from "./compact-now.ts"
+import {
+  amountOf,
+  compactsNow,
+  costsMoney,
+  earlySize,
+  gainOf,
+  LEAST_GAIN,
+  leftBy,
+  plannedCompaction,
+} from "./compact-now.ts"
 import { type PausePlan, pausePlan } from "./keep-warm.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
+import type { Tail } from "./tail.ts"
 
 export interface PlannerReport {
   readonly mode: PlannerMode
   /** When it compacts to save money. Absent where it never does. */
   readonly compaction?: PlannedCompaction | undefined
+  /** What it decides for the next request with the summary that is ready, and why: in one sentence. */
+  readonly decision?: string
   /** `until`: when the server forgets what was sent last. */
   readonly cache: { readonly state: "cold" } | { readonly state: "warm"; readonly until: Date }
   /** How long the cache is kept warm in a pause, where someone waits for it. */
@@ -29,16 +42,29 @@ export type PlannedCompaction =
 
 const MOST_TURNS = 10_000 // to look ahead: by then every window is full
 
-export function plannerReport(context: LayerContext): PlannerReport {
+/** `tail`: what a compaction with the summary that is ready would keep after it. Absent where none is ready. */
+export function plannerReport(context: LayerContext, tail?: Tail): PlannerReport {
   const { planner: mode, cacheLifetime } = context.flags
   const { views } = context
   const last = views.context.lastResponse
   const isCold = cacheState(context).state === "cold" || !last
   const cache = isCold ? { state: "cold" as const } : { state: "warm" as const, until: expiry(lastUse(last, views)) }
   const lifetimes = cacheLifetime === "auto" ? views.cacheHistory.chosen : undefined
-  const report = { mode, cache, pause: pausePlan(context), ...(lifetimes ? { lifetimes } : {}) }
+  const decision = tail === undefined || mode === "off" ? {} : { decision: decisionFor(context, tail) }
+  const report = { mode, ...decision, cache, pause: pausePlan(context), ...(lifetimes ? { lifetimes } : {}) }
   if (mode === "off" || !context.compaction.auto || !costsMoney(context)) return report
   return { ...report, compaction: mode === "balanced" ? betweenRequests(context) : anywhere(context) }
+}
+
+function decisionFor(context: LayerContext, tail: Tail): string {
+  const outlook = outlookOf(context, tail)
+  const newer = tail.kept > 0 ? `, ${grouped(Math.round(tail.kept))} of them newer than its summary` : ""
+  const would = `a compaction would leave about ${grouped(Math.round(leftBy(outlook)))} of ${grouped(outlook.context)} tokens${newer}`
+  if (gainOf(outlook) < LEAST_GAIN)
+    return `Nothing is compacted now: ${would}, and ${grouped(LEAST_GAIN)} are the least to gain.`
+  return plannedCompaction(context, tail) === undefined
+    ? `Nothing is compacted in the middle of a task: ${would}. Nothing is cleared where that would save less.`
+    : `The next request compacts: ${would}.`
 }
 
 const betweenRequests = (context: LayerContext): PlannedCompaction => ({

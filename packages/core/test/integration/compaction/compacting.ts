@@ -23,7 +23,7 @@ export interface Seen {
 export interface BrainParts {
   /** The answer to a request for a summary, instead of a truthful one. */
   readonly summary?: (turn: BrainTurn) => Answer | Promise<Answer> | string | undefined
-  readonly notes?: (turn: BrainTurn) => Answer | string | undefined
+  readonly notes?: (turn: BrainTurn) => Answer | Promise<Answer> | string | undefined
 }
 
 /** A simulator that plays these turns and keeps every request with its purpose. */
@@ -42,7 +42,7 @@ export async function compactingSimulator(
         const about = subjectOf(turn.request)
         seen.push({ request: turn.request, about })
         if (about === "work") return script.answer(turn)
-        const own = about === "summary" ? summary?.(turn) : notes?.(turn)
+        const own = await (about === "summary" ? summary?.(turn) : notes?.(turn))
         if (own !== undefined) return typeof own === "string" ? { content: [{ type: "text", text: own }] } : own
         return extractiveAnswer(turn) ?? { content: [{ type: "text", text: "Nothing to add." }] }
       },
@@ -56,7 +56,7 @@ function subjectOf(request: BrainRequest): Seen["about"] {
   const texts = request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
   const directive = texts.find((text) => text.includes(`<${FORK_MARKER}`)) ?? lastText(request)
   if (/<summary>/.test(directive)) return "summary"
-  return /session-memory/.test(directive) ? "notes" : "work"
+  return /session-memory|kept as a text of the conversation/.test(directive) ? "notes" : "work"
 }
 
 function lastText({ messages }: BrainRequest): string {
@@ -65,7 +65,7 @@ function lastText({ messages }: BrainRequest): string {
 }
 
 /** Notes from 10,000 tokens on. By default they begin shortly before the threshold. */
-export const EARLY_NOTES = { planner: "economy" } as const
+export const EARLY_NOTES = { planner: "off" } as const
 export const NO_NOTES = { switches: { notes: false } } as const
 /** Neither notes nor the route without a model: only a model can write a summary. */
 export const MODELS_ONLY = { switches: { notes: false, "compact-offline": false } } as const
@@ -97,7 +97,7 @@ export async function decisionsOf<S extends DecisionEntry["subtype"]>(agent: Age
 }
 
 /** A model that writes these notes each time it is asked for notes. */
-export const NOTES_OF = (words: string): BrainParts => ({
+export const NOTES_OF = (words: string): Required<Pick<BrainParts, "notes">> => ({
   notes(turn) {
     const calls = turn.request.messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_use"))
     const path = /[^\s"'`<>]*session-memory\/[\w-]+\.md/.exec(JSON.stringify(turn.request.messages))?.[0]

@@ -6,32 +6,34 @@ import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { isWhole, size } from "../../size.ts"
 import { ask, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
-import { compactingAgent, compactingSimulator, decisionsOf, entriesOf, phasesIn } from "./compacting.ts"
+import { compactingAgent, compactingSimulator, decisionsOf, entriesOf, NOTES_OF } from "./compacting.ts"
 
-const AHEAD = { switches: { notes: false, "compact-ahead": true, "clear-by-api": false, "clear-by-size": false } }
-const WRITTEN = {
-  content: [{ type: "text" as const, text: "<summary>\nThe words were read, and more are to come.\n</summary>" }],
-}
+const AHEAD = { switches: { "compact-ahead": true, "clear-by-api": false, "clear-by-size": false } }
+const { notes: write } = NOTES_OF("The words were read, and more are to come.")
 
-/** A summariser that is done after so many further requests of the conversation. */
+/** A model that is done with the notes after so many further requests of the conversation. */
 async function slowly(turns: number, { count = 45, words = 2_000 } = {}) {
   const waiting: { readonly until: number; readonly resolve: () => void }[] = []
   const asked: number[] = []
+  const begun = Promise.withResolvers<void>()
   const work = () => made.of("work").length
   const made = await compactingSimulator(rounds(count, words), {
-    summary: async () => {
+    async notes(turn) {
+      const answer = await write(turn)
+      if (typeof answer === "string") return { content: [{ type: "text", text: answer }] }
       const { promise, resolve } = Promise.withResolvers<void>()
       asked.push(work())
+      begun.resolve()
       waiting.push({ until: work() + turns, resolve })
       await promise
-      return WRITTEN
+      return answer!
     },
   })
-  /** For `watch`: once a summary is written, the conversation goes on when it has arrived, however slow the machine is. */
+  /** For `watch`: once the notes are written, the conversation goes on when they have arrived, however slow the machine is. */
   const releasing = (agent: Agent) => {
     const arrivals: (() => void)[] = []
-    agent.conversation.on("compaction", (step) => {
-      if (step.phase === "message" && step.message.includes("is prepared")) arrivals.shift()?.()
+    agent.conversation.on("entry", ({ entry }) => {
+      if (entry.type === "strata" && entry.subtype === "notes-updated") arrivals.shift()?.()
     })
     return async () => {
       for (const each of waiting.filter(({ until }) => work() >= until)) {
@@ -46,7 +48,7 @@ async function slowly(turns: number, { count = 45, words = 2_000 } = {}) {
   const releaseAll = () => {
     for (const { resolve } of waiting) resolve()
   }
-  return { ...made, asked, releasing, releaseAll, isPending: () => asked.length > 0 }
+  return { ...made, asked, begun: begun.promise, releasing, releaseAll }
 }
 
 describe("L4-28, L4-35 nobody waits", () => {
@@ -57,17 +59,30 @@ describe("L4-28, L4-35 nobody waits", () => {
       const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
       const shown: string[] = []
       agent.conversation.on("compaction", ({ phase }) => shown.push(phase))
-      const { events, end } = await ask(agent, "Go.", { watch: releasing(agent) })
+      const { end } = await ask(agent, "Go.", { watch: releasing(agent) })
       expect(end.reason).toBe("answer")
       const made = await decisionsOf(agent, "compacted")
       expect(made.length).toBeGreaterThan(0)
       expect(made.every(({ prepared }) => prepared)).toBe(true)
       expect(shown).not.toContain("preparing") // which is shown to someone who waits
-      expect(of("summary").length).toBeLessThanOrEqual(made.length + 1)
-      expect(phasesIn(events, "message").filter((each) => each.includes("is prepared")).length).toBeGreaterThan(0)
+      expect(of("summary")).toEqual([])
       expect(sim.log.every(({ status }) => status === 200)).toBe(true)
     },
   )
+
+  test("L3-3, L4-5 by default the notes are the summary, also of the next compaction, and no other one is written", async () => {
+    const { sim, of } = await compactingSimulator(
+      rounds(size(45, 80), 2_000),
+      NOTES_OF("The words are read, one by one."),
+    )
+    const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
+    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+    const made = await decisionsOf(agent, "compacted")
+    expect(made.length).toBeGreaterThan(1)
+    expect(made.map(({ route }) => route)).toEqual(made.map(() => "notes"))
+    expect(of("summary")).toEqual([])
+    expect(await decisionsOf(agent, "compaction-failed")).toEqual([])
+  })
 
   test.runIf(isWhole)("for a planner's summary of 13 turns: what came meanwhile is kept word for word", async () => {
     const { sim, releasing, asked } = await slowly(13, { count: 40, words: 6_000 })
@@ -84,30 +99,30 @@ describe("L4-28, L4-35 nobody waits", () => {
   })
 
   test.runIf(isWhole)(
-    "unless nothing more fits: then the request waits for the summary that is being written",
+    "unless nothing more fits: then the request waits for the notes that are being written",
     async () => {
       const { sim, releaseAll, of } = await slowly(1_000)
       const agent = await compactingAgent(sim, { settings: AHEAD, window: 60_000 })
       let requests = 0
       agent.conversation.on("compaction", ({ phase }) => {
         if (phase !== "preparing") return
-        requests ||= of("summary").length
+        requests ||= of("notes").length
         releaseAll()
       })
       const { end } = await ask(agent, "Go.", { maxTurns: 30 })
       expect(end.reason).not.toBe("error")
       expect(requests).toBe(1) // the one that was under way, no second one
-      expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ prepared: true })
+      expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "notes" })
     },
   )
 
   test("closed while a summary is written: nothing hangs, nothing is lost, and the same bytes come after a resume", async () => {
-    const { sim, isPending, of } = await slowly(1_000)
-    const place = { ...project(), id: "closed", store: memoryStore(), settings: AHEAD, window: 200_000 }
+    const { sim, begun, of } = await slowly(1_000)
+    const place = { ...project(), id: "closed", settings: AHEAD, window: 200_000 }
     const agent = await compactingAgent(sim, { ...place, settings: { ...AHEAD, autoCompactTokens: 20_000 } })
     await ask(agent, "Go.", { maxTurns: 10 })
-    expect(isPending()).toBe(true)
-    expect(of("summary")).toHaveLength(1)
+    await begun
+    expect(of("notes")).toHaveLength(1)
     const sent = JSON.stringify(await agent.conversation.prepare())
     await agent.close()
     const resumed = await compactingAgent(sim, { ...place, mustExist: true })

@@ -2,6 +2,7 @@
  * What must hold for any conversation of any size and any outcome of its summaries. Random conversations are compacted again and again, by
  * notes and by a model that fails in every way.
  */
+
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { ContextFullError } from "../../../src/base/errors.ts"
@@ -17,6 +18,7 @@ import { findModel } from "../../../src/tokens/models.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { openCompacting } from "../../compacting.ts"
 import { CompactionWitness } from "../../compaction-witness.ts"
+import { givenNotes } from "../../given-notes.ts"
 import { type LargeConversation, largeConversations, playLarge, sizeOf } from "../../large-steps.ts"
 import { fuzz, isFuzzing } from "../../runs.ts"
 import { size } from "../../size.ts"
@@ -45,10 +47,7 @@ async function open(conversation: LargeConversation, store: Store = memoryStore(
       ...{ window, store, ids, summariser: model },
       earlier: [notesAt(notes)],
       compaction: {
-        notes: {
-          running: () => undefined,
-          summary: async () => (notes === undefined ? undefined : "# State\nGoing on."),
-        },
+        notes: givenNotes(() => (notes === undefined ? undefined : "# State\nGoing on.")),
       },
     })
   const chat = await openOnce()

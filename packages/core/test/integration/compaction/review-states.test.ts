@@ -1,4 +1,5 @@
 /** Compaction together with typed messages, readers, rewinds, crashes and open calls: what is in the journal is what is sent. */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -11,6 +12,7 @@ import type { Layer } from "../../../src/layers/layer.ts"
 import { type Block, textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { type CompactingOptions, openCompacting } from "../../compacting.ts"
+import { givenNotes } from "../../given-notes.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const root = mkdtempSync(join(tmpdir(), "strata-states-"))
@@ -132,10 +134,7 @@ describe("what an earlier compaction restored", () => {
     const chat = await open({
       earlier: [through],
       compaction: {
-        notes: {
-          running: () => undefined,
-          summary: async () => `# State\nNotes ${notes++} about the questions and answers.`,
-        },
+        notes: givenNotes(() => `# State\nNotes ${notes++} about the questions and answers.`),
       },
       settings: { models: { [SUMMARISER]: { window: WINDOW } }, figures: { "keep-messages": 3 } },
     })

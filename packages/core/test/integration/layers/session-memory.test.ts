@@ -42,7 +42,7 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
       name: "notetaking",
       async answer(turn) {
         if (!isForked(turn.request.messages as never)) {
-          await memory?.running()?.done
+          await memory?.draft.running?.done
           return brain.answer(turn)
         }
         forks.push(turn.request)
@@ -63,7 +63,7 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
     },
     ...options,
     settings: {
-      planner: "economy", // notes from the beginning, not only near the threshold
+      planner: "off", // notes by the figures, not only near a compaction
       ...options.settings,
       figures: { "background-share": 100, ...options.settings?.figures }, // the budget is not tested here
     },
@@ -277,7 +277,7 @@ describe("layer 3 from end to end", () => {
     })
     const agent = await layeredAgent(sim, {
       makeLayers: (surroundings) => [sessionMemory(surroundings)],
-      settings: { planner: "economy", figures: { "background-share": share } },
+      settings: { planner: "off", figures: { "background-share": share } },
     })
     await ask(agent, "go")
     await firstFork.promise
@@ -310,7 +310,7 @@ describe("layer 3 from end to end", () => {
           const looking: Layer = {
             name: "looking",
             async afterResponse() {
-              seen.push(memory.running() !== undefined)
+              seen.push(memory.draft.running !== undefined)
               return undefined
             },
           }
@@ -491,7 +491,7 @@ describe("layer 3 from end to end", () => {
     })
     const working = ask(agent, "go")
     await asked.promise
-    expect(memory().running()).toBeDefined()
+    expect(memory().draft.running).toBeDefined()
     await agent.close()
     await working
     const text = readFileSync(notes, "utf8")
@@ -499,7 +499,7 @@ describe("layer 3 from end to end", () => {
       parseNotes(ownText("template.md")).sections.map(({ head }) => head),
     )
     expect(readdirSync(dirname(notes))).toEqual([`${agent.conversation.id}.md`])
-    expect(memory().running()).toBeUndefined()
+    expect(memory().draft.running).toBeUndefined()
   })
 
   test("L4-5 after waiting for an update, its position is in the views", async () => {
@@ -507,9 +507,9 @@ describe("layer 3 from end to end", () => {
     const { agent, memory } = await notetaking({
       script: rounds(5, 2_000),
       onFork: () => {
-        void memory()
-          .running()
-          ?.done.then(() => positions.push(agent.conversation.views.notes.throughUuid, memory().running()))
+        void memory().draft.running?.done.then(() =>
+          positions.push(agent.conversation.views.notes.throughUuid, memory().draft.running),
+        )
         return "Nothing to note."
       },
     })

@@ -1,4 +1,5 @@
 /** Layers 3, 5 and 6: notes, memories, dreams. */
+
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { manualClock } from "../../../src/base/clock.ts"
@@ -10,6 +11,7 @@ import { fileTools } from "../../../src/tools/coding-tools.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { openCompacting } from "../../compacting.ts"
 import { memoryText } from "../../dreams.ts"
+import { givenNotes } from "../../given-notes.ts"
 import { summariser } from "../../summariser.ts"
 import { scratchDirectory } from "../../tool-context.ts"
 import {
@@ -85,13 +87,10 @@ const fromNotes =
       ...{ summariser: summariser(), window: 100_000, earlier: [noted], settings },
       compaction: {
         timing: { every: () => () => undefined, wait: async (ms) => void waited.push(ms) },
-        notes: {
-          running: () => ({
-            startedAt: new Date(manualClock().now().getTime() - MINUTE / 2),
-            done: new Promise(() => undefined),
-          }),
-          summary: async () => "# Current State\nThe parser is being repaired.",
-        },
+        notes: givenNotes(
+          () => "# Current State\nThe parser is being repaired.",
+          new Date(manualClock().now().getTime() - MINUTE / 2),
+        ),
       },
     })
     await work(chat, { rounds: Math.ceil(58_000 / tokens), tokens, tool: "Look" })

@@ -8,6 +8,7 @@ import { contentOf } from "../../../src/messages/messages.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { isWhole } from "../../size.ts"
 import { ask, calls, MODEL, ofType, project } from "../agent/agents.ts"
+import { rounds } from "../layers/conversations.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor, results } from "./cast.ts"
 
 /** The texts of the tool results in the lead's conversation. */
@@ -41,6 +42,22 @@ describe("L7-4 the Agent tool", () => {
     const [view] = agent.team.list()
     expect(view).toMatchObject({ id: "agent-1", status: "completed", turns: 2, toolUses: 1, kind: "wait" })
     expect(readFileSync(view!.journal, "utf8")).toContain("The parser is in a.ts, line 1.")
+  })
+
+  test("L2-2 a sub-agent deletes nothing in the cache that it shares with its lead", async () => {
+    const bodies: string[] = []
+    const { sim, of } = await castSimulator(
+      { lead: [calls(agentCall("[finder] Read much.")), "Done."], finder: [...rounds(14, 300), "I have read it."] },
+      { cacheEdits: true },
+    )
+    const settings = {
+      models: { [MODEL]: { accepts: { cacheEditing: true } } },
+      switches: { "clear-by-api": false, "clear-by-size": false },
+    }
+    const agent = await leadFor(sim, { settings, onBody: (body) => bodies.push(body) })
+    await ask(agent, "Have it read.")
+    expect(of("finder").length).toBe(15) // more results than start a deletion
+    expect(bodies.filter((body) => body.includes('"cache_edits"'))).toEqual([])
   })
 
   test.runIf(isWhole)("several calls in one response run side by side", async () => {

@@ -66,7 +66,7 @@ async function stage({ script = [], store = memoryStore() }: Setup = {}) {
 }
 
 const isDream = ({ messages }: BrainRequest) => JSON.stringify(messages).includes("Consolidate the memory directory")
-const NOTES_ONLY = { planner: "economy", switches: { "auto-memory": false, dreaming: false } } as const
+const NOTES_ONLY = { planner: "off", switches: { "auto-memory": false, dreaming: false } } as const
 const FREE = { figures: { "background-share": 100 } } as const
 
 test("BEY-12 an agent opens on a store whose places are called like files", async () => {

@@ -14,7 +14,7 @@ function compactingAfter(seconds: number) {
   let isRead = false
   const route = fromNotes({
     source: {
-      running: () => ({ startedAt: STARTED, done: update.promise }),
+      draft: { running: { startedAt: STARTED, done: update.promise, stop: new AbortController() } },
       summary: async () => {
         isRead = true
         return undefined
@@ -26,11 +26,12 @@ function compactingAfter(seconds: number) {
     },
   })
   const context = {
+    fill: { used: 0, state: "blocked" },
     flags: createFlags({ settings: DEFAULT_SETTINGS }).current,
     now: new Date(STARTED.getTime() + seconds * 1_000),
     signal: new AbortController().signal,
   }
-  const outcome = route.summarise({ context } as unknown as RouteInput)
+  const outcome = route.summarise({ context, order: { trigger: "auto" } } as unknown as RouteInput)
   return { outcome, update, limit, waits, isRead: () => isRead }
 }
 

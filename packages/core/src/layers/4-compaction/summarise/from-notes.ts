@@ -1,18 +1,20 @@
 /** Step 3, summarise. The notes serve as the summary, without a model call. Messages that they do not cover yet are kept as they were. */
+
+import type { DraftHolder } from "../../3-session-memory/draft.ts"
 import type { LayerContext } from "../../layer.ts"
-import { type Cut, cutAfterNotes } from "../cut.ts"
+import { type Cut, cutAfter, cutAfterNotes } from "../cut.ts"
 import type { Route, RouteInput } from "./route.ts"
 
 /** What keeps the notes. */
 export interface NotesSource {
-  /** The update under way, if any. */
-  running(): { readonly startedAt: Date; readonly done: Promise<void> } | undefined
+  readonly draft: DraftHolder
+  readonly asksModel: boolean
   /** The notes with every section cut to the limit; `undefined` where there is only the bare template. */
   summary(context: LayerContext): Promise<string | undefined>
 }
 
 interface NotesRouteOptions {
-  readonly source: NotesSource
+  readonly source: Pick<NotesSource, "summary"> & { readonly draft: Pick<DraftHolder, "running"> }
   /** Resolves after this time, or when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -29,7 +31,7 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
     async summarise(input) {
       const { context } = input
       if (!areOn(context)) return { kind: "passed", message: "notes are switched off" }
-      await waitForUpdate(context)
+      if (mayWait(input)) await waitForUpdate(context)
       const notes = await source.summary(context)
       if (notes === undefined) return { kind: "passed", message: "there are no notes" }
       const cut = cutFor(input)
@@ -39,7 +41,7 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
   }
 
   async function waitForUpdate({ flags, now, signal }: LayerContext): Promise<void> {
-    const update = source.running()
+    const update = source.draft.running
     if (!update || now.getTime() - update.startedAt.getTime() > flags.figures["notes-wait-age"] * 1_000) return
     const enough = new AbortController()
     const limit = wait(flags.figures["notes-wait"] * 1_000, AbortSignal.any([signal, enough.signal]))
@@ -48,10 +50,16 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
   }
 }
 
+/** Only someone who asked for a compaction waits, a request for which there is no room, and where nothing is written in the background. */
+const mayWait = ({ order, context: { fill, flags } }: RouteInput): boolean =>
+  order.trigger === "manual" || order.overflowed === true || fill.state === "blocked" || !flags.on["compact-ahead"]
+
 const areOn = ({ flags: { on } }: LayerContext) => on.notes && on["compact-from-notes"]
 
-/** Only where it would summarise a round. */
-function cutFor({ context, cutInput }: RouteInput): Cut | undefined {
-  const cut = cutAfterNotes(cutInput, context.views.notes.throughUuid)
+/** Only where it would summarise a round. The planner keeps as little as after a summary; by hand and without it, a working context stays. */
+function cutFor({ context, order, cutInput }: RouteInput): Cut | undefined {
+  const through = context.views.notes.throughUuid
+  const isPlanned = order.trigger === "auto" && context.flags.planner !== "off" && through !== undefined
+  const cut = isPlanned ? cutAfter(cutInput, through) : cutAfterNotes(cutInput, through)
   return cut?.summarised.some(({ type }) => type === "assistant") ? cut : undefined
 }

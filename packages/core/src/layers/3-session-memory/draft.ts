@@ -1,0 +1,231 @@
+/**
+ * The summary in the making: the notes. They are begun when a compaction is foreseeable, updated while the work goes on, and installed when
+ * the compaction is due. Afterwards they live on.
+ *
+ *     state \ event    begun      written   stopped          refused               unfit                      moved
+ *     none             writing    ready     none             resting               none                       none
+ *     writing          –          ready     ready or none    resting, keeps it     writing                    none
+ *     ready            writing    ready     ready            resting, keeps it     ready; again: resting      none
+ *     resting          writing    ready     ready or none    resting, keeps it     ready; again: resting      none
+ *
+ * A text is replaced only by what was written, and lost only where the conversation has moved: a boundary, an undo, a rewind.
+ */
+import type { Draft as JournalDraft } from "../../journal/entries.ts"
+import type { Uuid } from "../../messages/messages.ts"
+import type { LayerContext, Outcome, PreparedState } from "../layer.ts"
+import type { Moment } from "../planner/compact-now.ts"
+
+/** Why they are written: a compaction comes near, much has come since, or they could not be installed as they were. */
+export type Why = "near" | "grown" | "unfit"
+/** Why they are not written for now. */
+export type Rest = "unfit-twice" | "refused" | "no-model" | "over-budget" | "failed" | "dropped"
+
+/** Notes that could be installed. They are read then, because people edit them. */
+export interface Text {
+  /** They cover everything from the boundary up to this message. */
+  readonly through: Uuid
+  readonly boundary: Uuid | undefined
+  /** How often they could not be installed. */
+  readonly unfit: number
+  /** What hooks wanted of them. */
+  readonly wishes?: string | undefined
+}
+
+export interface Work {
+  readonly startedAt: Date
+  /** Never rejects. */
+  readonly done: Promise<void>
+  readonly stop: AbortController
+}
+
+export type Draft =
+  | { readonly state: "none" }
+  | { readonly state: "writing"; readonly why: Why; readonly work: Work; readonly text?: Text }
+  | { readonly state: "ready"; readonly text: Text }
+  | { readonly state: "resting"; readonly why: Rest; readonly since: number; readonly text?: Text }
+
+export type DraftEvent =
+  | { readonly is: "begun"; readonly why: Why; readonly work: Work }
+  | { readonly is: "written"; readonly text: Text }
+  | { readonly is: "stopped" }
+  /** `size`: tokens of the context. */
+  | { readonly is: "refused"; readonly why: Rest; readonly size: number }
+  | { readonly is: "unfit"; readonly size: number }
+  | { readonly is: "moved" }
+
+const MAX_UNFIT = 2 // then the conversation grows too fast, and another update would be paid for nothing
+
+export function next(draft: Draft, event: DraftEvent): Draft {
+  const text = draft.state === "none" ? undefined : draft.text
+  const before = text ? { text } : {}
+  switch (event.is) {
+    case "begun":
+      return { state: "writing", why: event.why, work: event.work, ...before }
+    case "written":
+      return { state: "ready", text: event.text }
+    case "stopped":
+      return text ? held(text, 0) : NONE // it had begun, so its rest was over
+    case "refused":
+      return { state: "resting", why: event.why, since: event.size, ...before }
+    case "unfit":
+      return !text || draft.state === "writing" ? draft : held({ ...text, unfit: text.unfit + 1 }, event.size)
+    case "moved":
+      return NONE
+  }
+}
+
+const NONE = { state: "none" } as const
+
+const held = (text: Text, since: number): Draft =>
+  text.unfit < MAX_UNFIT ? { state: "ready", text } : { state: "resting", why: "unfit-twice", since, text }
+
+/** What writes the notes. */
+export interface Writer {
+  /** Those that the journal knows of: they may be those of another branch. */
+  found(context: LayerContext): Text | undefined
+  /** Why they are written now. */
+  due(context: LayerContext, asked: Asked): Why | undefined
+  /** `wishes`: what hooks want of them. */
+  write(context: LayerContext, wishes: string | undefined): Promise<Written>
+}
+
+export interface Asked {
+  readonly draft: Draft
+  readonly moment: Moment
+  /** That an update probably takes. */
+  readonly seconds: number
+}
+
+/** What writing came to. */
+export interface Written extends Outcome {
+  readonly text?: Text
+  readonly rest?: Rest
+}
+
+const LAYER = { name: "session-memory" } as const
+const USUAL_SECONDS = 60 // until one was measured here: recorded ones took 10 to 88
+const CAUTION = 1.5 // times the time that the last one took
+
+/** Holds the draft. Layer 3 writes it, and layer 4 installs it. */
+export class DraftHolder {
+  readonly #writer: Writer
+  #draft: Draft = NONE
+  #seconds = USUAL_SECONDS
+  #wishes: string | undefined
+  /** What it has cost since it was installed. */
+  #paid: readonly JournalDraft[] = []
+
+  constructor(writer: Writer) {
+    this.#writer = writer
+  }
+
+  get running(): Work | undefined {
+    return this.#draft.state === "writing" ? this.#draft.work : undefined
+  }
+
+  state(context: LayerContext): PreparedState {
+    this.#look(context)
+    const { state } = this.#draft
+    return state === "ready" ? "ready" : state === "writing" ? "being-written" : "not-begun"
+  }
+
+  /** What can be installed now. During an update that is the text before it, because the update counts after a boundary too. */
+  ready(context: LayerContext): Text | undefined {
+    this.#look(context)
+    const draft = this.#draft
+    if (draft.state === "ready") return draft.text
+    const before = draft.state === "writing" ? draft.text : undefined
+    return before && isSame(before, this.#writer.found(context)) ? before : undefined
+  }
+
+  /** Writes or updates it where that is due. */
+  follow(context: LayerContext, moment: Moment): void {
+    this.#look(context)
+    if (this.#draft.state === "writing") return // asked again when that has ended
+    const why = this.#writer.due(context, { draft: this.#draft, moment, seconds: this.#seconds })
+    if (why) this.begin(context, why)
+  }
+
+  /** In the background. What it cost, and how far it goes, is journaled together. */
+  begin(context: LayerContext, why: Why): void {
+    if (this.#draft.state === "writing") return
+    const { promise: done, resolve } = Promise.withResolvers<void>()
+    const work: Work = { startedAt: context.now, done, stop: new AbortController() }
+    const wishes = this.#wishes
+    const end = (event: DraftEvent) => {
+      if (this.running === work) this.#draft = next(this.#draft, event)
+      resolve()
+    }
+    this.#draft = next(this.#draft, { is: "begun", why, work })
+    context.meanwhile(LAYER, async (now) => {
+      try {
+        const signal = AbortSignal.any([now.signal, work.stop.signal])
+        const { text, rest, ...outcome } = await this.#writer.write({ ...now, signal }, wishes)
+        const event = work.stop.signal.aborted ? STOPPED : eventOf(text && { ...text, wishes }, rest, now)
+        if (outcome.drafts.length === 0) end(event)
+        return {
+          ...outcome,
+          journaled: async (later) => {
+            this.#paid = [...this.#paid, ...outcome.drafts.filter(isSpent)]
+            end(event)
+            if (event.is !== "written") return
+            const seconds = (later.now.getTime() - work.startedAt.getTime()) / 1_000
+            if (seconds > 0) this.#seconds = seconds * CAUTION
+            this.follow(later, "working") // it may have become due again meanwhile
+          },
+          lost: () => end(STOPPED),
+        }
+      } catch (error) {
+        const isOnPurpose = work.stop.signal.aborted || now.signal.aborted
+        end(isOnPurpose ? STOPPED : { is: "refused", why: "failed", size: now.size.tokens })
+        if (isOnPurpose) return undefined
+        throw error
+      }
+    })
+  }
+
+  /** It could not be installed: an update comes first. `wishes`: what hooks want of it. */
+  unfit({ size }: LayerContext, wishes = this.#wishes): void {
+    this.#wishes = wishes
+    this.#draft = next(this.#draft, { is: "unfit", size: size.tokens })
+  }
+
+  /** What it has cost since it was installed before. */
+  installed(): readonly JournalDraft[] {
+    const paid = this.#paid
+    this.#paid = []
+    return paid
+  }
+
+  /** Someone does not want it now. Returns whether there was one. */
+  drop(): boolean {
+    const { state } = this.#draft
+    this.running?.stop.abort() // what it has cost is counted
+    if (state === "ready")
+      this.#draft = next(this.#draft, { is: "refused", why: "dropped", size: Number.POSITIVE_INFINITY })
+    return state === "ready" || state === "writing"
+  }
+
+  /** Follows the journal: a boundary, an undo or a rewind ends what was written for other messages. */
+  #look(context: LayerContext): void {
+    if (this.#draft.state === "writing") return
+    const text = this.#draft.state === "none" ? undefined : this.#draft.text
+    const found = this.#writer.found(context)
+    if (found?.through === text?.through && found?.boundary === text?.boundary) return
+    this.#draft = next(this.#draft, found ? { is: "written", text: found } : { is: "moved" })
+  }
+}
+
+const STOPPED = { is: "stopped" } as const
+
+function eventOf(text: Text | undefined, rest: Rest | undefined, { size }: LayerContext): DraftEvent {
+  if (text) return { is: "written", text }
+  return rest ? { is: "refused", why: rest, size: size.tokens } : STOPPED
+}
+
+const isSame = (text: Text, found: Text | undefined): boolean =>
+  found?.through === text.through && found.boundary === text.boundary
+
+const isSpent = (draft: JournalDraft): boolean => draft.type === "strata" && draft.subtype === "spent"
+
+export const boundaryOf = ({ views }: LayerContext): Uuid | undefined => views.compactions.last?.boundary

@@ -1,0 +1,18 @@
+/** Notes that a test gives to a compaction. No one writes them. */
+import { boundaryOf, DraftHolder } from "../src/layers/3-session-memory/draft.ts"
+import type { NotesSource } from "../src/layers/4-compaction/summarise/from-notes.ts"
+import type { LayerContext } from "../src/layers/layer.ts"
+
+/** `startedAt`: an update runs since then, and never ends. */
+export function givenNotes(summary: () => string | undefined, startedAt?: Date): NotesSource {
+  const draft = new DraftHolder({
+    found(context) {
+      const through = context.views.notes.throughUuid
+      return through === undefined ? undefined : { through, boundary: boundaryOf(context), unfit: 0 }
+    },
+    due: () => undefined,
+    write: async () => ({ drafts: [] }),
+  })
+  if (startedAt) draft.begin({ now: startedAt, meanwhile: () => undefined } as unknown as LayerContext, "near")
+  return { draft, asksModel: true, summary: async () => summary() }
+}

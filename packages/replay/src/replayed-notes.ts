@@ -1,0 +1,109 @@
+/**
+ * Notes that no model writes: a replay takes the extractive text of all policies in their place. They are paid for when they are begun, and
+ * are there once the time has passed that a model takes.
+ */
+import type { LayerContext, Message, Uuid } from "@strata/core"
+import { offline, type WriteNotes } from "@strata/core/policy"
+
+/** What a request for notes is about. */
+export interface NotesRequest {
+  /** Tokens of the notes after it, and of what has come since the last update. Nothing where these are the first. */
+  readonly tokens: number
+  readonly since?: number
+  readonly before?: number
+}
+
+interface NotesParts {
+  /** That one request takes. */
+  readonly seconds: number
+  readonly now: () => Date
+  readonly pay: (request: NotesRequest) => void
+  readonly waited: (ms: number) => void
+}
+
+interface Pending {
+  readonly at: number
+  readonly resolve: () => void
+}
+
+export class ReplayedNotes {
+  readonly #parts: NotesParts
+  #pending: Pending | undefined
+
+  constructor(parts: NotesParts) {
+    this.#parts = parts
+  }
+
+  /** When the notes that are being written will be there. */
+  get due(): number | undefined {
+    return this.#pending?.at
+  }
+
+  finish(): void {
+    this.#pending?.resolve()
+    this.#pending = undefined
+  }
+
+  readonly write: WriteNotes = async (context) => {
+    const { views, journal, size } = context
+    const messages = complete(context)
+    const through = messages.at(-1)?.uuid
+    const before = await journal.readNotes()
+    if (through === undefined) return undefined
+    const text = await textOf(context, messages)
+    const tokens = Math.ceil(views.estimator.text(text))
+    this.#parts.pay({ tokens, ...sinceIn(context, messages) })
+    await this.#aWhile()
+    await journal.writeNotes(text, before ?? null)
+    const facts = { throughUuid: through, tokens, contextTokens: size.tokens }
+    return { drafts: [{ type: "strata", subtype: "notes-updated", ...facts }] }
+  }
+
+  /** For those who wait for notes: the rest of the time passes at once. */
+  readonly wait = (ms: number, signal: AbortSignal): Promise<void> => {
+    const left = Math.max(0, (this.#pending?.at ?? 0) - this.#parts.now().getTime())
+    this.#parts.waited(Math.min(left, ms))
+    if (left > ms) return Promise.resolve()
+    this.finish()
+    return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }))
+  }
+
+  #aWhile(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#pending = { at: this.#parts.now().getTime() + this.#parts.seconds * 1_000, resolve }
+    return promise
+  }
+}
+
+/** Up to the last message that has an answer to all its calls. */
+function complete({ views }: LayerContext): readonly Message[] {
+  const messages = views.context.storedMessages()
+  const open = messages.at(-1)?.type === "assistant" && hasCalls(messages.at(-1)!)
+  return open ? messages.slice(0, messages.findLastIndex(({ type }) => type !== "assistant") + 1) : messages
+}
+
+const hasCalls = (message: Message): boolean =>
+  message.type === "assistant" &&
+  Array.isArray(message.message.content) &&
+  message.message.content.some(({ type }) => type === "tool_use")
+
+async function textOf(context: LayerContext, messages: readonly Message[]): Promise<string> {
+  const cut = { kind: "all", summarised: messages, kept: [] } as const
+  const input = { context, order: { trigger: "auto" }, cut, onProgress: () => undefined }
+  const outcome = await offline().summarise(input as never)
+  if (outcome.kind !== "summary") throw new Error("quotations are switched off")
+  return outcome.text.replace(/^Summary:\n/, "")
+}
+
+function sinceIn({ views }: LayerContext, messages: readonly Message[]): Pick<NotesRequest, "since" | "before"> {
+  const { throughUuid, tokens } = views.notes as { throughUuid?: Uuid; tokens?: number }
+  if (throughUuid === undefined || tokens === undefined) return {}
+  const at = messages.findIndex(({ uuid }) => uuid === throughUuid)
+  const since = views.estimator.blocks(messages.slice(at + 1).flatMap(contentIn) as never)
+  return { before: tokens, since }
+}
+
+const contentIn = (message: Message): readonly unknown[] =>
+  (message.type === "user" || message.type === "assistant") && Array.isArray(message.message.content)
+    ? message.message.content
+    : []
