@@ -4,14 +4,13 @@ import { basename, dirname, join } from "node:path"
 import { runFork } from "../../forks/fork.ts"
 import { cloneReads } from "../../forks/fork-state.ts"
 import type { ToolUse } from "../../messages/blocks.ts"
-import { executed } from "../../tools/defaults.ts"
 import type { FileRead, PermissionQuestion, Tool } from "../../tools/tool.ts"
 import { openNotes } from "./kept-notes.ts"
 import { type Extractor, type NotesUpdate, patienceOf, saysNothingNew, type Written } from "./notes-update.ts"
 
 export const EDIT = "Edit"
 const READ = "Read"
-const MOST_TURNS = 10 // usually all edits come in one answer; one by one they still fit
+const MAX_TURNS = 10 // usually one; more where an edit fails
 
 interface FileUpdate extends NotesUpdate {
   /** Of the notes. */
@@ -19,17 +18,25 @@ interface FileUpdate extends NotesUpdate {
 }
 
 export async function writeWithEdit(extractor: Extractor, update: FileUpdate): Promise<Written> {
-  const { journal, template, directive, signal } = update
+  const { journal, template, directive, signal, request, openCalls } = update
   const file = await fileToEdit(update)
   const reads = cloneReads(extractor.reads)
   reads.set(file.path, file.read)
-  const { tools, edits } = countingEdits(extractor.tools)
+  let isEdited = false // the file alone does not show it: someone else may change it in the meantime
   const outcome = await runFork(
-    { ...extractor, tools, reads, request: update.request, openCalls: update.openCalls },
-    { purpose: "notes", directive, allows: onlyThisFile(file), maxTurns: MOST_TURNS, signal, ...patienceOf(update) },
+    { ...extractor, reads, request, openCalls },
+    {
+      ...{ purpose: "notes", directive, allows: onlyThisFile(file), maxTurns: MAX_TURNS, signal },
+      ...patienceOf(update),
+      // it was asked to make all changes in one answer: a further request would only say so
+      isDone(calls, results) {
+        const failed = new Set(results.flatMap(({ is_error, tool_use_id }) => (is_error ? tool_use_id : [])))
+        isEdited ||= calls.some(({ name, id }) => name === EDIT && !failed.has(id))
+        return failed.size === 0 && calls.every(({ name }) => name === EDIT)
+      },
+    },
   )
-  const isNoted = edits() > 0 || saysNothingNew(outcome)
-  if (outcome.ended !== "answer" || !isNoted) return { state: "not-noted", outcome }
+  if (outcome.ended !== "answer" || !(isEdited || saysNothingNew(outcome))) return { state: "not-noted", outcome }
   // someone may have replaced the file in the meantime; what the fork cost is reported in any case
   const text = await openNotes(journal, template).catch(() => undefined)
   return text === undefined ? { state: "not-noted", outcome } : { state: "noted", outcome, text }
@@ -59,21 +66,4 @@ function onlyThisFile(file: NotesFile) {
     if (isAboutNotes && (name === EDIT || name === READ)) return true
     return `only ${EDIT} and ${READ} of ${file.given} are allowed here. Change the notes, or end with an answer.`
   }
-}
-
-/** Someone else may change the file in the meantime, so the file alone does not show whether the fork did. */
-function countingEdits(given: readonly Tool[]): { readonly tools: readonly Tool[]; readonly edits: () => number } {
-  let count = 0
-  const tools = given.map((tool): Tool => {
-    if (tool.name !== EDIT) return tool
-    return {
-      ...tool,
-      async execute(input, context) {
-        const output = await executed(tool, input, context)
-        if (!output.isError) count++
-        return output
-      },
-    }
-  })
-  return { tools, edits: () => count }
 }
