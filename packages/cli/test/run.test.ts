@@ -399,7 +399,7 @@ describe("/compact", () => {
     expect(planned).toMatchObject({ code: 0, stderr: "" })
     expect(planned.stdout).toMatch(/^summarise +5 messages, about [\d,]+ tokens$/m)
     expect(planned.stdout).toMatch(/^keep as is +1 message, about [\d,]+ tokens$/m)
-    expect(planned.stdout).toMatch(/^tokens +[\d,]+ now, about [\d,]+ afterwards$/m)
+    expect(planned.stdout).toMatch(/^tokens +[\d,]+ now, about [\d,]+ afterwards \([\d,]+ to [\d,]+,/m)
     expect(planned.stdout).toMatch(/^cost +about \$0\.\d+ for the summary$/m)
     expect(planned.stdout).toMatch(/^routes, in order +by the model, from its cache; by the model; without a model$/m)
     const compacted = await run("--continue", "/compact keep the ports")

@@ -13,9 +13,10 @@ const PLAN: CompactionPlan = {
   fixed: 24_100,
   restored: ["carried facts", "file: packages/core/src/layers/4-compaction/facts/facts-properties.test.ts"],
   added: 5_000,
-  summary: { tokens: 3_000, is: "expected" },
+  summary: { tokens: 3_000, is: "expected", earlier: 2 },
   tokensBefore: 167_000,
   expectedAfter: 33_000,
+  between: [32_100, 34_500],
   isWorthIt: true,
   dollars: 0.1234,
 }
@@ -32,7 +33,8 @@ test("L4-24 a plan: what is summarised, kept and added, tokens, cost, the routes
                       carried facts
                       file:
                       packages/core/src/layers/4-compaction/facts/facts-properties.test.ts
-    tokens            167,000 now, about 33,000 afterwards
+    tokens            167,000 now, about 33,000 afterwards (32,100 to 34,500,
+                      judging by 2 earlier summaries)
     cost              about $0.1234 for the summary
     routes, in order  by the model, from its cache; by the model
     "
@@ -52,6 +54,19 @@ test("L4-24 the figures of a plan add up on the screen, before and after", () =>
     expect(summarised + kept + fixed).toBe(read(/^tokens +([\d,]+) now/m))
     expect(fixed + keptAfter + summary + added).toBe(read(/now, about ([\d,]+) afterwards/))
   }
+})
+
+test("L4-24 a plan says whether its size is known or judged, and by what", () => {
+  const tokensOf = (plan: Partial<CompactionPlan>) =>
+    planLines({ ...PLAN, ...plan }, 200).find((line) => line.startsWith("tokens"))
+  const written = { summary: { tokens: 3_000, is: "written" }, between: [33_000, 33_000] } as const
+  const judged = { summary: { tokens: 3_000, is: "expected", earlier: 0 } } as const
+  expect(tokensOf(judged)).toMatch(/about 33,000 afterwards \(32,100 to 34,500, judging by usual summaries\)$/)
+  expect(tokensOf({ summary: { ...judged.summary, earlier: 1 } })).toMatch(/judging by 1 earlier summary\)$/)
+  const known = "167,000 now, 33,000 afterwards, known exactly: "
+  expect(tokensOf({ ...written, routes: ["notes"] })).toContain(`${known}the notes are the summary`)
+  expect(tokensOf({ ...written, routes: ["offline"] })).toContain(`${known}the summary is quoted`)
+  expect(tokensOf(written)).toContain(`${known}the summary is written`)
 })
 
 test("the cost where no model is asked, and where no price is known", () => {

@@ -82,12 +82,19 @@ export interface CompactionPlan {
   readonly restored: readonly string[]
   /** The size of that. */
   readonly added: number
-  /** Its size with the text around it. `expected`: what is left room for, as a model has not written it yet. */
-  readonly summary: { readonly tokens: number; readonly is: "written" | "expected" }
+  /**
+   * Its size with the text around it. `expected`: no model has written it yet. Then it is judged by this many earlier summaries of the
+   * conversation, or with 0 of them by the length that the model is asked for.
+   */
+  readonly summary:
+    | { readonly tokens: number; readonly is: "written" }
+    | { readonly tokens: number; readonly is: "expected"; readonly earlier: number }
   /** The summary, where a model was asked for it. Give it to `compact` to take exactly this one. */
   readonly written?: PlannedSummary
   readonly tokensBefore: number
   readonly expectedAfter: number
+  /** The least and the most that it may be. Both are `expectedAfter` where the summary is written. */
+  readonly between: readonly [least: number, most: number]
   /** Whether that is enough. A compaction that gains too little is refused. */
   readonly isWorthIt: boolean
   /** Price of the model call by the first route. Absent where there is no call or no known price. */

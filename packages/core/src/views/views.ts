@@ -79,7 +79,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 30 // increase it whenever the shape or the rules of a state change
+const CHECKPOINT_VERSION = 31 // increase it whenever the shape or the rules of a state change
 
 const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
 const WAITING_LONG = 100 // entries: from here on it is worth a slice of work between turns

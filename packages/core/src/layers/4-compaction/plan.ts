@@ -7,19 +7,24 @@ import { costOf } from "../../tokens/price.ts"
 import type { CompactionPlan, RouteName } from "../compaction-order.ts"
 import { askAndCheck, checkFor, FIRST, isWanting } from "./check/check.ts"
 import type { Cut } from "./cut.ts"
-import { type Carried, carried, expectedSummary, tokensIn } from "./restore/carried.ts"
+import { type Carried, carried, roomForSummary, tokensIn } from "./restore/carried.ts"
 import type { Situation } from "./situation.ts"
+import { WORDS_PER_TOKEN } from "./summarise/direct.ts"
 import type { Route, RouteInput } from "./summarise/route.ts"
+import { recordOf } from "./summarise/shared.ts"
 import { weigh } from "./weigh.ts"
 
 /** Routes that cost nothing: the plan takes their real summary. */
-const FREE: ReadonlySet<RouteName> = new Set(["notes", "offline"])
+const FREE: ReadonlySet<string> = new Set<RouteName>(["notes", "offline"])
+const LEAST_SHARE = 1 / 4 // of what is asked for: a first summary by the simulator had 0.3 to 0.9 of it, a recorded one 0.6 and more
+const FRAME = 250 // tokens of the text around a summary, and of what the check adds
 
 interface OpenRoute {
   readonly route: Route | undefined
   readonly cut: Cut
   readonly after: Carried
-  readonly isWritten: boolean
+  /** Absent where the summary is written. */
+  readonly expected?: ReturnType<typeof expectedSummary>
 }
 
 export async function planOf(situation: Situation, routes: readonly Route[]): Promise<CompactionPlan> {
@@ -33,9 +38,11 @@ export async function planOf(situation: Situation, routes: readonly Route[]): Pr
     if (isOpen) open.push(route.name)
   }
   first ??= await unwritten(quiet, { route: undefined, cut: situation.cut })
-  const { route, cut, after, isWritten } = first
+  const { route, cut, after, expected } = first
   const figures = figuresOf(situation, first)
-  const dollars = isWritten ? undefined : priceOf(route, situation, first)
+  const dollars = expected && priceOf(route, situation, first)
+  const { least = after.summary, most = after.summary } = expected ?? {}
+  const withSummary = (tokens: number) => figures.expectedAfter + Math.round(tokens) - after.summary
   return {
     trigger: order.trigger,
     kind: cut.kind,
@@ -54,10 +61,14 @@ export async function planOf(situation: Situation, routes: readonly Route[]): Pr
     fixed: figures.fixed,
     restored: after.attachments.map(titleOf),
     added: figures.added,
-    summary: { tokens: after.summary, is: isWritten ? "written" : "expected" },
+    summary: {
+      tokens: after.summary,
+      ...(expected ? { is: "expected", earlier: expected.earlier } : { is: "written" }),
+    },
     ...(order.written ? { written: order.written } : {}),
     tokensBefore: context.size.tokens,
     expectedAfter: figures.expectedAfter,
+    between: [withSummary(least), withSummary(most)],
     isWorthIt: after.tokens <= context.size.tokens * (1 - situation.figures.progress),
     ...(dollars === undefined ? {} : { dollars }),
   }
@@ -89,7 +100,7 @@ async function opened(situation: Situation, route: Route): Promise<OpenRoute | u
   })
   if (outcome.kind !== "summary" || (isWanting(outcome) && !situation.order.written)) return undefined
   const weighed = await weigh(situation, { route, outcome })
-  return weighed.kind === "weighed" ? { route, cut: weighed.cut, after: weighed.after, isWritten: true } : undefined
+  return weighed.kind === "weighed" ? { route, cut: weighed.cut, after: weighed.after } : undefined
 }
 
 const inputFor = (situation: Situation): RouteInput => ({
@@ -99,8 +110,24 @@ const inputFor = (situation: Situation): RouteInput => ({
 })
 
 async function unwritten(situation: Situation, { route, cut }: Pick<OpenRoute, "route" | "cut">): Promise<OpenRoute> {
-  const after = await carried({ situation, cut, summary: expectedSummary(situation, cut) })
-  return { route, cut, after, isWritten: false }
+  const expected = expectedSummary(situation, cut)
+  const after = await carried({ situation, cut, summary: expected.tokens })
+  return { route, cut, after, expected }
+}
+
+/** Tokens of the summary that a model will write: as many as its last two here had, which it takes in. The first has what is asked for. */
+function expectedSummary(situation: Situation, cut: Cut) {
+  const { compactions, estimator } = situation.context.views
+  const most = situation.figures.summary + FRAME
+  const written = compactions.summaries.filter(({ route }) => !FREE.has(route))
+  const sizes = written.map(({ measure }) => Math.min(most, estimator.tokens(measure)))
+  const { words = Number.POSITIVE_INFINITY } = recordOf({ ...situation, cut })
+  const asked = Math.min(roomForSummary(situation, cut), words / WORDS_PER_TOKEN)
+  const last = sizes.at(-1)
+  if (last === undefined) return { tokens: asked, least: asked * LEAST_SHARE, most, earlier: 0 }
+  const wider = 1 + 1 / sizes.length // a recorded second one had 0.86 to 1.19 of the first, a quoted one up to 1.7
+  const [least, largest] = [Math.min(...sizes) / wider, Math.max(...sizes) * wider]
+  return { tokens: (last + (sizes.at(-2) ?? last)) / 2, least, most: Math.min(most, largest), earlier: sizes.length }
 }
 
 /** A fork and the API itself read from the cache; a call of its own sends its messages uncached. */

@@ -1,7 +1,8 @@
-/** The compactions view: how often the conversation was compacted, the size after the last time, and the failures since. */
+/** The compactions view: how often the conversation was compacted, the size after the last time, its newest summaries, and the failures since. */
 
 import { isBoundaryEntry, isDecision } from "../../journal/entries.ts"
-import { isSyntheticError, type Uuid } from "../../messages/messages.ts"
+import { contentOf, isSyntheticError, type Uuid } from "../../messages/messages.ts"
+import { type Measure, measureBlocks } from "../../tokens/measure.ts"
 import type { Projection } from "../projection.ts"
 
 export interface Compactions {
@@ -15,6 +16,10 @@ export interface Compactions {
   lastResponse?: string
   /** `tokensAfter` is absent where another program compacted. */
   last?: { readonly boundary: Uuid; readonly tokensAfter?: number }
+  /** The newest summaries, oldest first, with the text around them. `route` is how Strata came by one. */
+  summaries: readonly { readonly route: string; readonly measure: Measure }[]
+  /** The summary of a compaction that is not complete yet. */
+  summary?: Measure
   /** There was one that only saved money. */
   planned?: true
   /** The size of the context when a compaction was undone, until the next one. */
@@ -27,10 +32,12 @@ export interface Compactions {
   readonly ends: Map<Uuid, Uuid>
 }
 
+const SUMMARIES = 4 // enough to see how long they are
+
 export const compactions: Projection<Compactions> = {
   name: "compactions",
   scope: "path",
-  start: () => ({ count: 0, failures: 0, responses: 0, ends: new Map() }),
+  start: () => ({ count: 0, failures: 0, responses: 0, summaries: [], ends: new Map() }),
   apply(state, entry) {
     if (isDecision(entry)) {
       if (entry.subtype === "compaction-failed") state.failures++
@@ -42,6 +49,9 @@ export const compactions: Projection<Compactions> = {
       if (entry.subtype === "compacted") {
         if (entry.planned !== undefined) state.planned = true
         state.last = { boundary: entry.boundary, tokensAfter: entry.tokensAfter }
+        const written = state.summary ? [{ route: entry.route, measure: state.summary }] : []
+        state.summaries = [...state.summaries, ...written].slice(-SUMMARIES)
+        delete state.summary
         const kept = state.keepsOlder ? undefined : entry.kept.slice(state.head ?? 0).at(-1)
         if (kept !== undefined && entry.parentUuid !== null) state.ends.set(kept, entry.parentUuid)
       }
@@ -53,6 +63,9 @@ export const compactions: Projection<Compactions> = {
       state.head = entry.compactMetadata?.headMessages?.length ?? 0
       state.keepsOlder = entry.compactMetadata?.preservedMessages?.anchorUuid === entry.uuid
       delete state.undoneAt
+      delete state.summary
+    } else if (entry.type === "user" && entry.isCompactSummary) {
+      state.summary = measureBlocks(contentOf(entry))
     } else if (entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)) {
       const id = entry.message.id ?? entry.uuid
       if (id !== state.lastResponse) state.responses++

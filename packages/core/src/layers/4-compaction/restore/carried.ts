@@ -40,7 +40,7 @@ export async function carried({ situation, cut, summary }: ToCarry): Promise<Car
   const exact = typeof summary === "number" ? summary : views.estimator.block({ type: "text", text: summary })
   const size = Math.ceil(exact)
   // room for a usual summary is left in any case, so that a plan knows what follows it before the summary is written
-  const forSummary = Math.max(size, expectedSummary(situation, cut))
+  const forSummary = Math.max(size, roomForSummary(situation, cut))
   const kept = keptAfter(situation, cut)
   const unchanged = views.context.promptTokens + kept.tokens
   const facts = await carriedFacts(situation, cut, unchanged + forSummary)
@@ -85,7 +85,7 @@ const USUAL_SUMMARY = 3_000 // tokens of a model's summary, judging by recorded 
 const LARGEST_SHARE = 0.3 // of what it summarises, where that is short
 
 /** Tokens that are left for a summary. */
-export function expectedSummary(situation: Situation, { summarised }: Cut): number {
+export function roomForSummary(situation: Situation, { summarised }: Cut): number {
   return Math.min(USUAL_SUMMARY, situation.figures.summary, Math.ceil(tokensIn(summarised, situation) * LARGEST_SHARE))
 }
 

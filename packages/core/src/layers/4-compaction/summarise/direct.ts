@@ -139,7 +139,7 @@ export type SummaryOutcome = { readonly responses: readonly ModelResponse[] } & 
 const SURE_SHARE = 0.95 // of the room; the rest covers what the estimate misses
 const LEAST_ROOM = 400 // tokens; in a smaller window the provider decides
 const INSTRUCTIONS_SHARE = 1 / 4 // of the window's tokens, as characters for all instructions: they must leave room for the conversation
-const WORDS_PER_TOKEN = 0.6 // code and paths take more tokens than prose
+export const WORDS_PER_TOKEN = 0.6 // code and paths take more tokens than prose
 
 /**
  * A summary by a direct call: the route that works when the conversation's cache cannot be shared. Messages that fit the summariser's

@@ -13,7 +13,7 @@ import type { ModelResponse } from "../../../model/model.ts"
 import { limitsFrom } from "../../../model/stream-limits.ts"
 import { cacheState } from "../../2-microcompact/cache-state.ts"
 import { type Cut, cutAll, isEndOf, tailOf } from "../cut.ts"
-import { expectedSummary, tokensIn } from "../restore/carried.ts"
+import { roomForSummary, tokensIn } from "../restore/carried.ts"
 import type { Situation } from "../situation.ts"
 import { purposeOf, type Route, type RouteInput, type RouteOutcome } from "./route.ts"
 import { type ForkSurroundings, promptFor } from "./shared.ts"
@@ -131,7 +131,7 @@ export function costsLess(situation: Situation): boolean {
     message.type === "assistant" ? sentBlocks(message).filter(isThinking) : [],
   )
   const lost = facts.accepts.boundThinking ? views.estimator.blocks(thinking) : 0
-  const instructions = input * USUAL_INSTRUCTIONS + output * expectedSummary(situation, situation.cut)
+  const instructions = input * USUAL_INSTRUCTIONS + output * roomForSummary(situation, situation.cut)
   const own = cacheRead * (views.context.promptTokens + tokensIn(summarised, situation)) + instructions
   const fork = cacheRead * size.tokens + output * lost + instructions
   return own < fork * WORTH_IT
