@@ -17,7 +17,6 @@ import type { PausePrior } from "../views/cache/earlier-pauses.ts"
 import type { Views } from "../views/views.ts"
 import type { Trigger } from "./action-report.ts"
 import type { CompactionOrder, CompactionPlan, CompactionProgress, Refusal } from "./compaction-order.ts"
-import type { Tail } from "./planner/tail.ts"
 
 /** The layers of this package, and any name for a layer of your own. */
 export type LayerName =
@@ -117,6 +116,14 @@ export interface Layer {
 
 /** How far the next compaction has been prepared. */
 export type PreparedState = "not-begun" | "being-written" | "ready"
+
+/** What a compaction would keep verbatim after a summary. */
+export interface Tail {
+  /** Tokens that the summary does not cover. */
+  readonly tokens: number
+  /** The same as they would be kept: with long results shortened. */
+  readonly kept: number
+}
 
 /** The compaction that comes next. */
 export interface UpcomingCompaction {

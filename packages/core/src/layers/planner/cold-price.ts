@@ -7,9 +7,8 @@ import type { CacheLifetime } from "../../base/vocabulary.ts"
 import { costOf } from "../../tokens/price.ts"
 import { cacheState } from "../2-microcompact/cache-state.ts"
 import { clearedNext } from "../2-microcompact/microcompaction.ts"
-import type { LayerContext } from "../layer.ts"
+import type { LayerContext, Tail } from "../layer.ts"
 import { plannedCompaction } from "./compact-now.ts"
-import type { Tail } from "./tail.ts"
 
 /** Of a message without its answer, in dollars. */
 export interface ColdPrice {

@@ -13,11 +13,10 @@
 import { grouped } from "../../base/grouped.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { waitsAfterUndo } from "../4-compaction/situation.ts"
-import type { LayerContext } from "../layer.ts"
+import type { LayerContext, Tail } from "../layer.ts"
 import { openingOf } from "./opening.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
 import { priceNow } from "./prices.ts"
-import type { Tail } from "./tail.ts"
 
 export interface CompactionChoice {
   readonly compacts: boolean

@@ -7,10 +7,10 @@ import type { Message, Usage } from "../../messages/messages.ts"
 import { cacheCounts } from "../../views/cache/cache-break.ts"
 import type { Views } from "../../views/views.ts"
 import { cacheState } from "../2-microcompact/cache-state.ts"
-import type { LayerContext } from "../layer.ts"
+import type { LayerContext, Tail } from "../layer.ts"
 import { type MessageFold, SettledFold } from "../settled-fold.ts"
 import { type Prices, pricesOf } from "./prices.ts"
-import { NO_TAIL, type Tail } from "./tail.ts"
+import { NO_TAIL } from "./tail.ts"
 
 export interface Outlook {
   /** Tokens of the next request. */

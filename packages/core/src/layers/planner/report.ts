@@ -5,7 +5,7 @@ import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
 import { cacheState, lastUse } from "../2-microcompact/cache-state.ts"
 import { growthPerTurn } from "../2-microcompact/payback.ts"
-import type { LayerContext } from "../layer.ts"
+import type { LayerContext, Tail } from "../layer.ts"
 import {
   amountOf,
   compactsNow,
@@ -18,7 +18,6 @@ import {
 } from "./compact-now.ts"
 import { type PausePlan, pausePlan } from "./keep-warm.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
-import type { Tail } from "./tail.ts"
 
 export interface PlannerReport {
   readonly mode: PlannerMode

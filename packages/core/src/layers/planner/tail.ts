@@ -2,14 +2,7 @@
 import type { Uuid } from "../../messages/messages.ts"
 import { isSummary } from "../4-compaction/cut.ts"
 import { shownSizesIn, sizesIn } from "../4-compaction/situation.ts"
-import type { LayerContext } from "../layer.ts"
-
-export interface Tail {
-  /** Tokens that the text does not cover. */
-  readonly tokens: number
-  /** The same as they would be kept: with long results shortened. */
-  readonly kept: number
-}
+import type { LayerContext, Tail } from "../layer.ts"
 
 export const NO_TAIL: Tail = { tokens: 0, kept: 0 }
 
