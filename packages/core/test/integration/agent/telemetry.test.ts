@@ -32,6 +32,9 @@ import { fileTools } from "../../../src/tools/coding-tools.ts"
 import { defineTool } from "../../../src/tools/define-tool.ts"
 import { entriesOf } from "../../open.ts"
 import { scratchDirectory } from "../../tool-context.ts"
+import { compactingAgent, compactingSimulator, NOTES_OF } from "../compaction/compacting.ts"
+import { rounds } from "../layers/conversations.ts"
+import { ask } from "./agents.ts"
 
 const MODEL = "claude-opus-4-6"
 const SECRET = "the password is hunter2"
@@ -271,11 +274,13 @@ test("TEL-1, L4-4, LOOP-9 a layer's span says what set it off, what it cost, and
     "strata.spent.output_tokens": 10,
     "strata.spent.cache_read_tokens": 49_000,
   }
+  expect(layers[0]!.attributes).not.toHaveProperty(["strata.compaction.notes"])
   expect(layers.map(({ attributes }) => attributes)).toMatchObject([
     { "strata.trigger": "manual", "strata.source": "main", "strata.compaction.chained": false, ...spent },
     {
       ...{
         "strata.trigger": "reactive",
+        "strata.compaction.notes": "off",
         "strata.compaction.chained": true,
         "strata.compaction.responses": 1,
         ...spent,
@@ -283,6 +288,24 @@ test("TEL-1, L4-4, LOOP-9 a layer's span says what set it off, what it cost, and
       "strata.compaction.previous": layers[0]!.attributes["strata.compaction.id"],
     },
   ])
+})
+
+test("L4-5, TEL-1 a compaction says that the notes are its summary, what they cost, and what was compacted", async () => {
+  const { sim } = await compactingSimulator(rounds(40, 2_000), NOTES_OF("The words are read, one by one."))
+  const switches = { "compact-ahead": true, "clear-by-api": false, "clear-by-size": false }
+  const agent = await compactingAgent(sim, { window: 80_000, settings: { switches } })
+  await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+  await agent.close()
+  const [first] = spans.getFinishedSpans().filter(({ name }) => name === "strata.layer compaction")
+  expect(first!.attributes).toMatchObject({
+    "strata.compaction.route": "notes",
+    "strata.compaction.notes": "used",
+    "strata.prepared.requests": 1,
+    "strata.compacted.repeated_reads": 0,
+  })
+  const tokens = (kind: string) => Number(first!.attributes[`strata.compacted.tokens.${kind}`])
+  expect(tokens("tool_results")).toBeGreaterThan(20_000)
+  expect(tokens("human")).toBeGreaterThan(0)
 })
 
 async function openTraced({ exportContent = false } = {}) {
