@@ -1,6 +1,6 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
 import { type Agent, type AgentView, textOf } from "@strata/core"
-import { firstNotesAt, type PlannerReport } from "@strata/core/policy"
+import type { PlannerReport } from "@strata/core/policy"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "@strata/core/settings"
 import { summarise } from "../display/ledger.ts"
 import type { SessionAgent } from "../session.ts"
@@ -64,11 +64,8 @@ const plannedSize = (planned: PlannerReport["compaction"]): number | undefined =
 export function notesStateOf({ conversation: chat }: Agent): NotesState {
   const { path, tokens = 0, throughUuid } = chat.views.notes
   if (throughUuid === undefined) {
-    const { planner } = chat.settings.values
-    const { autoCompact } = chat.thresholds
-    const [first, early] = [figureOf(chat, "notes-first"), figureOf(chat, "compact-early")]
-    const from = firstNotesAt({ planner, autoCompact, first, early })
-    return switchOf(chat, "notes") ? { kind: "none", first: from } : { kind: "off" }
+    const first = Math.max(figureOf(chat, "notes-first"), plannedSize(chat.planner().compaction) ?? 0)
+    return switchOf(chat, "notes") ? { kind: "none", first } : { kind: "off" }
   }
   const messages = chat.views.context.storedMessages()
   const at = messages.findIndex(({ uuid }) => uuid === throughUuid)

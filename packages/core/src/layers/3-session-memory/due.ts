@@ -2,17 +2,17 @@
  * When the summary in the making is written. With the planner, when a compaction is foreseeable; what came since it is then worth an update
  * once keeping that verbatim costs more. Without the planner, notes follow the figures, so that they are always there.
  */
-import type { PlannerMode } from "../../base/vocabulary.ts"
+
 import type { Message, Uuid } from "../../messages/messages.ts"
 import type { Flags } from "../../settings/flags.ts"
-import { leadFor, paceOf, updateLead } from "../4-compaction/pace.ts"
+import { usageTotal } from "../../tokens/context-size.ts"
+import type { ContextView } from "../../views/context/context.ts"
 import type { LayerContext } from "../layer.ts"
-import { earlyFrom, mayPlan, preparesNow } from "../planner/compact-now.ts"
+import { mayPlan, preparesNow } from "../planner/compact-now.ts"
 import { pricesOf } from "../planner/prices.ts"
 import { tailAfter } from "../planner/tail.ts"
 import { callsIn, lastTurn } from "../position.ts"
 import type { Asked, Why } from "./draft.ts"
-import { isTimeForNotes, type NotesFigures, type WorkSinceLast } from "./triggers.ts"
 
 const GROWN = 1.1 // of the size at which it began to rest: then it is tried again
 const RISK = 2 // times what an update costs: about half of them come before the end of the conversation, or before another update
@@ -58,19 +58,7 @@ export const notesFigures = ({ figures }: Flags): NotesFigures => ({
   toolCalls: figures["notes-tool-calls"],
 })
 
-/** The size of the context from which notes are written. */
-export const firstNotesAt = ({ planner, first, early, autoCompact }: FirstNotes): number =>
-  planner === "off" ? first : Math.max(first, earlyFrom(early, autoCompact))
-
-export interface FirstNotes {
-  readonly planner: PlannerMode
-  /** The figures `notes-first` and `compact-early`. */
-  readonly first: number
-  readonly early: number
-  readonly autoCompact: number
-}
-
-/** By the figures: the context has grown, and a stretch of work is over. */
+/** By the figures: the context must have grown, and a stretch of work must be over. */
 export function dueByFigures(context: LayerContext, { draft }: Asked): Why | undefined {
   const { views, flags, size } = context
   const { throughUuid, contextTokens } = views.notes
@@ -102,3 +90,90 @@ export function workSince(
   }
   return { toolCalls, isCalling: lastTurn(messages).pieces.some((piece) => callsIn(piece).length > 0) }
 }
+
+export interface NotesMoment {
+  /** Tokens in the context now. */
+  readonly size: number
+  /** Tokens at the last update, or at the smallest size since; absent before the first. */
+  readonly sizeAtLast: number | undefined
+  readonly figures: NotesFigures
+  /** Called only once the context has grown, because it walks over the messages. `most`: more calls than these need not be counted. */
+  readonly work: (most: number) => WorkSinceLast
+}
+
+export interface NotesFigures {
+  readonly first: number
+  readonly growth: number
+  readonly toolCalls: number
+}
+
+export interface WorkSinceLast {
+  readonly toolCalls: number
+  /** Whether the last assistant turn called tools. */
+  readonly isCalling: boolean
+}
+
+export function isTimeForNotes({ size, sizeAtLast, figures, work }: NotesMoment): boolean {
+  if (sizeAtLast === undefined) return size >= figures.first
+  if (size - sizeAtLast < figures.growth) return false
+  const { toolCalls, isCalling } = work(figures.toolCalls)
+  return toolCalls >= figures.toolCalls || !isCalling
+}
+
+/** How fast a conversation grows while it is worked on, so that notes can be begun in time. */
+interface Pace {
+  readonly tokensPerSecond: number
+  readonly secondsPerTurn: number
+  /** Tokens of the largest of the latest steps. */
+  readonly largestStep: number
+}
+
+const RECENT = 11 // responses: the growth of the last ten turns
+const LONGEST_TURN = 60 // seconds: a longer gap is a pause of the person, and the work after it is as fast as before
+const USUAL_TURN = 10 // seconds, where no two responses have been seen
+
+export function paceOf(context: Pick<ContextView, "recentResponses">): Pace {
+  return paceIn(
+    context
+      .recentResponses(RECENT)
+      .map(({ timestamp, message }) => ({ at: Date.parse(timestamp) / 1_000, tokens: usageTotal(message.usage!) }))
+      .toReversed(),
+  )
+}
+
+/** Sizes of the context, oldest first. `at`: in seconds. */
+export function paceIn(sizes: readonly { readonly at: number; readonly tokens: number }[]): Pace {
+  const responses = sizes.slice(-RECENT)
+  const steps = responses.slice(1).map(({ at, tokens }, i) => ({
+    seconds: Math.min(LONGEST_TURN, Math.max(0, at - responses[i]!.at)),
+    tokens: Math.max(0, tokens - responses[i]!.tokens),
+  }))
+  const seconds = sum(steps.map((step) => step.seconds))
+  const secondsPerTurn = seconds > 0 ? seconds / steps.length : USUAL_TURN
+  const tokensPerTurn = steps.length > 0 ? sum(steps.map((step) => step.tokens)) / steps.length : 0
+  return {
+    secondsPerTurn,
+    tokensPerSecond: tokensPerTurn / secondsPerTurn,
+    largestStep: Math.max(0, ...steps.map((step) => step.tokens)),
+  }
+}
+
+const LEAST_LEAD = 0.1 // of the threshold: a single step can be large
+const LARGEST_LEAD = 0.35 // of it: earlier, the conversation often ends before the threshold, and too much comes after the summary
+const STEPS_OF_CAUTION = 1 // the largest of the latest ones: work comes in bursts (`npm run ahead-of-time`)
+
+interface Lead {
+  readonly autoCompact: number
+  /** That a summary takes. */
+  readonly seconds: number
+}
+
+/** Tokens before the threshold at which a summary begins. */
+export const leadFor = (pace: Pace, { autoCompact, seconds }: Lead): number =>
+  Math.min(autoCompact * LARGEST_LEAD, autoCompact * LEAST_LEAD + updateLead(pace, seconds))
+
+/** The same for an update: a text is there already, so only what the update itself needs. */
+export const updateLead = (pace: Pace, seconds: number): number =>
+  pace.tokensPerSecond * seconds + STEPS_OF_CAUTION * pace.largestStep
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

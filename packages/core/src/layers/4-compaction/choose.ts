@@ -28,7 +28,7 @@ export interface ToChoose {
   readonly routes: readonly Route[]
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
-  /** Takes only a summary that leaves no doubt. */
+  /** Takes only a summary that the check found nothing wrong with. */
   readonly isStrict?: boolean
 }
 
@@ -67,10 +67,8 @@ export async function choose({ situation, routes, instructions, isStrict = false
     const { found } = last
     if (signal.aborted) return { kind: "given-up", paid: paid() }
     if (found.kind === "passed") continue
-    const mayDoubt = route === routes.at(-1) && !isStrict
-    if (found.kind === "weighed" && (found.doubt === undefined || mayDoubt)) return { ...found, paid: paid() }
-    const why = found.kind === "weighed" ? found.doubt : failureOf(found).message
-    progress({ phase: "message", message: `Not compacted ${ROUTE_WORDS[route.name]}: ${why}` })
+    if (found.kind === "weighed") return { ...found, paid: paid() }
+    progress({ phase: "message", message: `Not compacted ${ROUTE_WORDS[route.name]}: ${failureOf(found).message}` })
   }
   if (isStrict) return { kind: "given-up", paid: paid() }
   return { ...(await bestOf(situation, tried)), paid: paid() }
@@ -130,14 +128,12 @@ function inSteps(report: (characters: number) => void): (characters: number) => 
   }
 }
 
-/** Where no route left no doubt: the first that is worth installing, then the best of those that the check found wanting. */
+/** The best of those that the check found wanting. */
 async function bestOf(
   situation: Situation,
   tried: readonly Tried[],
 ): Promise<Weighed | Failure | { readonly kind: "given-up" }> {
   const all = tried.map(({ found }) => found)
-  const doubtful = all.find((found) => found.kind === "weighed")
-  if (doubtful) return doubtful
   let failure = all.reduce<Failure>((before, found) => (found.kind === "passed" ? before : failureOf(found)), NO_ROUTE)
   const wanting = all.filter((found) => found.kind === "wanting")
   for (const given of wanting.toSorted(betterFirst)) {

@@ -34,8 +34,6 @@ export interface Weighed {
   /** The summary with the text around it. */
   readonly text: string
   readonly after: Carried
-  /** Why a later route may do better. */
-  readonly doubt?: string
 }
 
 export interface Failure {
@@ -55,13 +53,14 @@ export async function weigh(situation: Situation, { route, outcome }: Given): Pr
     return tooLarge(
       `it would leave ${grouped(after.tokens)} of ${grouped(context.size.tokens)} tokens, which saves too little`,
     )
-  const { text: summary, cut, audit, doubt = largeStill(situation, route, after) } = outcome
+  const large = largeStill(situation, route, after)
+  if (large !== undefined) return tooLarge(large)
+  const { text: summary, cut, audit } = outcome
   return {
     kind: "weighed",
     ...{ route, summary, cut, text, after },
     ...(signed ? { signed } : {}),
     ...(audit ? { audit } : {}),
-    ...(doubt === undefined ? {} : { doubt }),
   }
 }
 

@@ -11,10 +11,11 @@
  * a new request begins. It needs a size that a person would accept.
  */
 import { grouped } from "../../base/grouped.ts"
+import { isRequest } from "../../messages/messages.ts"
 import type { Flags } from "../../settings/flags.ts"
+import { cacheState } from "../2-microcompact/cache-state.ts"
 import { waitsAfterUndo } from "../4-compaction/situation.ts"
 import type { LayerContext, Tail } from "../layer.ts"
-import { openingOf } from "./opening.ts"
 import { type Outlook, outlookOf } from "./outlook.ts"
 import { priceNow } from "./prices.ts"
 
@@ -89,9 +90,7 @@ export const earlySize = ({
   flags,
   thresholds,
 }: Pick<LayerContext, "thresholds"> & { readonly flags: Flags }): number =>
-  earlyFrom(flags.figures["compact-early"], thresholds.autoCompact)
-
-export const earlyFrom = (figure: number, autoCompact: number): number => Math.min(figure, EARLY_SHARE * autoCompact)
+  Math.min(flags.figures["compact-early"], EARLY_SHARE * thresholds.autoCompact)
 
 const STILL_TO_COME = 0.5 // of the requests so far: what a conversation that is as long as this one still has, at least half the time
 
@@ -152,4 +151,27 @@ export function amountOf(tokens: number, context: LayerContext): string {
   return price && price.input > 0
     ? `$${((tokens * price.input) / 1_000_000).toFixed(2)}`
     : `as much as ${grouped(Math.round(tokens))} tokens of input`
+}
+
+/**
+ * `pause`: the cache is gone, so everything is written again in any case. `request`: someone asks for something new. `task`: the agent is
+ * at work on the last request.
+ */
+export type Opening = "pause" | "request" | "task"
+
+export function openingOf(context: LayerContext): Opening {
+  const cache = cacheState(context)
+  if (cache.state === "cold" && cache.why !== "no response yet") return "pause"
+  return beginsRequest(context) ? "request" : "task"
+}
+
+/** Whether a request came after the newest answer. */
+function beginsRequest({ views }: LayerContext): boolean {
+  const messages = views.context.journaledMessages()
+  for (let at = messages.length - 1; at >= 0; at--) {
+    const message = messages[at]!
+    if (message.type === "assistant") return false
+    if (isRequest(message)) return true
+  }
+  return false
 }

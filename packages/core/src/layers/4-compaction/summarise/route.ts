@@ -21,8 +21,6 @@ export type RouteOutcome =
       readonly kind: "summary"
       readonly text: string
       readonly cut: Cut
-      /** Why a later route may do better. */
-      readonly doubt?: string
       /** The API signed it. */
       readonly signed?: Signed
       /** No one wrote it: it is quoted from the conversation. */

@@ -3,8 +3,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { positionOf } from "../position.ts"
-import { workSince } from "./due.ts"
-import { isTimeForNotes, type NotesMoment } from "./triggers.ts"
+import { isTimeForNotes, type NotesMoment, workSince } from "./due.ts"
 
 const figures = { first: 10_000, growth: 5_000, toolCalls: 3 }
 const at = (
