@@ -169,8 +169,10 @@ export class Conversation implements AsyncDisposable {
    * compacts by itself, or the price is unknown. `tokens`: for another size, such as a compaction would leave.
    */
   coldPrice(tokens?: number): ColdPrice | undefined {
-    const { cacheLifetime: lifetime, layers, isOff } = this.#engine
-    return isOff ? undefined : coldPrice(this.#engine.context(), { lifetime, tokens, tail: layers.upcoming.tail })
+    const { layers, isOff } = this.#engine
+    if (isOff) return undefined
+    const lifetime = this.#engine.nextLifetime(tokens)
+    return coldPrice(this.#engine.context(), { lifetime, tokens, tail: layers.upcoming.tail })
   }
 
   /** Whether the summary of the next compaction is being written in the background, or is ready. */

@@ -269,6 +269,12 @@ export class Engine {
     return setting === "auto" ? lifetimeIn(this.views.cacheHistory.chosen) : setting
   }
 
+  /** The same with what the planner would decide now. `compacted`: the size after a compaction first. */
+  nextLifetime(compacted?: number): CacheLifetime {
+    const { cacheLifetime: setting } = this.parts.settings.values
+    return (setting === "auto" ? this.layers.nextLifetime(compacted) : undefined) ?? this.cacheLifetime
+  }
+
   /** From the model's window and the settings, and from what the server has shown. */
   get thresholds(): Thresholds {
     return this.thresholdsOf(this.named)

@@ -55,16 +55,17 @@ function asEarlier(sums: KeptSums | undefined): EarlierPauses | undefined {
 }
 
 /**
- * How long the caller asks the server to keep what it caches: by breakpoints in the options, or by what the requests of another program
- * wrote, where the conversation comes from one.
+ * How long the caller asks the server to keep what it caches: by breakpoints in the options, now or when the conversation began, or by what
+ * the requests of another program wrote, where the conversation comes from one.
  */
 export function askedLifetime(
   { system, tools, messages }: Pick<ConversationOptions, "system" | "tools" | "messages">,
-  { chosen, wroteForAnHour }: Pick<CacheHistory, "chosen" | "wroteForAnHour">,
+  { chosen, expected, begun, wroteForAnHour }: Pick<CacheHistory, "chosen" | "expected" | "begun" | "wroteForAnHour">,
 ): "5m" | "1h" | undefined {
   const marks = [...marksIn(system), ...marksIn(tools), ...marksIn(messages)]
   if (marks.length > 0) return marks.includes("1h") ? "1h" : "5m"
-  return chosen === undefined && wroteForAnHour ? "1h" : undefined
+  const isBrought = begun ? begun.forAnHour : chosen === undefined && wroteForAnHour
+  return expected === "asked" || isBrought ? "1h" : undefined
 }
 
 /** In blocks, tools and messages. Functions and other objects have none. */

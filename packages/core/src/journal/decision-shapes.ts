@@ -128,7 +128,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     open({ model: text(), address: text(), tokens: count, countsOutput: maybe(flag), isAssumed: maybe(flag) }),
   ],
   ["limit-forgotten", open({ model: text(), address: text() })],
-  ["cache-lifetime", open({ forPrompt: lifetime, forMessages: lifetime, why: text() })],
+  ["cache-lifetime", open({ forPrompt: lifetime, forMessages: lifetime, why: text(), expected: maybe(text()) })],
   [
     "agent-started",
     open({

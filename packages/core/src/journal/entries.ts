@@ -31,6 +31,8 @@ export interface ChosenLifetimes {
   readonly forMessages: "5m" | "1h"
 }
 
+export type ExpectedFrom = "asked" | "earlier"
+
 /** What Strata decided, as the journal has it. `subtype` says which kind. */
 export type Decision =
   /** What listing and resuming need. Written after the first message, after each boundary and on every change. */
@@ -184,7 +186,12 @@ export type Decision =
   /** What was learnt about a model at an address no longer counts. */
   | { readonly subtype: "limit-forgotten"; readonly model: string; readonly address: string }
   /** How long the planner asks the server to keep what later requests cache, and why in one sentence. */
-  | ({ readonly subtype: "cache-lifetime"; readonly why: string } & ChosenLifetimes)
+  | ({
+      readonly subtype: "cache-lifetime"
+      readonly why: string
+      /** An hour was expected to pay before any pause showed it: the caller asks for it, or it did in earlier conversations. */
+      readonly expected?: ExpectedFrom
+    } & ChosenLifetimes)
   /** A sub-agent begins. Its own journal is kept under this one, with the same id. */
   | ({ readonly subtype: "agent-started" } & AgentStart)
   /** A sub-agent has ended. `summary` is one line; the result itself is in its journal. */

@@ -3,6 +3,7 @@
  * The conversation writes them and the views follow. No layer knows another, and a layer that fails never breaks the conversation.
  */
 
+import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { Draft } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import type { ToolResult } from "../messages/blocks.ts"
@@ -110,6 +111,8 @@ export interface Layer {
   afterQuery?(context: LayerContext): Promise<Outcome | undefined>
   /** In a pause, shortly before the server forgets what was sent last, in the background. */
   beforeExpiry?(context: LayerContext): Promise<Outcome | undefined>
+  /** @internal How long the server would be asked to keep what a request caches that is sent now. `compacted`: its size after a compaction. */
+  nextLifetime?(context: LayerContext, compacted?: number): CacheLifetime
   /** What the request carries besides the conversation. Pure: equal views give equal bytes. */
   requestExtras?(context: LayerContext, sender: Sender): RequestExtras | undefined
 }

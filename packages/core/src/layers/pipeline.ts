@@ -4,7 +4,7 @@
  */
 import { reasonOf } from "../base/errors.ts"
 import type { FailureReason, LayerOutcome, Telemetry } from "../base/telemetry.ts"
-import type { RequestSource } from "../base/vocabulary.ts"
+import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import type { Draft } from "../journal/entries.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { RequestExtras } from "../messages/request.ts"
@@ -108,6 +108,12 @@ export class LayerPipeline {
       })
     }
     return hasDecided
+  }
+
+  /** How long the next request asks the server to keep what it caches, where a layer chooses that. */
+  nextLifetime(compacted?: number): CacheLifetime | undefined {
+    const layer = this.#parts.layers.find(({ nextLifetime }) => nextLifetime)
+    return layer?.nextLifetime?.(this.#parts.context(), compacted)
   }
 
   /** What the layers want the request to carry, merged. */

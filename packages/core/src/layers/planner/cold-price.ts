@@ -20,6 +20,7 @@ export interface ColdPrice {
 }
 
 interface ColdPriceInput {
+  /** What the next request asks for. */
   readonly lifetime: CacheLifetime
   /** What the next compaction would keep after its summary, where that is ready. */
   readonly tail: Tail | undefined
@@ -34,9 +35,15 @@ export function coldPrice(context: LayerContext, input: ColdPriceInput): ColdPri
   const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
   if ((isFull && context.compaction.auto) || plannedCompaction(context, input.tail) !== undefined) return undefined
   const tokens = input.tokens ?? Math.max(0, context.size.tokens - clearedNext(context))
-  const next = dollarsFor(context, { [input.lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m"]: tokens })
+  const next = dollarsFor(context, writesOf(tokens, context, input.lifetime))
   const later = dollarsFor(context, { cacheRead: tokens })
   return next === undefined || later === undefined ? undefined : { tokens, next, later }
+}
+
+function writesOf(tokens: number, { views }: LayerContext, lifetime: CacheLifetime): Partial<typeof NO_TOKENS> {
+  const prompt = Math.min(tokens, views.context.promptTokens)
+  const forAnHour = { "5m": 0, "prompt-1h": prompt, "1h": tokens }[lifetime]
+  return { cacheWrite1h: forAnHour, cacheWrite5m: tokens - forAnHour }
 }
 
 function dollarsFor({ facts }: LayerContext, counts: Partial<typeof NO_TOKENS>): number | undefined {

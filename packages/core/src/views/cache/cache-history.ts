@@ -6,7 +6,13 @@
  */
 import { NO_TOKENS, type TokenCounts } from "../../base/token-counts.ts"
 import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
-import { type ChosenLifetimes, type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
+import {
+  type ChosenLifetimes,
+  type Entry,
+  type ExpectedFrom,
+  isBoundaryEntry,
+  isDecision,
+} from "../../journal/entries.ts"
 import { type AssistantMessage, isSynthetic } from "../../messages/messages.ts"
 import { usableUsage } from "../../messages/usage.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
@@ -34,6 +40,10 @@ export interface CacheHistory {
   readonly pauses: Pauses
   /** How long the planner asks the server to keep what it caches, and why. Absent where it has not decided. */
   chosen: (ChosenLifetimes & { readonly why: string }) | undefined
+  /** Why it expected an hour to pay when the conversation began, if it did. */
+  expected: ExpectedFrom | undefined
+  /** At our own first request: the responses before it, and whether another program's last write lives for an hour. */
+  begun: { readonly turns: number; readonly forAnHour: boolean } | undefined
   /** The most expensive breaks, in the order they happened. */
   readonly breaks: CacheBreak[]
   readonly totals: Map<BreakCause, BreakTotal>
@@ -105,6 +115,8 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
       warmed: undefined,
       pauses: noPauses(),
       chosen: undefined,
+      expected: undefined,
+      begun: undefined,
       breaks: [],
       totals: new Map(),
       newestBreak: undefined,
@@ -117,13 +129,16 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
         const counts = usage ? cacheCounts(usage) : NO_TOKENS
         notePing(state.pauses, counts)
         state.warmed = { at: entry.timestamp, lifetime: entry.lifetime ?? "5m", tokens: cachedTokens(counts) }
-      } else if (isDecision(entry) && entry.subtype === "cache-lifetime")
+      } else if (isDecision(entry) && entry.subtype === "cache-lifetime") {
         state.chosen = { forPrompt: entry.forPrompt, forMessages: entry.forMessages, why: entry.why }
-      else if (isAnswer(entry)) noteAnswer(state, entry, overrides)
+        state.expected ??= entry.expected
+      } else if (isAnswer(entry)) noteAnswer(state, entry, overrides)
       else {
         if (entry.type === "user" && !entry.isSidechain && isTimed(entry))
           noteMessage(state.pauses, Date.parse(entry.timestamp))
         const change = isBoundaryEntry(entry) ? "compaction" : isDecision(entry) ? changeIn(entry) : undefined
+        if (isDecision(entry) && entry.subtype === "prompt-rendered" && entry.why === "start")
+          state.begun = { turns: state.turns, forAnHour: state.wroteForAnHour }
         if (change && !state.changes.includes(change)) state.changes.push(change)
       }
       return state

@@ -123,8 +123,9 @@ export function noteResponse(state: Pauses, response: PausedResponse): void {
   state.asked = undefined
 }
 
-/** With the pause that the newest message has ended. The response to it has not come yet. */
-export function withNewestPause({ withinHour, beyondHour, newest, asked }: Pauses): Pick<Effect, PauseKind> {
+/** With the pause that the newest message has ended, or one that comes now. The response to it has not come yet. */
+export function withNewestPause(pauses: Pauses, now: Date): Pick<Effect, PauseKind> {
+  const { withinHour, beyondHour, newest, asked = now.getTime() } = pauses
   const minutes = minutesBetween(newest?.at, asked)
   if (!newest || minutes <= FIVE_MINUTES) return { withinHour, beyondHour }
   const pause = { count: 1, tokens: cachedTokens(newest.counts) }
