@@ -5,7 +5,15 @@
 import { uuidFrom } from "../base/ids.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, toBlocks } from "../messages/blocks.ts"
-import type { AssistantMessage, CompactMetadata, Message, Usage, UserMessage, Uuid } from "../messages/messages.ts"
+import {
+  type AssistantMessage,
+  BOUNDARY_LINE,
+  type CompactMetadata,
+  type Message,
+  type Usage,
+  type UserMessage,
+  type Uuid,
+} from "../messages/messages.ts"
 import { present } from "./foreign-json.ts"
 
 /** The source of a message: `key` is unique in the conversation, `at` is its time. */
@@ -95,9 +103,7 @@ export class Chain {
       ...place,
       parentUuid: null,
       logicalParentUuid: parentUuid,
-      type: "system",
-      subtype: "compact_boundary",
-      content: "Conversation compacted",
+      ...BOUNDARY_LINE,
       compactMetadata: {
         trigger,
         preTokens,

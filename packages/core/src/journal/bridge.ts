@@ -5,7 +5,7 @@
  */
 
 import { damagedId, keyOf } from "../base/line-key.ts"
-import type { Uuid } from "../messages/messages.ts"
+import { BOUNDARY_LINE, type Uuid } from "../messages/messages.ts"
 import type { LostLine } from "./damage.ts"
 import {
   type BoundaryEntry,
@@ -180,13 +180,11 @@ export class Bridge {
     const uuids = compacted?.kept ?? lost.kept ?? []
     const anchorUuid = lost.keptFirst ? uuid : summary?.uuid
     return {
-      type: "system",
-      subtype: "compact_boundary",
+      ...BOUNDARY_LINE,
       uuid,
       parentUuid: null,
       logicalParentUuid: this.#parentOf(lost),
       timestamp: first.timestamp,
-      content: "Conversation compacted",
       compactMetadata: {
         trigger: compacted?.trigger ?? "auto",
         preTokens: compacted?.tokensBefore ?? 0,

@@ -117,6 +117,8 @@ export interface SystemMessage extends Placed {
   readonly type: "system"
   readonly subtype?: string
   readonly content?: string
+  /** How another program shows it. Boundaries of older journals have none. */
+  readonly level?: string
   /** At a boundary: the message before it, since `parentUuid` is `null` there. */
   readonly logicalParentUuid?: Uuid | null
   readonly compactMetadata?: CompactMetadata
@@ -169,6 +171,15 @@ export interface Boundary extends SystemMessage {
 }
 
 const BOUNDARY = "compact_boundary"
+
+/** What every boundary that we write begins with. Claude Code writes the same. */
+export const BOUNDARY_LINE = {
+  type: "system",
+  subtype: BOUNDARY,
+  content: "Conversation compacted",
+  isMeta: false,
+  level: "info",
+} as const
 const SYNTHETIC_MODEL = "<synthetic>"
 
 export function isBoundary(message: { readonly type: string; readonly subtype?: string }): message is Boundary {

@@ -3,6 +3,7 @@ import { inSlices } from "../../base/in-slices.ts"
 import type { Draft, MessageDraft } from "../../journal/entries.ts"
 import { compactionFigures } from "../../layers/4-compaction/figures.ts"
 import { factSteps } from "../../layers/4-compaction/restore/facts.ts"
+import { BOUNDARY_LINE } from "../../messages/messages.ts"
 import type { Engine } from "../engine.ts"
 
 const SHARE = 0.2 // of what follows a summary of ours: the caller has written one of its own, and pays for both
@@ -16,9 +17,7 @@ export async function callerBoundary(
   const facts = isSummary ? await factsOf(engine) : ""
   const [first, ...others] = drafts
   const boundary: MessageDraft = {
-    type: "system",
-    subtype: "compact_boundary",
-    content: "Conversation compacted",
+    ...BOUNDARY_LINE,
     compactMetadata: { trigger: "auto", preTokens: context.size().tokens, byCaller: true },
   }
   const record: readonly MessageDraft[] =

@@ -78,8 +78,8 @@ function answer({ message, uuid, requestId: named, isApiErrorMessage }: Assistan
 const isUnsigned = (block: Block): boolean =>
   isThinking(block) && block.type === "thinking" && (block.signature ?? "") === ""
 
-const systemBody = ({ subtype, content, compactMetadata }: Extract<Message, { type: "system" }>) =>
-  present({ type: "system", subtype, content: content ?? "", level: "info", compactMetadata })
+const systemBody = ({ subtype, content = "", isMeta = false, compactMetadata }: Extract<Message, { type: "system" }>) =>
+  present({ type: "system", subtype, content, isMeta, level: "info", compactMetadata })
 
 /** Older versions know what a compaction kept only as a run from one message to another. */
 function keptBy({ compactMetadata }: Boundary, messages: readonly Message[]) {

@@ -120,7 +120,7 @@ describe("BEY-17: a transcript for Claude Code", () => {
       ...[user("e", "This session is being continued.", { isCompactSummary: true }), user("f", "New")],
     ]
     const written = lines(exportTranscript({ ...about, entries }, { to: "claude-code" }).text)
-    expect(written[3]).toMatchObject({ parentUuid: null, logicalParentUuid: "c" })
+    expect(written[3]).toMatchObject({ parentUuid: null, logicalParentUuid: "c", isMeta: false, level: "info" })
     expect(written[3].compactMetadata.preservedSegment).toEqual({ headUuid: "b", anchorUuid: "e", tailUuid: "c" })
     expect(written[4]).toMatchObject({ parentUuid: "d", isCompactSummary: true })
     expect(written[5]).toMatchObject({ parentUuid: "e" })

@@ -6,7 +6,7 @@ import { inSlices } from "../../base/in-slices.ts"
 import type { CompactionFacts, DecisionDraft, Draft, MessageDraft } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { isThinking } from "../../messages/blocks.ts"
-import { contentOf, type Message, type SignedSummary, type Uuid } from "../../messages/messages.ts"
+import { BOUNDARY_LINE, contentOf, type Message, type SignedSummary, type Uuid } from "../../messages/messages.ts"
 import { referencesIn } from "../../messages/tool-references.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
@@ -246,10 +246,8 @@ function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryParts): 
   const anchorUuid = cut.kind === "from" ? boundary : summary // what the kept messages follow
   const last = cut.summarised.at(-1)
   return {
-    type: "system",
-    subtype: "compact_boundary",
+    ...BOUNDARY_LINE,
     uuid: boundary,
-    content: "Conversation compacted",
     compactMetadata: {
       trigger: facts.trigger,
       preTokens: facts.tokensBefore,

@@ -305,6 +305,15 @@ describe("a part of the conversation", () => {
     })
   })
 
+  test("L4-18 the boundary has the fields of Claude Code's, level and isMeta among them", async () => {
+    const { agent, second } = await talked()
+    await agent.conversation.compact({ range: { kind: "from", uuid: second } })
+    expect((await installed(agent)).boundary).toMatchObject({
+      ...{ type: "system", subtype: "compact_boundary", content: "Conversation compacted" },
+      ...{ isMeta: false, level: "info" },
+    })
+  })
+
   test("L4-16 a message that does not exist is named in the refusal, and nothing changes", async () => {
     const { agent } = await talked()
     await expect(agent.conversation.compact({ range: { kind: "from", uuid: "nobody" } })).rejects.toThrow(
