@@ -13,7 +13,7 @@ export const RESTING = initialState(
     model: "claude-opus-5-5",
     mode: "ask",
     percentLeft: 75,
-    isContextLow: false,
+    fill: "fine",
     dollars: 0.0123,
     isPriceIncomplete: false,
     turns: 3,

@@ -10,7 +10,7 @@ const STATUS = {
   model: "claude-opus-5-5",
   mode: "ask",
   percentLeft: 100,
-  isContextLow: false,
+  fill: "fine",
   dollars: 0,
   isPriceIncomplete: false,
   turns: 0,

@@ -5,11 +5,16 @@ import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "@strata/cor
 import { summarise } from "../display/ledger.ts"
 import type { SessionAgent } from "../session.ts"
 import type { CompactionState, NotesState } from "./memory-words.ts"
-import type { Item, QueuedInput, Status } from "./state.ts"
+import type { FillLevel, Item, QueuedInput, Status } from "./state.ts"
 
 /** Sub-agents that work at the moment. A teammate that waits for a message does not. */
 export const workingAgents = ({ team }: SessionAgent): readonly AgentView[] =>
   team?.list().filter(({ status }) => status === "running") ?? []
+
+const LEVELS: Readonly<Record<ReturnType<Agent["conversation"]["fill"]>["state"], FillLevel>> = {
+  ...{ fine: "fine", warning: "warning" },
+  ...{ compact: "error", blocked: "error" },
+}
 
 export function statusOf(agent: SessionAgent): Status {
   const { conversation: chat, model, mode, dreaming } = agent
@@ -20,7 +25,7 @@ export function statusOf(agent: SessionAgent): Status {
     model: model.name,
     mode,
     percentLeft,
-    isContextLow: state !== "fine",
+    fill: LEVELS[state],
     dollars,
     isPriceIncomplete: unpriced.length > 0,
     turns: byPurpose.find(({ purpose }) => purpose === "main")?.requests ?? 0,

@@ -80,11 +80,14 @@ export interface ToolOutcome {
   readonly ms: number
 }
 
+export type FillLevel = "fine" | "warning" | "error"
+
 export interface Status {
   readonly model: string
   readonly mode: PermissionMode
   readonly percentLeft: number
-  readonly isContextLow: boolean
+  /** `warning`: the window fills. `error`: the limit is reached, so the next request compacts, or nothing is sent. */
+  readonly fill: FillLevel
   readonly dollars: number
   /** A model without a known price was used. */
   readonly isPriceIncomplete: boolean

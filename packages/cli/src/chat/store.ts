@@ -13,7 +13,7 @@ const NO_CONVERSATION: Status = {
   model: "",
   mode: "ask",
   percentLeft: 100,
-  isContextLow: false,
+  fill: "fine",
   dollars: 0,
   isPriceIncomplete: false,
   turns: 0,

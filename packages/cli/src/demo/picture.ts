@@ -113,7 +113,7 @@ function windowPart(demo: DemoState, { style, width }: Room): Part[] {
   const state = {
     fine: style.green(`fine, compacts in ${left}`),
     warning: style.yellow(`past warning, compacts in ${left}`),
-    compact: style.yellow("compaction is due"),
+    compact: style.red("compaction is due"),
     blocked: style.red("full"),
   }[fill]
   const due = fill === "fine" || fill === "warning" ? `compacts in ${left}` : ""

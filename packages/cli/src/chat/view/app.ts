@@ -35,7 +35,8 @@ interface StatusLineProps {
 function StatusLine({ status, queued, hint }: StatusLineProps): ReactNode {
   const theme = useTheme()
   const columns = useColumns()
-  const colour = hint !== undefined || status.isContextLow ? theme.warning : theme.quiet
+  const byFill = { fine: theme.quiet, warning: theme.warning, error: theme.bad }
+  const colour = hint === undefined ? byFill[status.fill] : theme.warning
   const words = status.model === "" ? "" : statusWords(status, { queued, columns: columns - 1 }) // "": none is open yet
   const text = hint ?? words
   return h(Text, { ...colour, wrap: "truncate-end" }, ` ${text}`)

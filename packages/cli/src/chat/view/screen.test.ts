@@ -1,10 +1,11 @@
 /** The whole screen as text: 80 columns, no colours. */
 
+import { createRequire } from "node:module"
 import { PassThrough } from "node:stream"
 import { stripVTControlCharacters } from "node:util"
 import fc from "fast-check"
 import { render, renderToString } from "ink"
-import { expect, test } from "vitest"
+import { expect, onTestFinished, test } from "vitest"
 import { size } from "../../../../core/test/size.ts"
 import { widthOf } from "../../display/text.ts"
 import { editorWith } from "../editor.ts"
@@ -12,13 +13,14 @@ import { historyOf } from "../input-history.ts"
 import { type ChatState, initialState } from "../state.ts"
 import { Screen, statusWords, wordsFor } from "./app.ts"
 import { h } from "./element.ts"
+import { ThemeContext, themeFor } from "./theme.ts"
 
 const STATE = initialState(
   {
     model: "claude-opus-5-5",
     mode: "ask",
     percentLeft: 75,
-    isContextLow: false,
+    fill: "fine",
     dollars: 0.0123,
     isPriceIncomplete: false,
     turns: 3,
@@ -143,6 +145,25 @@ test("PERM-5 a command that waits for permission is shown once: in the dialog, n
   expect(shown.split("npm test")).toHaveLength(2)
   expect(shown.split("word")).toHaveLength(61)
   expect(shown).toContain("^^^^^ redirection")
+})
+
+test.each([
+  ["fine", "2"],
+  ["warning", "33"],
+  ["error", "31"],
+] as const)("WIN-4 the status line of a window whose fill is %s", async (fill, colour) => {
+  const { default: chalk } = await import(createRequire(import.meta.resolve("ink")).resolve("chalk"))
+  const { level } = chalk
+  onTestFinished(() => {
+    chalk.level = level
+  })
+  chalk.level = 1
+  const state = { ...STATE, status: { ...STATE.status, fill } }
+  const themed = h(ThemeContext.Provider, { value: themeFor(true) }, h(Screen, { state }))
+  const line = renderToString(themed, { columns: 80 })
+    .split("\n")
+    .find((each) => each.includes("% left"))
+  expect(line).toContain(`\u001b[${colour}m claude-opus-5-5`)
 })
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the screen's own sequences
