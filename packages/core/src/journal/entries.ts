@@ -31,8 +31,6 @@ export interface ChosenLifetimes {
   readonly forMessages: "5m" | "1h"
 }
 
-export type ExpectedFrom = "asked" | "earlier"
-
 /** What Strata decided, as the journal has it. `subtype` says which kind. */
 export type Decision =
   /** What listing and resuming need. Written after the first message, after each boundary and on every change. */
@@ -190,7 +188,7 @@ export type Decision =
       readonly subtype: "cache-lifetime"
       readonly why: string
       /** An hour was expected to pay before any pause showed it: the caller asks for it, or it did in earlier conversations. */
-      readonly expected?: ExpectedFrom
+      readonly expected?: "asked" | "earlier"
     } & ChosenLifetimes)
   /** A sub-agent begins. Its own journal is kept under this one, with the same id. */
   | ({ readonly subtype: "agent-started" } & AgentStart)

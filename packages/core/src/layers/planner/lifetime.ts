@@ -10,9 +10,9 @@
  * allows it. It is chosen only where that part is written again in any case, so a change never costs a cache. It ends at once where it no
  * longer pays.
  */
-import type { ChosenLifetimes, ExpectedFrom } from "../../journal/entries.ts"
+import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
-import { lifetimeIn } from "../../views/cache/cache-history.ts"
+import { type ExpectedFrom, lifetimeIn } from "../../views/cache/cache-history.ts"
 import { type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
 import { cacheState, lastUse } from "../2-microcompact/cache-state.ts"
 import type { Layer, LayerContext } from "../layer.ts"

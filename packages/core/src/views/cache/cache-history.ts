@@ -8,8 +8,8 @@ import { NO_TOKENS, type TokenCounts } from "../../base/token-counts.ts"
 import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
 import {
   type ChosenLifetimes,
+  type DecisionOf,
   type Entry,
-  type ExpectedFrom,
   isBoundaryEntry,
   isDecision,
 } from "../../journal/entries.ts"
@@ -20,6 +20,9 @@ import type { Projection } from "../projection.ts"
 import { cacheCounts, cachedTokens, isBreak, livesAnHour, paidAnew } from "./cache-break.ts"
 import { type BreakCause, type CacheChange, causeOf, changeIn } from "./cache-causes.ts"
 import { noPauses, noteMessage, notePing, noteResponse, type Pauses } from "./pauses.ts"
+
+/** Why an hour was expected to pay before any pause showed it. */
+export type ExpectedFrom = NonNullable<DecisionOf<"cache-lifetime">["expected"]>
 
 export interface CacheHistory {
   /** How many responses there were, including those without usage. */
