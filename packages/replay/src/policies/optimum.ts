@@ -2,7 +2,7 @@
  * A bound that knows the future. By dynamic programming over the rounds it finds the cheapest places to compact. In each pause it knows
  * whether keeping the cache warm pays. A compaction forgets nothing that is used again. Where nothing is cached, it needs no summary:
  * what is not used again is left out, which costs nothing there. It clears nothing in a warm cache, so clearing can be cheaper in a short
- * conversation.
+ * conversation. It writes whole summaries, so notes that are only updated can be cheaper by a little.
  */
 import type { TokenCounts } from "@strata/core"
 import { inputTokens, NO_TOKENS, weighCounts } from "@strata/core/base"

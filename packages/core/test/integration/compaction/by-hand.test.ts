@@ -594,60 +594,6 @@ describe("when the window is smaller than was thought", () => {
   })
 })
 
-describe("L4-28 ahead of time", () => {
-  const AHEAD = { switches: { notes: false, "compact-ahead": true, "clear-by-api": false, "clear-by-size": false } }
-
-  test.runIf(isWhole)("near the threshold the summary is prepared, and at the threshold it is ready", async () => {
-    const { sim, of } = await compactingSimulator(rounds(20, 4_000))
-    const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
-    const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
-    const made = await decisionsOf(agent, "compacted")
-    expect(new Set(made.map(({ prepared }) => prepared))).toEqual(new Set([true]))
-    // a call is either in the request for the summary or kept; the one that was still open then is both
-    const entries = await entriesOf(agent)
-    const before = entries.slice(
-      0,
-      entries.findIndex(({ type }) => type === "system"),
-    )
-    const callsOf = (blocks: readonly { readonly type: string }[]) =>
-      blocks.flatMap((block) => (block.type === "tool_use" && "id" in block ? block.id : []))
-    const callsIn = (found: typeof before) =>
-      found.flatMap((entry) => (entry.type === "assistant" ? callsOf(toBlocks(entry.message.content)) : []))
-    const kept = callsIn(before.filter(({ uuid }) => made[0]!.kept.includes(uuid)))
-    const shown = of("summary")[0]!.request.messages.flatMap(({ content }) => callsOf(content))
-    expect(kept.length).toBeGreaterThan(1)
-    expect(kept.filter((id) => shown.includes(id))).toEqual(shown.slice(-1))
-    expect([...new Set([...shown, ...kept])]).toEqual(callsIn(before))
-    expect(made).toHaveLength(ofType(events, "compacted").length)
-    expect(of("summary").length).toBeGreaterThanOrEqual(made.length)
-    expect(sim.log.every(({ status }) => status === 200)).toBe(true)
-  })
-
-  const told = (words: string) => ({
-    content: [{ type: "text" as const, text: `<summary>\n${words}\n</summary>` }],
-  })
-
-  test.runIf(isWhole)("a summary of an abandoned branch is dropped", async () => {
-    let count = 0
-    const { sim, of } = await compactingSimulator([...rounds(6, 4_000), ...rounds(15, 4_000)], {
-      summary: () => told(`This is summary ${++count} of the words that Grep found.`),
-    })
-    const agent = await compactingAgent(sim, { settings: AHEAD, window: 61_000 })
-    const watch = () => agent.conversation.settled()
-    await ask(agent, "Go.", { watch })
-    expect({ prepared: count, compacted: agent.conversation.views.compactions.count }).toEqual({
-      prepared: 1,
-      compacted: 0,
-    })
-    await agent.conversation.rewind(agent.conversation.views.context.storedMessages()[2]!.uuid)
-    await ask(agent, "Go on from here.", { watch })
-    expect(agent.conversation.views.compactions.count).toBeGreaterThan(0)
-    const sent = of("work").flatMap(({ request }) => textsOf(request))
-    expect(sent.filter((text) => text.includes("This is summary 1 of"))).toEqual([])
-    expect(sent.some((text) => text.includes("This is summary 2 of"))).toBe(true)
-  })
-})
-
 describe("a sub-agent", () => {
   test.runIf(isWhole)(
     "L4-21 its compaction cleans up its own state and leaves the main conversation's alone",

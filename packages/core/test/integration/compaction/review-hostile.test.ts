@@ -107,7 +107,7 @@ describe("the place of the notes", () => {
     async () => {
       let updates = 0
       const { sim } = await compactingSimulator(rounds(20, 4_000), {
-        notes: (turn) => NOTES_OF(`told at update ${updates + 1}`).notes!(turn),
+        notes: (turn) => NOTES_OF(`Grep said many words: told at update ${updates + 1}`).notes!(turn),
       })
       const where = project()
       const figures = { ...KEEPING.figures, "background-share": 100 }

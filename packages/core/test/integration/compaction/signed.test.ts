@@ -127,21 +127,6 @@ describe("L4-1, CACHE-6 where the work would lose its thinking, the API writes t
       expect(refusals(made)).toEqual([])
     },
   )
-
-  test.runIf(isWhole)(
-    "written ahead, it is installed while the work goes on; what came since keeps its thinking",
-    async () => {
-      const made = await scene(
-        { turns: 30 },
-        { window: 60_000, settings: { switches: { notes: false, "compact-ahead": true, "clear-by-api": false } } },
-      )
-      await ask(made.agent, "Find out what the words say.", { watch: () => made.agent.conversation.settled() })
-      await ask(made.agent, "Go on.", { watch: () => made.agent.conversation.settled() })
-      expect((await decisionsOf(made.agent, "compacted"))[0]).toMatchObject({ route: "server", prepared: true })
-      expect(await decisionsOf(made.agent, "thinking-dropped")).toEqual([])
-      expect(refusals(made)).toEqual([])
-    },
-  )
 })
 
 describe("L4-1 where it is refused", () => {

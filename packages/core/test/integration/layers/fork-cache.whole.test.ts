@@ -90,7 +90,7 @@ describe.each<Clearing>(["by-api", "by-size", "by-time"])("L7-1 forks of a long 
     const { sim, agent } = await cleared(by)
     const [notes, memory] = [await forksFor(agent, "notes"), await forksFor(agent, "memory")]
     expect(memory.length).toBeGreaterThanOrEqual(2) // one reads, one writes
-    expect(notes.length).toBeGreaterThanOrEqual(2)
+    expect(notes.length).toBeGreaterThanOrEqual(1)
     for (const usage of [...notes, ...memory]) expect(shareRead(usage)).toBeGreaterThan(LEAST_READ)
     const last = memory.slice(-2)
     expect(last.slice(1).map((usage) => usage.cache_read_input_tokens)).toEqual(last.slice(0, -1).map(cachedAfter))

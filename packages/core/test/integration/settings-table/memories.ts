@@ -40,7 +40,7 @@ const large: Tool = {
 
 /** A conversation of 12,000 tokens, then a query with three calls of 6,000 tokens each. How often the notes are updated. */
 const updates =
-  (see: (opened: Opened) => unknown = ({ of }) => of("notes").length / 2, options: SceneOptions = NOTES) =>
+  (see: (opened: Opened) => unknown = ({ of }) => of("notes").length, options: SceneOptions = NOTES) =>
   async (settings: SettingsInput) => {
     const opened = await scene(settings, {
       ...options,
@@ -84,7 +84,7 @@ const fromNotes =
   async (settings: SettingsInput) => {
     const waited: number[] = []
     const chat = await openCompacting({
-      ...{ summariser: summariser(), window: 100_000, earlier: [noted], settings },
+      ...{ summariser: summariser(), window: 100_000, earlier: [noted], settings: { planner: "off", ...settings } },
       compaction: {
         timing: { every: () => () => undefined, wait: async (ms) => void waited.push(ms) },
         notes: givenNotes(
