@@ -14,6 +14,7 @@ import {
   gainOf,
   LEAST_GAIN,
   leftBy,
+  openingOf,
   plannedCompaction,
 } from "./compact-now.ts"
 import { type PausePlan, pausePlan } from "./keep-warm.ts"
@@ -57,13 +58,14 @@ export function plannerReport(context: LayerContext, tail?: Tail): PlannerReport
 
 function decisionFor(context: LayerContext, tail: Tail): string {
   const outlook = outlookOf(context, tail)
+  const gain = Math.max(0, gainOf(outlook))
+  if (gain < LEAST_GAIN)
+    return `Nothing is compacted now: it would replace about ${grouped(gain)} tokens, and ${grouped(LEAST_GAIN)} are the least to gain.`
   const newer = tail.kept > 0 ? `, ${grouped(Math.round(tail.kept))} of them newer than its summary` : ""
   const would = `a compaction would leave about ${grouped(Math.round(leftBy(outlook)))} of ${grouped(outlook.context)} tokens${newer}`
-  if (gainOf(outlook) < LEAST_GAIN)
-    return `Nothing is compacted now: ${would}, and ${grouped(LEAST_GAIN)} are the least to gain.`
-  return plannedCompaction(context, tail) === undefined
-    ? `Nothing is compacted in the middle of a task: ${would}. Nothing is cleared where that would save less.`
-    : `The next request compacts: ${would}.`
+  if (plannedCompaction(context, tail) !== undefined) return `The next request compacts: ${would}.`
+  const why = openingOf(context) === "task" ? "in the middle of a task" : "now, because that does not pay yet"
+  return `Nothing is compacted ${why}: ${would}. Nothing is cleared where that would save less.`
 }
 
 const betweenRequests = (context: LayerContext): PlannedCompaction => ({
