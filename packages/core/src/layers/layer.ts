@@ -149,7 +149,7 @@ export interface Compactor extends Layer {
   /** How far the next one is, by the planner's prices. */
   upcoming?(context: LayerContext): UpcomingCompaction
   /** Drops the summary that is ready or being written. Returns whether there was one. */
-  drop?(): boolean
+  drop?(context: LayerContext): boolean
   /** A compaction was undone: what the layer remembers about it no longer holds. */
   undone?(): void
 }

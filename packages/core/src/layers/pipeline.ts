@@ -207,7 +207,7 @@ export class LayerPipeline {
   }
 
   dropPrepared(): boolean {
-    return this.#compactor?.drop?.() ?? false
+    return this.#compactor?.drop?.(this.#parts.context()) ?? false
   }
 
   /** A compaction was undone. */

@@ -111,7 +111,8 @@ export class DraftHolder {
   readonly #writer: Writer
   #draft: Draft = NONE
   #seconds = USUAL_SECONDS
-  #wishes: string | undefined
+  /** What hooks want of the next update. */
+  wishes: string | undefined
   /** What it has cost since it was installed. */
   #paid: readonly JournalDraft[] = []
 
@@ -151,7 +152,7 @@ export class DraftHolder {
     if (this.#draft.state === "writing") return
     const { promise: done, resolve } = Promise.withResolvers<void>()
     const work: Work = { startedAt: context.now, done, stop: new AbortController() }
-    const wishes = this.#wishes
+    const { wishes } = this
     const end = (event: DraftEvent) => {
       if (this.running === work) this.#draft = next(this.#draft, event)
       resolve()
@@ -184,9 +185,8 @@ export class DraftHolder {
     })
   }
 
-  /** It could not be installed: an update comes first. `wishes`: what hooks want of it. */
-  unfit({ size }: LayerContext, wishes = this.#wishes): void {
-    this.#wishes = wishes
+  /** It could not be installed: an update comes first. */
+  unfit({ size }: LayerContext): void {
     this.#draft = next(this.#draft, { is: "unfit", size: size.tokens })
   }
 
@@ -198,12 +198,12 @@ export class DraftHolder {
   }
 
   /** Someone does not want it now. Returns whether there was one. */
-  drop(): boolean {
+  drop({ size }: LayerContext): boolean {
     const { state } = this.#draft
     this.running?.stop.abort() // what it has cost is counted
-    if (state === "ready")
-      this.#draft = next(this.#draft, { is: "refused", why: "dropped", size: Number.POSITIVE_INFINITY })
-    return state === "ready" || state === "writing"
+    if (state !== "ready" && state !== "writing") return false
+    this.#draft = next(this.#draft, { is: "refused", why: "dropped", size: size.tokens })
+    return true
   }
 
   /** Follows the journal: a boundary, an undo or a rewind ends what was written for other messages. */

@@ -62,7 +62,6 @@ export const notesFigures = ({ figures }: Flags): NotesFigures => ({
 export function dueByFigures(context: LayerContext, { draft }: Asked): Why | undefined {
   const { views, flags, size } = context
   const { throughUuid, contextTokens } = views.notes
-  if (draft.state === "resting" && draft.since === Number.POSITIVE_INFINITY) return undefined
   const tried = draft.state === "resting" ? draft.since : undefined
   const isDue = isTimeForNotes({
     size: size.tokens,

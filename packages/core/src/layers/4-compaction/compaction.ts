@@ -52,8 +52,8 @@ export function compaction(options: CompactionOptions): Compactor {
       const made = await fromNotes(draft, begun(context, order))
       if (made || context.signal.aborted) return made
       if (isForced) return compact(context, order)
-      // this request writes the cache again: after its answer the update reads from it
-      if (draft.state(context) === "not-begun" && cacheState(context).state !== "cold") draft.begin(context, "near")
+      // this request writes a cold cache again: after its answer the update reads from it
+      if (cacheState(context).state !== "cold") draft.follow(context, "answered")
       return undefined
     },
 
@@ -65,7 +65,7 @@ export function compaction(options: CompactionOptions): Compactor {
     },
 
     upcoming,
-    drop: () => notes?.draft.drop() ?? false,
+    drop: (context) => notes?.draft.drop(context) ?? false,
 
     /** Files that were restored are no longer in view. A read that is in view again was forgotten: the file is read once more. */
     undone() {
@@ -114,7 +114,8 @@ export function compaction(options: CompactionOptions): Compactor {
     const { blocked, wishes } = await allowed(situation)
     if (blocked) return blocked
     if (wishes !== text.wishes) {
-      draft.unfit(context, wishes)
+      draft.wishes = wishes
+      draft.unfit(context)
       return undefined
     }
     return install(situation, choice, { isPrepared: true, paidBefore: draft.installed(), notes: "used" })

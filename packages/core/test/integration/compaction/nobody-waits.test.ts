@@ -130,6 +130,14 @@ describe("L4-28, L4-35 nobody waits", () => {
     expect(JSON.stringify(await resumed.conversation.prepare())).toBe(sent)
   })
 
+  test("where no notes come, they are not asked for with every request: they rest until the context has grown by a tenth", async () => {
+    const { sim, of } = await compactingSimulator(rounds(24, 1_000), { notes: () => "Not now." })
+    const agent = await compactingAgent(sim, { settings: AHEAD, window: 60_000 })
+    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+    expect(of("notes").length).toBeGreaterThan(1)
+    expect(of("notes").length).toBeLessThan(8)
+  })
+
   test("a conversation that was only opened is not compacted: it says what is due, and your message begins it", async () => {
     const { sim, of } = await compactingSimulator(rounds(14, 2_000))
     const clock = manualClock()
