@@ -228,4 +228,4 @@ const isSame = (text: Text, found: Text | undefined): boolean =>
 
 const isSpent = (draft: JournalDraft): boolean => draft.type === "strata" && draft.subtype === "spent"
 
-export const boundaryOf = ({ views }: LayerContext): Uuid | undefined => views.compactions.last?.boundary
+export const boundaryOf = (context: LayerContext): Uuid | undefined => context.views.compactions.last?.boundary

@@ -41,7 +41,8 @@ export type BranchNotes =
 /** The name of the stored copy. Equal notes have the same name. */
 export const keptName = (text: string): string => `notes-${hash("sha256", text, "hex")}.md`
 
-export async function notesOfBranch({ views, journal }: LayerContext): Promise<BranchNotes> {
+export async function notesOfBranch(context: LayerContext): Promise<BranchNotes> {
+  const { views, journal } = context
   const text = await journal.readNotes().catch(() => undefined) // a link, a pipe, not text, no permission: it makes no difference here
   if (text === undefined) return { state: "none" }
   const { kept, inFile } = views.notes

@@ -120,6 +120,7 @@ function notesWriter(options: Extractor, write: WriteNotes): Writer {
       const { draft } = asked
       if (draft.state === "resting" && draft.why === "no-model") return undefined
       if (followsFigures(context)) {
+        if (draft.state === "ready" && draft.text.unfit > 0) return "unfit" // a compaction waits for it
         const why = dueByFigures(context, asked)
         return why && isAffordable(context) ? why : undefined
       }

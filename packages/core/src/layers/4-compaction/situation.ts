@@ -78,7 +78,8 @@ export function situationWith(
 /** Of each message once: the text of a long conversation takes a while to measure. */
 const measured = new WeakMap<LayerContext["views"]["estimator"], WeakMap<Message, Measure>>()
 
-export function sizesIn({ views: { estimator } }: LayerContext): TokensOf {
+export function sizesIn(context: LayerContext): TokensOf {
+  const { estimator } = context.views
   const known = measured.get(estimator) ?? new WeakMap<Message, Measure>()
   measured.set(estimator, known)
   return (message) => {

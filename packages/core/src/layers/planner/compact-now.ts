@@ -98,8 +98,8 @@ const STILL_TO_COME = 0.5 // of the requests so far: what a conversation that is
  * Whether a summary that no one may come back to is worth its risk: if the conversation goes on for half as long as it is now, it pays.
  * Most conversations end soon, so near the start that is never so. Where one was used already, the conversation is a long one.
  */
-export function mayRisk({ views }: LayerContext, outlook: Outlook): boolean {
-  if (views.compactions.count > 0) return true
+export function mayRisk(around: LayerContext, outlook: Outlook): boolean {
+  if (around.views.compactions.count > 0) return true
   const { context, left, responses, prices } = outlook
   const { price } = compactsNow({ ...outlook, isCold: false })
   return STILL_TO_COME * responses * prices.read * (context - left) >= price + prices.read * context

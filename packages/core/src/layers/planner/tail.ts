@@ -21,8 +21,8 @@ export function tailAfter(context: LayerContext, through: Uuid): Tail | undefine
   return { tokens, kept }
 }
 
-export const isSinceBoundary = ({ views }: LayerContext, uuid: Uuid): boolean =>
-  placeOf(views.context.storedMessages(), uuid) !== undefined
+export const isSinceBoundary = (context: LayerContext, uuid: Uuid): boolean =>
+  placeOf(context.views.context.storedMessages(), uuid) !== undefined
 
 function placeOf(messages: ReturnType<LayerContext["views"]["context"]["storedMessages"]>, uuid: Uuid) {
   for (let at = messages.length - 1; at >= 0; at--) {
