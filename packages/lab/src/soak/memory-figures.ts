@@ -3,9 +3,9 @@ import type { BreakCause, CacheBreakTotal as BreakTotal, Memory, RequestPurpose 
 import type { LedgerSummary } from "../../../core/src/views/ledger/ledger.ts"
 import type { SoakWatch } from "./watch.ts"
 
-/** Percent of the spend: the default of background-share, and the 8 that notes may cost, with one update beyond it in a short run. */
-const MOST_SHARES = { memory: 5, notes: 10 } as const
-const MEMORY_WORK = ["notes", "memory"] as const satisfies readonly Purpose[]
+/** Percent of the spend: the default of background-share. Notes are the summaries of compactions, and part of their price. */
+const MOST_SHARES = { memory: 5 } as const
+const MEMORY_WORK = ["memory"] as const satisfies readonly Purpose[]
 /** Breaks with a cause other than memory: the context was made smaller, or the person was away for longer than the cache lives. */
 const OTHER_CAUSES: ReadonlySet<BreakCause> = new Set(["compaction", "clearing", "hour-over", "five-minutes-over"])
 
