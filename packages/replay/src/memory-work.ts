@@ -1,5 +1,5 @@
 /**
- * What forks cost beside a replayed conversation, which they read from the cache. The layer's own rules say when memories are due and what
+ * What forks of a replayed conversation cost, which they read from the cache. The layer's own rules say when memories are due and what
  * they may take. What such a fork would have written is not known, so it changes nothing else.
  */
 import type { LayerContext, TokenCounts } from "@strata/core"
@@ -7,7 +7,7 @@ import { NO_TOKENS } from "@strata/core/base"
 import { extractionSpent, isWorthExtracting } from "@strata/core/memory"
 import { backgroundBudget } from "@strata/core/policy"
 
-/** Besides what a fork reads of the conversation: its own prompt and its answer, in tokens. */
+/** Tokens of a fork that are not the conversation: its own prompt and its answer. */
 export interface Fork {
   readonly prompt: number
   readonly answer: number
@@ -38,7 +38,7 @@ export class MemoryWork {
   }
 }
 
-/** `read`: what the fork's request finds in the cache, and what it sends besides. */
+/** `read`: what the fork's request finds in the cache, and what else it sends. */
 export function forkCounts({ prompt, answer }: Fork, { cacheRead, input }: TokenCounts): TokenCounts {
   return { ...NO_TOKENS, cacheRead, input: input + prompt, output: answer }
 }

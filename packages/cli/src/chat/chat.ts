@@ -347,7 +347,9 @@ export class Chat implements CommandTarget {
     const { isBusy } = this.#work
     this.#work.interrupt()
     if (isBusy || !this.agent.conversation.dropPrepared()) return isBusy || isPreparing
-    this.notice("The prepared summary was dropped. Another is written when a compaction is due.")
+    this.notice(
+      "The prepared summary was dropped. The notes are updated again once the conversation has grown by a tenth.",
+    )
     return true
   }
 

@@ -2,7 +2,6 @@
  * When the summary in the making is written. With the planner, when a compaction is foreseeable; what came since it is then worth an update
  * once keeping that verbatim costs more. Without the planner, notes follow the figures, so that they are always there.
  */
-
 import type { Message, Uuid } from "../../messages/messages.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { usageTotal } from "../../tokens/context-size.ts"
@@ -18,7 +17,7 @@ const GROWN = 1.1 // of the size at which it began to rest: then it is tried aga
 const RISK = 2 // times what an update costs: about half of them come before the end of the conversation, or before another update
 const STAYS = 20 // requests that a kept message is sent with, until the compaction after that
 
-/** What a request for the text costs besides the conversation, in tokens. */
+/** Tokens of a request for the text that are not the conversation. */
 export interface Writing {
   readonly prompt: number
   readonly answer: number
@@ -128,7 +127,7 @@ interface Pace {
 }
 
 const RECENT = 11 // responses: the growth of the last ten turns
-const LONGEST_TURN = 60 // seconds: a longer gap is a pause of the person, and the work after it is as fast as before
+const MAX_TURN_SECONDS = 60 // a longer gap is a pause of the person, and the work after it is as fast as before
 const USUAL_TURN = 10 // seconds, where no two responses have been seen
 
 export function paceOf(context: Pick<ContextView, "recentResponses">): Pace {
@@ -144,7 +143,7 @@ export function paceOf(context: Pick<ContextView, "recentResponses">): Pace {
 export function paceIn(sizes: readonly { readonly at: number; readonly tokens: number }[]): Pace {
   const responses = sizes.slice(-RECENT)
   const steps = responses.slice(1).map(({ at, tokens }, i) => ({
-    seconds: Math.min(LONGEST_TURN, Math.max(0, at - responses[i]!.at)),
+    seconds: Math.min(MAX_TURN_SECONDS, Math.max(0, at - responses[i]!.at)),
     tokens: Math.max(0, tokens - responses[i]!.tokens),
   }))
   const seconds = sum(steps.map((step) => step.seconds))
@@ -157,8 +156,8 @@ export function paceIn(sizes: readonly { readonly at: number; readonly tokens: n
   }
 }
 
-const LEAST_LEAD = 0.1 // of the threshold: a single step can be large
-const LARGEST_LEAD = 0.35 // of it: earlier, the conversation often ends before the threshold, and too much comes after the summary
+const MIN_LEAD = 0.1 // of the threshold: a single step can be large
+const MAX_LEAD = 0.35 // of it: earlier, the conversation often ends before the threshold, and too much comes after the summary
 const STEPS_OF_CAUTION = 1 // the largest of the latest ones: work comes in bursts (`npm run ahead-of-time`)
 
 interface Lead {
@@ -169,7 +168,7 @@ interface Lead {
 
 /** Tokens before the threshold at which a summary begins. */
 export const leadFor = (pace: Pace, { autoCompact, seconds }: Lead): number =>
-  Math.min(autoCompact * LARGEST_LEAD, autoCompact * LEAST_LEAD + updateLead(pace, seconds))
+  Math.min(autoCompact * MAX_LEAD, autoCompact * MIN_LEAD + updateLead(pace, seconds))
 
 /** The same for an update: a text is there already, so only what the update itself needs. */
 export const updateLead = (pace: Pace, seconds: number): number =>

@@ -1,7 +1,7 @@
 /**
  * The notes as the store keeps them. They belong to the person: they are read as they are, made from the template where they are missing, and
  * never overwritten, unless they hold only what we noted on a branch that was left. All branches share one text; every update stores a
- * copy beside the journal, and after going back the notes of this branch come from there. If someone has edited the text since, the edit
+ * copy next to the journal, and after going back the notes of this branch come from there. If someone has edited the text since, the edit
  * stays.
  */
 import { hash } from "node:crypto"

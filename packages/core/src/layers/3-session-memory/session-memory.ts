@@ -8,6 +8,7 @@ import { grouped } from "../../base/grouped.ts"
 import { MissingKeyError } from "../../model/errors.ts"
 import { isOffline } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
+import { compactionFigures } from "../4-compaction/figures.ts"
 import { type BudgetAnswer, backgroundBudget, forkSpent, spendingOf } from "../background-budget.ts"
 import { type ShareOfDay, settled, takeShare } from "../daily-limit.ts"
 import { dollarsFor, expectedDollars } from "../dollars-for.ts"
@@ -33,7 +34,7 @@ export interface SessionMemory extends Layer {
 
 const NOTES_SHARE = 8 // percent of the conversation's spend that notes by the figures may take
 const UNLIMITED = 100 // percent
-const UPDATE = { prompt: 1_500, answer: 900 } // tokens besides the notes themselves, as `npm run soak` measures them
+const UPDATE = { prompt: 1_500, answer: 900 } // tokens, without the notes themselves
 
 /** `write`: in place of a fork of the conversation. */
 export function sessionMemory(options: Extractor, write?: WriteNotes): SessionMemory {
@@ -184,8 +185,12 @@ const forkWriter =
   (options: Extractor): WriteNotes =>
   async (context, wishes) => {
     const { views, journal, thresholds, signal, flags } = context
-    const { "notes-section-limit": section, "notes-limit": most, "summary-budget": budget } = flags.figures
-    const limits = { section, total: flags.planner === "off" ? most : Math.min(most, budget) } // the planner expects a summary
+    const { "notes-section-limit": section, "notes-limit": most } = flags.figures
+    // the planner expects a summary, which is shorter in a small window
+    const limits = {
+      section,
+      total: flags.planner === "off" ? most : Math.min(most, compactionFigures(context).summary),
+    }
     const path = journal.notesPath
     // now, and not when it became due: it may have gone on. The request is taken at the same moment, before anything is awaited
     const { throughUuid, openCalls } = positionOf(views.context.storedMessages())

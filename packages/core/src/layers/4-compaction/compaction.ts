@@ -9,7 +9,7 @@ import { cacheState } from "../2-microcompact/cache-state.ts"
 import type { DraftHolder } from "../3-session-memory/draft.ts"
 import type { CompactionOrder, Refusal } from "../compaction-order.ts"
 import type { Compactor, LayerContext, Outcome, Tail, UpcomingCompaction } from "../layer.ts"
-import { gainOf, LEAST_GAIN, mayPlan, openingOf, plannedCompaction, worthOfCompaction } from "../planner/compact-now.ts"
+import { gainOf, MIN_GAIN, mayPlan, openingOf, plannedCompaction, worthOfCompaction } from "../planner/compact-now.ts"
 import { outlookOf } from "../planner/outlook.ts"
 import { isSinceBoundary, NO_TAIL, tailAfter } from "../planner/tail.ts"
 import { type Choice, choose } from "./choose.ts"
@@ -94,7 +94,7 @@ export function compaction(options: CompactionOptions): Compactor {
     if (kept === undefined || !mayPlan(context) || isBlockedByHook)
       return { state: state === "ready" ? "not-begun" : state, isNow: false }
     const outlook = outlookOf(context, kept)
-    if (gainOf(outlook) < LEAST_GAIN) return { state: "not-begun", tail: kept, isNow: false }
+    if (gainOf(outlook) < MIN_GAIN) return { state: "not-begun", tail: kept, isNow: false }
     const worth = worthOfCompaction(outlook, context.flags.figures["expected-turns"])
     return { state, tail: kept, isNow: dueNow(context) !== undefined, worth }
   }

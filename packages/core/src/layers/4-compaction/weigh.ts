@@ -8,7 +8,7 @@ import type { FailureReason } from "../../base/telemetry.ts"
 import type { AuditFigures } from "../../journal/entries.ts"
 import type { SignedSummary } from "../../messages/messages.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
-import { LEAST_GAIN } from "../planner/compact-now.ts"
+import { MIN_GAIN } from "../planner/compact-now.ts"
 import type { CheckedSummary } from "./check/check.ts"
 import { type Cut, isEndOf, tailOf } from "./cut.ts"
 import { type Carried, carried } from "./restore/carried.ts"
@@ -100,7 +100,7 @@ function largeStill({ order, figures }: Situation, route: Route, after: Carried)
 /** The largest context that is worth it. */
 export function mostAfter({ context, order, figures, limits }: Situation, { mustReachThreshold }: Route): number {
   const size = context.size.tokens
-  const gain = order.planned === undefined ? 0 : LEAST_GAIN
+  const gain = order.planned === undefined ? 0 : MIN_GAIN
   const worthIt = Math.min(size * (1 - figures.progress), size - gain)
   return mustReachThreshold ? Math.min(worthIt, limits.autoCompact - 1) : worthIt
 }

@@ -30,13 +30,13 @@ export interface CompactionChoice {
 const SUMMARY = 4_000 // tokens that a model writes: the budget of a summary
 const REREAD = 6_000 // tokens that are read again after a compaction, judging by recorded conversations
 const MORE_REQUESTS = 2 // for reading them
-export const LEAST_GAIN = 20_000 // tokens: for less the conversation is not interrupted
-const LEAST_RESPONSES = 5 // since the last boundary: where nothing is cached, the rule alone would compact with nearly every request
+export const MIN_GAIN = 20_000 // tokens: for less the conversation is not interrupted
+const MIN_RESPONSES = 5 // since the last boundary: where nothing is cached, the rule alone would compact with nearly every request
 
 export function compactsNow(outlook: Outlook): CompactionChoice {
   const { rent, responses, prices } = outlook
   const price = Math.max(0, prices.output * SUMMARY + priceOfChange(outlook))
-  const isWorthIt = gainOf(outlook) >= LEAST_GAIN && responses >= LEAST_RESPONSES
+  const isWorthIt = gainOf(outlook) >= MIN_GAIN && responses >= MIN_RESPONSES
   return { compacts: isWorthIt && rent >= price, rent, price, isWorthIt }
 }
 

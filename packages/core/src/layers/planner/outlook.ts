@@ -31,7 +31,7 @@ export interface Outlook {
 
 export const USUAL_LEFT = 12_000 // tokens of summary, facts and newest exchanges, judging by recorded conversations
 
-/** `tail`: what a compaction would keep besides what is usual. */
+/** `tail`: what a compaction would keep in addition to what is usual. */
 export function outlookOf(context: LayerContext, tail = NO_TAIL): Outlook {
   const { views, size } = context
   const prices = pricesOf(context)
@@ -51,7 +51,7 @@ export function outlookOf(context: LayerContext, tail = NO_TAIL): Outlook {
   }
 }
 
-/** What the last compaction left besides the prompt, or what is usual where that is less: it may have kept a long tail. `first`: what the API counted right after it. */
+/** What the last compaction left without the prompt, or what is usual where that is less: it may have kept a long tail. `first`: what the API counted right after it. */
 function leftAfter({ context, compactions }: Views, first: number | undefined): number {
   const { tokensAfter: expected } = compactions.last ?? {}
   const tokensAfter = expected === undefined ? undefined : Math.min(expected, first ?? expected)

@@ -12,8 +12,8 @@ import {
   costsMoney,
   earlySize,
   gainOf,
-  LEAST_GAIN,
   leftBy,
+  MIN_GAIN,
   openingOf,
   plannedCompaction,
 } from "./compact-now.ts"
@@ -59,8 +59,8 @@ export function plannerReport(context: LayerContext, tail?: Tail): PlannerReport
 function decisionFor(context: LayerContext, tail: Tail): string {
   const outlook = outlookOf(context, tail)
   const gain = Math.max(0, gainOf(outlook))
-  if (gain < LEAST_GAIN)
-    return `Nothing is compacted now: it would replace about ${grouped(gain)} tokens, and ${grouped(LEAST_GAIN)} are the least to gain.`
+  if (gain < MIN_GAIN)
+    return `Nothing is compacted now: it would replace about ${grouped(gain)} tokens, and ${grouped(MIN_GAIN)} are the least to gain.`
   const newer = tail.kept > 0 ? `, ${grouped(Math.round(tail.kept))} of them newer than its summary` : ""
   const would = `a compaction would leave about ${grouped(Math.round(leftBy(outlook)))} of ${grouped(outlook.context)} tokens${newer}`
   if (plannedCompaction(context, tail) !== undefined) return `The next request compacts: ${would}.`
