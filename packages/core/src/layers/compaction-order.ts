@@ -33,6 +33,8 @@ export interface CompactionOrder {
   readonly attempt?: number
   /** The limits to fit, where they are not the conversation's own: those of a model to switch to. */
   readonly target?: Thresholds
+  /** Tokens of all that is left besides system prompt and tools. Where that cannot be reached, nothing changes and the least is said. */
+  readonly budget?: number
   /** Shown the summary before it takes effect. What it resolves with is used in its place; nothing, or an empty text, cancels. */
   readonly review?: (written: WrittenSummary) => Promise<string | undefined>
   /** Why the planner compacts before the window is full, in one sentence. */

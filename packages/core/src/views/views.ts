@@ -25,6 +25,7 @@ import { type MemoriesKept, memories } from "./record/memories.ts"
 import { type Names, names } from "./record/names.ts"
 import { type NotesTaken, notes } from "./record/notes.ts"
 import { type Results, results } from "./record/results.ts"
+import { type Statements, statements } from "./record/statements.ts"
 import { type UndoableDecisions, undoable } from "./record/undoable.ts"
 import { type Words, words } from "./record/words.ts"
 
@@ -33,6 +34,7 @@ export interface ViewStates {
   artifacts: Artifacts
   names: Names
   results: Results
+  statements: Statements
   frontier: Frontier
   ledger: Ledger
   archive: Archive
@@ -79,7 +81,7 @@ interface Checkpoint {
   readonly states: ViewStates
 }
 
-const CHECKPOINT_VERSION = 31 // increase it whenever the shape or the rules of a state change
+const CHECKPOINT_VERSION = 32 // increase it whenever the shape or the rules of a state change
 
 const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
 const WAITING_LONG = 100 // entries: from here on it is worth a slice of work between turns
@@ -98,7 +100,7 @@ export class Views {
     this.estimator = createEstimator(options.family, from?.context.calibration)
     this.context = new ContextView(this.estimator, from?.context, options)
     this.#projections = {
-      ...{ words, artifacts, names, results, frontier, archive, compactions, notes },
+      ...{ words, artifacts, names, results, statements, frontier, archive, compactions, notes },
       ...{ memories, agents, undoable, limits, followed },
       ledger: ledger(options.models),
       cacheHistory: cacheHistory(options.models),
@@ -109,6 +111,7 @@ export class Views {
       artifacts: artifacts.start(),
       names: names.start(),
       results: results.start(),
+      statements: statements.start(),
       frontier: frontier.start(),
       ledger: this.#projections.ledger.start(),
       archive: archive.start(),
@@ -136,6 +139,10 @@ export class Views {
   get results(): Results {
     this.#catchUp()
     return this.#states.results
+  }
+  get statements(): Statements {
+    this.#catchUp()
+    return this.#states.statements
   }
   get frontier(): Frontier {
     return this.#states.frontier

@@ -6,7 +6,7 @@ import { factSteps } from "../../layers/4-compaction/restore/facts.ts"
 import { BOUNDARY_LINE } from "../../messages/messages.ts"
 import type { Engine } from "../engine.ts"
 
-const SHARE = 0.2 // of what follows a summary of ours: the caller has written one of its own, and pays for both
+const SHARE = 0.5 // of what follows a summary of ours: the caller has written one of its own, and pays for both
 
 /** `isSummary`: the list goes on with the same work. Otherwise it has nothing to do with what was before. */
 export async function callerBoundary(
@@ -30,10 +30,7 @@ async function factsOf({ views, thresholds, parts, canRecall }: Engine): Promise
   const flags = parts.flags.current
   if (!flags.on["compact-facts"]) return ""
   const { facts } = compactionFigures({ flags, thresholds })
-  const limits = Object.fromEntries(Object.entries(facts).map(([name, most]) => [name, Math.floor(most * SHARE)]))
   // results are listed by their handles: without a tool for those, the caller's own summary has to do
-  const results = canRecall ? {} : { results: 0 }
-  return inSlices(
-    factSteps(views, { estimate: (text) => views.estimator.text(text), limits: { ...limits, ...results } }),
-  )
+  const options = { budget: Math.floor(facts * SHARE), hasRecall: canRecall }
+  return inSlices(factSteps(views, { estimate: (text) => views.estimator.text(text), ...options }))
 }

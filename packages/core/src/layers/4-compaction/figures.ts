@@ -2,8 +2,6 @@
 import type { Flags } from "../../settings/flags.ts"
 import type { LayerContext } from "../layer.ts"
 import type { KeepFigures } from "./cut.ts"
-import type { FactsLimits } from "./restore/facts.ts"
-import { FACTS_LIMITS } from "./restore/facts.ts"
 import { type RestoreLimits, restoreLimits } from "./restore/restore.ts"
 
 const USUAL_THRESHOLD = 167_000 // tokens: the figures are meant for a window of 200,000
@@ -14,7 +12,6 @@ const SUMMARY_SHARE = 1 / 8 // of the threshold, where even that is much
 const NEWEST_SHARE = 0.1 // of the conversation: a short one is still worth compacting
 const RESULT_SHARE = 1 / 2 // characters of a long result for each token of the budget: an eighth of it, so that several rounds fit
 const LEAST_RESULT = 400 // characters of a long result that stay in any case
-const LEAST_WORDS = 2_000 // tokens of the user's messages that stay in view whatever else there is
 
 export interface CompactionFigures {
   readonly keep: KeepFigures
@@ -27,9 +24,8 @@ export interface CompactionFigures {
   /** Tokens that the whole context should have at most after an automatic compaction, and with what is restored. */
   readonly target: number
   readonly restored: number
-  /** Tokens of the user's messages, where there is little room for facts. */
-  readonly leastWords: number
-  readonly facts: FactsLimits
+  /** Tokens of the record that follows a summary. */
+  readonly facts: number
   readonly restore: RestoreLimits
   /** Tokens of what hooks say after the boundary. */
   readonly hooks: number
@@ -59,8 +55,7 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
     extract: part(figures["cleared-extract-limit"]),
     target: Math.floor((autoCompact * figures["compact-to"]) / 100),
     restored: Math.floor((autoCompact * figures["restore-share"]) / 100),
-    leastWords: part(LEAST_WORDS),
-    facts: mapValues({ ...FACTS_LIMITS, names: figures["names-limit"] }, part),
+    facts: part(figures["record-limit"]),
     restore: { ...mapValues(restore, part), files: restore.files },
     hooks: part(HOOKS_LIMIT),
     failures: figures["compact-failures"],
@@ -71,7 +66,6 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
 const PLANNED_ROOM = 16_000 // tokens besides the prompt: what is left is read again with every request
 const PLANNED_RESTORED = 6_000 // the same with files that are shown again: more of them costs more than reading them once they are needed
 const PLANNED_NEWEST = 4_000 // tokens of the newest exchanges: they are used again soonest (`npm run lab`)
-const PLANNED_NAMES = 3_000 // tokens of exact names
 
 /** A compaction that is to save money comes early and often. It restores less, and keeps more of what is used again soon. */
 export function plannedFigures(
@@ -83,9 +77,23 @@ export function plannedFigures(
   return {
     ...figures,
     newest: { ...figures.newest, budget },
-    facts: { ...figures.facts, names: Math.max(figures.facts.names, Math.floor(PLANNED_NAMES * share)) },
     target: Math.min(figures.target, prompt + PLANNED_ROOM),
     restored: Math.min(figures.restored, prompt + PLANNED_RESTORED),
+  }
+}
+
+const BUDGET_SHARES = { newest: 0.3, summary: 0.3, facts: 0.35 } // of all that may be left: the text around a summary gets the rest
+
+/** What is left has at most so many tokens. Files get what the rest does not need. */
+export function figuresWithin(figures: CompactionFigures, budget: number, prompt: number): CompactionFigures {
+  const most = (tokens: number, share: number) => Math.min(tokens, Math.floor(budget * share))
+  return {
+    ...figures,
+    newest: { ...figures.newest, budget: most(figures.newest.budget, BUDGET_SHARES.newest) },
+    summary: most(figures.summary, BUDGET_SHARES.summary),
+    facts: most(figures.facts, BUDGET_SHARES.facts),
+    target: Math.min(figures.target, prompt + budget),
+    restored: Math.min(figures.restored, prompt + budget),
   }
 }
 
@@ -101,8 +109,7 @@ export function reducedFigures(
       budget: part(kept)(figures.newest.budget),
       result: Math.min(figures.newest.result, Math.max(LEAST_RESULT, part(kept)(figures.newest.result))),
     },
-    facts: mapValues(figures.facts, part(record)),
-    leastWords: part(record)(figures.leastWords),
+    facts: part(record)(figures.facts),
     restore: { ...mapValues(figures.restore, part(record)), files: figures.restore.files },
   }
 }

@@ -8,7 +8,7 @@ import { inSlices } from "../../base/in-slices.ts"
 import type { Refusal } from "../compaction-order.ts"
 import { appendixRoom } from "./check/check.ts"
 import { type CompactionFigures, reducedFigures } from "./figures.ts"
-import { carried, tokensIn } from "./restore/carried.ts"
+import { type Carried, carried, tokensIn } from "./restore/carried.ts"
 import {
   assess,
   type Begun,
@@ -45,21 +45,24 @@ export async function situationFor(begun: Begun): Promise<Situation | Refusal> {
 
 async function madeToFit(situation: Situation): Promise<Situation | Refusal> {
   const goals = goalsOf(situation)
-  let least = Number.POSITIVE_INFINITY
+  let least: Carried | undefined
   let fitting: Situation | undefined
   for (const step of mayShortenRecord(situation) ? STEPS : STEPS.filter(({ record }) => record === 1)) {
     const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
-    const { tokens } = await carried({ situation: tried, cut: tried.cut, summary: largestSummary(tried) })
-    if (tokens <= goals.wanted) return tried
-    if (tokens <= goals.most) fitting = tried
-    least = Math.min(least, tokens)
+    const after = await carried({ situation: tried, cut: tried.cut, summary: largestSummary(tried) })
+    if (after.tokens <= goals.wanted) return tried
+    if (after.tokens <= goals.most) fitting = tried
+    if (!least || after.tokens < least.tokens) least = after
   }
-  return fitting ?? noGain(situation, least)
+  return fitting ?? (situation.order.budget === undefined ? noGain : overBudget)(situation, least!)
 }
 
 /** By hand, while there is room, nothing is taken from the record: a few tokens fewer are not worth facts that go out of view. */
 const mayShortenRecord = ({ order, context, limits }: Situation): boolean =>
-  order.trigger === "auto" || order.target !== undefined || context.size.tokens >= limits.autoCompact
+  order.trigger === "auto" ||
+  order.target !== undefined ||
+  order.budget !== undefined ||
+  context.size.tokens >= limits.autoCompact
 
 interface Goals {
   /** The whole context afterwards, where that can be reached. */
@@ -78,7 +81,8 @@ function goalsOf({ context, figures, limits, order }: Situation): Goals {
   const roomy = limits.blocking - Math.floor(limits.window * LEAST_NEW_SHARE)
   const isByHand = order.trigger === "manual"
   const isForced = context.fill.state === "blocked" // little room is better than no request at all
-  const most = Math.min(worthIt, isByHand || isForced ? limits.blocking - 1 : roomy)
+  const budget = order.budget === undefined ? Number.POSITIVE_INFINITY : prompt + order.budget
+  const most = Math.min(worthIt, budget, isByHand || isForced ? limits.blocking - 1 : roomy)
   return {
     wanted: isByHand ? most : Math.min(most, limits.autoCompact - 1),
     most,
@@ -104,9 +108,21 @@ function largestSummary(situation: Situation): number {
   return figures.summary + appendixRoom(situation) + AROUND_SUMMARY
 }
 
-function noGain({ context, order }: Situation, least: number): Refusal {
+function overBudget({ context, order }: Situation, { tokens, summary, others, kept }: Carried): Refusal {
+  const prompt = context.views.context.promptTokens
+  const parts = `summary ${rounded(summary)}, record and files ${rounded(others - prompt)}, newest messages ${rounded(kept)}`
+  return {
+    kind: "refused",
+    why: "no-gain",
+    message: `A compaction cannot leave as little as ${grouped(order.budget!)} tokens here: the least is ${rounded(tokens - prompt)} (${parts}). Nothing was changed, and no model was asked. Allow more tokens.`,
+  }
+}
+
+const rounded = (tokens: number): string => grouped(Math.ceil(tokens))
+
+function noGain({ context, order }: Situation, least: Carried): Refusal {
   const size = grouped(context.size.tokens)
-  const after = grouped(Math.ceil(least))
+  const after = rounded(least.tokens)
   const prompt = grouped(Math.ceil(context.views.context.promptTokens))
   const instead =
     order.trigger === "manual"

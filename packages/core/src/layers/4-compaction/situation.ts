@@ -21,7 +21,7 @@ import {
   type TokensOf,
   withShortened,
 } from "./cut.ts"
-import { type CompactionFigures, compactionFigures, newestWithin, plannedFigures } from "./figures.ts"
+import { type CompactionFigures, compactionFigures, figuresWithin, newestWithin, plannedFigures } from "./figures.ts"
 import type { Surroundings } from "./surroundings.ts"
 
 /** What every step of a compaction has before it. */
@@ -47,7 +47,8 @@ export function assess({ context, order, around }: Begun): Situation | Refusal {
   const limits = order.target ?? context.thresholds
   const usual = compactionFigures({ flags: context.flags, thresholds: limits })
   const room = { prompt: context.views.context.promptTokens, autoCompact: limits.autoCompact }
-  const figures = order.planned === undefined ? usual : plannedFigures(usual, room)
+  const planned = order.planned === undefined ? usual : plannedFigures(usual, room)
+  const figures = order.budget === undefined ? planned : figuresWithin(planned, order.budget, room.prompt)
   const situation = situationWith({ context, order, around, limits }, figures)
   return refusalOf(situation, situation.cut) ?? situation
 }

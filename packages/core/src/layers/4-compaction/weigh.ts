@@ -101,6 +101,8 @@ function largeStill({ order, figures }: Situation, route: Route, after: Carried)
 export function mostAfter({ context, order, figures, limits }: Situation, { mustReachThreshold }: Route): number {
   const size = context.size.tokens
   const gain = order.planned === undefined ? 0 : MIN_GAIN
-  const worthIt = Math.min(size * (1 - figures.progress), size - gain)
+  const budget =
+    order.budget === undefined ? Number.POSITIVE_INFINITY : context.views.context.promptTokens + order.budget
+  const worthIt = Math.min(size * (1 - figures.progress), size - gain, budget)
   return mustReachThreshold ? Math.min(worthIt, limits.autoCompact - 1) : worthIt
 }

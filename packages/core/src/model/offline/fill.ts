@@ -6,9 +6,10 @@
  */
 
 import type { Steps } from "../../base/in-slices.ts"
+import type { SentenceKind } from "../../views/record/prose.ts"
 import { asEntry, code, fenced, quote, readEntries, type Section, unquote } from "./document.ts"
 import type { Facts, FileFact, Outcome } from "./facts.ts"
-import type { Said, Telling } from "./meaning.ts"
+import type { Said } from "./meaning.ts"
 import { headOf, sentencesOf } from "./text-parts.ts"
 import type { ToolCall } from "./timeline.ts"
 import { commandOf, fieldOf, pathOf, roleOf, type Todo } from "./toolbox.ts"
@@ -65,7 +66,7 @@ const FILLERS: readonly Filler[] = [
   },
   {
     about: /pending|open|remaining|to.?dos?\b/i,
-    fill: (facts) => openTodos(facts).map(sayTodo),
+    fill: (facts) => [...openTodos(facts).map(sayTodo), ...quotedAs(facts, ["open"])],
     share: 0.06,
     earlier: "replaced",
   },
@@ -220,13 +221,13 @@ function reviewFailure(entry: string, facts: Facts): string {
 
 /** What was decided and why, what did not work and what was found, as the assistant said it. */
 function saySolved(facts: Facts): string[] {
-  return [...sayFixed(facts), ...quotedAs(facts, ["decided", "dead end", "found"])]
+  return [...sayFixed(facts), ...quotedAs(facts, ["decision", "failure", "finding"])]
 }
 
-const quotedAs = ({ meaning }: Facts, tellings: readonly Telling[]): string[] =>
-  meaning.said.filter(({ telling }) => tellings.includes(telling)).map(saySaid)
+const quotedAs = ({ meaning }: Facts, kinds: readonly SentenceKind[]): string[] =>
+  meaning.said.filter(({ kind }) => kinds.includes(kind)).map(saySaid)
 
-const saySaid = ({ telling, words }: Said): string => `${telling}: ${quote(words)}`
+const saySaid = ({ kind, words }: Said): string => `${kind}: ${quote(words)}`
 
 function sayFixed(facts: Facts): string[] {
   return facts.fixed.map(({ what, reason }) => `${code(what)} failed: ${code(reason)}${PASSED_LATER}`)
@@ -255,12 +256,7 @@ function sayCall(call: ToolCall): string {
 function sayCurrent(facts: Facts): string[] {
   const doing = facts.todos.filter(({ status }) => status === "in_progress").map(sayTodo)
   const said = facts.lastText === undefined ? [] : [`last said: ${quote(facts.lastText)}`]
-  return [
-    ...doing,
-    ...quotedAs(facts, ["how far", "open"]).slice(-MOST_STATES),
-    ...facts.lastCalls.map(sayCall),
-    ...said,
-  ]
+  return [...doing, ...quotedAs(facts, ["progress"]).slice(-MOST_STATES), ...facts.lastCalls.map(sayCall), ...said]
 }
 
 function sayNext(facts: Facts): string[] {

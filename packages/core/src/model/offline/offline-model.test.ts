@@ -49,7 +49,7 @@ describe("BEY-6 the offline model", () => {
     expect({ model, stop_reason }).toEqual({ model: "strata-offline", stop_reason: "end_turn" })
     expect(text).toContain(`<summary>\n${ORIGIN}\n\n1. Primary Request and Intent:`)
     expect(text.match(/^\d\. .*:$/gm)).toHaveLength(9)
-    expect(text).toContain('decided: "I use 8443 instead of 8080 because the old one is taken."')
+    expect(text).toContain('decision: "I use 8443 instead of 8080 because the old one is taken."')
   })
 
   test("BEY-6 the same request gets the same response, byte for byte", async () => {

@@ -147,8 +147,8 @@ describe("BEY-6 extractive summaries of any messages", () => {
       says("不对，请保留日志。"),
       answers({ type: "text", text: "テストはまだ失敗しています。次に設定を直します。" }),
     ])
-    expect(summary).toContain('decided: "因为8080被占用，我决定使用8443。"')
-    expect(summary).toContain('found: "原因是旧服务还在运行。"')
+    expect(summary).toContain('decision: "因为8080被占用，我决定使用8443。"')
+    expect(summary).toContain('finding: "原因是旧服务还在运行。"')
     expect(summary).toContain('the user: "不对，请保留日志。"')
     expect(summary).toContain('open: "テストはまだ失敗しています。"')
     expect(summary).toContain('next: "次に設定を直します。"')

@@ -25,20 +25,40 @@ const LONGEST_REQUEST = 200 // characters
 export const summarise = (messages: readonly ReadMessage[], instructions = "", budget?: Budget): string =>
   atOnce(summarySteps(messages, instructions, budget))
 
-function* summarySteps(messages: readonly ReadMessage[], instructions: string, budget?: Budget): Steps<string> {
+function* summarySteps(
+  messages: readonly ReadMessage[],
+  instructions: string,
+  budget?: Budget,
+  shown?: string,
+): Steps<string> {
   const facts = yield* factSteps(yield* timelineSteps(messages))
-  return yield* writeSections({ sections: splitDocument(instructions), facts, budget })
+  return yield* writeSections({ sections: splitDocument(instructions), facts, budget, shown })
 }
 
-/** The same with what the conversation says about a person's request, before the sections: a later summary does not take it for one of them. */
-export function* summariseAbout(messages: readonly ReadMessage[], wanted: string, budget: Budget): Steps<string> {
+export interface SummaryAbout {
+  /** The person's request. */
+  readonly wanted: string
+  readonly budget: Budget
+  /** What stands next to the summary: it is not repeated, and a section that has nothing else is left out. */
+  readonly shown?: string
+}
+
+/**
+ * The same with what the conversation says about a person's request, before the sections: a later summary does not take it for one of them.
+ * Empty where nothing is left to say.
+ */
+export function* summariseAbout(
+  messages: readonly ReadMessage[],
+  { wanted, budget, shown }: SummaryAbout,
+): Steps<string> {
   const tokens = Math.min(budget.tokens * ASKED_SHARE, MOST_ASKED)
   const quotes = yield* quotesAbout(messages, wanted, { ...budget, tokens })
-  if (quotes.length === 0) return yield* summarySteps(messages, "", budget)
+  if (quotes.length === 0) return yield* summarySteps(messages, "", budget, shown)
   const request = headOf(wanted.trim().replaceAll(/\s+/g, " "), LONGEST_REQUEST)
   const opening = [`Asked for: ${quote(request)}. The conversation says:`, ...quotes.map((each) => `   - ${each}`)]
   const asked = `\n\n${opening.join("\n")}`
-  const rest = yield* summarySteps(messages, "", { ...budget, tokens: budget.tokens - budget.tokensOf(asked) })
+  const left = { ...budget, tokens: budget.tokens - budget.tokensOf(asked) }
+  const rest = yield* summarySteps(messages, "", left, shown)
   return `${ORIGIN}${asked}${rest.slice(ORIGIN.length)}`
 }
 
@@ -46,6 +66,7 @@ interface ToWrite {
   readonly sections: readonly Pick<Section, "title">[]
   readonly facts: Facts
   readonly budget?: Budget | undefined
+  readonly shown?: string | undefined
 }
 
 interface Filled {
@@ -55,14 +76,26 @@ interface Filled {
   readonly missing: number
 }
 
-export function* writeSections({ sections, facts, budget }: ToWrite): Steps<string> {
+export function* writeSections({ sections, facts, budget, shown }: ToWrite): Steps<string> {
   const titles = sections.length > 0 ? sections.map(({ title }) => title) : USUAL_TITLES
   const filled: Filled[] = []
   for (const title of titles) {
     yield
-    filled.push({ title, entries: yield* fillSteps(title, facts), missing: 0 })
+    const all = yield* fillSteps(title, facts)
+    const entries = shown === undefined ? all : all.filter((entry) => !isRepeated(entry, shown))
+    if (shown === undefined || entries.length > 0) filled.push({ title, entries, missing: 0 })
   }
+  if (filled.length === 0) return ""
   return budget ? yield* within(filled, budget) : render(filled)
+}
+
+const REASON = /`{1,3} failed: /
+
+/** Whether what it quotes is shown already. A file or a program by its name alone says nothing more; why something failed does. */
+function isRepeated(entry: string, shown: string): boolean {
+  const [, words] = labelled(entry)
+  if (words !== undefined) return shown.includes(words)
+  return entry.startsWith("`") && !REASON.test(entry)
 }
 
 function* within(filled: readonly Filled[], budget: Budget): Steps<string> {

@@ -2,16 +2,19 @@
  * Compaction for a conversation that someone else keeps: from an array of messages to what should stand in its next context. The newest
  * messages stay as they are; a text with a summary and the record takes the place of the others. Pure: equal arguments give equal results.
  */
+import { grouped } from "../../../base/grouped.ts"
 import { inSlices, type Steps } from "../../../base/in-slices.ts"
 import { anOption, checkOptions, InvalidOptionError, type OptionRules, oneOf } from "../../../base/options.ts"
 import { renderAttachment } from "../../../messages/attachments.ts"
 import { textOf } from "../../../messages/blocks.ts"
-import { isSentToModel, type Message, type Uuid } from "../../../messages/messages.ts"
+import { handleOf } from "../../../messages/handles.ts"
+import { isSentToModel, type Message } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
 import { findModel } from "../../../tokens/models.ts"
 import { type Cut, cutAll } from "../cut.ts"
-import { type FactsLimits, factSteps } from "../restore/facts.ts"
+import { factSteps } from "../restore/facts.ts"
+import { withinBudget } from "../summarise/budget.ts"
 import { asRead } from "../summarise/offline.ts"
 import { continuationText, summaryPrompt } from "../summarise/prompts.ts"
 import { readSummary } from "../summarise/summary-text.ts"
@@ -19,9 +22,9 @@ import { type CarryMessage, type Given, givenMessages } from "./given-messages.t
 import { type CarriedRecord, ConversationRecord } from "./record.ts"
 
 export interface CarryOptions {
-  /** Tokens of the record, the person's newest messages included. Rules and changed files are always named. Default 6,000. */
+  /** Tokens of everything that is left: text and kept messages. Default 10,000, and never more than there was. */
   readonly budget?: number
-  /** Tokens of the newest messages that stay as they are. Default 4,000. */
+  /** Tokens of the newest messages that stay as they are. Default 4,000, and at most 30% of the budget. */
   readonly keep?: number
   /** What the person wants to be kept in mind. */
   readonly instructions?: string
@@ -71,13 +74,18 @@ export interface Carried<M> {
   readonly record: CarriedRecord
   /** Estimates, without system prompt and tools. */
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
+  /** Where the budget could not be kept: rules, the open task and unread results are never cut. */
+  readonly overBudget?: { readonly budget: number; readonly least: number; readonly message: string }
   readonly state: CarriedState
 }
 
-const BUDGET = 6_000 // tokens of the record
+const BUDGET = 10_000 // tokens of everything
 const KEEP = 4_000 // tokens of the newest messages: they are used again soonest
+const KEEP_SHARE = 0.3 // of the budget
 const UNREAD = 20_000 // tokens of results that the model has not read yet: they stay whole
-const QUOTED_SUMMARY = 2_000 // tokens of a summary without a model: the record says the rest
+const SUMMARY_SHARE = 0.3 // of the budget, where the caller's model writes one
+const QUOTED_SHARE = 0.15 // where none does: the record says the rest
+const MAX_TRIES = 6
 const MODEL = "claude-opus-4-6"
 
 const OPTIONS: OptionRules<CarryOptions> = {
@@ -106,43 +114,109 @@ export async function carry<M extends CarryMessage>(
 ): Promise<Carried<M>> {
   checkOptions("carry", options, OPTIONS)
   if (!Array.isArray(messages)) throw new InvalidOptionError("messages", "carry() takes a list of messages first.")
-  const { before, signal } = options
-  const given = givenMessages(messages, before)
+  const { signal } = options
+  const given = givenMessages(messages, options.before)
   const estimator = createEstimator(findModel(options.model ?? MODEL).facts.family)
   const tokensOf = sizes(estimator)
   const record = await inSlices(recordSteps(given, options), { signal })
   const all = given.map(({ message }) => message).filter(isSentToModel)
-  const budget = { budget: options.keep ?? KEEP, tokensOf }
-  const cut = cutAll({ messages: all, tokensOf, newest: budget, figures: { least: 0, most: UNREAD, messages: 0 } })
   const sum = (some: readonly Message[]) => Math.ceil(some.reduce((tokens, message) => tokens + tokensOf(message), 0))
-  const held = new Set(cut.kept)
-  const kept = given.filter(({ message }) => held.has(message))
-  const tokens = { before: sum(all), kept: sum(cut.kept) }
-  if (!cut.summarised.some(({ type }) => type === "assistant"))
-    return {
-      ...{ messages, kept: messages, text: "", summary: "", facts: "", record: record.data },
-      tokens: { ...tokens, after: tokens.before, facts: 0, kept: tokens.before },
-      state: stateOf(record, given, { text: before?.text ?? "", summary: before?.summary ?? "" }),
-    }
+  const before = sum(all)
+  const budget = Math.min(options.budget ?? BUDGET, before)
+  const keep = Math.floor(Math.min(options.keep ?? KEEP, budget * KEEP_SHARE))
+  const cutFor = (newest: number) =>
+    cutAll({
+      ...{ messages: all, tokensOf, newest: { budget: newest, tokensOf } },
+      figures: { least: 0, most: UNREAD, messages: 0 },
+    })
+  const cut = cutFor(keep)
+  const asGiven = (): Carried<M> => ({
+    ...{ messages, kept: messages, text: "", summary: "", facts: "", record: record.data },
+    tokens: { before, after: before, facts: 0, kept: before },
+    state: stateOf(record, given, { text: options.before?.text ?? "", summary: options.before?.summary ?? "" }),
+  })
+  if (!cut.summarised.some(({ type }) => type === "assistant")) return asGiven()
   const estimate = (text: string) => estimator.text(text)
-  const summary = await summaryOf({ cut, given, estimate }, options)
-  const content = await inSlices(
-    factsWithin(record, {
-      budget: options.budget ?? BUDGET,
-      estimate,
-      kept: new Set(cut.kept.map(({ uuid }) => uuid)),
-    }),
-    { signal },
-  )
-  const facts = textOf(renderAttachment({ type: "carried_facts", content }))
-  const text = textAround({ summary, facts, cut }, options)
+  const written = await writtenSummary({ cut, given, estimate, budget }, options)
+  const composed = await composedWithin({ record, cuts: [cut, cutFor(0)], written, budget, estimate, sum }, options)
+  if (composed.tokens >= before) return asGiven()
+  const held = new Set(composed.cut.kept)
+  const kept = given.filter(({ message }) => held.has(message))
+  const { text, summary, facts } = composed
   const first = { role: "user", content: text } as const
   return {
     ...{ messages: [first, ...kept.map(({ from }) => from)], kept: kept.map(({ from }) => from) },
     ...{ text, summary, facts, record: record.data },
-    tokens: { ...tokens, after: Math.ceil(estimate(text)) + tokens.kept, facts: Math.ceil(estimate(facts)) },
+    tokens: { before, after: composed.tokens, facts: Math.ceil(estimate(facts)), kept: sum(composed.cut.kept) },
+    ...(composed.tokens <= budget ? {} : { overBudget: overBudget(composed, { budget, estimate, sum }) }),
     state: stateOf(record, kept, { text, summary }),
   }
+}
+
+interface Composed {
+  readonly cut: Cut
+  readonly text: string
+  readonly summary: string
+  readonly facts: string
+  readonly tokens: number
+}
+
+interface ToCompose {
+  readonly record: ConversationRecord
+  /** The usual one, and one that keeps as little as possible. */
+  readonly cuts: readonly Cut[]
+  /** A summary of the caller's, or of their model. */
+  readonly written: string | undefined
+  readonly budget: number
+  readonly estimate: (text: string) => number
+  readonly sum: (some: readonly Message[]) => number
+}
+
+/** Smaller and smaller until it fits: first the record, then the newest messages. */
+async function composedWithin(given: ToCompose, options: CarryOptions): Promise<Composed> {
+  const { record, cuts, written, budget, estimate, sum } = given
+  let least: Composed | undefined
+  for (const cut of cuts) {
+    const kept = sum(cut.kept)
+    const frame = estimate(textAround({ summary: written ?? "", facts: "", cut }, options))
+    const quoted = written === undefined ? Math.floor(budget * QUOTED_SHARE) : 0
+    let room = Math.floor(Math.min(budget - kept - frame - quoted, options.budget === undefined ? MAX_RECORD : budget))
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const content = await inSlices(
+        factSteps(record.views, {
+          estimate,
+          budget: Math.max(0, room),
+          summary: written ?? "",
+          kept: new Set(cut.kept.map(({ uuid }) => uuid)),
+        }),
+        { signal: options.signal },
+      )
+      const facts = content === "" ? "" : textOf(renderAttachment({ type: "carried_facts", content }))
+      const left = Math.floor(budget - kept - frame - estimate(facts))
+      const summary =
+        written ?? (await quotedSummary({ cut, facts, estimate, tokens: Math.min(left, quoted) }, options))
+      const text = textAround({ summary, facts, cut }, options)
+      const composed = { cut, text, summary, facts, tokens: Math.ceil(estimate(text)) + kept }
+      if (composed.tokens <= budget) return composed
+      if (!least || composed.tokens < least.tokens) least = composed
+      if (room <= 0) break
+      room -= Math.max(Math.ceil(composed.tokens - budget), Math.ceil(room * SMALLER))
+    }
+  }
+  return least!
+}
+
+const MAX_RECORD = 4_000 // tokens, where the caller gives no budget
+const SMALLER = 0.1 // of the record, at least, each time the whole is over the budget
+
+function overBudget(
+  { tokens, cut, summary, facts }: Composed,
+  { budget, estimate, sum }: Pick<ToCompose, "budget" | "estimate" | "sum">,
+): NonNullable<Carried<unknown>["overBudget"]> {
+  const rounded = (part: number) => grouped(Math.ceil(part))
+  const parts = `summary ${rounded(estimate(summary))}, rules, open task and the rest of the record ${rounded(estimate(facts))}, messages kept as they are ${rounded(sum(cut.kept))}`
+  const message = `The least that can be left is ${rounded(tokens)} tokens, and the budget is ${rounded(budget)}: ${parts}.`
+  return { budget, least: tokens, message }
 }
 
 /** What was recorded before is not recorded twice: `before` has the kept messages, and all before them. */
@@ -177,59 +251,45 @@ interface ToSummarise {
   readonly cut: Cut
   readonly given: readonly Given<CarryMessage>[]
   readonly estimate: (text: string) => number
+  readonly budget: number
 }
 
-async function summaryOf({ cut, given, estimate }: ToSummarise, options: CarryOptions): Promise<string> {
-  const { summary, instructions = "", signal } = options
+/** `undefined` where no one wrote one. */
+async function writtenSummary(
+  { cut, given, estimate, budget }: ToSummarise,
+  { summary, instructions = "" }: CarryOptions,
+): Promise<string | undefined> {
+  if (summary === undefined) return undefined
   if (typeof summary === "string") return summary.trim()
-  if (typeof summary === "function") {
-    const covered = new Set(cut.summarised)
-    const messages = given.filter(({ message }) => covered.has(message)).map(({ from }) => from)
-    const read = readSummary(
-      await summary({ messages, prompt: summaryPrompt({ kind: "all", instructions: [instructions], record: true }) }),
-    )
-    if (read.kind === "summary") return read.text
-  }
+  const covered = new Set(cut.summarised)
+  const messages = given.filter(({ message }) => covered.has(message)).map(({ from }) => from)
+  const read = readSummary(
+    await summary({ messages, prompt: summaryPrompt({ kind: "all", instructions: [instructions], record: true }) }),
+  )
+  if (read.kind !== "summary") return undefined
+  const range = [handleOf(cut.summarised[0]!.uuid), handleOf(cut.summarised.at(-1)!.uuid)] as const
+  return withinBudget({ text: read.text, budget: Math.floor(budget * SUMMARY_SHARE), estimate, range })
+}
+
+interface ToQuote {
+  readonly cut: Cut
+  readonly facts: string
+  readonly estimate: (text: string) => number
+  readonly tokens: number
+}
+
+/** Quotations that the record and the kept messages do not have. */
+async function quotedSummary({ cut, facts, estimate, tokens }: ToQuote, options: CarryOptions): Promise<string> {
+  if (tokens < LEAST_QUOTED) return ""
   const { summariseAbout } = await import("../../../model/offline/summary.ts") // a caller may have a summary of their own
   const messages = cut.summarised.map((message) => asRead(message, sentBlocks(message)))
-  const budget = { tokens: QUOTED_SUMMARY, tokensOf: estimate }
-  return `Summary:\n${await inSlices(summariseAbout(messages, instructions, budget), { signal })}`
+  const shown = [facts, ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n")
+  const about = { wanted: options.instructions ?? "", budget: { tokens: tokens - 2, tokensOf: estimate }, shown }
+  const text = await inSlices(summariseAbout(messages, about), { signal: options.signal })
+  return text === "" ? "" : `Summary:\n${text}`
 }
 
-interface Within {
-  readonly budget: number
-  readonly estimate: (text: string) => number
-  readonly kept: ReadonlySet<Uuid>
-}
-
-const LEAST_WORDS = 0.15 // of the budget: the person's newest messages, whatever else there is
-const SMALLER = 0.6 // of every list, each time the whole is over the budget
-const MOST_TRIES = 4
-
-/** The person's messages get the room that the other facts leave. Rules and changed files have no limit, so the lists make way for them. */
-function* factsWithin(record: ConversationRecord, { budget, estimate, kept }: Within): Steps<string> {
-  const render = (limits: FactsLimits) => factSteps(record.views, { estimate, kept, limits })
-  let limits = limitsFor(budget)
-  let facts = yield* render(limits)
-  for (let tries = 0; tries < MOST_TRIES && estimate(facts) > budget; tries++) {
-    limits = limitsFor(budget * SMALLER ** (tries + 1))
-    facts = yield* render(limits)
-  }
-  const room = Math.floor(budget - estimate(facts))
-  if (room <= 0) return facts
-  const fuller = yield* render({ ...limits, words: limits.words + room })
-  return estimate(fuller) <= budget ? fuller : facts
-}
-
-/** Names take most: of all lists, they are used again most (`npm run compaction-marks`). */
-const limitsFor = (budget: number): FactsLimits => ({
-  words: Math.floor(budget * LEAST_WORDS),
-  names: Math.floor(budget * 0.35),
-  results: Math.floor(budget * 0.12),
-  plan: Math.floor(budget * 0.12),
-  commands: Math.floor(budget * 0.06),
-  reads: Math.floor(budget * 0.06),
-})
+const LEAST_QUOTED = 120 // tokens: less has no room for a sentence
 
 interface Around {
   readonly summary: string

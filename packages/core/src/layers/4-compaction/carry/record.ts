@@ -11,6 +11,7 @@ import { artifacts, type CommandFacts, type FileFate, fateOf } from "../../../vi
 import { frontier } from "../../../views/record/frontier.ts"
 import { names } from "../../../views/record/names.ts"
 import { results } from "../../../views/record/results.ts"
+import { type Statement, statements } from "../../../views/record/statements.ts"
 import { words } from "../../../views/record/words.ts"
 import type { Recorded } from "../restore/facts.ts"
 
@@ -27,8 +28,17 @@ export interface CarriedRecord {
   readonly commands: readonly CarriedCommand[]
   /** Exact names, those used last at the end. */
   readonly names: Readonly<Record<"said" | "typed" | "inResults", readonly string[]>>
+  /** Sentences with a decision, an open task, a failure, a finding or a value. `was`: the value that it replaced. */
+  readonly statements: readonly CarriedStatement[]
   /** Tool results that can be fetched again. */
   readonly results: readonly CarriedResult[]
+}
+
+/** A sentence of the conversation, word for word. */
+export interface CarriedStatement extends Pick<Statement, "by" | "kind"> {
+  readonly text: string
+  readonly handle: string
+  readonly was?: string
 }
 
 /** A command, and how it ended. */
@@ -48,7 +58,7 @@ export interface CarriedResult {
   readonly characters: number
 }
 
-const PROJECTIONS = { words, artifacts, names, results, frontier } as const
+const PROJECTIONS = { words, artifacts, names, results, statements, frontier } as const
 
 /** @internal It names views, which declarations leave out. */
 export class ConversationRecord {
@@ -59,7 +69,7 @@ export class ConversationRecord {
       ? (fromJson(saved) as Recorded)
       : {
           ...{ words: words.start(), artifacts: artifacts.start(), names: names.start() },
-          ...{ results: results.start(), frontier: frontier.start() },
+          ...{ results: results.start(), statements: statements.start(), frontier: frontier.start() },
         }
   }
 
@@ -78,7 +88,7 @@ export class ConversationRecord {
   }
 
   get data(): CarriedRecord {
-    const { words: said, artifacts: work, frontier: now, names: known, results: read } = this.#states
+    const { words: said, artifacts: work, frontier: now, names: known, results: read, statements: told } = this.#states
     const { path, text } = now.plan
     const files: { [K in FileFate]: string[] } = { created: [], changed: [], deleted: [], read: [] }
     for (const [file, facts] of work.files) files[fateOf(facts)].push(file)
@@ -95,6 +105,10 @@ export class ConversationRecord {
       files,
       commands: [...work.commands].filter(([, { failed, isTest }]) => failed || isTest).map(commandOf),
       names: { said: [...known.said.keys()], typed: [...known.typed.keys()], inResults: [...known.seen.keys()] },
+      statements: [...told.current].map(([text, { uuid, by, kind, was }]) => ({
+        ...{ text, by, kind, handle: handleOf(uuid) },
+        ...(was === undefined ? {} : { was }),
+      })),
       results: [...read.lines.values()].map(({ uuid, tool, about, characters }) => ({
         ...{ handle: handleOf(uuid), tool, about, characters },
       })),

@@ -144,7 +144,7 @@ export function isBetter(one: CheckedSummary, other: CheckedSummary): boolean {
 async function checked(situation: Situation, source: Source, summary: Summary): Promise<CheckedSummary> {
   const { views, flags } = situation.context
   const { cut, text } = summary
-  const facts = await carriedFacts(situation, cut)
+  const facts = await carriedFacts(situation, cut, { summary: text })
   const found = await inSlices(
     auditSteps({
       summary: text,

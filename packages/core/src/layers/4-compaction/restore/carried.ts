@@ -43,7 +43,10 @@ export async function carried({ situation, cut, summary }: ToCarry): Promise<Car
   const forSummary = Math.max(size, roomForSummary(situation, cut))
   const kept = keptAfter(situation, cut)
   const unchanged = views.context.promptTokens + kept.tokens
-  const facts = await carriedFacts(situation, cut, unchanged + forSummary)
+  const facts = await carriedFacts(situation, cut, {
+    used: unchanged + forSummary,
+    ...(typeof summary === "string" ? { summary } : {}),
+  })
   const record: readonly Attachment[] = facts === "" ? [] : [{ type: "carried_facts", content: facts }]
   const used = unchanged + tokensOfAll(record, situation)
   const reads = around.reads?.entries() ?? []
@@ -100,26 +103,32 @@ function keptAfter(situation: Situation, { kept, shortens }: Cut) {
   return { tokens: tokensIn(withShortened(kept, shortened), situation), shortened }
 }
 
-/** The record that follows the summary. Where all of it would make the context too large, fewer of the user's messages are shown. The others are named by their handles. */
-export async function carriedFacts({ context, figures }: Situation, { kept }: Cut, used = 0): Promise<string> {
+const LEAST_FACTS = 0.3 // of the usual size of the record, however little room there is
+
+interface Beside {
+  /** Tokens of everything else. */
+  readonly used?: number
+  /** The summary, where it is written. */
+  readonly summary?: string
+}
+
+/** The record that follows the summary, smaller where all of it would make the context too large. */
+export async function carriedFacts(
+  { context, figures }: Situation,
+  { kept }: Cut,
+  { used = 0, summary = "" }: Beside = {},
+): Promise<string> {
   const { views, flags } = context
   if (!flags.on["compact-facts"]) return ""
-  const estimate = (text: string) => views.estimator.text(text)
-  const render = (words: number) =>
-    inSlices(
-      factSteps(views, {
-        estimate,
-        limits: { ...figures.facts, words },
-        // messages typed in the meantime are delivered in their own place
-        kept: new Set([...kept, ...views.context.queued].map(({ uuid }) => uuid)),
-      }),
-    )
-  const room = figures.target - used
-  const facts = await render(figures.facts.words)
-  if (estimate(facts) <= room) return facts
-  const least = Math.min(figures.leastWords, figures.facts.words)
-  const more = Math.min(figures.facts.words - least, Math.floor(room - estimate(await render(least))))
-  return render(least + Math.max(0, more))
+  return inSlices(
+    factSteps(views, {
+      estimate: (text) => views.estimator.text(text),
+      budget: Math.floor(Math.max(figures.facts * LEAST_FACTS, Math.min(figures.facts, figures.target - used))),
+      summary,
+      // messages typed in the meantime are delivered in their own place
+      kept: new Set([...kept, ...views.context.queued].map(({ uuid }) => uuid)),
+    }),
+  )
 }
 
 const tokensOfAll = (attachments: readonly Attachment[], { context }: Situation): number =>

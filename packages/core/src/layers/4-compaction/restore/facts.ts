@@ -8,78 +8,134 @@ import { handleOf } from "../../../messages/handles.ts"
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import type { Frontier } from "../../../views/record/frontier.ts"
+import type { Statements } from "../../../views/record/statements.ts"
 import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
+import { languageOf } from "./language.ts"
 import { nameSteps } from "./names.ts"
-import { languageOf, renderRules, renderWords } from "./users-words.ts"
+import { renderStatements } from "./statements.ts"
+import { openTask, renderMessages, renderRules } from "./users-words.ts"
 import { renderFailures, renderFiles, renderResults, renderTests } from "./work-done.ts"
 
 export interface FactsOptions {
   readonly estimate: Estimate
-  readonly limits?: Partial<FactsLimits>
-  /** Messages that stay in the view. The facts name them and do not repeat them. */
+  /** Tokens of all facts. Standing rules, the open task and todos are never cut, so they may exceed it. */
+  readonly budget?: number
+  /** Messages that stay in the view. The facts do not repeat them. */
   readonly kept?: ReadonlySet<Uuid>
+  /** The summary before them. Names and sentences that it has are not repeated. */
+  readonly summary?: string
+  /** Whether a result can be fetched by its handle. Default true. */
+  readonly hasRecall?: boolean
 }
 
-/** Tokens. */
-export interface FactsLimits {
-  /** The user's messages. */
-  readonly words: number
-  /** Files that were only read. */
-  readonly reads: number
-  /** Each list of commands: those that failed, and test runs. */
-  readonly commands: number
-  /** A plan that is in no file. */
-  readonly plan: number
-  /** The list of exact names. */
-  readonly names: number
-  /** Tool results, one line each. */
-  readonly results: number
-}
+export const FACTS_BUDGET = 3_000 // tokens
 
-export const FACTS_LIMITS: FactsLimits = {
-  words: 20_000,
-  reads: 2_000,
-  commands: 2_000,
-  plan: 5_000,
-  names: 2_000,
-  results: 2_500,
-}
-
+/** Of what rules, task and todos leave of the budget. What one does not need goes to the next. */
+const SHARES = {
+  plan: 0.05,
+  files: 0.08,
+  reads: 0.02,
+  failures: 0.04,
+  tests: 0.04,
+  messages: 0.12,
+  statements: 0.08,
+  results: 0.02,
+} as const // names get the rest: of all lists, they are used again most (`npm run compaction-marks`)
+const MAX_FIXED = 0.4 // of the budget that rules, task and todos take from the others; what they need beyond that comes on top
+const MAX_STATEMENTS = 0.12 // of the budget, however much is left
+const MAX_NAMES = 0.6
+const FEW_TOKENS = 1_200 // with fewer than this, names make way first
 const MOST_TODO_CHARACTERS = 500
 
 /** The views that the facts are rendered from. */
-export type Recorded = Pick<Views, "words" | "artifacts" | "names" | "results" | "frontier">
+export type Recorded = Pick<Views, "words" | "artifacts" | "names" | "results" | "statements" | "frontier">
 
 /** Empty where there is nothing to say. */
 export const renderFacts = (views: Recorded, options: FactsOptions): string => atOnce(factSteps(views, options))
 
 /** The same in steps. */
 export function* factSteps(
-  { words, artifacts, names, results, frontier }: Recorded,
-  { estimate, limits: given, kept = new Set() }: FactsOptions,
+  { words, artifacts, names, results, statements, frontier }: Recorded,
+  { estimate, budget = FACTS_BUDGET, kept = new Set(), summary = "", hasRecall = true }: FactsOptions,
 ): Steps<string> {
-  const limits = { ...FACTS_LIMITS, ...given }
-  const commands = { artifacts, limit: limits.commands, estimate }
-  const each = [
-    () => renderLanguage(words.messages.map(({ text }) => text)),
-    () => renderRules(words),
-    () => renderWords({ words, limit: limits.words, estimate, kept }),
-    () => renderRequest(frontier, { limit: limits.words, estimate, kept }),
-    () => renderTodos(frontier.todos),
-    () => renderPlan(frontier.plan, { limit: limits.plan, estimate }),
-    () => renderFiles({ artifacts, limit: limits.reads, estimate }),
-    () => renderFailures(commands),
-    () => renderTests(commands),
-    () => renderResults({ results, names, limit: limits.results, estimate, kept }),
-  ]
-  const shown: string[] = []
-  for (const render of each) {
-    shown.push(render())
-    yield
-  }
-  const listed = yield* nameSteps({ names, limit: limits.names, estimate, kept, shown })
+  const language = renderLanguage(words.messages.map(({ text }) => text))
+  const request = renderRequest(frontier, { limit: budget, estimate, kept })
+  const todos = renderTodos(frontier.todos)
+  yield
+  const rulesAlone = renderRules({ words, statements, inView: new Set([...kept, ...openTask(words)]) })
+  const task = renderMessages({ words, statements, limit: 0, estimate, kept }).text
+  const fixed = [language, rulesAlone, request, todos, task].reduce((sum, text) => sum + estimate(text), 0)
+  const room = new Room(budget - Math.min(fixed, budget * MAX_FIXED), estimate)
+  yield
+  const plan = room.take(SHARES.plan, (limit) => renderPlan(frontier.plan, { limit, estimate }))
+  const files = room.take(SHARES.files + SHARES.reads, (limit) =>
+    renderFiles({ artifacts, limit, reads: limit * SHARES.reads, estimate }),
+  )
+  yield
+  const failures = room.take(SHARES.failures, (limit) => renderFailures({ artifacts, limit, estimate }))
+  const tests = room.take(SHARES.tests, (limit) => renderTests({ artifacts, limit, estimate }))
+  yield
+  let whole: ReadonlySet<Uuid> = new Set()
+  const messages = room.take(
+    SHARES.messages,
+    (limit) => {
+      const rendered = renderMessages({ words, statements, limit: limit + estimate(task), estimate, kept })
+      whole = rendered.whole
+      return rendered.text
+    },
+    estimate(task),
+  )
+  const inView = new Set([...kept, ...whole])
+  const rules = renderRules({ words, statements, inView })
+  yield
+  const sentences = room.take(SHARES.statements, (limit) =>
+    renderStatements({ statements, limit: Math.min(limit, budget * MAX_STATEMENTS), estimate, inView, summary }),
+  )
+  yield
+  const found = hasRecall
+    ? room.take(SHARES.results, (limit) => renderResults({ results, names, limit, estimate, kept }))
+    : ""
+  yield
+  const shown = [language, rules, messages, request, todos, plan, sentences, files, failures, tests, found]
+  const forNames = Math.min(room.left, budget * MAX_NAMES * Math.min(1, budget / FEW_TOKENS))
+  const outdated = outdatedValues(statements)
+  const listed = yield* nameSteps({ names, limit: forNames, estimate, kept, shown: [summary, ...shown], outdated })
   return joined([...shown, listed]).toWellFormed() // half a surrogate pair would spoil the whole request
+}
+
+/** Tokens that are shared out. */
+class Room {
+  readonly #whole: number
+  readonly #estimate: Estimate
+  #used = 0
+  /** The shares of what was rendered so far. */
+  #shared = 0
+
+  constructor(whole: number, estimate: Estimate) {
+    this.#whole = whole
+    this.#estimate = estimate
+  }
+
+  get left(): number {
+    return Math.max(0, this.#whole - this.#used)
+  }
+
+  /** The share, and what those before it did not need. `counted`: tokens of it that were counted before. */
+  take(share: number, render: (limit: number) => string, counted = 0): string {
+    this.#shared += share
+    const text = render(Math.max(0, Math.floor(this.#whole * this.#shared - this.#used)))
+    this.#used += this.#estimate(text) - counted
+    return text
+  }
+}
+
+/** Values of sentences that were replaced, unless a current one has them. */
+function outdatedValues({ current, replaced }: Statements): ReadonlySet<string> {
+  const now = [...current.keys()]
+  return new Set(
+    [...replaced.values()].map(({ value }) => value).filter((old) => !now.some((text) => text.includes(old))),
+  )
 }
 
 const joined = (sections: readonly string[]): string => sections.filter((section) => section !== "").join("\n\n")

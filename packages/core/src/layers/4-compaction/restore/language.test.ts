@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { languageOf } from "./users-words.ts"
+import { languageOf } from "./language.ts"
 
 describe("L4-29 the user's language", () => {
   test.each([

@@ -1,6 +1,7 @@
 /**
- * Step 5, restore. Exact names after a boundary: those that were said or typed into tools, then those from results, as many as the limit
- * allows. What other facts or kept messages show is not repeated. Every name is on a line of our own inside a fence.
+ * Step 5, restore. Exact names after a boundary, by what they are worth: said by the user, by the assistant, used again, of a kind that no one
+ * could guess, then the rest. Each result has a quota. What other facts or kept messages show is not repeated, and what is left out is
+ * counted. Every name is on a line of our own inside a fence.
  */
 import { atOnce, type Steps } from "../../../base/in-slices.ts"
 import { remembering } from "../../../base/remembering.ts"
@@ -21,19 +22,23 @@ export interface NamesToRender {
   readonly kept: ReadonlySet<Uuid>
   /** The other facts, section by section. */
   readonly shown: readonly string[]
+  /** Values that a later one replaced. */
+  readonly outdated?: ReadonlySet<string>
 }
 
-const HEAD = [
-  "## Exact names",
-  "The names and numbers of the conversation as they were spelled, newest first. They are data.",
-]
+const HEAD = "## Exact names\nAs they were spelled. They are data."
+const LEFT_OUT = 30 // tokens of the line that says how many are left out
 const MOST_SHOWN = 20_000 // names in one section of the other facts
 // Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
 const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
-const SAID = 2 // how much more a name counts that was said than one that was only typed
-const RARE_KIND = 2 // how much more a hash, a version, a ticket or a number of four digits counts: nothing else says what it says
+const BY: Readonly<Record<NameUse["by"], number>> = { user: 3, assistant: 2, input: 0, result: 0 }
+const UNGUESSABLE = 2 // how much more a hash, a version, an address, an error code or an amount counts: nothing else says what it says
 const SMALL_NUMBER = 4 // how much less a number of three digits counts: line numbers and times would fill the list
 const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
+const QUOTA = 4 // names of one input or result that count in full; each further one counts less, so that no file crowds out another
+const BULK = 8 // names of one shape in one input or result, as in a listing: from here on they are noise
+const BULK_LESS = 4 // how much less they count
+const SEEN_SHARE = 0.1 // of the limit, for names that are only in results
 
 const NAMES_PER_STEP = 200 // less than a millisecond
 
@@ -41,34 +46,38 @@ const NAMES_PER_STEP = 200 // less than a millisecond
 export const renderNames = (input: NamesToRender): string => atOnce(nameSteps(input))
 
 /** The same in steps: a long conversation has thousands of names. */
-export function* nameSteps({ names, limit, estimate, kept, shown }: NamesToRender): Steps<string> {
+export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NONE }: NamesToRender): Steps<string> {
   const listed = new Listed()
   for (const section of shown) {
     for (const name of namesShown(section)) listed.add(name)
     yield
   }
   const held = new Set([...kept].map((uuid) => handleOf(uuid)))
-  let room = limit - estimate([...HEAD, fenced("")].join("\n"))
-  const take = (ranked: readonly RankedName[]): ReadonlySet<string> => {
+  const leftOut = new Map<string, number>()
+  const take = (ranked: readonly RankedName[], limited: number): ReadonlySet<string> => {
     const taken = new Set<string>()
+    let room = limited
     for (const { name, use } of ranked) {
-      if (room <= 0) break
-      if ((use.by !== "result" && held.has(use.at)) || listed.has(name)) continue
-      room -= estimate(` ${writtenName(name)}`)
-      if (room < 0) break
+      if ((use.by !== "result" && held.has(use.at)) || listed.has(name) || outdated.has(name)) continue
+      const tokens = estimate(` ${writtenName(name)}`)
+      if (tokens > room) {
+        leftOut.set(use.at, (leftOut.get(use.at) ?? 0) + 1)
+        continue
+      }
+      room -= tokens
       taken.add(name)
       listed.add(name)
     }
     return taken
   }
-  const said = yield* ranked(names.said, { estimate, bonus: SAID })
-  const typed = yield* ranked(names.typed, { estimate, penalty: EXPRESSION })
-  const seen = yield* ranked(names.seen, { estimate, penalty: EXPRESSION })
-  room -= estimate("said: \n") + estimate("typed: \n")
-  const used = take([...said, ...typed].sort(likeliestFirst))
+  const said = yield* ranked(names.said, { estimate })
+  const typed = yield* ranked(names.typed, { estimate })
+  const seen = yield* ranked(names.seen, { estimate, hasQuota: true })
+  const room = limit - estimate([HEAD, fenced("said: \ntyped: \nin results: ")].join("\n")) - LEFT_OUT
+  const found = take(seen.toSorted(likeliestFirst), room * SEEN_SHARE)
   yield
-  room -= estimate("in results: \n")
-  const found = take(seen.toSorted(likeliestFirst))
+  const roomOfSeen = [...found].reduce((sum, name) => sum + estimate(` ${writtenName(name)}`), 0)
+  const used = take([...said, ...typed].sort(likeliestFirst), room - roomOfSeen)
   yield
   const lines = [
     lineOf("said", [...names.said.keys()].reverse(), used),
@@ -79,7 +88,20 @@ export function* nameSteps({ names, limit, estimate, kept, shown }: NamesToRende
     ),
     lineOf("in results", [...found], found),
   ].filter((line) => line !== "")
-  return lines.length === 0 ? "" : [...HEAD, fenced(lines.join("\n"))].join("\n")
+  if (lines.length === 0) return ""
+  return [HEAD, fenced(lines.join("\n")), ...leftOutLine(leftOut)].join("\n")
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** How many are missing, and where most of them are. */
+function leftOutLine(leftOut: ReadonlyMap<string, number>): readonly string[] {
+  const total = [...leftOut.values()].reduce((sum, count) => sum + count, 0)
+  if (total === 0) return []
+  const [where, most] = [...leftOut].reduce((a, b) => (b[1] > a[1] ? b : a))
+  return [
+    `[${total} more are not listed, ${most} of them in message ${where}. Search for a word that was near the name.]`,
+  ]
 }
 
 function lineOf(label: string, ordered: readonly string[], taken: ReadonlySet<string>): string {
@@ -99,9 +121,8 @@ interface RankedName {
 
 interface Ranking {
   readonly estimate: Estimate
-  readonly bonus?: number
-  /** For an expression. */
-  readonly penalty?: number
+  /** Each message has its share. */
+  readonly hasQuota?: boolean
 }
 
 /**
@@ -110,30 +131,53 @@ interface Ranking {
  */
 function* ranked(
   names: ReadonlyMap<string, NameUse>,
-  { estimate, bonus = 0, penalty = 0 }: Ranking,
+  { estimate, hasQuota = false }: Ranking,
 ): Steps<readonly RankedName[]> {
   const found: RankedName[] = []
   for (const [name, use] of [...names]) {
     const at = found.length
     if (at % NAMES_PER_STEP === 0) yield
     const score =
-      bonus +
+      BY[use.by] +
       (RECENCY * at) / names.size +
       Math.log2((1 + use.uses) / Math.max(1, estimate(name))) +
-      kindBonus(name, bonus > 0) -
-      (isExpression(name) ? penalty : 0)
+      kindBonus(name, use) -
+      (BY[use.by] === 0 && isExpression(name) ? EXPRESSION : 0)
     found.push({ name, use, at, score })
   }
-  return found
+  return hasQuota ? yield* withQuotas(found) : found
 }
 
-const SMALL = /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i
-const RARE =
-  /^(?:(?=[^a-f]*[a-f])(?=\D*\d)[0-9a-f]{7,64}|v?\d+\.\d+\.\d[\w.-]*|[A-Z]{2,}-\d+|\d{4,}|\d{1,3}(?:,\d{3})+)$/
+/** The best names of each message count in full, further ones less and less. Many of one shape are a listing. */
+function* withQuotas(found: readonly RankedName[]): Steps<readonly RankedName[]> {
+  const lowered: RankedName[] = []
+  for (const same of Map.groupBy(found, ({ use }) => use.at).values()) {
+    if (same.length > NAMES_PER_STEP) yield
+    const shapes = Map.groupBy(same, ({ name }) => shapeOf(name))
+    const isBulk = ({ name, use }: RankedName) => use.uses === 1 && shapes.get(shapeOf(name))!.length >= BULK
+    const own = same.map((each) => (isBulk(each) ? { ...each, score: each.score - BULK_LESS } : each))
+    for (const [nth, each] of own.sort(likeliestFirst).entries())
+      lowered.push({ ...each, score: each.score - Math.max(0, Math.log2((nth + 1) / QUOTA)) })
+  }
+  return lowered
+}
 
-function kindBonus(name: string, isSaid: boolean): number {
+/** `alpha_8749` and `beta_12` have one shape. */
+const shapeOf = (name: string): string =>
+  name
+    .replace(/\p{Lu}+/gu, "A")
+    .replace(/[\p{Ll}\p{Lo}]+/gu, "a")
+    .replace(/\d+/g, "0")
+
+const SMALL = /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i
+/** Hashes, addresses, versions, tickets, error codes, absolute paths, amounts with a unit, and numbers of four digits. */
+const RARE =
+  /^(?:(?=[^a-f]*[a-f])(?=\D*\d)[0-9a-f]{7,64}|0x[0-9a-f]+|v?\d+\.\d+\.\d[\w.-]*|[A-Z]{2,}-\d+|[A-Z][A-Z_]*\d[A-Z\d_]*|[A-Z]+(?:_[A-Z\d]+)*_\d+|\d{4,}|\d{1,3}(?:,\d{3})+|[$€£¥][\d.,]+\w?|\d+(?:\.\d+)? \S+|\d+\.\d+\D{1,5}|[a-z]+:\/\/\S+|\d+(?:\.\d+){3}\S*|[\w.-]+:\d{2,5}|\/\S+\/\S+)$/
+
+function kindBonus(name: string, { by }: NameUse): number {
+  const isSaid = by === "user" || by === "assistant"
   if (SMALL.test(name)) return isSaid ? 0 : -SMALL_NUMBER
-  return RARE.test(name) ? RARE_KIND : 0
+  return RARE.test(name) ? UNGUESSABLE : 0
 }
 
 const likeliestFirst = (a: RankedName, b: RankedName): number => b.score - a.score || b.at - a.at

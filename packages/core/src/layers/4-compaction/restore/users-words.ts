@@ -1,38 +1,155 @@
 /**
- * Step 5, restore. The user's own messages after a boundary. All standing rules, and as many of the newest messages as the limit allows,
- * verbatim, each with its handle, so that what is left out can be recalled. And which language they are in.
+ * Step 5, restore. The user's own messages after a boundary, verbatim, each with its handle. The open task is always whole, and so are all
+ * standing rules. Of the other messages the newest are whole as far as the limit allows, older ones have their first line. A sentence that
+ * the user replaced later is marked.
  */
 import { fenced } from "../../../messages/attachments.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import type { Uuid } from "../../../messages/messages.ts"
+import type { Statements } from "../../../views/record/statements.ts"
 import type { Word, Words } from "../../../views/record/words.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 
-interface WordsToRender {
+interface MessagesToRender {
   readonly words: Words
-  /** Tokens of all messages together. */
+  readonly statements: Pick<Statements, "replaced">
+  /** Tokens of all messages together. The open task may exceed it. */
   readonly limit: number
   readonly estimate: Estimate
   /** Messages that stay in the view. They are not repeated. */
   readonly kept: ReadonlySet<Uuid>
 }
 
+interface RenderedMessages {
+  readonly text: string
+  /** Those that are there whole. */
+  readonly whole: ReadonlySet<Uuid>
+}
+
+const MAX_TASK = 20_000 // tokens of one message of the open task
+const SHORT_MESSAGE = 120 // characters: "go on" refers to the message before it
+const MAX_TASK_MESSAGES = 4
+const FIRST_LINE = 100 // characters
+const REPLACED = "[replaced since]"
+
+/** The newest message of the user. Where it is short, those before it too, up to one that says what to do. */
+export function openTask({ messages }: Words): ReadonlySet<Uuid> {
+  const task = new Set<Uuid>()
+  for (const { uuid, text } of messages.slice(-MAX_TASK_MESSAGES).toReversed()) {
+    task.add(uuid)
+    if (text.length >= SHORT_MESSAGE) break
+  }
+  return task
+}
+
+export function renderMessages({ words, statements, limit, estimate, kept }: MessagesToRender): RenderedMessages {
+  const own = words.messages.filter(({ uuid }) => !kept.has(uuid))
+  if (own.length === 0) return { text: "", whole: new Set() }
+  const task = openTask(words)
+  const outdated = replacedSentences(statements)
+  const forms = new Map<Word, string>()
+  const whole = new Set<Uuid>()
+  let room = limit - estimate(HEAD)
+  const take = (message: Word, form: string): void => {
+    forms.set(message, form)
+    room -= estimate(form) + 1
+  }
+  const taskFirst = [...own].reverse().sort((a, b) => Number(task.has(b.uuid)) - Number(task.has(a.uuid)))
+  for (const message of taskFirst) {
+    const text = withMarks(message, outdated.get(message.uuid) ?? [])
+    if (text === "") continue
+    const isTask = task.has(message.uuid)
+    const full = formOf(message, isTask ? cutText({ text, limit: MAX_TASK, estimate }) : text)
+    if (isTask || estimate(full) + 1 <= room) {
+      take(message, full)
+      whole.add(message.uuid)
+    } else if (room > FIRST_LINE / 4) take(message, lineOf(message, text))
+  }
+  const shown = own.flatMap((message) => forms.get(message) ?? [])
+  const elided = own.filter((message) => !forms.has(message))
+  const left = elided.length === 0 ? [] : [`[${count(elided.length, "message")} left out: ${rangeOf(elided)}]`]
+  if (shown.length === 0) return { text: ["## What the user said", ...left].join("\n"), whole }
+  return { text: [HEAD, ...left, ...joinedLines(shown)].join("\n"), whole }
+}
+
+const HEAD = "## What the user said\nWord for word, oldest first, each after its handle."
+
+/** By message: the sentences that it said and that a later one replaced. */
+function replacedSentences({ replaced }: Pick<Statements, "replaced">): ReadonlyMap<Uuid, readonly string[]> {
+  const sentences = new Map<Uuid, string[]>()
+  for (const [text, { uuid }] of replaced) sentences.set(uuid, [...(sentences.get(uuid) ?? []), text])
+  return sentences
+}
+
+/** Empty where nothing else is left. */
+function withMarks({ text }: Word, outdated: readonly string[]): string {
+  if (outdated.length === 0) return text
+  const marked = outdated.reduce((so, sentence) => so.replace(sentence, () => REPLACED), text)
+  return marked.replaceAll(REPLACED, "").replace(/[\s.!]+/g, "") === "" ? "" : marked
+}
+
+/** A message of one line is a line. A longer one is fenced, so that none of its lines reads like another message. */
+function formOf({ uuid, isCut }: Word, text: string): string {
+  const more = isCut ? " (its beginning)" : ""
+  const trimmed = text.trim()
+  return trimmed.includes("\n")
+    ? `[${handleOf(uuid)}]${more}\n${fenced(trimmed)}`
+    : `[${handleOf(uuid)}]${more} ${trimmed}`
+}
+
+function lineOf({ uuid }: Word, text: string): string {
+  const line = text.trim().split("\n", 1)[0]!
+  const shown = line.length > FIRST_LINE ? line.slice(0, FIRST_LINE) : line
+  return `[${handleOf(uuid)}] ${shown.toWellFormed()} … [${text.length} characters in all]`
+}
+
+/** Lines in a row share a fence. */
+function joinedLines(forms: readonly string[]): readonly string[] {
+  const joined: string[] = []
+  let lines: string[] = []
+  const close = () => {
+    if (lines.length > 0) joined.push(fenced(lines.join("\n")))
+    lines = []
+  }
+  for (const form of forms) {
+    if (!form.includes("\n")) {
+      lines.push(form)
+      continue
+    }
+    close()
+    joined.push(form)
+  }
+  close()
+  return joined
+}
+
+interface RulesToRender {
+  readonly words: Words
+  readonly statements: Pick<Statements, "replaced">
+  /** Messages that are in view whole: their rules are there. */
+  readonly inView: ReadonlySet<Uuid>
+}
+
 /** A sentence that was said several times appears once, where it was said last. */
-export function renderRules({ messages }: Words): string {
-  const handles = new Map<string, Uuid>()
-  for (const { rules, uuid } of messages) {
-    for (const rule of rules) {
-      handles.delete(rule)
-      handles.set(rule, uuid)
+export function renderRules({ words: { messages }, statements: { replaced }, inView }: RulesToRender): string {
+  const rules = new Map<string, Uuid>()
+  for (const message of messages) {
+    for (const rule of message.rules) {
+      rules.delete(rule)
+      rules.set(rule, message.uuid)
     }
   }
   const pasted = renderPasted(messages)
-  if (handles.size === 0) return pasted === "" ? "" : ["## Standing rules", pasted].join("\n")
-  const lines = [...handles].map(([rule, uuid]) => `[${handleOf(uuid)}] ${rule}`)
+  const listed = [...rules].filter(([, uuid]) => !inView.has(uuid))
+  const elsewhere = [...new Set([...rules.values()].filter((uuid) => inView.has(uuid)))]
+  if (rules.size === 0) return pasted === "" ? "" : ["## Standing rules", pasted].join("\n")
+  const lines = listed.map(([rule, uuid]) => `[${handleOf(uuid)}] ${rule}${replaced.has(rule) ? ` ${REPLACED}` : ""}`)
+  const where =
+    elsewhere.length === 0 ? "" : ` More of them are in message ${elsewhere.map((uuid) => handleOf(uuid)).join(", ")}.`
   return [
     "## Standing rules",
-    "Sentences of the user, word for word, oldest first, each after the handle of its message. They apply until the user takes them back; where two contradict each other, the later one applies.",
-    fenced(lines.join("\n")),
+    `Sentences of the user. They apply until the user takes them back; the later one counts.${where}`,
+    ...(lines.length === 0 ? [] : [fenced(lines.join("\n"))]),
     ...(pasted === "" ? [] : [pasted]),
   ].join("\n")
 }
@@ -53,153 +170,9 @@ function renderPasted(messages: readonly Word[]): string {
   return `[${sentences} ${verb} not listed here. Recall the handle: ${older}${named.join(", ")}]`
 }
 
-export function renderWords({ words: { messages }, limit, estimate, kept }: WordsToRender): string {
-  if (messages.length === 0) return ""
-  const own = messages.filter(({ uuid }) => !kept.has(uuid))
-  const shown = newestThatFit(own, { limit, estimate })
-  const elided = own.slice(0, own.length - shown.length)
-  const standing = messages.filter(({ uuid }) => kept.has(uuid))
-  return [
-    "## What the user said",
-    "The user's messages, word for word, oldest first, each under its handle.",
-    ...(elided.length > 0 ? [`[${count(elided, "earlier message")} left out here: ${rangeOf(elided)}]`] : []),
-    ...shown,
-    ...(standing.length > 0
-      ? [
-          `[${count(standing, "message")} not repeated here, because the conversation still holds them: ${rangeOf(standing)}]`,
-        ]
-      : []),
-  ].join("\n")
-}
-
-/** The newest one is always included, cut where it alone fills the limit. */
-function newestThatFit(
-  messages: readonly Word[],
-  { limit, estimate }: Pick<WordsToRender, "limit" | "estimate">,
-): readonly string[] {
-  const shown: string[] = []
-  let room = limit
-  for (const message of messages.toReversed()) {
-    const whole = renderWord(message)
-    room -= estimate(`${whole}\n`)
-    if (room < 0) {
-      if (shown.length === 0) shown.push(renderBeginning(message, { limit, estimate }))
-      break
-    }
-    shown.unshift(whole)
-  }
-  return shown
-}
-
-function renderWord({ uuid, text, isCut }: Word): string {
-  const more = isCut ? ` (its first ${text.length} characters; its handle names all of it)` : ""
-  return `Message ${handleOf(uuid)}${more}:\n${fenced(text)}`
-}
-
-function renderBeginning(message: Word, { limit, estimate }: Pick<WordsToRender, "limit" | "estimate">): string {
-  const frame = estimate(renderWord({ ...message, text: "", isCut: true }))
-  const text = cutText({ text: message.text, limit: Math.max(0, limit - frame), estimate })
-  return renderWord({ ...message, text, isCut: true })
-}
-
 function rangeOf(messages: readonly Word[]): string {
   const [first, last] = [messages[0]!, messages.at(-1)!]
   return first === last ? handleOf(first.uuid) : `${handleOf(first.uuid)} to ${handleOf(last.uuid)}`
 }
 
-const count = ({ length }: readonly unknown[], what: string) => `${length} ${what}${length === 1 ? "" : "s"}`
-
-const MESSAGES_LOOKED_AT = 50 // the newest: people who change their language do not change back after one message
-const CHARACTERS_LOOKED_AT = 1_000 // of a message: what follows is mostly pasted
-
-interface Script {
-  readonly letters: RegExp
-  /** How much a letter counts compared to Latin ones: texts of every script contain program names and English terms. */
-  readonly weight: number
-  languageOf(text: string): string | undefined
-}
-
-const one = (language: string) => () => language
-
-const SCRIPTS: readonly Script[] = [
-  { letters: /\p{Script=Latin}/gu, weight: 1, languageOf: byWords },
-  {
-    letters: /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu,
-    weight: 4, // a character is half a word
-    languageOf: (text) => (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text) ? "Japanese" : "Chinese"),
-  },
-  { letters: /\p{Script=Hangul}/gu, weight: 3, languageOf: one("Korean") },
-  { letters: /\p{Script=Cyrillic}/gu, weight: 2, languageOf: cyrillic },
-  { letters: /\p{Script=Arabic}/gu, weight: 2, languageOf: arabic },
-  { letters: /\p{Script=Hebrew}/gu, weight: 2, languageOf: one("Hebrew") },
-  { letters: /\p{Script=Greek}/gu, weight: 2, languageOf: one("Greek") },
-  { letters: /\p{Script=Devanagari}/gu, weight: 2, languageOf: one("Hindi") },
-  { letters: /\p{Script=Thai}/gu, weight: 2, languageOf: one("Thai") },
-]
-
-const FREQUENT: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
-  Object.entries({
-    English: "the and is are to of it that you this with for not what please can how does should from why my all",
-    German:
-      "der die das und ist nicht ein eine ich du mit auf für auch bitte wie was den zu im immer nie noch aber sind",
-    French: "le la les et est pas un une je tu vous pour dans que qui des avec sur ce il ne toujours jamais du au",
-    Spanish: "el la los las y es un una que por para con en lo se como más siempre nunca favor esto está del al",
-    Portuguese: "o a os as e é não um uma que por para com em do da se como mais sempre você está isso ao",
-    Italian: "il lo la gli e è non un una che per con di in del della sono come più sempre mai questo anche",
-    Dutch: "de het een en is niet ik je met op voor ook dat van wat altijd nooit maar zijn deze",
-    Polish: "i w nie na jest się to z że do jak co czy proszę zawsze nigdy dla od jako",
-    Turkish: "ve bir bu için değil ne mi da ile çok her zaman asla lütfen gibi var yok",
-    Swedish: "och är inte en ett jag du med på för det som att alltid aldrig av till",
-  }).map(([language, words]) => [language, new Set(words.split(" "))]),
-)
-
-/**
- * Which language a person writes, judged by the script and by a few words that every text in the language has. Each message has one vote.
- * Code does not count, and a message without a clear language does not vote. Deterministic, and silent rather than wrong. `texts` oldest
- * first. On a tie the language used last wins. `undefined`: it is not clear.
- */
-export function languageOf(texts: readonly string[]): string | undefined {
-  const votes = new Map<string, number>()
-  for (const text of texts.slice(-MESSAGES_LOOKED_AT).toReversed()) {
-    const language = languageOfOne(text)
-    if (language !== undefined) votes.set(language, (votes.get(language) ?? 0) + 1)
-  }
-  return best(votes, "the first counts")
-}
-
-function languageOfOne(text: string): string | undefined {
-  const prose = withoutCode(text.slice(0, CHARACTERS_LOOKED_AT))
-  const sizes = SCRIPTS.map((script) => [script, (prose.match(script.letters)?.length ?? 0) * script.weight] as const)
-  return best(new Map(sizes), "the first counts")?.languageOf(prose)
-}
-
-/** Code, paths, addresses and names with symbols are the same in every language. */
-function withoutCode(text: string): string {
-  return text.replace(/`{3}[\s\S]*?(?:`{3}|$)|`[^`\n]*`/g, " ").replace(/[!-~]*(?:[/\\_=<>@#]|\.\w)[!-~]*/g, " ")
-}
-
-function byWords(text: string): string | undefined {
-  const found = text.toLowerCase().match(/[\p{L}\p{M}]+/gu) ?? []
-  const hits = Object.entries(FREQUENT).map(
-    ([language, words]) => [language, found.filter((word) => words.has(word)).length] as const,
-  )
-  return best(new Map(hits), "none counts")
-}
-
-function cyrillic(text: string): string | undefined {
-  if (/[іїєґ]/i.test(text)) return "Ukrainian"
-  const isRussian = /[ыэё]|(?<!\p{L})(?:и|в|не|что|это|как|всегда|никогда|пожалуйста|файл\p{L}*)(?!\p{L})/iu.test(text)
-  return isRussian ? "Russian" : undefined
-}
-
-function arabic(text: string): string {
-  if (/[ٹڈڑے]/.test(text)) return "Urdu"
-  return /[پچژگ]/.test(text) ? "Persian" : "Arabic"
-}
-
-/** The key with the highest count; `undefined` where all are zero. */
-function best<Key>(counts: ReadonlyMap<Key, number>, onTie: "the first counts" | "none counts"): Key | undefined {
-  const most = Math.max(0, ...counts.values())
-  const leaders = [...counts].filter(([, count]) => count === most)
-  return most === 0 || (leaders.length > 1 && onTie === "none counts") ? undefined : leaders[0]![0]
-}
+const count = (number: number, what: string) => `${number} ${what}${number === 1 ? "" : "s"}`

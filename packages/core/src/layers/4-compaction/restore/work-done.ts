@@ -1,7 +1,6 @@
 /**
  * Step 5, restore. What the work did, taken from the tool calls. Files by what happened to them, commands whose last run failed, how each
- * test command ended last, and tool results that can be recalled. Changed files are always named; of the rest the newest are, with a count
- * of those left out.
+ * test command ended last, and tool results that can be recalled. The newest of each, with a count of those left out.
  */
 import { remembering } from "../../../base/remembering.ts"
 import { fenced } from "../../../messages/attachments.ts"
@@ -30,11 +29,20 @@ const FILE_HEADINGS: readonly (readonly [FileFate, string])[] = [
   ["read", "Read and not changed:"],
 ]
 
-export function renderFiles({ artifacts: { files }, limit, estimate }: WorkToRender): string {
+/** `reads`: tokens of files that were only read. The others are all named as far as the limit allows. */
+export function renderFiles({
+  artifacts: { files },
+  limit,
+  reads,
+  estimate,
+}: WorkToRender & { readonly reads: number }): string {
+  let room = limit
   const lists = FILE_HEADINGS.flatMap(([fate, heading]) => {
     const paths = [...files].filter(([, facts]) => fateOf(facts) === fate).map(([path]) => `- ${inline(path)}`)
     if (paths.length === 0) return []
-    return [heading, ...(fate === "read" ? newestLines(paths, { limit, estimate }) : paths)]
+    const lines = newestLines(paths, { limit: fate === "read" ? Math.min(room, reads) : room, estimate })
+    room = Math.max(0, room - estimate([heading, ...lines].join("\n")))
+    return [heading, ...lines]
   })
   return lists.length === 0 ? "" : ["## Files", ...lists].join("\n")
 }
@@ -84,10 +92,7 @@ interface ResultsToRender {
   readonly kept: ReadonlySet<Uuid>
 }
 
-const HEAD = [
-  "## Tool results",
-  "Results that are no longer shown, oldest first: handle, tool, what it was about, and exact names in it. They are data.",
-]
+const HEAD = ["## Tool results", "No longer shown, by their handles. They are data."]
 /** How much more a result counts than a new one that was seen whole. Those that were put aside are few, and dear to get again. */
 const SHOWN: Readonly<Record<ResultLine["shown"], number>> = { preview: 4, residue: 0.5, whole: 0 }
 const FAILED = 1

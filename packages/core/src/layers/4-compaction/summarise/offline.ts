@@ -23,7 +23,7 @@ export function offline(): Route {
       const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MOST_OF_THRESHOLD))
       const messages = await readable(cut.summarised, context)
       const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
-      const text = await inSlices(summariseAbout(messages, order.instructions ?? "", budget))
+      const text = await inSlices(summariseAbout(messages, { wanted: order.instructions ?? "", budget }))
       onProgress(text.length)
       return { kind: "summary", text: `Summary:\n${text}`, cut, isQuoted: true, responses: [] }
     },

@@ -126,7 +126,7 @@ const text = (name: string, values: Readonly<Record<string, string>> = {}) => fi
 export function continuationText(continuation: Continuation): string {
   const { summary, transcriptPath, mode, replaced, recall, keptMessages, isSigned } = continuation
   return [
-    text(isSigned ? "continued" : "continues"),
+    text(isSigned ? "continued" : summary === "" ? "continues without a summary" : "continues"),
     summary,
     replaced ? rangeText(replaced, recall) : "",
     transcriptPath ? text("transcript", { path: transcriptPath }) : "",

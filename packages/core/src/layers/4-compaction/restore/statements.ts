@@ -1,0 +1,57 @@
+/**
+ * Step 5, restore. Sentences of the conversation after a boundary: decisions with their reasons, open tasks, findings and values, verbatim,
+ * newest first. Those that say most come first where there is little room. What a later sentence replaced is not repeated; the later one
+ * says what it was.
+ */
+import { handleOf } from "../../../messages/handles.ts"
+import { inline } from "../../../messages/inline.ts"
+import type { Uuid } from "../../../messages/messages.ts"
+import type { Statement, Statements } from "../../../views/record/statements.ts"
+import type { Estimate } from "../cut-text.ts"
+
+interface StatementsToRender {
+  readonly statements: Statements
+  /** Tokens of all of them. */
+  readonly limit: number
+  readonly estimate: Estimate
+  /** Messages that are in view whole. What they say is not repeated. */
+  readonly inView: ReadonlySet<Uuid>
+  readonly summary: string
+}
+
+/** Only the first has sentences of the user: whatever the assistant quotes, it cannot read like theirs. */
+const SECTIONS: readonly (readonly [title: string, isIn: (statement: Statement) => boolean])[] = [
+  ["## Also said by the user", ({ by }) => by === "user"],
+  ["## Decisions", ({ by, kind }) => by === "assistant" && kind === "decision"],
+  ["## Open", ({ by, kind }) => by === "assistant" && kind === "open"],
+  ["## Findings", ({ by, kind }) => by === "assistant" && kind !== "decision" && kind !== "open"],
+]
+const RECENCY = 2 // how much more the newest counts than the oldest
+const HEADS = 20 // tokens of the titles
+
+export function renderStatements({ statements, limit, estimate, inView, summary }: StatementsToRender): string {
+  const all = [...statements.current].filter(([text, { uuid }]) => !inView.has(uuid) && !summary.includes(text))
+  const ranked = all
+    .map(([text, statement], at) => ({ text, statement, at, score: statement.weight + (RECENCY * at) / all.length }))
+    .sort((a, b) => b.score - a.score || b.at - a.at)
+  let room = limit - HEADS
+  const taken: { readonly at: number; readonly statement: Statement; readonly line: string }[] = []
+  for (const { text, statement, at } of ranked) {
+    const line = lineOf(text, statement)
+    const tokens = estimate(line) + 1
+    if (tokens > room) continue
+    room -= tokens
+    taken.push({ at, statement, line })
+  }
+  const left = all.length - taken.length
+  const newestFirst = taken.sort((a, b) => b.at - a.at)
+  const sections = SECTIONS.flatMap(([title, isIn]) => {
+    const lines = newestFirst.filter(({ statement }) => isIn(statement)).map(({ line }) => line)
+    return lines.length === 0 ? [] : [[title, ...lines].join("\n")]
+  })
+  if (sections.length > 0 && left > 0) sections.push(`[${left} more such sentences left out]`)
+  return sections.join("\n\n")
+}
+
+const lineOf = (text: string, { uuid, was }: Statement): string =>
+  `- ${inline(text)}${was === undefined ? "" : ` (was ${inline(was)})`} [${handleOf(uuid)}]`
