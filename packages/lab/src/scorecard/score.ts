@@ -1,0 +1,86 @@
+/** Scores of one view: which facts are in it, which outdated values, which names that nobody ever wrote, and how large it is. */
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
+import { type Fact, type PlainMessage, textOf } from "./session.ts"
+
+/** Tokens that a message costs besides its text, as in OpenAI's chat format. */
+const MESSAGE_TOKENS = 4
+
+export interface FactScore {
+  readonly id: string
+  readonly kind: string
+  readonly isInView: boolean
+  /** Earlier values that stand in the view as if they were true. */
+  readonly stale: readonly string[]
+  /** Whether an earlier value is in view at all, marked or not. */
+  readonly hasEarlier: boolean
+}
+
+export interface ViewScore {
+  readonly facts: readonly FactScore[]
+  readonly inventions: readonly string[]
+  readonly tokens: number
+  readonly characters: number
+}
+
+interface ScoreOptions {
+  readonly facts: readonly Fact[]
+  /** Everything that was said so far. */
+  readonly source: string
+  /** Names that the contestant writes itself, such as the addresses of what it put aside. */
+  readonly own?: RegExp | undefined
+}
+
+export function scoreView(view: readonly PlainMessage[], { facts, source, own }: ScoreOptions): ViewScore {
+  const text = textOf(view)
+  const lower = text.toLowerCase()
+  return {
+    facts: facts.map(({ id, kind, needs, stale = [] }) => ({
+      ...{ id, kind },
+      isInView: needs.every((need) => lower.includes(need.toLowerCase())),
+      stale: stale.filter((value) => unmarked(text, value)),
+      hasEarlier: stale.some((value) => places(text, value).length > 0),
+    })),
+    inventions: inventionsIn(text, source, own),
+    ...sizeOf(view),
+  }
+}
+
+/** Counted the same for everyone, by a tokenizer that no contestant uses. */
+export const sizeOf = (view: readonly PlainMessage[]): { readonly tokens: number; readonly characters: number } => {
+  const text = textOf(view)
+  return { tokens: countTokens(text) + view.length * MESSAGE_TOKENS, characters: text.length }
+}
+
+/** A word just before an earlier value that says that it is one: "was $201", "instead of npm". */
+const MARK =
+  /\b(?:was|were|formerly|previously|before|earlier|until|old|replace[sd]?|superseded|outdated|no longer|not|instead of|rather than|from)\b[^\n]{0,8}$/i
+/** The rest of a line after such a word and a colon is marked as a whole: "Replaced: The cap is $201". */
+const MARKED_LINE = /\b(?:was|before|earlier|previously|replaced|superseded|outdated|no longer (?:true|valid)):[^\n]*$/i
+
+/** Whether the value is somewhere in the text without a mark. */
+const unmarked = (text: string, value: string): boolean =>
+  places(text, value).some((at) => {
+    const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at)
+    return !MARK.test(line) && !MARKED_LINE.test(line)
+  })
+
+/** Where the value stands as a word of its own. */
+const places = (text: string, value: string): readonly number[] =>
+  [...text.matchAll(new RegExp(`(?<![\\w$])${RegExp.escape(value)}(?!\\w)`, "gi"))].map(({ index }) => index)
+
+/** What cannot be guessed: a word with a digit in it, an address, a path, an amount, an error code, a name in camel or snake case. */
+const NAMES = [
+  /\bhttps?:\/\/[^\s<>"'`)\]]+/g,
+  /(?<![\w/.])(?:\/?[\w.-]+\/)+[\w.-]*\w/g,
+  /[$€£]\d[\d.,]*\d|[$€£]\d/g,
+  /\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{4,}\w\b/gi,
+  /\b\d[\d.]{2,}\d\b/g,
+  /\b[a-z]+[A-Z]\w+\b/g,
+  /\b[a-z]+_[a-z_]+\b/gi,
+]
+
+function inventionsIn(text: string, source: string, own: RegExp | undefined): readonly string[] {
+  const known = source.toLowerCase()
+  const found = new Set(NAMES.flatMap((pattern) => text.match(pattern) ?? []))
+  return [...found].filter((name) => !known.includes(name.toLowerCase()) && !own?.test(name))
+}
