@@ -1,16 +1,22 @@
 /**
  * Compares compactions without a model: what is still in view of facts in generated conversations, by kind, budget and round.
  *
- *     npm run scorecard -- [--quick] [--only CONTESTANT]… [--corpus NAME]… [--budget 0.1]… [--view SESSION]
+ *     npm run scorecard -- [--quick] [--only NAME]… [--corpus NAME]… [--budget 0.1]… [--in DIRECTORY]
+ *     npm run scorecard -- [--json FILE] [--svg FILE]
+ *     npm run scorecard -- --view SESSION [--only NAME] [--budget 0.1]
  *
- * `--quick` takes fewer sessions, and none of the large ones. `--view` prints what is left of a session after each round.
+ * Peers are installed from the registry into a temporary directory; one that you give with `--in` stays, and what is installed there is not
+ * installed again. `--only strata` needs no registry. `--quick` takes fewer sessions, and none of the large ones. `--view` prints what is
+ * left of a session after each round.
  */
+import { mkdirSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { CARRY } from "./scorecard/contestants/strata.ts"
+import { fieldOf } from "./scorecard/contestants.ts"
 import { CORPORA } from "./scorecard/corpora.ts"
 import { corpusTables, kindsTable } from "./scorecard/report.ts"
 import { BUDGETS, type RoundScore, runSession } from "./scorecard/run.ts"
-import { textOf } from "./scorecard/session.ts"
+import { type PlainMessage, textOf } from "./scorecard/session.ts"
+import { temporaryDirectory } from "./scorecard/temporary.ts"
 
 const LARGE = ["planted", "kinds"]
 
@@ -20,12 +26,15 @@ const { values } = parseArgs({
     only: { type: "string", multiple: true },
     corpus: { type: "string", multiple: true },
     budget: { type: "string", multiple: true },
+    in: { type: "string" },
+    json: { type: "string" },
     view: { type: "string" },
   },
 })
-const contestants = [CARRY].filter(
-  ({ name }) => values.only?.some((only) => name.toLowerCase().includes(only.toLowerCase())) ?? true,
-)
+const place = temporaryDirectory()
+const root = values.in ?? place.directory
+mkdirSync(root, { recursive: true })
+const { contestants, absent } = await fieldOf(root, values.only)
 const corpora = CORPORA.filter(({ name }) => values.corpus?.includes(name) ?? !(values.quick && LARGE.includes(name)))
 const shares = values.budget?.map(Number) ?? BUDGETS
 const scores: RoundScore[] = []
@@ -34,10 +43,13 @@ for (const { name: corpus, sessions } of corpora)
     if (values.view !== undefined && session.id !== values.view) continue
     for (const share of shares)
       for (const contestant of contestants) {
-        const see = (round: number, view: Parameters<typeof textOf>[0]) =>
+        const see = (round: number, view: readonly PlainMessage[]) =>
           console.log(`--- ${contestant.name}, ${session.id} at ${share}, round ${round}\n${textOf(view)}`)
         scores.push(...(await runSession(contestant, { corpus, session, share, ...(values.view ? { see } : {}) })))
       }
   }
+place.remove()
 console.log(corpusTables(scores))
-for (const { name } of contestants) console.log(`\n${kindsTable(scores, name)}`)
+console.log(`\n${kindsTable(scores, contestants[0]!.name)}`)
+for (const line of absent) console.log(line)
+if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ scores }))

@@ -1,15 +1,92 @@
 /** Strata, as a program that knows nothing about it calls it. */
-import { type Carried, carry } from "@strata/core"
-import { type Contestant, listRun } from "../run.ts"
-import type { PlainMessage } from "../session.ts"
+import { type Carried, CompactionFailedError, carry, openConversation } from "@strata/core"
+import { type Contestant, listRun, type Run } from "../run.ts"
+import { type PlainMessage, textOf } from "../session.ts"
+import { temporaryDirectory } from "../temporary.ts"
+import { standIn } from "./stand-in.ts"
 
 /** Handles lead to messages that left the view. */
-export const HANDLES = /^[0-9a-f]{10}(?:\.\d+)?$/
+const HANDLES = /^[0-9a-f]{10}(?:\.\d+)?$/
 
-export const CARRY: Contestant = {
-  ...{ name: "Strata carry", call: "carry(messages, { budget })", takesBudget: true, hasStandIn: false, own: HANDLES },
-  start: async ({ budget }) => listRun(async (messages) => viewOf(await carry([...messages], { budget }))),
-}
+export const STRATA: readonly Contestant[] = [
+  {
+    ...{
+      name: "Strata carry",
+      call: "carry(messages, { budget })",
+      takesBudget: true,
+      hasStandIn: false,
+      own: HANDLES,
+    },
+    start: async ({ budget }) => listRun(async (messages) => viewOf(await carry([...messages], { budget }))),
+  },
+  {
+    ...{
+      name: "Strata carry, state",
+      call: "carry(messages, { budget, before: state })",
+      takesBudget: true,
+      hasStandIn: false,
+    },
+    own: HANDLES,
+    start: async ({ budget }) => {
+      let before: Carried<PlainMessage>["state"] | undefined
+      return listRun(async (messages) => {
+        const carried = await carry([...messages], { budget, ...(before ? { before } : {}) })
+        before = carried.state
+        return viewOf(carried)
+      })
+    },
+  },
+  {
+    ...{
+      name: "Strata carry, stand-in",
+      call: "carry(messages, { budget, summary }), the summary half of it",
+      takesBudget: true,
+    },
+    ...{ hasStandIn: true, own: HANDLES },
+    start: async ({ budget }) =>
+      listRun(async (messages) => {
+        const text = textOf(messages)
+        const summary = async () => standIn(text, { tokens: Math.floor(budget / 2), source: () => text })
+        return viewOf(await carry([...messages], { budget, summary }))
+      }),
+  },
+  {
+    ...{
+      name: "Strata compact",
+      call: "openConversation, compact(), without a model",
+      takesBudget: false,
+      hasStandIn: false,
+    },
+    own: HANDLES,
+    start: conversationRun,
+  },
+]
 
 const viewOf = ({ messages }: Carried<PlainMessage>): readonly PlainMessage[] =>
   messages.map(({ role, content }) => ({ role, content }) as PlainMessage)
+
+/** A conversation whose caller sends its whole list each time, with no client and no key. */
+async function conversationRun(): Promise<Run> {
+  const place = temporaryDirectory()
+  const chat = await openConversation({
+    ...{ model: "claude-opus-5-5", dir: place.directory, cwd: place.directory, id: "scorecard" },
+    ...{ clock: { now: () => new Date(0) }, env: {}, settings: { memory: "off" } },
+  })
+  const list: PlainMessage[] = []
+  return {
+    add: async (messages) => {
+      list.push(...messages)
+      await chat.follow(list)
+    },
+    compact: async () => {
+      await chat.compact().catch((error) => {
+        if (!(error instanceof CompactionFailedError)) throw error // there is nothing to gain: the view stays
+      })
+      return (await chat.prepare()).messages as readonly PlainMessage[]
+    },
+    close: async () => {
+      await chat.close()
+      place.remove()
+    },
+  }
+}

@@ -1,0 +1,47 @@
+/** Who is compared. */
+import { versionOf } from "../clients/install.ts"
+import type { InstalledPeer } from "./contestants/installed.ts"
+import { installPeer, type Peer } from "./contestants/installed.ts"
+import { LANGCHAIN, langchainContestants } from "./contestants/langchain.ts"
+import { PI, piContestants } from "./contestants/pi.ts"
+import { STAND_IN } from "./contestants/stand-in.ts"
+import { STRATA } from "./contestants/strata.ts"
+import type { Contestant } from "./run.ts"
+
+/** Contestants whose code is in the project. */
+export const OURS: readonly Contestant[] = [...STRATA, STAND_IN]
+
+interface PeerEntry {
+  readonly names: readonly string[]
+  readonly peer: Peer
+  readonly contestants: (installed: InstalledPeer) => readonly Contestant[]
+}
+
+const PEERS: readonly PeerEntry[] = [
+  { names: ["pi"], peer: PI, contestants: piContestants },
+  {
+    names: ["LangChain", "deepagents"],
+    peer: LANGCHAIN,
+    contestants: (installed) => langchainContestants(installed, versionOf(installed.directory, "deepagents")),
+  },
+]
+
+export interface Field {
+  readonly contestants: readonly Contestant[]
+  /** Who could not take part, and why. */
+  readonly absent: readonly string[]
+}
+
+/** Installs what is asked for into `root`. Without names: everyone. */
+export async function fieldOf(root: string, only: readonly string[] | undefined): Promise<Field> {
+  const isMeant = (name: string) => only?.some((one) => name.toLowerCase().startsWith(one.toLowerCase())) ?? true
+  const contestants = OURS.filter(({ name }) => isMeant(name))
+  const absent: string[] = []
+  for (const { names, peer, contestants: made } of PEERS) {
+    if (!names.some(isMeant)) continue
+    const installed = await installPeer(root, peer)
+    if (typeof installed === "string") absent.push(`${names.join(", ")}: ${installed}`)
+    else contestants.push(...made(installed).filter(({ name }) => isMeant(name)))
+  }
+  return { contestants, absent }
+}

@@ -1,0 +1,38 @@
+/** Peers' own code, installed from the registry into a directory outside the project when the scorecard runs. */
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+import { install } from "../../clients/install.ts"
+
+/** A package, and what to import of it: names of modules by the name they get here. */
+export interface Peer {
+  readonly packages: readonly string[]
+  /** Whose version the table names. */
+  readonly flags?: readonly string[]
+  readonly modules: Readonly<Record<string, string>>
+}
+
+export interface InstalledPeer {
+  readonly version: string
+  readonly directory: string
+  // Their modules have types that are not installed with the project.
+  readonly modules: Readonly<Record<string, any>>
+}
+
+/** The modules, or the sentence why there are none. */
+export async function installPeer(
+  root: string,
+  { packages, flags = [], modules }: Peer,
+): Promise<InstalledPeer | string> {
+  const installed = await install(root, packages, ["--ignore-scripts", ...flags])
+  if (typeof installed === "string") return installed
+  const { directory, version } = installed
+  const entry = join(directory, "scorecard.mjs")
+  writeFileSync(
+    entry,
+    Object.entries(modules)
+      .map(([name, from]) => `export * as ${name} from ${JSON.stringify(from)}\n`)
+      .join(""),
+  )
+  return { version, directory, modules: await import(pathToFileURL(entry).href) }
+}

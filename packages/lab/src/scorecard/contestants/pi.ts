@@ -1,0 +1,139 @@
+/** pi's compaction: its own cut, prompts and session, with the stand-in where it asks a model. */
+import type { Contestant, Run, StartOptions } from "../run.ts"
+import { type Block, type PlainMessage, textOf } from "../session.ts"
+import type { InstalledPeer, Peer } from "./installed.ts"
+import { standIn } from "./stand-in.ts"
+
+export const PI: Peer = {
+  packages: ["@earendil-works/pi-coding-agent@0.87.1"],
+  modules: {
+    pi: "@earendil-works/pi-coding-agent",
+    // Not exported: the part of its compaction that finds the cut.
+    compaction: "./node_modules/@earendil-works/pi-coding-agent/dist/core/compaction/index.js",
+    conversion: "./node_modules/@earendil-works/pi-coding-agent/dist/core/messages.js",
+  },
+}
+
+export const piContestants = ({ modules, version }: InstalledPeer): readonly Contestant[] => [
+  {
+    ...{ name: `pi ${version}`, call: "compact, defaults: keeps 20,000 tokens", takesBudget: false, hasStandIn: true },
+    start: async (options) => piRun(modules, options, { ...modules.compaction.DEFAULT_COMPACTION_SETTINGS }),
+  },
+  {
+    ...{
+      name: `pi ${version}, half kept`,
+      call: "compact, keepRecentTokens: half of the budget",
+      takesBudget: true,
+      hasStandIn: true,
+    },
+    start: async (options) =>
+      piRun(modules, options, {
+        ...modules.compaction.DEFAULT_COMPACTION_SETTINGS,
+        keepRecentTokens: Math.floor(options.budget / 2),
+        reserveTokens: Math.floor(options.budget / 2 / SUMMARY_OF_RESERVE),
+      }),
+  },
+]
+
+const SUMMARY_OF_RESERVE = 0.8 // pi gives a summary this share of the reserved tokens
+const USAGE = {
+  input: 0,
+  output: 0,
+  cacheRead: 0,
+  cacheWrite: 0,
+  totalTokens: 0,
+  cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 },
+}
+const MODEL = {
+  id: "stand-in",
+  name: "stand-in",
+  api: "anthropic-messages",
+  provider: "none",
+  maxTokens: 32_000,
+  contextWindow: 200_000,
+  reasoning: false,
+  input: ["text"],
+}
+
+interface Settings {
+  readonly keepRecentTokens: number
+  readonly reserveTokens: number
+}
+
+function piRun(
+  { pi, compaction, conversion }: InstalledPeer["modules"],
+  { budget }: StartOptions,
+  settings: Settings,
+): Run {
+  const session = pi.SessionManager.inMemory("/work")
+  const said: PlainMessage[] = []
+  const write = async (_: unknown, context: { messages: readonly any[] }, { maxTokens }: { maxTokens: number }) => ({
+    result: async () => {
+      const prompt = context.messages.map(({ content }) => textOf([{ role: "user", content }])).join("\n")
+      const text = standIn(prompt, { tokens: Math.min(maxTokens, budget), source: () => textOf(said) })
+      return { role: "assistant", content: [{ type: "text", text }], stopReason: "stop", usage: USAGE, timestamp: 0 }
+    },
+  })
+  return {
+    add: async (messages) => {
+      said.push(...messages)
+      for (const message of messages.flatMap(toPi)) session.appendMessage(message)
+    },
+    compact: async () => {
+      const preparation = compaction.prepareCompaction(session.getBranch(), settings)
+      if (preparation) {
+        const args = [undefined, undefined, undefined, undefined, write]
+        const { summary, firstKeptEntryId, tokensBefore, details } = await compaction.compact(
+          preparation,
+          MODEL,
+          "none",
+          ...args,
+        )
+        session.appendCompaction(summary, firstKeptEntryId, tokensBefore, details)
+      }
+      return conversion.convertToLlm(session.buildSessionContext().messages).map(fromPi)
+    },
+  }
+}
+
+function toPi({ role, content }: PlainMessage): readonly object[] {
+  const blocks: readonly Block[] = typeof content === "string" ? [{ type: "text", text: content }] : content
+  if (role === "assistant") {
+    const parts = blocks.map((block) =>
+      block.type === "tool_use" ? { type: "toolCall", id: block.id, name: block.name, arguments: block.input } : block,
+    )
+    return [
+      {
+        role,
+        content: parts,
+        api: MODEL.api,
+        provider: "none",
+        model: MODEL.id,
+        usage: USAGE,
+        stopReason: "stop",
+        timestamp: 0,
+      },
+    ]
+  }
+  const results = blocks.filter(({ type }) => type === "tool_result")
+  const rest = blocks.filter(({ type }) => type !== "tool_result")
+  return [
+    ...results.map(({ tool_use_id, content: text, is_error }) => ({
+      ...{ role: "toolResult", toolCallId: tool_use_id, toolName: "tool", isError: is_error === true, timestamp: 0 },
+      content: [{ type: "text", text }],
+    })),
+    ...(rest.length > 0 ? [{ role: "user", content: rest.map(asPart), timestamp: 0 }] : []),
+  ]
+}
+
+const asPart = (block: Block): object =>
+  block.type === "image" ? { type: "image", data: Object(block.source).data, mimeType: "image/png" } : block
+
+function fromPi({ role, content }: any): PlainMessage {
+  const parts = typeof content === "string" ? [{ type: "text", text: content }] : content
+  const blocks = parts.map((part: any) => {
+    if (part.type === "toolCall") return { type: "tool_use", id: part.id, name: part.name, input: part.arguments }
+    return part.type === "image" ? { type: "image", source: { data: part.data } } : part
+  })
+  return { role: role === "assistant" ? "assistant" : "user", content: blocks }
+}
