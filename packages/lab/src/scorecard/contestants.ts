@@ -1,5 +1,4 @@
 /** Who is compared. */
-import { versionOf } from "../clients/install.ts"
 import type { InstalledPeer } from "./contestants/installed.ts"
 import { installPeer, type Peer } from "./contestants/installed.ts"
 import { LANGCHAIN, langchainContestants } from "./contestants/langchain.ts"
@@ -22,7 +21,7 @@ const PEERS: readonly PeerEntry[] = [
   {
     names: ["LangChain", "deepagents"],
     peer: LANGCHAIN,
-    contestants: (installed) => langchainContestants(installed, versionOf(installed.directory, "deepagents")),
+    contestants: langchainContestants,
   },
 ]
 

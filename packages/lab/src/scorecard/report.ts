@@ -1,15 +1,15 @@
-/** The scores as a table. */
+/** The scores as tables. */
 import type { RoundScore } from "./run.ts"
 
-export const percent = (share: number): string => `${(share * 100).toFixed(share === 1 || share === 0 ? 0 : 1)}%`
+export const percent = (share: number): string => `${Number((share * 100).toFixed(1))}%`
 
 export interface Totals {
   readonly facts: number
   readonly inView: number
   /** Facts with an earlier value that stands unmarked. */
   readonly stale: number
-  readonly changed: number
   readonly inventions: number
+  /** Views that are larger than the budget. */
   readonly over: number
   readonly views: number
   /** The mean share of the text that is left. */
@@ -24,7 +24,6 @@ export function totalsOf(scores: readonly RoundScore[]): Totals {
     facts: facts.length,
     inView: facts.filter(({ isInView }) => isInView).length,
     stale: facts.filter(({ stale }) => stale.length > 0).length,
-    changed: facts.filter(({ hasEarlier, stale }) => hasEarlier || stale.length > 0).length,
     inventions: sum(({ inventions }) => inventions.length),
     over: scores.filter(({ tokens, budget }) => tokens > budget).length,
     views: scores.length,
@@ -33,77 +32,88 @@ export function totalsOf(scores: readonly RoundScore[]): Totals {
   }
 }
 
+const distinct = <T>(list: readonly T[]): readonly T[] => [...new Set(list)]
+export const sharesOf = (scores: readonly RoundScore[]) => distinct(scores.map(({ share }) => share)).toSorted()
+export const contestantsOf = (scores: readonly RoundScore[]) => distinct(scores.map(({ contestant }) => contestant))
+export const lastOf = (scores: readonly RoundScore[]) => {
+  const last = Math.max(...scores.map(({ round }) => round))
+  return scores.filter(({ round }) => round === last)
+}
+
 /** Rows of equal width, so that a terminal shows columns. */
 export function table(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)))
-  return rows
-    .map((row) =>
-      row
-        .map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n")
+  const cells = (row: readonly string[]) =>
+    row.map((cell, at) => (at === 0 ? cell.padEnd(widths[at]!) : cell.padStart(widths[at]!)))
+  return rows.map((row) => cells(row).join("  ").trimEnd()).join("\n")
 }
-
-const groupBy = <T>(list: readonly T[], keyOf: (one: T) => string): ReadonlyMap<string, readonly T[]> =>
-  Map.groupBy(list, keyOf) as ReadonlyMap<string, readonly T[]>
 
 /** For each corpus and contestant: survival after the last round at each budget, and what else went wrong in any round. */
-export function corpusTables(scores: readonly RoundScore[]): string {
-  return [...groupBy(scores, ({ corpus }) => corpus)]
-    .map(([corpus, own]) => {
-      const { sessions, facts, whole } = sizesOf(own)
-      const shares = [...new Set(own.map(({ share }) => share))].toSorted()
-      const rows = [...groupBy(own, ({ contestant }) => contestant)].map(([name, mine]) => row(name, mine, shares))
-      const titles = [
-        ...["", ...shares.map((share) => `at ${percent(share)}`)],
-        ...["stale", "invented", "over budget", ...shares.map((share) => `left of ${percent(share)}`), "cpu ms"],
-      ]
-      return `${corpus}: ${sessions} sessions, ${facts} facts, ${whole.toLocaleString("en")} tokens\n${table([titles, ...rows])}`
-    })
+export const corpusTables = (scores: readonly RoundScore[]): string =>
+  [...Map.groupBy(scores, ({ corpus }) => corpus)]
+    .map(([corpus, own]) => `${corpus}: ${sizes(own)}\n${contestantTable(own)}`)
     .join("\n\n")
+
+/** A star: more than the budget was left in a round, so that the figure is worth less. */
+export function contestantTable(scores: readonly RoundScore[]): string {
+  const shares = sharesOf(scores)
+  const titles = [
+    ...["", ...shares.map((share) => `at ${percent(share)}`), "stale", "invented", "over budget"],
+    ...[...shares.map((share) => `left of ${percent(share)}`), "cpu ms"],
+  ]
+  return table([titles, ...contestantsOf(scores).map((name) => contestantRow(scores, name))])
 }
 
-function row(name: string, scores: readonly RoundScore[], shares: readonly number[]): readonly string[] {
-  const all = totalsOf(scores)
-  const last = Math.max(...scores.map(({ round }) => round))
-  const at = (share: number) => scores.filter((score) => score.share === share)
+export function contestantRow(all: readonly RoundScore[], name: string): readonly string[] {
+  const scores = all.filter(({ contestant }) => contestant === name)
+  const { stale, inventions, over, views, cpuMs } = totalsOf(scores)
+  const at = sharesOf(all).map((share) => scores.filter((score) => score.share === share))
   return [
     name,
-    ...shares.map((share) => {
-      const { inView, facts } = totalsOf(at(share).filter(({ round }) => round === last))
-      return percent(inView / facts)
+    ...at.map((own) => {
+      const { inView, facts } = totalsOf(lastOf(own))
+      return `${percent(inView / facts)}${totalsOf(own).over > 0 ? "*" : ""}`
     }),
-    `${all.stale}`,
-    `${all.inventions}`,
-    `${all.over} of ${all.views}`,
-    ...shares.map((share) => percent(totalsOf(at(share)).left)),
-    all.cpuMs.toFixed(0),
+    ...[`${stale}`, `${inventions}`, `${over} of ${views}`],
+    ...at.map((own) => percent(totalsOf(own).left)),
+    cpuMs.toFixed(0),
   ]
 }
 
-function sizesOf(scores: readonly RoundScore[]) {
-  const sessions = new Map(scores.map((score) => [score.session, score]))
-  const sum = (figure: (score: RoundScore) => number) =>
-    [...sessions.values()].reduce((total, one) => total + figure(one), 0)
-  return { sessions: sessions.size, facts: sum(({ facts }) => facts.length), whole: sum(({ whole }) => whole) }
+export function sizes(scores: readonly RoundScore[]): string {
+  const sessions = [...new Map(scores.map((score) => [score.session, score])).values()]
+  const sum = (figure: (score: RoundScore) => number) => sessions.reduce((total, one) => total + figure(one), 0)
+  const facts = sum((score) => score.facts.length)
+  return `${sessions.length} sessions, ${facts} facts, ${sum(({ whole }) => whole).toLocaleString("en")} tokens`
 }
 
 /** Survival of each kind after the last round, for one contestant. */
 export function kindsTable(scores: readonly RoundScore[], contestant: string): string {
   const own = scores.filter((score) => score.contestant === contestant)
-  const last = Math.max(...own.map(({ round }) => round))
-  const shares = [...new Set(own.map(({ share }) => share))].toSorted()
-  const ends = own
-    .filter(({ round }) => round === last)
-    .flatMap((score) => score.facts.map((fact) => ({ ...fact, share: score.share, corpus: score.corpus })))
-  const rows = [...groupBy(ends, ({ corpus, kind }) => `${corpus} ${kind}`)].map(([kind, facts]) => [
+  const shares = sharesOf(own)
+  const ends = lastOf(own).flatMap(({ share, corpus, facts }) => facts.map((fact) => ({ ...fact, share, corpus })))
+  const rows = [...Map.groupBy(ends, ({ corpus, kind }) => `${corpus}: ${kind}`)].map(([kind, facts]) => [
     kind,
     ...shares.map((share) => {
       const these = facts.filter((fact) => fact.share === share)
       return `${these.filter(({ isInView }) => isInView).length} of ${these.length}`
     }),
   ])
-  return `${contestant}, by kind, after round ${last}\n${table([["", ...shares.map((share) => `at ${percent(share)}`)], ...rows])}`
+  return `${contestant}, by kind, after the last round\n${table([["", ...shares.map((share) => `at ${percent(share)}`)], ...rows])}`
+}
+
+/** Survival after each round, over all corpora. */
+export function roundsTable(scores: readonly RoundScore[]): string {
+  const rounds = distinct(scores.map(({ round }) => round))
+  const rows = contestantsOf(scores).flatMap((name) =>
+    sharesOf(scores).map((share) => [
+      `${name} at ${percent(share)}`,
+      ...rounds.map((round) => {
+        const own = scores.filter((one) => one.contestant === name && one.share === share && one.round === round)
+        const { inView, facts } = totalsOf(own)
+        return percent(inView / facts)
+      }),
+    ]),
+  )
+  return table([["", ...rounds.map((round) => `round ${round}`)], ...rows])
 }

@@ -21,13 +21,17 @@ export interface StartOptions {
   readonly messages: readonly PlainMessage[]
   /** The same share in tokens, as everyone is measured. */
   readonly budget: number
+  /** The same share in tokens of four characters, for those who count so and cannot count otherwise. */
+  readonly quarters: number
 }
 
 export interface Contestant {
   readonly name: string
   /** How it is called, for the table. */
   readonly call: string
-  /** Whether the budget can be said to it. */
+  /** Of a peer. */
+  readonly version?: string
+  /** Whether there is one option for the tokens of everything it leaves. */
   readonly takesBudget: boolean
   /** Whether a stand-in for a model writes its summary. */
   readonly hasStandIn: boolean
@@ -65,9 +69,9 @@ interface RunOptions {
 export async function runSession(contestant: Contestant, options: RunOptions): Promise<readonly RoundScore[]> {
   const { corpus, session, share, rounds = ROUNDS, see } = options
   const { messages, facts } = session
-  const whole = sizeOf(messages).tokens
+  const { tokens: whole, characters } = sizeOf(messages)
   const budget = Math.floor(whole * share)
-  const run = await contestant.start({ share, messages, budget })
+  const run = await contestant.start({ share, messages, budget, quarters: Math.floor((characters / 4) * share) })
   const scores: RoundScore[] = []
   let source = textOf(messages)
   try {

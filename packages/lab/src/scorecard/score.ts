@@ -66,7 +66,9 @@ const unmarked = (text: string, value: string): boolean =>
 
 /** Where the value stands as a word of its own. */
 const places = (text: string, value: string): readonly number[] =>
-  [...text.matchAll(new RegExp(`(?<![\\w$])${RegExp.escape(value)}(?!\\w)`, "gi"))].map(({ index }) => index)
+  [...text.matchAll(new RegExp(`(?<![\\w$])${value.replaceAll(/[^\w\s]/g, "\\$&")}(?!\\w)`, "gi"))].map(
+    ({ index }) => index,
+  )
 
 /** What cannot be guessed: a word with a digit in it, an address, a path, an amount, an error code, a name in camel or snake case. */
 const NAMES = [
@@ -74,7 +76,7 @@ const NAMES = [
   /(?<![\w/.])(?:\/?[\w.-]+\/)+[\w.-]*\w/g,
   /[$€£]\d[\d.,]*\d|[$€£]\d/g,
   /\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{4,}\w\b/gi,
-  /\b\d[\d.]{2,}\d\b/g,
+  /\b\d[\d.]{2,}\d\b(?! (?:more |estimated )?(?:characters|chars|tokens|lines|messages|bytes|names)\b)/g, // not a size that the contestant counted
   /\b[a-z]+[A-Z]\w+\b/g,
   /\b[a-z]+_[a-z_]+\b/gi,
 ]

@@ -6,17 +6,20 @@ import { install } from "../../clients/install.ts"
 
 /** A package, and what to import of it: names of modules by the name they get here. */
 export interface Peer {
+  /** The first one's version is in the table. */
   readonly packages: readonly string[]
-  /** Whose version the table names. */
+  /** Flags of npm. */
   readonly flags?: readonly string[]
   readonly modules: Readonly<Record<string, string>>
 }
 
+/** Anything: the types of peers are not installed with the project. */
+export type Foreign = ReturnType<ObjectConstructor>
+
 export interface InstalledPeer {
   readonly version: string
   readonly directory: string
-  // Their modules have types that are not installed with the project.
-  readonly modules: Readonly<Record<string, any>>
+  readonly modules: Readonly<Record<string, Foreign>>
 }
 
 /** The modules, or the sentence why there are none. */

@@ -1,7 +1,9 @@
 /** LangChain's `summarizationMiddleware` and `trimMessages`, and the middleware of deepagents, inside an agent of LangChain. */
-import type { Contestant, Run, StartOptions } from "../run.ts"
+import { versionOf } from "../../clients/install.ts"
+import type { Contestant, Run } from "../run.ts"
+import { sizeOf } from "../score.ts"
 import { type Block, type PlainMessage, textOf } from "../session.ts"
-import type { InstalledPeer, Peer } from "./installed.ts"
+import type { Foreign, InstalledPeer, Peer } from "./installed.ts"
 import { standIn } from "./stand-in.ts"
 
 export const LANGCHAIN: Peer = {
@@ -19,58 +21,60 @@ export const LANGCHAIN: Peer = {
   },
 }
 
-export function langchainContestants(
-  { modules, version }: InstalledPeer,
-  deepagentsVersion: string,
-): readonly Contestant[] {
+/** Tokens of the words around a summary: they count too. */
+const AROUND = { langchain: 20, deepagents: 70 }
+
+export function langchainContestants({ modules, version, directory }: InstalledPeer): readonly Contestant[] {
   const { summarizationMiddleware } = modules.langchain
   const { createSummarizationMiddleware, StateBackend } = modules.deepagents
-  const middle = (options: object) => (model: unknown) => summarizationMiddleware({ model, ...options })
-  const deep = (options: object) => (model: unknown) =>
+  const langchain = (model: unknown, options: object) =>
+    summarizationMiddleware({ model, tokenCounter: (list: readonly Foreign[]) => countOf(list), ...options })
+  const deepagents = (model: unknown, options: object) =>
     createSummarizationMiddleware({ model, backend: (runtime: unknown) => new StateBackend(runtime), ...options })
-  const withSummary = (
-    name: string,
-    call: string,
-    takesBudget: boolean,
-    made: (budget: number) => (model: unknown) => unknown,
-  ) => ({
-    ...{ name, call, takesBudget, hasStandIn: true, own: /^(?:\/conversation_history\/)?session_[0-9a-f]{8}/ },
-    start: async (options: StartOptions) => agentRun(modules, made(options.budget), options, takesBudget ? 0.5 : 1),
-  })
+  const half = (tokens: number) => Math.floor(tokens / 2)
+  const lang = { version, takesBudget: false, hasStandIn: true }
+  const deep = {
+    ...lang,
+    version: versionOf(directory, "deepagents"),
+    own: /conversation_history|^session_[0-9a-f]{8}/,
+  }
   return [
-    withSummary(`LangChain ${version}`, "summarizationMiddleware, defaults: keeps 20 messages", false, (budget) =>
-      middle({ trigger: { tokens: budget } }),
-    ),
-    withSummary(
-      `LangChain ${version}, half kept`,
-      "summarizationMiddleware, keep: half of the budget in tokens",
-      true,
-      (budget) => middle({ trigger: { tokens: budget }, keep: { tokens: Math.floor(budget / 2) } }),
-    ),
-    withSummary(
-      `deepagents ${deepagentsVersion}`,
-      "createSummarizationMiddleware, defaults: keeps 20 messages",
-      false,
-      (budget) => deep({ trigger: { type: "tokens", value: budget } }),
-    ),
-    withSummary(
-      `deepagents ${deepagentsVersion}, half kept`,
-      "createSummarizationMiddleware, keep: half of the budget in tokens",
-      true,
-      (budget) =>
-        deep({ trigger: { type: "tokens", value: budget }, keep: { type: "tokens", value: Math.floor(budget / 2) } }),
-    ),
     {
-      ...{
-        name: `LangChain ${version}, trim`,
-        call: "trimMessages, strategy last",
-        takesBudget: true,
-        hasStandIn: false,
-      },
+      ...{ ...lang, name: "LangChain", call: "`summarizationMiddleware`, defaults: keeps 20 messages" },
+      start: async ({ budget }) =>
+        agentRun(modules, budget, (model) => langchain(model, { trigger: { tokens: budget } })),
+    },
+    {
+      ...{ ...lang, name: "LangChain, half kept", call: "`summarizationMiddleware`, `keep` half of the budget" },
+      start: async ({ budget }) =>
+        agentRun(modules, half(budget) - AROUND.langchain, (model) =>
+          langchain(model, { trigger: { tokens: budget }, keep: { tokens: half(budget) } }),
+        ),
+    },
+    {
+      ...{ ...deep, name: "deepagents", call: "`createSummarizationMiddleware`, defaults: keeps 20 messages" },
+      start: async ({ budget, quarters }) =>
+        agentRun(modules, budget, (model) => deepagents(model, { trigger: { type: "tokens", value: quarters } })),
+    },
+    {
+      ...{ ...deep, name: "deepagents, half kept", call: "`createSummarizationMiddleware`, `keep` half of the budget" },
+      start: async ({ budget, quarters }) =>
+        agentRun(modules, half(budget) - AROUND.deepagents, (model) =>
+          deepagents(model, {
+            trigger: { type: "tokens", value: quarters },
+            keep: { type: "tokens", value: half(quarters) },
+          }),
+        ),
+    },
+    {
+      ...{ name: "LangChain, trim", call: "`trimMessages`, newest messages up to the budget", version },
+      ...{ takesBudget: true, hasStandIn: false },
       start: async ({ budget }) => trimRun(modules, budget),
     },
   ]
 }
+
+const countOf = (list: readonly Foreign[]): number => sizeOf(list.map(fromLangchain)).tokens
 
 /** How the requests for a summary begin: deepagents asks the agent's own model. */
 const SUMMARY_PROMPT = /^(?:<role>\s*Context Extraction|You are a conversation summarizer)/
@@ -78,34 +82,34 @@ const SUMMARY_PROMPT = /^(?:<role>\s*Context Extraction|You are a conversation s
 /** An agent whose model writes down what it is asked, and whose middleware asks the stand-in for summaries. */
 async function agentRun(
   modules: InstalledPeer["modules"],
+  summaryTokens: number,
   middleware: (model: unknown) => unknown,
-  { budget }: StartOptions,
-  summaryShare: number,
 ): Promise<Run> {
   const said: PlainMessage[] = []
   let view: readonly PlainMessage[] = []
   const { BaseChatModel } = modules.models
   const { AIMessage } = modules.messages
   class Model extends BaseChatModel {
+    constructor() {
+      super({})
+    }
     _llmType() {
       return "stand-in"
     }
     bindTools() {
       return this
     }
-    async _generate(messages: readonly any[]) {
+    async _generate(messages: readonly Foreign[]) {
       const prompt: string = messages[0].text
       const isAsked = SUMMARY_PROMPT.test(prompt)
       if (!isAsked) view = messages.map(fromLangchain)
-      const text = isAsked
-        ? standIn(prompt, { tokens: Math.floor(budget * summaryShare), source: () => textOf(said) })
-        : "Go on."
+      const text = isAsked ? standIn(prompt, { tokens: summaryTokens, source: () => textOf(said) }) : "Go on."
       return { generations: [{ text, message: new AIMessage(text) }] }
     }
   }
   const agent = modules.langchain.createAgent({
-    ...{ model: new Model({}), tools: [], checkpointer: new modules.langgraph.MemorySaver() },
-    middleware: [middleware(new Model({}))],
+    ...{ model: new Model(), tools: [], checkpointer: new modules.langgraph.MemorySaver() },
+    middleware: [middleware(new Model())],
   })
   const thread = { configurable: { thread_id: "1" } }
   let more: readonly PlainMessage[] = []
@@ -123,17 +127,16 @@ async function agentRun(
 }
 
 function trimRun(modules: InstalledPeer["modules"], budget: number): Run {
-  let messages: readonly any[] = []
+  let messages: readonly Foreign[] = []
   return {
     add: async (more) => {
       messages = [...messages, ...toLangchain(modules, more)]
     },
     compact: async () => {
       const { trimMessages } = modules.messages
-      const { countTokensApproximately } = modules.langchain
       messages = await trimMessages(messages, {
         ...{ maxTokens: budget, strategy: "last", includeSystem: true, startOn: "human" },
-        tokenCounter: countTokensApproximately,
+        tokenCounter: countOf,
       })
       return messages.map(fromLangchain)
     },
@@ -170,14 +173,14 @@ const asContent = (block: Block): object =>
     ? { type: "image_url", image_url: { url: `data:image/png;base64,${Object(block.source).data}` } }
     : { type: "text", text: block.text }
 
-function fromLangchain(message: any): PlainMessage {
+function fromLangchain(message: Foreign): PlainMessage {
   const parts = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content
-  const blocks: Block[] = parts.map((part: any) =>
+  const blocks: Block[] = parts.map((part: Foreign) =>
     part.type === "image_url"
       ? { type: "image", source: { data: part.image_url.url.split(",")[1] } }
       : { type: "text", text: part.text },
   )
-  const calls: Block[] = (message.tool_calls ?? []).map(({ id, name, args }: any) => ({
+  const calls: Block[] = (message.tool_calls ?? []).map(({ id, name, args }: Foreign) => ({
     type: "tool_use",
     id,
     name,

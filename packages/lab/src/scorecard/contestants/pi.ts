@@ -1,7 +1,7 @@
 /** pi's compaction: its own cut, prompts and session, with the stand-in where it asks a model. */
-import type { Contestant, Run, StartOptions } from "../run.ts"
+import type { Contestant, Run } from "../run.ts"
 import { type Block, type PlainMessage, textOf } from "../session.ts"
-import type { InstalledPeer, Peer } from "./installed.ts"
+import type { Foreign, InstalledPeer, Peer } from "./installed.ts"
 import { standIn } from "./stand-in.ts"
 
 export const PI: Peer = {
@@ -14,28 +14,26 @@ export const PI: Peer = {
   },
 }
 
-export const piContestants = ({ modules, version }: InstalledPeer): readonly Contestant[] => [
-  {
-    ...{ name: `pi ${version}`, call: "compact, defaults: keeps 20,000 tokens", takesBudget: false, hasStandIn: true },
-    start: async (options) => piRun(modules, options, { ...modules.compaction.DEFAULT_COMPACTION_SETTINGS }),
-  },
-  {
-    ...{
-      name: `pi ${version}, half kept`,
-      call: "compact, keepRecentTokens: half of the budget",
-      takesBudget: true,
-      hasStandIn: true,
+export const piContestants = ({ modules, version }: InstalledPeer): readonly Contestant[] => {
+  const { DEFAULT_COMPACTION_SETTINGS } = modules.compaction
+  const pi = { version, takesBudget: false, hasStandIn: true }
+  return [
+    {
+      ...{ ...pi, name: "pi", call: "`compact`, defaults: keeps 20,000 tokens" },
+      start: async ({ budget }) => piRun(modules, budget, DEFAULT_COMPACTION_SETTINGS),
     },
-    start: async (options) =>
-      piRun(modules, options, {
-        ...modules.compaction.DEFAULT_COMPACTION_SETTINGS,
-        keepRecentTokens: Math.floor(options.budget / 2),
-        reserveTokens: Math.floor(options.budget / 2 / SUMMARY_OF_RESERVE),
-      }),
-  },
-]
+    {
+      ...{ ...pi, name: "pi, half kept", call: "`compact`, `keepRecentTokens` half of the budget" },
+      start: async ({ budget, quarters }) =>
+        piRun(modules, Math.floor(budget / 2) - AROUND, {
+          ...DEFAULT_COMPACTION_SETTINGS,
+          keepRecentTokens: Math.floor(quarters / 2),
+        }),
+    },
+  ]
+}
 
-const SUMMARY_OF_RESERVE = 0.8 // pi gives a summary this share of the reserved tokens
+const AROUND = 60 // tokens of the words around a summary
 const USAGE = {
   input: 0,
   output: 0,
@@ -55,22 +53,13 @@ const MODEL = {
   input: ["text"],
 }
 
-interface Settings {
-  readonly keepRecentTokens: number
-  readonly reserveTokens: number
-}
-
-function piRun(
-  { pi, compaction, conversion }: InstalledPeer["modules"],
-  { budget }: StartOptions,
-  settings: Settings,
-): Run {
+function piRun({ pi, compaction, conversion }: InstalledPeer["modules"], tokens: number, settings: object): Run {
   const session = pi.SessionManager.inMemory("/work")
   const said: PlainMessage[] = []
-  const write = async (_: unknown, context: { messages: readonly any[] }, { maxTokens }: { maxTokens: number }) => ({
+  const write = async (_: unknown, context: { readonly messages: readonly PlainMessage[] }) => ({
     result: async () => {
-      const prompt = context.messages.map(({ content }) => textOf([{ role: "user", content }])).join("\n")
-      const text = standIn(prompt, { tokens: Math.min(maxTokens, budget), source: () => textOf(said) })
+      const prompt = textOf(context.messages)
+      const text = standIn(prompt, { tokens, source: () => textOf(said) })
       return { role: "assistant", content: [{ type: "text", text }], stopReason: "stop", usage: USAGE, timestamp: 0 }
     },
   })
@@ -129,9 +118,9 @@ function toPi({ role, content }: PlainMessage): readonly object[] {
 const asPart = (block: Block): object =>
   block.type === "image" ? { type: "image", data: Object(block.source).data, mimeType: "image/png" } : block
 
-function fromPi({ role, content }: any): PlainMessage {
+function fromPi({ role, content }: Foreign): PlainMessage {
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content
-  const blocks = parts.map((part: any) => {
+  const blocks = parts.map((part: Foreign) => {
     if (part.type === "toolCall") return { type: "tool_use", id: part.id, name: part.name, input: part.arguments }
     return part.type === "image" ? { type: "image", source: { data: part.data } } : part
   })

@@ -5,8 +5,8 @@ import { type PlainMessage, textOf } from "../session.ts"
 import { temporaryDirectory } from "../temporary.ts"
 import { standIn } from "./stand-in.ts"
 
-/** Handles lead to messages that left the view. */
-const HANDLES = /^[0-9a-f]{10}(?:\.\d+)?$/
+/** Handles lead to messages that left the view, and the journal's path to all of them. */
+const HANDLES = /^[0-9a-f]{10}(?:\.\d+)?$|strata-scorecard-/
 
 export const STRATA: readonly Contestant[] = [
   {

@@ -79,7 +79,7 @@ const FACTS: readonly MixedFact[] = [
   mixed("tool", "error", "panic: E_WHEEL_5521 in stage pack", "E_WHEEL_5521"),
   mixed("tool", "version", "resolved schist-core 14.2.0-rc.3", "14.2.0-rc.3"),
   mixed("tool", "pointer", "last good frame at 0x7fe2c91d", "0x7fe2c91d"),
-  mixed("tool", "limit", "max_connections = 187", "187"),
+  mixed("tool", "limit", "max_connections = 18743", "18743"),
   mixed("tool", "name", "the entry point is bootLatticeWorker", "bootLatticeWorker"),
   mixed("tool", "key", "config key telemetry.sampler.ratio is unset", "telemetry.sampler.ratio"),
 ]
@@ -110,7 +110,7 @@ function exchangeFor({ by, sentence }: MixedFact, at: number): readonly PlainMes
   if (by === "user") return [user(sentence), said("All right.")]
   if (by === "agent") return [user("Where do we stand with this part?"), said(sentence)]
   const lines = resultLines(work(1, 540 + at))
-  lines.splice(lines.length >> 1, 0, sentence)
+  lines.splice(lines.length >> 1, 0, `08:${String(at).padStart(2, "0")}:31 INFO ${sentence}`)
   const exchange: Exchange = {
     asks: [{ type: "text", text: "Check this part, please." }],
     answers: [{ type: "tool_use", id: `toolu_mixed_${at}`, name: "Bash", input: { command: `./check.sh ${at}` } }],

@@ -1,7 +1,6 @@
 /** The facts of `npm run planted`, as plain messages: 43 in ordinary work, and 48 of twelve kinds. */
 import { type PlantedFact, plantedFacts } from "../../planted/facts.ts"
-import { type Exchange, exchangeOf, pictureOf } from "../../planted/work.ts"
-import { work } from "../filler.ts"
+import { type Exchange, exchangeOf, otherWork, pictureOf } from "../../planted/work.ts"
 import { type Block, type Corpus, type PlainMessage, type Session, said, user } from "../session.ts"
 
 const BETWEEN = 6 // exchanges of other work before each round
@@ -29,6 +28,9 @@ function plantedSession(group: PlantedFact["group"]): Session {
     between: (round) => work(BETWEEN, round * BETWEEN),
   }
 }
+
+const work = (count: number, from: number) =>
+  Array.from({ length: count }, (_, at) => exchangeMessages(otherWork(from + at))).flat()
 
 /** Kinds in turn, so that none of them is only at the end. */
 const spread = (facts: readonly PlantedFact[]) =>
