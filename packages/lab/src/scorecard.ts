@@ -13,12 +13,15 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { fieldOf } from "./scorecard/contestants.ts"
 import { CORPORA } from "./scorecard/corpora.ts"
-import { corpusTables, kindsTable } from "./scorecard/report.ts"
+import { scorecardPicture } from "./scorecard/picture.ts"
+import { corpusTables, kindsTable, roundsTable } from "./scorecard/report.ts"
 import { BUDGETS, type RoundScore, runSession } from "./scorecard/run.ts"
 import { type PlainMessage, textOf } from "./scorecard/session.ts"
 import { temporaryDirectory } from "./scorecard/temporary.ts"
 
 const LARGE = ["planted", "kinds"]
+/** Typed statements, with and without labels: the corpora that others publish figures for. */
+const PICTURED = ["typed", "plain"]
 
 const { values } = parseArgs({
   options: {
@@ -28,6 +31,7 @@ const { values } = parseArgs({
     budget: { type: "string", multiple: true },
     in: { type: "string" },
     json: { type: "string" },
+    svg: { type: "string" },
     view: { type: "string" },
   },
 })
@@ -50,6 +54,11 @@ for (const { name: corpus, sessions } of corpora)
   }
 place.remove()
 console.log(corpusTables(scores))
-console.log(`\n${kindsTable(scores, contestants[0]!.name)}`)
-for (const line of absent) console.log(line)
+console.log(`\nall corpora, by round\n${roundsTable(scores)}\n\n${kindsTable(scores, contestants[0]!.name)}\n`)
+for (const { name, version, call, takesBudget, hasStandIn } of contestants)
+  console.log(
+    `${name}${version ? ` (${version})` : ""}: ${call}${takesBudget ? "" : "; no option for a budget"}${hasStandIn ? "; a stand-in writes the summary" : ""}`,
+  )
+for (const line of absent) console.log(`${line}: not compared`)
+if (values.svg !== undefined) writeFileSync(values.svg, scorecardPicture(scores, PICTURED))
 if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ scores }))
