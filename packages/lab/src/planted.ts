@@ -5,17 +5,25 @@
  *     npm run planted -- [--after 1,5,20] [--json]
  *     npm run planted -- --follow     as a caller that sends its whole list each time
  *     npm run planted -- --doors      programs on other libraries with one line more: the 43 facts, after 10 compactions
+ *     npm run planted -- --mixed      30 facts of mixed kinds at each entry: library, carry, plugin, proxy
+ *                        [--after 1,2,5] [--seeds 1,2,3] [--entry plugin,proxy] [--summaries quoted,model]
  */
 import { parseArgs } from "node:util"
 import { doorReport, measureDoor } from "./planted/door.ts"
 import { DOORS } from "./planted/doors.ts"
 import { measurePlanted, plantedReport } from "./planted/measure.ts"
+import { ENTRIES, type Summaries } from "./planted/mixed/entries.ts"
+import { isBelowAim, type MixedFigures, measureMixed, mixedReport, mixedTable } from "./planted/mixed/measure.ts"
 
 const DOOR_COMPACTIONS = 10
 
 const { values } = parseArgs({
   options: {
-    after: { type: "string", default: "1,5,20" },
+    after: { type: "string" },
+    mixed: { type: "boolean", default: false },
+    seeds: { type: "string", default: "1,2,3" },
+    entry: { type: "string", default: Object.keys(ENTRIES).join(",") },
+    summaries: { type: "string", default: "quoted,model" },
     follow: { type: "boolean", default: false },
     doors: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
@@ -30,10 +38,21 @@ if (values.doors) {
   }
   process.exit(lost > 0 ? 1 : 0)
 }
-const after = values.after.split(",").map(Number)
+const after = (values.after ?? (values.mixed ? "1,2,5" : "1,5,20")).split(",").map(Number)
 if (!after.every((count) => Number.isInteger(count) && count > 0)) {
-  console.error("usage: npm run planted -- [--after 1,5,20] [--follow | --doors] [--json]")
+  console.error("usage: npm run planted -- [--after 1,5,20] [--follow | --doors | --mixed] [--json]")
   process.exit(2)
+}
+if (values.mixed) {
+  const all: MixedFigures[] = []
+  for (const entry of values.entry.split(","))
+    for (const summaries of values.summaries.split(",") as Summaries[])
+      for (const seed of values.seeds.split(",").map(Number)) {
+        all.push(await measureMixed({ entry, summaries, seed, after }))
+        if (!values.json) console.log(mixedReport(all.at(-1)!))
+      }
+  console.log(values.json ? JSON.stringify(all, null, 2) : `\n${mixedTable(all, after)}`)
+  process.exit(all.some(isBelowAim) ? 1 : 0)
 }
 const figures = []
 const through = values.follow ? "follow" : "loop"

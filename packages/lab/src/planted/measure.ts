@@ -87,7 +87,7 @@ export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures>
   })
 }
 
-const TOOLS = ["Read", "Bash", "Grep", "Write", "WebFetch", "AskUser"].map((name) => ({
+export const TOOLS = ["Read", "Bash", "Grep", "Write", "WebFetch", "AskUser"].map((name) => ({
   ...{ name, description: `The tool ${name}.` },
   input_schema: { type: "object" as const },
 }))
@@ -101,14 +101,14 @@ function interleaved(facts: readonly PlantedFact[]): readonly PlantedFact[] {
 }
 
 /** How messages come into the conversation. */
-interface Talk {
+export interface Talk {
   readonly chat: Conversation
   say(content: readonly object[]): Promise<void>
   /** The caller has the answer. */
   hear(content: readonly object[]): void
 }
 
-const added = (chat: Conversation): Talk => ({
+export const added = (chat: Conversation): Talk => ({
   chat,
   say: async (content) => {
     await chat.add({ role: "user", content } as IncomingMessage)
@@ -130,7 +130,7 @@ function followed(chat: Conversation): Talk {
   }
 }
 
-async function take(talk: Talk, { asks, answers, result, ends }: Exchange, id: string): Promise<void> {
+export async function take(talk: Talk, { asks, answers, result, ends }: Exchange, id: string): Promise<void> {
   await talk.say(asks)
   if (answers.length > 0 && result) {
     await answer(talk, { id: `msg_${id}_call`, content: answers, stop_reason: "tool_use" })

@@ -1,0 +1,85 @@
+/** Looks for the facts in what a model is sent. */
+import { renderAttachment, textOf } from "@strata/core/messages"
+import { countText } from "@strata/sim"
+import type { MixedFact } from "./conversation.ts"
+
+const CLOSE = 400 // characters within which all parts of a fact stand
+
+/** What one compaction left. */
+export interface MixedLook {
+  readonly compactions: number
+  readonly inView: number
+  readonly missing: readonly string[]
+  /** Replaced values that stand in a line without the newest one. */
+  readonly stale: readonly string[]
+  readonly tokens: { readonly record: number; readonly all: number }
+}
+
+interface SentMessage {
+  readonly content: unknown
+}
+
+export function lookFor(facts: readonly MixedFact[], sent: readonly SentMessage[], compactions: number): MixedLook {
+  const view = sent.map(({ content }) => textIn(content)).join("\n")
+  const current = facts.map((fact) => asOf(fact, compactions))
+  const missing = current.filter(({ needles }) => !standsIn(view, needles))
+  const stale = current.filter((fact) => fact.was !== undefined && isStale(view, fact))
+  return {
+    compactions,
+    inView: facts.length - missing.length,
+    missing: missing.map(({ kind, needles }) => `${kind} (${needles.join(" … ")})`),
+    stale: stale.map(({ kind, was }) => `${kind} (${was})`),
+    tokens: { record: countText(recordIn(view)), all: countText(view) },
+  }
+}
+
+/** The fact as it was at a compaction. */
+function asOf({ changesBefore = 1, was, ...fact }: MixedFact, compactions: number): MixedFact {
+  if (compactions < changesBefore && was !== undefined) return { ...fact, needles: [was] }
+  return was === undefined ? fact : { ...fact, was }
+}
+
+function standsIn(view: string, [first = "", ...others]: readonly string[]): boolean {
+  return placesOf(view, first).some((at) => {
+    const around = view.slice(Math.max(0, at - CLOSE), at + CLOSE)
+    return others.every((other) => placesOf(around, other).length > 0)
+  })
+}
+
+const isStale = (view: string, { was, needles }: MixedFact): boolean =>
+  view.split("\n").some((line) => placesOf(line, was!).length > 0 && !needles.every((needle) => line.includes(needle)))
+
+/** Whole, not as a part of a longer name or number. */
+function placesOf(text: string, needle: string): readonly number[] {
+  const isPart = /[\p{L}\p{N}_]/u
+  const places: number[] = []
+  for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) {
+    const [before, after] = [text[at - 1] ?? "", text[at + needle.length] ?? ""]
+    if (!(isPart.test(needle[0]!) && isPart.test(before)) && !(isPart.test(needle.at(-1)!) && isPart.test(after)))
+      places.push(at)
+  }
+  return places
+}
+
+/** Texts, inputs of calls and results, as a model reads them. */
+function textIn(content: unknown): string {
+  if (typeof content === "string") return content
+  if (Array.isArray(content)) return content.map(textIn).join("\n")
+  const { text, input, content: inner } = Object(content) as Record<string, unknown>
+  if (typeof text === "string") return text
+  if (input !== undefined) return Object.values(Object(input)).map(String).join("\n")
+  return inner === undefined ? "" : textIn(inner)
+}
+
+const MARK = "\0"
+const BEGIN = textOf(renderAttachment({ type: "carried_facts", content: MARK }))
+  .split(MARK)[0]!
+  .trim()
+const END = "</system-reminder>"
+
+function recordIn(view: string): string {
+  const from = view.lastIndexOf(BEGIN)
+  if (from < 0) return ""
+  const to = view.indexOf(END, from)
+  return view.slice(from, to < 0 ? undefined : to)
+}
