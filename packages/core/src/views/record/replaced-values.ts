@@ -18,10 +18,31 @@ export interface StatedValue {
 
 const MAX_VALUE_WORDS = 6
 const MAX_VALUE = 80 // characters
+const LABEL = /^(?:[A-Z][A-Z ]{2,30}|[Rr]ule|[Ff]act|[Gg]oal|[Tt]ask|[Cc]onstraint|[Pp]reference):\s+/
 const LEAD_IN =
-  /^(?:(?:update|correction|change|note|decision|reminder|important|fyi|actually|ok(?:ay)?|so|and|also|but|please|remember(?: that)?|from now on|for the record)\b[\s:,—–-]*)+/i
+  /^(?:(?:small|minor|quick|one)\s+)?(?:(?:update|correction|change|note|decision|reminder|important|fyi|actually|ok(?:ay)?|so|and|also|but|please|remember(?: that)?|from now on|for the record)\b[\s:,—–-]*)+/i
+/** What kind of value a word is. Two of one kind can replace each other. */
+const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
+  ["amount", /[$€£¥]\s?\d[\d.,]*\s?[kmb]?\b|\b\d[\d.,]*\s?(?:usd|eur|dollars?|euros?)\b/gi],
+  [
+    "date",
+    /\b\d{4}-\d\d-\d\d\b|\b\d{1,2}\.? \p{Lu}\p{Ll}{2,8}(?:,? \d{4})?\b|\b\p{Lu}\p{Ll}{2,8} \d{1,2}(?:,? \d{4})\b/gu,
+  ],
+  [
+    "address",
+    /\b[a-z][a-z\d+.-]*:\/\/\S+|\b[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|internal|local|test|example)\b/gi,
+  ],
+  ["path", /(?<![\w/])[\w.~-]*\/[\w./-]*\w/g],
+  ["code", /\b(?=[\w-]*\d)(?=[\w-]*\p{L})\w+(?:-\w+)+\b/gu],
+  ["version", /\bv?\d+\.\d+(?:\.\d+)+\b/g],
+  [
+    "person",
+    /(?<!^)(?<![.!?:] )\b\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+\b|^\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+(?= (?:is|has|was|will|takes|owns))/gu,
+  ],
+  ["number", /(?<![\w.-])\d[\d.,]*\d(?![\w-])|(?<![\w.-])\d(?![\w.-])/g],
+]
 const CHANGE =
-  /\b(?:now|changed?|updated?|instead|no longer|actually|correction|corrected|raised?|lowered?|increased?|decreased?|bumped?|moved?|renamed?|switch(?:ed)?|replaced?s?|revised|migrated?|jetzt|nun|geändert|stattdessen|statt|maintenant|désormais|ahora|agora)\b|→|->|现在|改为|改成|に変更|변경/iu
+  /\b(?:now|from today|from now on|since (?:today|this morning|yesterday)|rotated|taken over|takes over|changed?|updated?|instead|no longer|actually|correction|corrected|raised?|lowered?|increased?|decreased?|bumped?|moved?|renamed?|switch(?:ed)?|replaced?s?|revised|migrated?|jetzt|nun|geändert|stattdessen|statt|maintenant|désormais|ahora|agora)\b|→|->|现在|改为|改成|に変更|변경/iu
 /** What stands between a subject and its value. */
 const COPULA =
   /\s*(?:\b(?:is|are|was|will be|should be|must be|has been|equals|becomes?|runs on|runs at|listens on|lives (?:in|at)|ist|sind|lautet|est|es)\b|\b(?=(?:changed?|moved?|updated?|raised|lowered|increased|decreased|bumped|renamed|switched|set)\b)|[:=→]|->|改为|改成|是)\s*/iu
@@ -59,7 +80,7 @@ const read = remembering((sentence) => {
 function statedIn(sentence: string): StatedValue | undefined {
   if (sentence.length > 300 || /[?？]\s*$/.test(sentence)) return undefined
   const isChange = CHANGE.test(sentence)
-  const plain = sentence.replace(/[*_`]/g, "").replace(LEAD_IN, "").trim()
+  const plain = sentence.replace(/[*_`]/g, "").replace(LABEL, "").replace(LEAD_IN, "").trim()
   return replacement(plain) ?? assignment(plain, isChange) ?? amid(plain, isChange)
 }
 
@@ -120,6 +141,65 @@ export function isReplacedBy(earlier: string, later: string): boolean {
   if (small.size === 0) return false
   const isPart = [...small].every((word) => large.has(word))
   return isPart && (small.size === large.size || after.isChange)
+}
+
+/** Whether two sentences differ in a single value and say the same otherwise. */
+export function differInOneValue(earlier: string, later: string): boolean {
+  const [before, after] = [withoutValues(earlier), withoutValues(later)]
+  if (before.words.size < 2 || !sameSets(before.words, after.words) || before.values.length !== after.values.length)
+    return false
+  const changed = before.values.filter(
+    ({ kind, text }, at) => kind !== after.values[at]!.kind || text !== after.values[at]!.text,
+  )
+  return changed.length === 1
+}
+
+/**
+ * Whether the later sentence says that something has changed, and the earlier one is about it: both have one value of a kind, and a word in
+ * common. That is a weak sign, so it counts only where a single earlier sentence shows it.
+ */
+export function mayReplace(later: string, earlier: string): boolean {
+  if (!CHANGE.test(later) || earlier === later) return false
+  const [before, after] = [withoutValues(earlier), withoutValues(later)]
+  const shared = [...before.words].some((word) => word.length > 3 && after.words.has(word))
+  return (
+    shared &&
+    VALUE_KINDS.some(([kind]) => {
+      const [one, other] = [
+        before.values.filter((each) => each.kind === kind),
+        after.values.filter((each) => each.kind === kind),
+      ]
+      return one.length === 1 && other.length === 1 && one[0]!.text !== other[0]!.text
+    })
+  )
+}
+
+interface ValuesOut {
+  readonly values: readonly { readonly kind: string; readonly text: string }[]
+  readonly words: ReadonlySet<string>
+}
+
+const withoutValues = remembering((sentence): ValuesOut => {
+  const values: { readonly kind: string; readonly text: string; readonly at: number }[] = []
+  let rest = sentence.replace(LABEL, "").replace(LEAD_IN, "")
+  for (const [kind, pattern] of VALUE_KINDS)
+    rest = rest.replace(pattern, (text: string, ...more: unknown[]) => {
+      values.push({ kind, text, at: Number(more.find((each) => typeof each === "number")) })
+      return " ".repeat(text.length)
+    })
+  return { values: values.sort((a, b) => a.at - b.at), words: contentWords(rest) }
+})
+
+const sameSets = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
+  one.size === other.size && [...one].every((word) => other.has(word))
+
+/** Whether it has a value of any kind: an amount, a date, a place, a code, a person, a number. */
+export const hasValue = (sentence: string): boolean => withoutValues(sentence).values.length > 0
+
+/** The value that the earlier of two sentences has and the later one has not. */
+export function oldValue(earlier: string, later: string): string | undefined {
+  const after = withoutValues(later).values.map(({ text }) => text)
+  return withoutValues(earlier).values.find(({ text }) => !after.includes(text))?.text
 }
 
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -11,7 +11,7 @@ import { exactNamesIn } from "../../messages/exact-names.ts"
 import { contentOf, isHuman, spokenText, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { proseSentences, type SentenceKind } from "./prose.ts"
-import { isReplacedBy, valueStatedIn } from "./replaced-values.ts"
+import { differInOneValue, hasValue, isReplacedBy, mayReplace, oldValue, valueStatedIn } from "./replaced-values.ts"
 import { typedPieces } from "./typed-text.ts"
 
 export interface Statement {
@@ -77,10 +77,12 @@ function statedIn(entry: Entry): readonly Found[] {
     .map((found) => ({ ...found, weight: found.weight + final }))
 }
 
+const CHOICE = /^(?:please |always )?(?:use|run|work|deploy|put|keep|write|switch)\b/i
+
 /** The rest of what a person said is shown in their messages. */
 const saidByUser = remembering((text): readonly Found[] =>
   proseSentences(dropSecrets(typedPieces(text).join("\n"))).flatMap(({ text: sentence, kind, weight }) => {
-    const isValue = valueStatedIn(sentence) !== undefined || hasExact(sentence)
+    const isValue = hasValue(sentence) || valueStatedIn(sentence) !== undefined || CHOICE.test(sentence)
     if (!isValue && kind !== "decision") return []
     return [{ text: sentence, by: "user", kind: "value", weight: weight + BY_USER + (hasExact(sentence) ? EXACT : 0) }]
   }),
@@ -102,18 +104,23 @@ const hasExact = (sentence: string): boolean =>
 function note(state: Statements, text: string, found: Omit<Found, "text"> & { readonly uuid: Uuid }): void {
   state.current.delete(text)
   state.replaced.delete(text) // said again, so it counts again
-  const value = valueStatedIn(text)
-  let was: string | undefined
-  if (value)
-    for (const [earlier, { uuid, by }] of state.current) {
-      // what the user said, only the user takes back
-      if ((by === "user" && found.by !== "user") || !isReplacedBy(earlier, text)) continue
-      was = valueStatedIn(earlier)?.value ?? value.old
-      state.current.delete(earlier)
-      state.replaced.set(earlier, { uuid, value: was ?? "", by: text, byUuid: found.uuid })
-    }
-  const old = was ?? value?.old
-  state.current.set(text, old === undefined || old === "" ? found : { ...found, was: old })
+  let was = valueStatedIn(text)?.old
+  for (const earlier of replacedBy(state, text, found.by)) {
+    const { uuid } = state.current.get(earlier)!
+    was = oldValue(earlier, text) ?? valueStatedIn(earlier)?.value ?? was
+    state.current.delete(earlier)
+    state.replaced.set(earlier, { uuid, value: was ?? "", by: text, byUuid: found.uuid })
+  }
+  state.current.set(text, was === undefined || was === "" ? found : { ...found, was })
+}
+
+/** What the user said, only the user takes back. */
+function replacedBy({ current }: Statements, text: string, by: Statement["by"]): readonly string[] {
+  const earlier = [...current].filter(([, said]) => said.by !== "user" || by === "user").map(([said]) => said)
+  const clear = earlier.filter((said) => isReplacedBy(said, text) || differInOneValue(said, text))
+  if (clear.length > 0) return clear
+  const likely = earlier.filter((said) => mayReplace(text, said))
+  return likely.length === 1 ? likely : []
 }
 
 function forget({ current, replaced }: Statements): void {

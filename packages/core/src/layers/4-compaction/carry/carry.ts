@@ -8,7 +8,7 @@ import { anOption, checkOptions, InvalidOptionError, type OptionRules, oneOf } f
 import { renderAttachment } from "../../../messages/attachments.ts"
 import { textOf } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/handles.ts"
-import { isSentToModel, type Message } from "../../../messages/messages.ts"
+import { isSentToModel, type Message, spokenText } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
 import { findModel } from "../../../tokens/models.ts"
@@ -18,6 +18,7 @@ import { withinBudget } from "../summarise/budget.ts"
 import { asRead } from "../summarise/offline.ts"
 import { continuationText, summaryPrompt } from "../summarise/prompts.ts"
 import { readSummary } from "../summarise/summary-text.ts"
+import { takeEarlierRecord } from "./earlier-record.ts"
 import { type CarryMessage, type Given, givenMessages } from "./given-messages.ts"
 import { type CarriedRecord, ConversationRecord } from "./record.ts"
 
@@ -123,7 +124,7 @@ export async function carry<M extends CarryMessage>(
   const sum = (some: readonly Message[]) => Math.ceil(some.reduce((tokens, message) => tokens + tokensOf(message), 0))
   const before = sum(all)
   const budget = Math.min(options.budget ?? BUDGET, before)
-  const keep = Math.floor(Math.min(options.keep ?? KEEP, budget * KEEP_SHARE))
+  const keep = budget < SHORT_TEXT ? 0 : Math.floor(Math.min(options.keep ?? KEEP, budget * KEEP_SHARE))
   const cutFor = (newest: number) =>
     cutAll({
       ...{ messages: all, tokensOf, newest: { budget: newest, tokensOf } },
@@ -178,8 +179,11 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
   let least: Composed | undefined
   for (const cut of cuts) {
     const kept = sum(cut.kept)
-    const frame = estimate(textAround({ summary: written ?? "", facts: "", cut }, options))
-    const quoted = written === undefined ? Math.floor(budget * QUOTED_SHARE) : 0
+    const isShort = budget < SHORT_TEXT
+    const around = (summary: string, facts: string) =>
+      isShort ? [SHORT_FRAME, summary, facts].filter(Boolean).join("\n") : textAround({ summary, facts, cut }, options)
+    const frame = estimate(around(written ?? "", ""))
+    const quoted = written === undefined && !isShort ? Math.floor(budget * QUOTED_SHARE) : 0
     let room = Math.floor(Math.min(budget - kept - frame - quoted, options.budget === undefined ? MAX_RECORD : budget))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const content = await inSlices(
@@ -191,11 +195,11 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
         }),
         { signal: options.signal },
       )
-      const facts = content === "" ? "" : textOf(renderAttachment({ type: "carried_facts", content }))
+      const facts = content === "" || isShort ? content : textOf(renderAttachment({ type: "carried_facts", content }))
       const left = Math.floor(budget - kept - frame - estimate(facts))
       const summary =
         written ?? (await quotedSummary({ cut, facts, estimate, tokens: Math.min(left, quoted) }, options))
-      const text = textAround({ summary, facts, cut }, options)
+      const text = around(summary, facts)
       const composed = { cut, text, summary, facts, tokens: Math.ceil(estimate(text)) + kept }
       if (composed.tokens <= budget) return composed
       if (!least || composed.tokens < least.tokens) least = composed
@@ -206,6 +210,8 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
   return least!
 }
 
+const SHORT_TEXT = 1_000 // tokens: a smaller budget leaves no room for explanations
+const SHORT_FRAME = "This conversation continues an earlier one that was too long."
 const MAX_RECORD = 4_000 // tokens, where the caller gives no budget
 const SMALLER = 0.1 // of the record, at least, each time the whole is over the budget
 
@@ -226,6 +232,9 @@ function* recordSteps(
 ): Steps<ConversationRecord> {
   const record = new ConversationRecord(before?.record)
   const old = before ? [] : givenMessages(earlier)
+  const [first] = given
+  if (!before && first?.message.type === "user" && first.message.isCompactSummary)
+    takeEarlierRecord(record.views, spokenText(first.message))
   const known = before ? recordedUntil(given, before.kept) : 0
   for (const { message } of [...old, ...given.slice(known)]) {
     record.add(message)

@@ -13,6 +13,7 @@ import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { languageOf } from "./language.ts"
 import { nameSteps } from "./names.ts"
+import { shortRecord } from "./short-record.ts"
 import { renderStatements } from "./statements.ts"
 import { openTask, renderMessages, renderRules } from "./users-words.ts"
 import { renderFailures, renderFiles, renderResults, renderTests } from "./work-done.ts"
@@ -45,7 +46,7 @@ const SHARES = {
 const MAX_FIXED = 0.4 // of the budget that rules, task and todos take from the others; what they need beyond that comes on top
 const MAX_STATEMENTS = 0.12 // of the budget, however much is left
 const MAX_NAMES = 0.6
-const FEW_TOKENS = 1_200 // with fewer than this, names make way first
+const SHORT_RECORD = 800 // tokens: with fewer, headings and handles would take most of them
 const MOST_TODO_CHARACTERS = 500
 
 /** The views that the facts are rendered from. */
@@ -56,9 +57,11 @@ export const renderFacts = (views: Recorded, options: FactsOptions): string => a
 
 /** The same in steps. */
 export function* factSteps(
-  { words, artifacts, names, results, statements, frontier }: Recorded,
+  views: Recorded,
   { estimate, budget = FACTS_BUDGET, kept = new Set(), summary = "", hasRecall = true }: FactsOptions,
 ): Steps<string> {
+  if (budget < SHORT_RECORD) return shortRecord(views, { estimate, budget, kept, summary }).toWellFormed()
+  const { words, artifacts, names, results, statements, frontier } = views
   const language = renderLanguage(words.messages.map(({ text }) => text))
   const request = renderRequest(frontier, { limit: budget, estimate, kept })
   const todos = renderTodos(frontier.todos)
@@ -98,7 +101,7 @@ export function* factSteps(
     : ""
   yield
   const shown = [language, rules, messages, request, todos, plan, sentences, files, failures, tests, found]
-  const forNames = Math.min(room.left, budget * MAX_NAMES * Math.min(1, budget / FEW_TOKENS))
+  const forNames = Math.min(room.left, budget * MAX_NAMES)
   const outdated = outdatedValues(statements)
   const listed = yield* nameSteps({ names, limit: forNames, estimate, kept, shown: [summary, ...shown], outdated })
   return joined([...shown, listed]).toWellFormed() // half a surrogate pair would spoil the whole request

@@ -9,6 +9,7 @@ import type { Uuid } from "../../../messages/messages.ts"
 import type { Statements } from "../../../views/record/statements.ts"
 import type { Word, Words } from "../../../views/record/words.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
+import { worthOf } from "./worth.ts"
 
 interface MessagesToRender {
   readonly words: Words
@@ -54,10 +55,12 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
     forms.set(message, form)
     room -= estimate(form) + 1
   }
-  const taskFirst = [...own].reverse().sort((a, b) => Number(task.has(b.uuid)) - Number(task.has(a.uuid)))
-  for (const message of taskFirst) {
+  const rank = ({ uuid, text }: Word) => (task.has(uuid) ? 2 : worthOf(text) > 0 ? 1 : 0)
+  const seen = new Set<string>()
+  for (const message of [...own].reverse().sort((a, b) => rank(b) - rank(a))) {
     const text = withMarks(message, outdated.get(message.uuid) ?? [])
-    if (text === "") continue
+    if (text === "" || seen.has(text)) continue
+    seen.add(text)
     const isTask = task.has(message.uuid)
     const full = formOf(message, isTask ? cutText({ text, limit: MAX_TASK, estimate }) : text)
     if (isTask || estimate(full) + 1 <= room) {

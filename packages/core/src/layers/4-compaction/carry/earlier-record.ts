@@ -1,0 +1,85 @@
+/**
+ * The record of an earlier call, read from its text, for a caller who kept no `state`. Only the first message of a list can be ours. What it
+ * quotes as the user's is what an earlier call said they said, so it counts as imported.
+ */
+import { uuidFrom } from "../../../base/ids.ts"
+import { exactNamesIn } from "../../../messages/exact-names.ts"
+import { handleOf } from "../../../messages/handles.ts"
+import { valueStatedIn } from "../../../views/record/replaced-values.ts"
+import { standingRules } from "../../../views/record/standing-rules.ts"
+import type { Recorded } from "../restore/facts.ts"
+
+const SECTION = /^## (.+)$|^(The (?:user|assistant) said):$/
+const FENCE = /^`{3,}$/
+const BULLET = /^- (.*)$/
+const HANDLE_BEFORE = /^\[[0-9a-f]{10}(?:\.\d+)?\](?: \(its beginning\))? ?/
+const HANDLE_AFTER = / \[[0-9a-f]{10}(?:\.\d+)?\]$/
+const WAS = / \(was ([^()]+)\)$/
+const NAMES = /^(said|typed|in results): (.*)$/
+const BY_USER = new Set(["Standing rules", "What the user said", "Also said by the user", "The user said"])
+const SHORT = new Set(["The user said", "The assistant said"]) // lists without marks
+const KINDS = { Decisions: "decision", Open: "open", Findings: "finding", "The assistant said": "finding" } as const
+
+export function takeEarlierRecord({ words, statements, names }: Recorded, text: string): void {
+  let section = ""
+  let fence: string[] | undefined
+  let heading = ""
+  const said = (given: string) => {
+    const plain = unquoted(given.replace(HANDLE_BEFORE, "").replace(HANDLE_AFTER, ""))
+    if (plain.trim() === "" || words.messages.some((known) => known.text === plain)) return
+    words.messages.push({
+      ...{ uuid: uuidFrom(`earlier:${plain}`), timestamp: "", text: plain, isImported: true },
+      rules: standingRules(plain),
+    })
+  }
+  const stated = (given: string) => {
+    const without = given.replace(HANDLE_AFTER, "")
+    const was = WAS.exec(without)?.[1]
+    const plain = unquoted(without.replace(WAS, ""))
+    const kind = KINDS[section as keyof typeof KINDS]
+    const weight = valueStatedIn(plain) ? 3 : 2
+    const statement = { uuid: uuidFrom(`earlier:${plain}`), by: "assistant", kind, weight } as const
+    statements.current.set(plain, was === undefined ? statement : { ...statement, was })
+  }
+  for (const line of text.split("\n")) {
+    if (fence === undefined) {
+      const found = SECTION.exec(line)
+      if (found) section = found[1] ?? found[2]!
+      else if (FENCE.test(line)) fence = []
+      else if (HANDLE_BEFORE.test(line)) heading = line
+      else if (BULLET.test(line) || SHORT.has(section)) {
+        const item = BULLET.exec(line)?.[1] ?? line
+        if (BY_USER.has(section)) said(item)
+        else if (section in KINDS && item !== "") stated(item)
+      }
+      continue
+    }
+    if (!FENCE.test(line)) {
+      fence.push(line)
+      continue
+    }
+    if (BY_USER.has(section)) {
+      if (heading === "") for (const each of fence) said(each)
+      else said(fence.join("\n"))
+    }
+    if (section === "Exact names")
+      for (const each of fence) {
+        const [, kind = "", list = ""] = NAMES.exec(each) ?? []
+        const to = kind === "said" ? names.said : kind === "typed" ? names.typed : names.seen
+        const by = kind === "said" ? "assistant" : kind === "typed" ? "input" : "result"
+        const at = handleOf(uuidFrom("earlier"))
+        for (const { name } of exactNamesIn(list)) if (!to.has(name)) to.set(name, { by, at, uses: 1 })
+      }
+    fence = undefined
+    heading = ""
+  }
+}
+
+function unquoted(text: string): string {
+  if (!text.startsWith('"')) return text
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return text
+  }
+}
