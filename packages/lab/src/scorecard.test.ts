@@ -5,7 +5,7 @@ import { STRATA } from "./scorecard/contestants/strata.ts"
 import { typedSession } from "./scorecard/corpora/typed.ts"
 import { CORPORA } from "./scorecard/corpora.ts"
 import { scorecardPicture } from "./scorecard/picture.ts"
-import { contestantTable, kindsTable, totalsOf } from "./scorecard/report.ts"
+import { aimsReport, contestantTable, kindsTable, lostList, totalsOf } from "./scorecard/report.ts"
 import { type Contestant, listRun, runSession } from "./scorecard/run.ts"
 import { scoreView } from "./scorecard/score.ts"
 import { type Fact, textOf, user } from "./scorecard/session.ts"
@@ -83,8 +83,13 @@ describe("a run of the scorecard", () => {
     const none = await runSession(keeping("none", 0), { corpus: "typed", session, share: 0.3, rounds: 2 })
     expect(totalsOf(none)).toMatchObject({ inView: 0, over: 0, stale: 0 })
     expect(contestantTable([...all, ...none])).toMatch(/^all +100%\* +4 +0 +2 of 2 .*\nnone +0% +0 +0 +0 of 2 /m)
+    expect(aimsReport(all, "all", ["typed"])).toMatch(
+      /30%: 0% in view within the budget, aim 100%: missed\n.*4 stale, 2 over/,
+    )
+    expect(lostList(none).split("\n")).toHaveLength(20)
+    expect(lostList(all)).toMatch(/^all, typed-3 at 30%: constraint "constraint-1" stale \$\d+$/m)
     expect(kindsTable(all, "all")).toMatch(/^typed: safety +4 of 4$/m)
-    expect(scorecardPicture([...all, ...none], ["typed"])).toMatch(/^<svg [^]*<title>[^]*none[^]*<\/svg>\n$/)
+    expect(scorecardPicture([...all, ...none], ["typed"])).toMatch(/^<svg [\s\S]*<title>[\s\S]*none[\s\S]*<\/svg>\n$/)
   })
 
   it("takes every way into Strata through its rounds, with nothing invented (BEY-19)", async () => {

@@ -2,6 +2,7 @@
 import type { InstalledPeer } from "./contestants/installed.ts"
 import { installPeer, type Peer } from "./contestants/installed.ts"
 import { LANGCHAIN, langchainContestants } from "./contestants/langchain.ts"
+import { startOpencode } from "./contestants/opencode.ts"
 import { PI, piContestants } from "./contestants/pi.ts"
 import { STAND_IN } from "./contestants/stand-in.ts"
 import { STRATA } from "./contestants/strata.ts"
@@ -29,6 +30,7 @@ export interface Field {
   readonly contestants: readonly Contestant[]
   /** Who could not take part, and why. */
   readonly absent: readonly string[]
+  close(): Promise<void>
 }
 
 /** Installs what is asked for into `root`. Without names: everyone. */
@@ -42,5 +44,13 @@ export async function fieldOf(root: string, only: readonly string[] | undefined)
     if (typeof installed === "string") absent.push(`${names.join(", ")}: ${installed}`)
     else contestants.push(...made(installed).filter(({ name }) => isMeant(name)))
   }
-  return { contestants, absent }
+  const opencode = isMeant("opencode") ? await startOpencode(root) : undefined
+  if (typeof opencode === "string") absent.push(`opencode: ${opencode}`)
+  else contestants.push(...(opencode?.contestants ?? []))
+  return {
+    ...{ contestants, absent },
+    close: async () => {
+      if (typeof opencode === "object") await opencode.stop()
+    },
+  }
 }

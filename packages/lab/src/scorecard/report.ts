@@ -117,3 +117,36 @@ export function roundsTable(scores: readonly RoundScore[]): string {
   )
   return table([["", ...rounds.map((round) => `round ${round}`)], ...rows])
 }
+
+/** What must be in view within the budget. */
+const AIMS: readonly (readonly [share: number, inView: number])[] = [
+  [0.1, 0.6],
+  [0.2, 0.9],
+  [0.3, 1],
+]
+
+/** Whether a contestant reaches the aims on the corpora that others publish figures for. A view over the budget counts as empty. */
+export function aimsReport(scores: readonly RoundScore[], name: string, corpora: readonly string[]): string {
+  const own = scores.filter(({ contestant, corpus }) => contestant === name && corpora.includes(corpus))
+  const lines = AIMS.filter(([share]) => own.some((score) => score.share === share)).map(([share, aim]) => {
+    const last = lastOf(own.filter((score) => score.share === share))
+    const within = totalsOf(last.filter(({ tokens, budget }) => tokens <= budget)).inView / totalsOf(last).facts
+    return `  ${percent(share)}: ${percent(within)} in view within the budget, aim ${percent(aim)}: ${within >= aim ? "met" : "missed"}`
+  })
+  const { stale, over } = totalsOf(scores.filter(({ contestant }) => contestant === name))
+  const all = `  all corpora: ${stale} stale, ${over} over budget, aim 0: ${stale + over === 0 ? "met" : "missed"}`
+  return [`${name} on ${corpora.join(" and ")}`, ...lines, all].join("\n")
+}
+
+/** Facts that are lost or stale after the last round. */
+export const lostList = (scores: readonly RoundScore[]): string =>
+  lastOf(scores)
+    .flatMap(({ contestant, session, share, facts }) =>
+      facts
+        .filter(({ isInView, stale }) => !isInView || stale.length > 0)
+        .map(({ id, kind, isInView, stale }) => {
+          const what = [isInView ? "" : "lost", stale.length > 0 ? `stale ${stale.join(", ")}` : ""].filter(Boolean)
+          return `${contestant}, ${session} at ${percent(share)}: ${kind} "${id}" ${what.join(", ")}`
+        }),
+    )
+    .join("\n")

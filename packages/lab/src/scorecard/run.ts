@@ -35,6 +35,10 @@ export interface Contestant {
   readonly takesBudget: boolean
   /** Whether a stand-in for a model writes its summary. */
   readonly hasStandIn: boolean
+  /** The only corpora that it gets, if it is slow. */
+  readonly corpora?: readonly string[]
+  /** It gets the first session of a corpus. */
+  readonly firstSessionOnly?: boolean
   /** Names that it writes itself, which nobody said. */
   readonly own?: RegExp
   start(options: StartOptions): Promise<Run>
