@@ -5,7 +5,7 @@ import { STRATA } from "./scorecard/contestants/strata.ts"
 import { typedSession } from "./scorecard/corpora/typed.ts"
 import { CORPORA } from "./scorecard/corpora.ts"
 import { scorecardPicture } from "./scorecard/picture.ts"
-import { aimsReport, contestantTable, kindsTable, lostList, totalsOf } from "./scorecard/report.ts"
+import { aimsReport, contestantTable, kindsTable, lostList, markdownTables, totalsOf } from "./scorecard/report.ts"
 import { type Contestant, listRun, runSession } from "./scorecard/run.ts"
 import { scoreView } from "./scorecard/score.ts"
 import { type Fact, textOf, user } from "./scorecard/session.ts"
@@ -88,6 +88,9 @@ describe("a run of the scorecard", () => {
     )
     expect(lostList(none).split("\n")).toHaveLength(20)
     expect(lostList(all)).toMatch(/^all, typed-3 at 30%: constraint "constraint-1" stale \$\d+$/m)
+    expect(markdownTables([...all, ...none], ["typed"])).toMatch(
+      /^\| all \| 100%\* \| 4 \| 0 \| 2 of 2 \| [\d.]+% \|$/m,
+    )
     expect(kindsTable(all, "all")).toMatch(/^typed: safety +4 of 4$/m)
     expect(scorecardPicture([...all, ...none], ["typed"])).toMatch(/^<svg [\s\S]*<title>[\s\S]*none[\s\S]*<\/svg>\n$/)
   })

@@ -2,21 +2,23 @@
  * Compares compactions without a model: what is still in view of facts in generated conversations, by kind, budget and round.
  *
  *     npm run scorecard -- [--quick] [--only NAME]… [--corpus NAME]… [--budget 0.1]… [--in DIRECTORY]
- *     npm run scorecard -- [--json FILE] [--svg FILE]
+ *     npm run scorecard -- [--json FILE] [--svg FILE] [--markdown] [--from FILE]
  *     npm run scorecard -- --lost [--only NAME]
  *     npm run scorecard -- --view SESSION [--only NAME] [--budget 0.1]
+ *
+ * `--from` reads the scores that `--json` wrote. `--markdown` prints the tables of the documents.
  *
  * Peers are installed from the registry into a temporary directory; one that you give with `--in` stays, and what is installed there is not
  * installed again. `--only strata` needs no registry. `--quick` takes fewer sessions, and none of the large ones. `--lost` lists
  * the facts that are lost or stale after the last round, `--view` prints what is left of a session after each round.
  */
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { fieldOf } from "./scorecard/contestants.ts"
 import { CORPORA } from "./scorecard/corpora.ts"
 import { scorecardPicture } from "./scorecard/picture.ts"
-import { aimsReport, corpusTables, kindsTable, lostList, roundsTable } from "./scorecard/report.ts"
-import { BUDGETS, type RoundScore, runSession } from "./scorecard/run.ts"
+import { aimsReport, corpusTables, kindsTable, lostList, markdownTables, roundsTable } from "./scorecard/report.ts"
+import { BUDGETS, type Contestant, type RoundScore, runSession } from "./scorecard/run.ts"
 import { type PlainMessage, textOf } from "./scorecard/session.ts"
 import { temporaryDirectory } from "./scorecard/temporary.ts"
 
@@ -35,40 +37,67 @@ const { values } = parseArgs({
     svg: { type: "string" },
     view: { type: "string" },
     lost: { type: "boolean", default: false },
+    from: { type: "string" },
+    markdown: { type: "boolean", default: false },
   },
 })
-const place = temporaryDirectory()
-const root = values.in ?? place.directory
-mkdirSync(root, { recursive: true })
-const { contestants, absent, close } = await fieldOf(root, values.only)
-const corpora = CORPORA.filter(({ name }) => values.corpus?.includes(name) ?? !(values.quick && LARGE.includes(name)))
-const shares = values.budget?.map(Number) ?? BUDGETS
-const scores: RoundScore[] = []
-try {
-  for (const { name: corpus, sessions } of corpora)
-    for (const [nth, session] of sessions({ isQuick: values.quick }).entries()) {
-      if (values.view !== undefined && session.id !== values.view) continue
-      for (const share of shares)
-        for (const contestant of contestants) {
-          if (contestant.firstSessionOnly && nth > 0) continue
-          if (contestant.corpora && !contestant.corpora.includes(corpus)) continue
-          const see = (round: number, view: readonly PlainMessage[]) =>
-            console.log(`--- ${contestant.name}, ${session.id} at ${share}, round ${round}\n${textOf(view)}`)
-          scores.push(...(await runSession(contestant, { corpus, session, share, ...(values.view ? { see } : {}) })))
-        }
-    }
-} finally {
-  await close()
+const { scores, contestants, absent } = values.from === undefined ? await measure() : readScores(values.from)
+if (scores.length === 0) {
+  console.error(`Nothing has these names. The corpora are: ${CORPORA.map(({ name }) => name).join(", ")}.`)
+  process.exit(2)
 }
-place.remove()
-console.log(corpusTables(scores))
-console.log(`\nall corpora, by round\n${roundsTable(scores)}\n\n${kindsTable(scores, contestants[0]!.name)}\n`)
-for (const { name, version, call, takesBudget, hasStandIn } of contestants)
-  console.log(
-    `${name}${version ? ` (${version})` : ""}: ${call}${takesBudget ? "" : "; no option for a budget"}${hasStandIn ? "; a stand-in writes the summary" : ""}`,
-  )
-console.log(`\n${aimsReport(scores, contestants[0]!.name, PICTURED)}`)
-if (values.lost) console.log(`\n${lostList(scores)}`)
-for (const line of absent) console.log(`${line}: not compared`)
+if (values.markdown) console.log(markdownTables(scores, PICTURED))
+else printAll()
 if (values.svg !== undefined) writeFileSync(values.svg, scorecardPicture(scores, PICTURED))
-if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ scores }))
+if (values.json !== undefined) writeFileSync(values.json, JSON.stringify({ scores, contestants, absent }))
+
+interface Measured {
+  readonly scores: readonly RoundScore[]
+  readonly contestants: readonly Pick<Contestant, "name" | "version" | "call" | "takesBudget" | "hasStandIn">[]
+  readonly absent: readonly string[]
+}
+
+function readScores(file: string): Measured {
+  return JSON.parse(readFileSync(file, "utf8")) as Measured
+}
+
+async function measure(): Promise<Measured> {
+  const place = temporaryDirectory()
+  const root = values.in ?? place.directory
+  mkdirSync(root, { recursive: true })
+  const { contestants, absent, close } = await fieldOf(root, values.only)
+  const corpora = CORPORA.filter(({ name }) => values.corpus?.includes(name) ?? !(values.quick && LARGE.includes(name)))
+  const shares = values.budget?.map(Number) ?? BUDGETS
+  const scores: RoundScore[] = []
+  try {
+    for (const { name: corpus, sessions } of corpora)
+      for (const [nth, session] of sessions({ isQuick: values.quick }).entries()) {
+        if (values.view !== undefined && session.id !== values.view) continue
+        for (const share of shares)
+          for (const contestant of contestants) {
+            if (contestant.firstSessionOnly && nth > 0) continue
+            if (contestant.corpora && !contestant.corpora.includes(corpus)) continue
+            const see = (round: number, view: readonly PlainMessage[]) =>
+              console.log(`--- ${contestant.name}, ${session.id} at ${share}, round ${round}\n${textOf(view)}`)
+            scores.push(...(await runSession(contestant, { corpus, session, share, ...(values.view ? { see } : {}) })))
+          }
+      }
+  } finally {
+    await close()
+    place.remove()
+  }
+  return { scores, contestants, absent }
+}
+
+function printAll(): void {
+  console.log(corpusTables(scores))
+  const first = scores[0]!.contestant
+  console.log(`\nall corpora, by round\n${roundsTable(scores)}\n\n${kindsTable(scores, first)}\n`)
+  for (const { name, version, call, takesBudget, hasStandIn } of contestants) {
+    const limits = `${takesBudget ? "" : "; no option for a budget"}${hasStandIn ? "; a stand-in writes the summary" : ""}`
+    console.log(`${name}${version ? ` (${version})` : ""}: ${call}${limits}`)
+  }
+  console.log(`\n${aimsReport(scores, first, PICTURED)}`)
+  if (values.lost) console.log(`\n${lostList(scores)}`)
+  for (const line of absent) console.log(`${line}: not compared`)
+}

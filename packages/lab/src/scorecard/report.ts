@@ -6,7 +6,7 @@ export const percent = (share: number): string => `${Number((share * 100).toFixe
 export interface Totals {
   readonly facts: number
   readonly inView: number
-  /** Facts with an earlier value that stands unmarked. */
+  /** Facts with an earlier value in view that is not marked as one. */
   readonly stale: number
   readonly inventions: number
   /** Views that are larger than the budget. */
@@ -150,3 +150,35 @@ export const lostList = (scores: readonly RoundScore[]): string =>
         }),
     )
     .join("\n")
+
+/** The tables of the documents: the chosen corpora at all budgets, and all others at the middle one. */
+export function markdownTables(scores: readonly RoundScore[], chosen: readonly string[]): string {
+  const main = scores.filter(({ corpus }) => chosen.includes(corpus))
+  const shares = sharesOf(main)
+  const middle = shares[shares.length >> 1]!
+  const titles = [
+    "",
+    ...shares.map(percent),
+    "stale",
+    "invented",
+    "over budget",
+    ...shares.map((share) => `left at ${percent(share)}`),
+  ]
+  const first = contestantsOf(main).map((name) => contestantRow(main, name).slice(0, -1))
+  const others = scores.filter(({ corpus, share }) => !chosen.includes(corpus) && share === middle)
+  const corpora = distinct(others.map(({ corpus }) => corpus))
+  const second = contestantsOf(others).map((name) => [
+    name,
+    ...corpora.map((corpus) => {
+      const own = others.filter((score) => score.contestant === name && score.corpus === corpus)
+      return own.length === 0 ? "" : contestantRow(own, name)[1]!
+    }),
+  ])
+  return `${sizes(main)}\n\n${markdown([titles, ...first])}\n\n${markdown([["", ...corpora], ...second])}`
+}
+
+const markdown = ([titles, ...rows]: readonly (readonly string[])[]): string =>
+  [titles!, titles!.map(() => "---"), ...rows]
+    .map((row) => `|${row.map((cell) => (cell ? ` ${cell} ` : " ")).join("|")}|`)
+    .join("\n")
+    .replaceAll(" --- ", "---")

@@ -1,4 +1,4 @@
-/** Scores of one view: which facts are in it, which outdated values, which names that nobody ever wrote, and how large it is. */
+/** Scores of one view: which facts are in it, which outdated values, which names that were never in the text, and how large it is. */
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base"
 import { type Fact, type PlainMessage, textOf } from "./session.ts"
 
@@ -9,7 +9,7 @@ export interface FactScore {
   readonly id: string
   readonly kind: string
   readonly isInView: boolean
-  /** Earlier values that stand in the view as if they were true. */
+  /** Earlier values that are in view without a mark. */
   readonly stale: readonly string[]
   /** Whether an earlier value is in view at all, marked or not. */
   readonly hasEarlier: boolean
@@ -64,7 +64,7 @@ const unmarked = (text: string, value: string): boolean =>
     return !MARK.test(line) && !MARKED_LINE.test(line)
   })
 
-/** Where the value stands as a word of its own. */
+/** Where the value is a word of its own. */
 const places = (text: string, value: string): readonly number[] =>
   [...text.matchAll(new RegExp(`(?<![\\w$])${value.replaceAll(/[^\w\s]/g, "\\$&")}(?!\\w)`, "gi"))].map(
     ({ index }) => index,

@@ -22,7 +22,7 @@ export interface InstalledPeer {
   readonly modules: Readonly<Record<string, Foreign>>
 }
 
-/** The modules, or the sentence why there are none. */
+/** The modules, or the sentence why they could not be installed. */
 export async function installPeer(
   root: string,
   { packages, flags = [], modules }: Peer,

@@ -23,7 +23,7 @@ export interface Opencode {
   stop(): Promise<void>
 }
 
-/** A server with a home of its own, or the sentence why there is none. */
+/** A server with a home of its own, or the sentence why it did not start. */
 export async function startOpencode(root: string): Promise<Opencode | string> {
   const installed = await install(root, [PACKAGE])
   if (typeof installed === "string") return installed

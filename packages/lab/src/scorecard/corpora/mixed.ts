@@ -1,7 +1,6 @@
 /**
- * Thirty facts of mixed kinds in one piece of work, as agents and people leave them behind: rules, decisions with their reason, open tasks,
- * failures, findings, measured figures, places, versions, people, and values that were changed. A third is said by the user, a third by the
- * agent, a third stands in results of tools.
+ * Thirty facts of mixed kinds in one piece of work: rules, decisions with their reason, open tasks, failures, findings, measured figures,
+ * places, versions, people, and values that were changed. A third is said by the user, a third by the agent, a third is in results of tools.
  */
 import type { Exchange } from "../../planted/work.ts"
 import { work } from "../filler.ts"

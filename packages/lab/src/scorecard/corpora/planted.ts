@@ -19,7 +19,7 @@ function plantedSession(group: PlantedFact["group"]): Session {
   return {
     id: group,
     messages: [...spread(facts).flatMap((fact) => exchangeMessages(exchangeOf(fact))), ...work(BETWEEN, 0)],
-    // Nobody can read a picture here: the picture itself must be in view.
+    // No contestant can read a picture: the picture itself must be in view.
     facts: facts.map((fact) => ({
       id: fact.id,
       kind: fact.kind,
