@@ -68,7 +68,7 @@ describe("the score of a view", () => {
   it("names what nobody ever wrote, except sizes and the contestant's own addresses (BEY-19)", () => {
     const source = "Read /etc/gate.toml with loadGate on port 8443."
     const view = "loadGate reads /etc/gate.toml and src/made-up.ts, port 9999, 1234 characters, abcdef0123 has it."
-    const { inventions } = scoreView([user(view)], { facts: [], source, own: /^abcdef0123$/ })
+    const { inventions } = scoreView([user(view)], { facts: [], source, own: /abcdef0123/g })
     expect(inventions).toEqual(["src/made-up.ts", "9999"])
   })
 })

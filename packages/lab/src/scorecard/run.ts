@@ -39,7 +39,7 @@ export interface Contestant {
   readonly corpora?: readonly string[]
   /** It gets the first session of a corpus. */
   readonly firstSessionOnly?: boolean
-  /** Names that it writes itself and that were never said. */
+  /** Names that it writes itself and that were never said. With the flag g. */
   readonly own?: RegExp
   start(options: StartOptions): Promise<Run>
 }

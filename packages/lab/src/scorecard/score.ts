@@ -26,7 +26,7 @@ interface ScoreOptions {
   readonly facts: readonly Fact[]
   /** Everything that was said so far. */
   readonly source: string
-  /** Names that the contestant writes itself, such as the addresses of what it put aside. */
+  /** Names that the contestant writes itself, such as the addresses of what it put aside. With the flag g. */
   readonly own?: RegExp | undefined
 }
 
@@ -72,7 +72,7 @@ const places = (text: string, value: string): readonly number[] =>
 
 /** What cannot be guessed: a word with a digit in it, an address, a path, an amount, an error code, a name in camel or snake case. */
 const NAMES = [
-  /\bhttps?:\/\/[^\s<>"'`)\]]+/g,
+  /\bhttps?:\/\/[^\s<>"'`)\]]*[\w/]/g,
   /(?<![\w/.])(?:\/?[\w.-]+\/)+[\w.-]*\w/g,
   /[$€£]\d[\d.,]*\d|[$€£]\d/g,
   /\b(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{4,}\w\b/gi,
@@ -83,6 +83,7 @@ const NAMES = [
 
 function inventionsIn(text: string, source: string, own: RegExp | undefined): readonly string[] {
   const known = source.toLowerCase()
-  const found = new Set(NAMES.flatMap((pattern) => text.match(pattern) ?? []))
-  return [...found].filter((name) => !known.includes(name.toLowerCase()) && !own?.test(name))
+  const foreign = own ? text.replaceAll(own, " ") : text
+  const found = new Set(NAMES.flatMap((pattern) => foreign.match(pattern) ?? []))
+  return [...found].filter((name) => !known.includes(name.toLowerCase()))
 }

@@ -36,7 +36,7 @@ export function langchainContestants({ modules, version, directory }: InstalledP
   const deep = {
     ...lang,
     version: versionOf(directory, "deepagents"),
-    own: /conversation_history|^session_[0-9a-f]{8}/,
+    own: /\/conversation_history\/\S+/g,
   }
   return [
     {

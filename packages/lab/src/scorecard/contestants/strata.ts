@@ -6,7 +6,7 @@ import { temporaryDirectory } from "../temporary.ts"
 import { standIn } from "./stand-in.ts"
 
 /** Handles lead to messages that left the view, and the journal's path to all of them. */
-const HANDLES = /^[0-9a-f]{10}(?:\.\d+)?$|strata-scorecard-/
+const HANDLES = /\b[0-9a-f]{10}(?:\.\d+)?\b|\S*strata-scorecard-\S*/g
 
 export const STRATA: readonly Contestant[] = [
   {
