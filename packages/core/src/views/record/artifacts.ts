@@ -240,7 +240,7 @@ export function commandOf(input: Readonly<Record<string, unknown>>): string {
 export function exitCodeOf(output: string): number | undefined {
   const match =
     /(?:^|\n|")(?:Exit code:? |Process exited with code |Command exited with code |exit_code"?: ?)(-?\d+)/i.exec(
-      output.slice(0, 2_000) + output.slice(-500),
+      output.length > 2_500 ? `${output.slice(0, 2_000)}\n${output.slice(-500)}` : output,
     )
   return match ? Number(match[1]) : undefined
 }

@@ -19,7 +19,7 @@ import { asRead } from "../summarise/offline.ts"
 import { continuationText, summaryPrompt } from "../summarise/prompts.ts"
 import { readSummary } from "../summarise/summary-text.ts"
 import { takeEarlierRecord } from "./earlier-record.ts"
-import { type CarryMessage, type Given, givenMessages } from "./given-messages.ts"
+import { type CarryMessage, type Given, givenMessages, textIn } from "./given-messages.ts"
 import { type CarriedRecord, ConversationRecord } from "./record.ts"
 
 export interface CarryOptions {
@@ -176,6 +176,7 @@ interface ToCompose {
 /** Smaller and smaller until it fits: first the record, then the newest messages. */
 async function composedWithin(given: ToCompose, options: CarryOptions): Promise<Composed> {
   const { record, cuts, written, budget, estimate, sum } = given
+  const outdated = [...record.views.statements.replaced.keys()]
   let least: Composed | undefined
   for (const cut of cuts) {
     const kept = sum(cut.kept)
@@ -184,13 +185,13 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
       isShort ? [SHORT_FRAME, summary, facts].filter(Boolean).join("\n") : textAround({ summary, facts, cut }, options)
     const frame = estimate(around(written ?? "", ""))
     const quoted = written === undefined && !isShort ? Math.floor(budget * QUOTED_SHARE) : 0
-    let room = Math.floor(Math.min(budget - kept - frame - quoted, options.budget === undefined ? MAX_RECORD : budget))
+    let room = Math.floor(Math.min(budget - kept - frame, options.budget === undefined ? MAX_RECORD : budget))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const content = await inSlices(
         factSteps(record.views, {
           estimate,
           budget: Math.max(0, room),
-          summary: written ?? "",
+          ...(written === undefined ? { isAlone: true } : { summary: written }),
           kept: new Set(cut.kept.map(({ uuid }) => uuid)),
         }),
         { signal: options.signal },
@@ -198,7 +199,7 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
       const facts = content === "" || isShort ? content : textOf(renderAttachment({ type: "carried_facts", content }))
       const left = Math.floor(budget - kept - frame - estimate(facts))
       const summary =
-        written ?? (await quotedSummary({ cut, facts, estimate, tokens: Math.min(left, quoted) }, options))
+        written ?? (await quotedSummary({ cut, facts, outdated, estimate, tokens: Math.min(left, quoted) }, options))
       const text = around(summary, facts)
       const composed = { cut, text, summary, facts, tokens: Math.ceil(estimate(text)) + kept }
       if (composed.tokens <= budget) return composed
@@ -234,7 +235,7 @@ function* recordSteps(
   const old = before ? [] : givenMessages(earlier)
   const [first] = given
   if (!before && first?.message.type === "user" && first.message.isCompactSummary)
-    takeEarlierRecord(record.views, spokenText(first.message))
+    takeEarlierRecord(record.views, "content" in first.from ? textIn(first.from.content) : spokenText(first.message))
   const known = before ? recordedUntil(given, before.kept) : 0
   for (const { message } of [...old, ...given.slice(known)]) {
     record.add(message)
@@ -283,16 +284,21 @@ async function writtenSummary(
 interface ToQuote {
   readonly cut: Cut
   readonly facts: string
+  /** Sentences that were replaced: they are not quoted. */
+  readonly outdated: Iterable<string>
   readonly estimate: (text: string) => number
   readonly tokens: number
 }
 
 /** Quotations that the record and the kept messages do not have. */
-async function quotedSummary({ cut, facts, estimate, tokens }: ToQuote, options: CarryOptions): Promise<string> {
+async function quotedSummary(
+  { cut, facts, outdated, estimate, tokens }: ToQuote,
+  options: CarryOptions,
+): Promise<string> {
   if (tokens < LEAST_QUOTED) return ""
   const { summariseAbout } = await import("../../../model/offline/summary.ts") // a caller may have a summary of their own
   const messages = cut.summarised.map((message) => asRead(message, sentBlocks(message)))
-  const shown = [facts, ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n")
+  const shown = [facts, ...outdated, ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n")
   const about = { wanted: options.instructions ?? "", budget: { tokens: tokens - 2, tokensOf: estimate }, shown }
   const text = await inSlices(summariseAbout(messages, about), { signal: options.signal })
   return text === "" ? "" : `Summary:\n${text}`

@@ -20,6 +20,11 @@ const BY_USER = new Set(["Standing rules", "What the user said", "Also said by t
 const SHORT = new Set(["The user said", "The assistant said"]) // lists without marks
 const KINDS = { Decisions: "decision", Open: "open", Findings: "finding", "The assistant said": "finding" } as const
 
+const RECORD = /\s*(?:<system-reminder>\s*A record of what was said and done|^The (?:user|assistant) said:$)[\s\S]*$/m
+
+/** The summary alone. The record is computed again. */
+export const withoutRecord = (text: string): string => text.replace(RECORD, "")
+
 export function takeEarlierRecord({ words, statements, names }: Recorded, text: string): void {
   let section = ""
   let fence: string[] | undefined

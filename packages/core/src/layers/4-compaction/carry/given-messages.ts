@@ -6,6 +6,7 @@ import { uuidFrom } from "../../../base/ids.ts"
 import type { Content } from "../../../messages/blocks.ts"
 import { isContinuation, type Message, type Uuid } from "../../../messages/messages.ts"
 import { usable } from "../../../messages/usable.ts"
+import { withoutRecord } from "./earlier-record.ts"
 
 /** A message in the shape of the Messages API. Fields that are not listed are left alone. */
 export interface PlainMessage {
@@ -61,7 +62,7 @@ function asMessage({ role, content, isMeta, isSummary }: PlainMessage, earlier: 
   if (role === "assistant") return { type: "assistant", message: { role, content: content as Content } }
   const text = textIn(content)
   if (earlier && text.includes(earlier.text)) return summaryOf(earlier.summary)
-  if (isSummary || isContinuation(text)) return summaryOf(text)
+  if (isSummary || isContinuation(text)) return summaryOf(withoutRecord(text))
   const meta = isMeta || role === "system" ? { isMeta: true } : {}
   return { type: "user", ...meta, message: { role: "user", content: content as Content } }
 }
@@ -69,7 +70,7 @@ function asMessage({ role, content, isMeta, isSummary }: PlainMessage, earlier: 
 const summaryOf = (text: string) =>
   ({ type: "user", isCompactSummary: true, message: { role: "user", content: text } }) as const
 
-function textIn(content: PlainMessage["content"]): string {
+export function textIn(content: PlainMessage["content"]): string {
   if (typeof content === "string") return content
   const texts = content.map((block) => Object(block).text).filter((text) => typeof text === "string")
   return texts.join("\n")

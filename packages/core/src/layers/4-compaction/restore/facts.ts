@@ -26,25 +26,35 @@ export interface FactsOptions {
   readonly kept?: ReadonlySet<Uuid>
   /** The summary before them. Names and sentences that it has are not repeated. */
   readonly summary?: string
+  /** There is no summary before them. */
+  readonly isAlone?: boolean
   /** Whether a result can be fetched by its handle. Default true. */
   readonly hasRecall?: boolean
 }
 
 export const FACTS_BUDGET = 3_000 // tokens
 
-/** Of what rules, task and todos leave of the budget. What one does not need goes to the next. */
-const SHARES = {
-  plan: 0.05,
-  files: 0.08,
-  reads: 0.02,
-  failures: 0.04,
-  tests: 0.04,
-  messages: 0.12,
-  statements: 0.08,
-  results: 0.02,
-} as const // names get the rest: of all lists, they are used again most (`npm run compaction-marks`)
+/** Of what rules, task and todos leave of the budget. What one does not need goes to the next, and names get the rest. */
+interface Shares {
+  readonly plan: number
+  readonly files: number
+  readonly failures: number
+  readonly tests: number
+  readonly messages: number
+  readonly statements: number
+  readonly results: number
+}
+/** A summary says what it meant, so names take most: of all lists, they are used again most (`npm run compaction-marks`). */
+const AFTER_SUMMARY: Shares = {
+  ...{ plan: 0.05, files: 0.1, failures: 0.04, tests: 0.04, messages: 0.12, statements: 0.08, results: 0.02 },
+}
+/** Without one, the sentences have to say it. */
+const ALONE: Shares = {
+  ...{ plan: 0.05, files: 0.06, failures: 0.04, tests: 0.03, messages: 0.3, statements: 0.25, results: 0.02 },
+}
+const READS = 0.2 // of the files, for those that were only read
 const MAX_FIXED = 0.4 // of the budget that rules, task and todos take from the others; what they need beyond that comes on top
-const MAX_STATEMENTS = 0.12 // of the budget, however much is left
+const MAX_STATEMENTS = 1.5 // times their share, however much is left
 const MAX_NAMES = 0.6
 const SHORT_RECORD = 800 // tokens: with fewer, headings and handles would take most of them
 const MOST_TODO_CHARACTERS = 500
@@ -58,7 +68,7 @@ export const renderFacts = (views: Recorded, options: FactsOptions): string => a
 /** The same in steps. */
 export function* factSteps(
   views: Recorded,
-  { estimate, budget = FACTS_BUDGET, kept = new Set(), summary = "", hasRecall = true }: FactsOptions,
+  { estimate, budget = FACTS_BUDGET, kept = new Set(), summary = "", isAlone = false, hasRecall = true }: FactsOptions,
 ): Steps<string> {
   if (budget < SHORT_RECORD) return shortRecord(views, { estimate, budget, kept, summary }).toWellFormed()
   const { words, artifacts, names, results, statements, frontier } = views
@@ -69,19 +79,18 @@ export function* factSteps(
   const rulesAlone = renderRules({ words, statements, inView: new Set([...kept, ...openTask(words)]) })
   const task = renderMessages({ words, statements, limit: 0, estimate, kept }).text
   const fixed = [language, rulesAlone, request, todos, task].reduce((sum, text) => sum + estimate(text), 0)
+  const shares = isAlone ? ALONE : AFTER_SUMMARY
   const room = new Room(budget - Math.min(fixed, budget * MAX_FIXED), estimate)
   yield
-  const plan = room.take(SHARES.plan, (limit) => renderPlan(frontier.plan, { limit, estimate }))
-  const files = room.take(SHARES.files + SHARES.reads, (limit) =>
-    renderFiles({ artifacts, limit, reads: limit * SHARES.reads, estimate }),
-  )
+  const plan = room.take(shares.plan, (limit) => renderPlan(frontier.plan, { limit, estimate }))
+  const files = room.take(shares.files, (limit) => renderFiles({ artifacts, limit, reads: limit * READS, estimate }))
   yield
-  const failures = room.take(SHARES.failures, (limit) => renderFailures({ artifacts, limit, estimate }))
-  const tests = room.take(SHARES.tests, (limit) => renderTests({ artifacts, limit, estimate }))
+  const failures = room.take(shares.failures, (limit) => renderFailures({ artifacts, limit, estimate }))
+  const tests = room.take(shares.tests, (limit) => renderTests({ artifacts, limit, estimate }))
   yield
   let whole: ReadonlySet<Uuid> = new Set()
   const messages = room.take(
-    SHARES.messages,
+    shares.messages,
     (limit) => {
       const rendered = renderMessages({ words, statements, limit: limit + estimate(task), estimate, kept })
       whole = rendered.whole
@@ -92,12 +101,18 @@ export function* factSteps(
   const inView = new Set([...kept, ...whole])
   const rules = renderRules({ words, statements, inView })
   yield
-  const sentences = room.take(SHARES.statements, (limit) =>
-    renderStatements({ statements, limit: Math.min(limit, budget * MAX_STATEMENTS), estimate, inView, summary }),
+  const sentences = room.take(shares.statements, (limit) =>
+    renderStatements({
+      statements,
+      limit: Math.min(limit, budget * shares.statements * MAX_STATEMENTS),
+      estimate,
+      inView,
+      summary,
+    }),
   )
   yield
   const found = hasRecall
-    ? room.take(SHARES.results, (limit) => renderResults({ results, names, limit, estimate, kept }))
+    ? room.take(shares.results, (limit) => renderResults({ results, names, limit, estimate, kept }))
     : ""
   yield
   const shown = [language, rules, messages, request, todos, plan, sentences, files, failures, tests, found]

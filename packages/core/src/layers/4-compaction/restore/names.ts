@@ -35,9 +35,7 @@ const BY: Readonly<Record<NameUse["by"], number>> = { user: 3, assistant: 2, inp
 const UNGUESSABLE = 2 // how much more a hash, a version, an address, an error code or an amount counts: nothing else says what it says
 const SMALL_NUMBER = 4 // how much less a number of three digits counts: line numbers and times would fill the list
 const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
-const QUOTA = 4 // names of one input or result that count in full; each further one counts less, so that no file crowds out another
-const BULK = 8 // names of one shape in one input or result, as in a listing: from here on they are noise
-const BULK_LESS = 4 // how much less they count
+const QUOTA = 4 // names of one result that count in full; each further one counts less, so that no file crowds out another
 const SEEN_SHARE = 0.1 // of the limit, for names that are only in results
 
 const NAMES_PER_STEP = 200 // less than a millisecond
@@ -148,14 +146,18 @@ function* ranked(
   return hasQuota ? yield* withQuotas(found) : found
 }
 
-/** The best names of each message count in full, further ones less and less. Many of one shape are a listing. */
+/**
+ * The best names of each message count in full, further ones less and less. A name whose shape many others have is one of a listing, so it
+ * counts less too: the rarer its shape, the more it says.
+ */
 function* withQuotas(found: readonly RankedName[]): Steps<readonly RankedName[]> {
+  const shapes = new Map<string, number>()
+  for (const { name } of found) shapes.set(shapeOf(name), (shapes.get(shapeOf(name)) ?? 0) + 1)
+  yield
   const lowered: RankedName[] = []
   for (const same of Map.groupBy(found, ({ use }) => use.at).values()) {
-    if (same.length > NAMES_PER_STEP) yield
-    const shapes = Map.groupBy(same, ({ name }) => shapeOf(name))
-    const isBulk = ({ name, use }: RankedName) => use.uses === 1 && shapes.get(shapeOf(name))!.length >= BULK
-    const own = same.map((each) => (isBulk(each) ? { ...each, score: each.score - BULK_LESS } : each))
+    yield
+    const own = same.map((each) => ({ ...each, score: each.score - Math.log2(shapes.get(shapeOf(each.name))!) }))
     for (const [nth, each] of own.sort(likeliestFirst).entries())
       lowered.push({ ...each, score: each.score - Math.max(0, Math.log2((nth + 1) / QUOTA)) })
   }

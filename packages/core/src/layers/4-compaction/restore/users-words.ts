@@ -31,6 +31,8 @@ const MAX_TASK = 20_000 // tokens of one message of the open task
 const SHORT_MESSAGE = 120 // characters: "go on" refers to the message before it
 const MAX_TASK_MESSAGES = 4
 const FIRST_LINE = 100 // characters
+const TASK = 100 // before anything else
+const RECENCY = 2 // how much more the newest message counts than the oldest
 const REPLACED = "[replaced since]"
 
 /** The newest message of the user. Where it is short, those before it too, up to one that says what to do. */
@@ -55,9 +57,14 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
     forms.set(message, form)
     room -= estimate(form) + 1
   }
-  const rank = ({ uuid, text }: Word) => (task.has(uuid) ? 2 : worthOf(text) > 0 ? 1 : 0)
+  const scores = new Map(
+    own.map((message, at) => [
+      message,
+      (task.has(message.uuid) ? TASK : 0) + worthOf(message.text) + (RECENCY * at) / own.length,
+    ]),
+  )
   const seen = new Set<string>()
-  for (const message of [...own].reverse().sort((a, b) => rank(b) - rank(a))) {
+  for (const message of own.toSorted((a, b) => scores.get(b)! - scores.get(a)!)) {
     const text = withMarks(message, outdated.get(message.uuid) ?? [])
     if (text === "" || seen.has(text)) continue
     seen.add(text)
