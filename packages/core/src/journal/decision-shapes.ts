@@ -27,7 +27,10 @@ const effect = maybe(fields({ saves: count, rewrites: count, spares: maybe(text(
 
 const open = (shape: FieldShapes): Shape => fields(shape, "open")
 
-const auditFigures = open({ coverage: count, fabrication: count, struck: texts, added: texts, perClass: json })
+const auditFigures = open({
+  ...{ coverage: count, fabrication: count, perClass: json },
+  ...{ struck: texts, unchecked: maybe(texts), added: texts },
+})
 
 const textsByName: Shape = (value) =>
   (isRecord(value) ? undefined : wrong("an object")) ?? texts(Object.values(value as object))

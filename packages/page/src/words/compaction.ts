@@ -23,23 +23,27 @@ export function compactedSentence({ tokensBefore, tokensAfter, route, planned, a
   return `Compacted: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens${how}.${why}${checked}`
 }
 
-/** `98% of the facts kept, 2 of 40 claims struck, 1 fact added` */
-export function auditWords({ coverage, perClass, added }: AuditFigures): string {
+/** `98% of the facts kept, 2 of 40 claims struck, 1 could not be checked, 1 fact added` */
+export function auditWords({ coverage, perClass, unchecked = [], added }: AuditFigures): string {
   const claims = Object.values(perClass.fabrication)
   const checked = claims.reduce((sum, { of }) => sum + of, 0)
   const struck = claims.reduce((sum, { found }) => sum + found, 0)
   return [
     `${percent(coverage, 1)} of the facts kept`,
     `${grouped(struck)} of ${counted(checked, "claim")} struck`,
+    ...(unchecked.length === 0 ? [] : [`${grouped(unchecked.length)} could not be checked`]),
     ...(added.length === 0 ? [] : [`${counted(added.length, "fact")} added`]),
   ].join(", ")
 }
 
-/** What was struck and what was added, one line each. Empty where the summary was good. */
-export const auditLines = ({ struck, added }: AuditFigures): readonly string[] => [
+/** What was struck, what could not be checked and what was added, one line each. Empty where the summary was good. */
+export const auditLines = ({ struck, unchecked = [], added }: AuditFigures): readonly string[] => [
   ...(struck.length === 0
     ? []
     : ["Struck from the summary, because the conversation does not say it:", ...struck.map(item)]),
+  ...(unchecked.length === 0
+    ? []
+    : ["Not checked, because only an image, a document or a page could confirm it:", ...unchecked.map(item)]),
   ...(added.length === 0 ? [] : ["Added, because the summary left it out:", ...added.map(item)]),
 ]
 

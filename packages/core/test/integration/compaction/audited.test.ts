@@ -170,36 +170,74 @@ test("BEY-2 a summary that speaks of something else counts as failed, though the
   await expect(other.compact()).rejects.toThrow(/says nothing about the conversation/)
 })
 
-const FACTS = ["QX-77120", "rotateLedgerKeys", "9f3c2ab", "48731", "src/drain/keys.ts", "ERR_DRAIN_7"]
-const KNOWN = [TRUTH, ...FACTS.map((fact) => `- The drain needs ${fact}.`)].join("\n")
-const PICTURE = { type: "image", source: { type: "base64", media_type: "image/png", data: "iVBORw0KGgo=" } }
+const FACTS = ["QX-77120", "rotateLedgerKeys", "9f3c2ab"]
+const needs = (who: string) => [TRUTH, ...FACTS.map((fact) => `- ${who} needs ${fact}.`)].join("\n")
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+const PICTURE = { type: "image", source: { type: "base64", media_type: "image/png", data: PNG } }
+const PDF = { type: "document", source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" } }
 
-test.each([
-  ["thinking", [{ type: "thinking", thinking: KNOWN, signature: "s" }], []],
-  ["sealed thinking", [{ type: "redacted_thinking", data: "x" }], []],
-  ["thinking that is left out", [{ type: "thinking", thinking: "", signature: "s" }], []],
-  ["a picture", [], [PICTURE]],
-  [
-    "a document",
-    [],
-    [{ type: "document", source: { type: "base64", media_type: "application/pdf", data: "JVBERi0=" } }],
-  ],
-])("BEY-2 what the model knows from %s is not invented", async (_, thought, shown) => {
-  const model = summariser({ window: WINDOW, summary: () => KNOWN })
-  const chat = await openCompacting({ window: WINDOW, store: memoryStore(), summariser: model })
+async function openWith(model: SummariserOptions, { thought = [] as object[], shown = [] as object[] }) {
+  const summarises = summariser({ window: WINDOW, ...model })
+  const chat = await openCompacting({ window: WINDOW, store: memoryStore(), summariser: summarises })
   await chat.add({ role: "user", content: [{ type: "text", text: "Look." }, ...shown] } as never)
   const content = [...thought, { type: "text", text: "I see." }]
-  await chat.record({
-    id: "msg_t",
-    model: SUMMARISER,
-    content,
-    stop_reason: "end_turn",
-    usage: { input_tokens: 9, output_tokens: 1 },
-  } as never)
+  const usage = { input_tokens: 9, output_tokens: 1 }
+  await chat.record({ id: "msg_t", model: SUMMARISER, content, stop_reason: "end_turn", usage } as never)
+  await talk(chat)
+  return { chat, asked: summarises.asked }
+}
+
+test("BEY-2 what the model thought is known where it can be read, and not where it is hidden", async () => {
+  const summary = () => needs("The drain")
+  const read = await openWith({ summary }, { thought: [{ type: "thinking", thinking: summary(), signature: "s" }] })
+  await read.chat.compact()
+  expect(read.asked()).toBe(1)
+  expect(await summaryIn(read.chat)).toContain(summary())
+  for (const hidden of [
+    { type: "redacted_thinking", data: "x" },
+    { type: "thinking", thinking: "", signature: "s" },
+  ]) {
+    const { chat, asked } = await openWith({ summary }, { thought: [hidden] })
+    await chat.compact()
+    expect(asked()).toBe(2)
+    for (const fact of FACTS) expect(await summaryIn(chat)).toContain(`[not found in the conversation: ${fact}]`)
+  }
+})
+
+test.each([
+  ["picture", PICTURE],
+  ["document", PDF],
+])("BEY-2 what only a %s could confirm is marked as unchecked, also by the next check", async (kind, shown) => {
+  const summary = needs(`The ${kind}`)
+  const { chat, asked } = await openWith({ summary: () => summary }, { shown: [shown] })
+  const audits: DecisionOf<"compacted">["audit"][] = []
+  chat.on("entry", ({ entry }) => {
+    if (entry.type === "strata" && entry.subtype === "compacted") audits.push(entry.audit)
+  })
+  await chat.compact()
   await talk(chat)
   await chat.compact()
-  expect(model.asked()).toBe(1)
-  for (const fact of FACTS) expect(await summaryIn(chat)).toMatch(new RegExp(`needs ${fact.replace(".", "\\.")}`))
+  expect(asked()).toBe(2) // once for each compaction
+  const unchecked = ["identifiers: QX-77120", "identifiers: rotateLedgerKeys", "hashes: 9f3c2ab"]
+  expect(audits).toMatchObject([
+    { unchecked, struck: [] },
+    { unchecked, struck: [] },
+  ])
+  const view = await summaryIn(chat)
+  expect(view).toContain(summary)
+  expect(view).toMatch(/^Not checked, because .* could confirm it: `QX-77120`, `rotateLedgerKeys`, `9f3c2ab`$/m)
+})
+
+test.each([
+  ["a picture", PICTURE],
+  ["a document", PDF],
+])("BEY-2 %s excuses nothing that the summary does not draw from it", async (_, shown) => {
+  const { chat, asked } = await openWith({ summary: () => LIES }, { shown: [shown] })
+  await chat.compact()
+  expect(asked()).toBe(2)
+  const { audit } = await compactedIn(chat)
+  expect(audit!.struck).toHaveLength(4)
+  expect(audit).not.toHaveProperty("unchecked")
 })
 
 test("L4-1, L4-13 where the server's cache is gone, a direct call comes before the fork", async () => {

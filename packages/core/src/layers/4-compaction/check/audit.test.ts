@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
 import { isWhole } from "../../../../test/size.ts"
 import { handleOf } from "../../../messages/handles.ts"
-import type { Message } from "../../../messages/messages.ts"
+import { contentOf, type Message } from "../../../messages/messages.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
 import { type Audit, audit, auditSteps } from "./audit.ts"
@@ -417,12 +417,108 @@ describe("BEY-2 repair without a model", () => {
     expect(text).toMatch(/- \[[0-9a-f]{10}\] Never push to the release branch\./)
     expect(added.map((fact) => fact.class)).toContain("request")
     const facts = check("The work went on.").facts
-    const tight = repaired({ summary: "s", claims: [], facts, estimate: (each) => each.length, room: 60 })
+    const tight = repaired({
+      summary: "s",
+      claims: [],
+      unchecked: [],
+      facts,
+      estimate: (each) => each.length,
+      room: 60,
+    })
     expect(tight.text.length).toBeLessThan(400)
   })
 
   test("a repaired summary holds no unsupported claim any more, and repairing it again changes no claim", () => {
     const { text } = repair(`${TRUTH}\n- Pushed 3fa9c21d.\nThe user said: "Do whatever you want with it."`)
     expect(struckIn(text).filter((each) => !each.startsWith("hashes"))).toEqual([])
+  })
+})
+
+describe("BEY-2 what cannot be read", () => {
+  const IMAGE = { type: "image", source: { type: "base64", media_type: "image/png", data: "aGlkZGVu" } } as const
+  const PDF = { type: "document", source: { type: "base64", media_type: "application/pdf", data: "aGlkZGVu" } } as const
+  const SEALED = { type: "redacted_thinking", data: "c2VhbGVk" } as const
+  const OMITTED = { type: "thinking", thinking: "", signature: "c2lnbmVk" } as const
+  const INVENTED = `${TRUTH}
+- The admin port is 9317, set in \`/etc/heron/gate.toml\`.
+- \`reticulate()\` retries 4711 ms later; the module is owned by Maren Wobhulgim.
+- Tracked in OPS-5521, fixed in 7fe2c91d, needs libheron 31.4.1 on db7.heron.example.`
+  const NAMES = [
+    "9317",
+    "/etc/heron/gate.toml",
+    "reticulate",
+    "4711",
+    "Maren Wobhulgim",
+    "OPS-5521",
+    "7fe2c91d",
+    "31.4.1",
+    "db7.heron.example",
+  ].sort()
+  const seen = (...blocks: readonly object[]): readonly Message[] => {
+    const [first, ...rest] = TALK
+    const request = { type: "text", text: "Here is what it looks like now." }
+    const shown = { ...first!, uuid: "seen", message: { role: "user", content: [...blocks, request] } } as Message
+    const answer = {
+      ...rest[0]!,
+      uuid: "answer",
+      message: { role: "assistant", content: [{ type: "text", text: "I see." }] },
+    }
+    return [first!, shown, answer as Message, ...rest]
+  }
+  const thought = (block: object): readonly Message[] =>
+    TALK.map((message) =>
+      message.type === "assistant"
+        ? ({ ...message, message: { ...message.message, content: [block, ...contentOf(message)] } } as Message)
+        : message,
+    )
+  const names = (claims: readonly { readonly text: string }[]) => claims.map(({ text }) => text)
+  const wrong = ({ claims }: Audit) => names(claims.filter(({ isSupported }) => !isSupported))
+
+  test.each<[string, readonly Message[]]>([
+    ["an image", seen(IMAGE)],
+    ["a PDF", seen(PDF)],
+    ["redacted thinking", thought(SEALED)],
+    ["empty thinking", thought(OMITTED)],
+  ])("%s excuses no invention that has nothing to do with it, and no truth is an alarm", (_, messages) => {
+    expect(wrong(check(INVENTED, { messages })).sort()).toEqual(NAMES)
+    expect(wrong(check(TRUTH, { messages }))).toEqual([])
+    expect(check(TRUTH, { messages }).unchecked).toEqual([])
+  })
+
+  test("a claim about an image is unchecked, up to three, and the text and the figures say so", () => {
+    const messages = seen(IMAGE)
+    const summary = `${TRUTH}\n- The screenshot shows E_WHEEL_5521, code 7001, 7002 and 7003. Restart with code 7001.`
+    const found = check(summary, { messages })
+    expect(names(found.unchecked)).toEqual(["E_WHEEL_5521", "7001", "7001", "7002"])
+    expect(wrong(found)).toEqual(["7003"])
+    expect(found.figures.perClass.fabrication).toEqual({
+      ...check(TRUTH, { messages }).figures.perClass.fabrication,
+      numbers: { found: 1, of: 6 },
+    })
+    const { text, notes } = repaired({ summary, ...found, estimate: (each) => each.length / 4, room: 0 })
+    const note = "cannot be read here could confirm it: `E_WHEEL_5521`, `7001`, `7002`"
+    expect(text).toContain(note)
+    expect(notes).toContain(note)
+    expect(text).toContain("[not found in the conversation: 7003]")
+  })
+
+  test("what is listed under a document's name may stem from it; what another number refutes may not", () => {
+    const messages = conversation()
+      .user("Read the contract. The cap of the old contract is 201 dollars.")
+      .call("Read", { file_path: "docs/contract-2031.pdf" })
+      .result([PDF]).messages
+    const summary = "- `contract-2031.pdf`:\n  - notice of 95 days\n- The cap of the old contract is 956 dollars."
+    const found = check(summary, { messages })
+    expect(names(found.unchecked)).toEqual(["95"])
+    expect(wrong(found).join(" ")).toContain("956")
+  })
+
+  test("what an earlier summary was not sure of stays so in the next one", () => {
+    const summary = `${TRUTH}\n- The screenshot shows E_WHEEL_5521. It is in lib/quantum.py.`
+    const { text } = repaired({ summary, ...check(summary, { messages: seen(IMAGE) }), estimate: () => 1, room: 0 })
+    const messages = conversation().user(text, { isCompactSummary: true }).user("go on").messages
+    const next = check("Go on with E_WHEEL_5521 in lib/quantum.py, on port 8443.", { messages })
+    expect(names(next.unchecked)).toEqual(["E_WHEEL_5521"])
+    expect(wrong(next)).toEqual(["lib/quantum.py"])
   })
 })

@@ -9,9 +9,11 @@ import { CLAIM_CLASSES, type Claim, partSteps } from "./claim.ts"
 import { type CoverageInput, coverageSteps, FACT_CLASSES, type Fact } from "./coverage.ts"
 import { nameSteps, numberClaims } from "./exact.ts"
 import { outcomeClaims, type Work } from "./outcomes.ts"
+import { peopleClaims } from "./people.ts"
 import { prohibitionSteps } from "./prohibitions.ts"
 import type { Source } from "./source.ts"
 import { tokensOf } from "./text.ts"
+import { settle } from "./unreadable.ts"
 import { wordingSteps } from "./wording.ts"
 
 export interface AuditInput extends Omit<CoverageInput, "visible"> {
@@ -21,9 +23,12 @@ export interface AuditInput extends Omit<CoverageInput, "visible"> {
 }
 
 export interface Audit {
+  /** Those that could be checked. */
   readonly claims: readonly Claim[]
+  /** Names and numbers that may stem from what cannot be read. */
+  readonly unchecked: readonly Claim[]
   readonly facts: readonly Fact[]
-  readonly figures: Omit<AuditFigures, "struck" | "added">
+  readonly figures: Omit<AuditFigures, "struck" | "unchecked" | "added">
 }
 
 export const audit = (input: AuditInput): Audit => atOnce(auditSteps(input))
@@ -32,9 +37,10 @@ export const audit = (input: AuditInput): Audit => atOnce(auditSteps(input))
 export function* auditSteps({ summary, following, ...input }: AuditInput): Steps<Audit> {
   const { artifacts, frontier } = input.record
   const work = { commands: artifacts.commands, todos: frontier.todos }
-  const claims = yield* claimSteps({ summary, source: input.source, work })
+  const found = yield* claimSteps({ summary, source: input.source, work })
+  const { claims, unchecked } = settle(found, summary, input.source.unreadable)
   const facts = yield* coverageSteps({ ...input, visible: `${summary}\n${following}` })
-  return { claims, facts, figures: figuresOf(claims, facts) }
+  return { claims, unchecked, facts, figures: figuresOf(claims, facts) }
 }
 
 function figuresOf(claims: readonly Claim[], facts: readonly Fact[]): Audit["figures"] {
@@ -87,7 +93,7 @@ function* claimSteps({ summary, source, work }: ToCheck): Steps<readonly Claim[]
   claims.push(...(yield* wordingSteps(parts, source)))
   claims.push(...(yield* nameSteps(parts, source)))
   for (const part of parts) {
-    claims.push(...numberClaims(part, source))
+    claims.push(...numberClaims(part, source), ...peopleClaims(part, source))
     yield
   }
   return claims

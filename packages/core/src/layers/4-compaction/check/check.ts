@@ -17,6 +17,7 @@ import { carriedFacts } from "../restore/carried.ts"
 import type { Situation } from "../situation.ts"
 import type { Route, RouteOutcome } from "../summarise/route.ts"
 import { type Audit, auditSteps } from "./audit.ts"
+import type { Claim } from "./claim.ts"
 import { speaksOf } from "./coverage.ts"
 import { repaired } from "./repair.ts"
 import { type Source, sourceSteps } from "./source.ts"
@@ -170,7 +171,8 @@ async function checked(situation: Situation, source: Source, summary: Summary): 
     text: better.text,
     audit: {
       ...found.figures,
-      struck: better.struck.slice(0, MOST_LISTED).map((claim) => `${claim.class}: ${short(claim.text)}`),
+      struck: better.struck.slice(0, MOST_LISTED).map(listedClaim),
+      ...(found.unchecked.length > 0 ? { unchecked: [...new Set(found.unchecked.map(listedClaim))] } : {}),
       added: better.added.slice(0, MOST_LISTED).map((fact) => `${fact.class}: ${short(fact.text)}`),
     },
     ...(isGood ? {} : { findings: findingsOf(found, saysNothing) }),
@@ -178,6 +180,7 @@ async function checked(situation: Situation, source: Source, summary: Summary): 
   }
 }
 
+const listedClaim = (claim: Claim) => `${claim.class}: ${short(claim.text)}`
 const short = (text: string) => inlineUpTo(LONGEST_LISTED, text.trim())
 
 function isGoodEnough({ claims, facts, figures }: Audit, floors: Situation["context"]["flags"]["figures"]): boolean {

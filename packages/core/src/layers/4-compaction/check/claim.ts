@@ -14,12 +14,15 @@ export const CLAIM_CLASSES = [
   "hashes",
   "versions",
   "numbers",
+  "people",
 ] as const
 export type ClaimClass = (typeof CLAIM_CLASSES)[number]
 
 export interface Claim extends Span {
   readonly class: ClaimClass
   readonly isSupported: boolean
+  /** The conversation says otherwise. Without this, what is not supported is only not found. */
+  readonly isRefuted?: true
   /** The sentence it is in. */
   readonly sentence: Span
   /** What the conversation says instead, where that is known. */

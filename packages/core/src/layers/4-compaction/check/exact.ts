@@ -1,7 +1,6 @@
 /**
  * Step 4, check. Exact names in a summary: paths, identifiers, hashes and versions. Each must occur in the source. A path may be given from
- * another directory: its parts must then occur, and its end where no other directory precedes it. Where a part of the source cannot be
- * read, a name that is not found is not refuted.
+ * another directory: its parts must then occur, and its end where no other directory precedes it.
  */
 import type { Steps } from "../../../base/in-slices.ts"
 import type { Claim, Part } from "./claim.ts"
@@ -16,7 +15,7 @@ export function* nameSteps(parts: readonly Part[], source: Source): Steps<readon
       const key = `${name.class} ${name.text}`
       if (!known.has(key)) {
         yield // it may be looked for in all of the source
-        known.set(key, isKnown(name, source) || source.isPartlyUnreadable)
+        known.set(key, isKnown(name, source))
       }
       const isSupported = known.get(key)!
       claims.push({ class: name.class, text: name.text, at: part.at + name.at, isSupported, sentence: part })
@@ -103,11 +102,11 @@ export function numberClaims(part: Part, source: Source): readonly Claim[] {
       )
     const context = contextOf(part.text, index, end)
     const isCount = Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)
-    const isSupported =
-      (isCount || source.isPartlyUnreadable || isKnownNumber(value, source, context)) &&
-      (isLine(part.text, index) || !isOutdone({ value, own: own(), source, context, isCount }))
+    const isRefuted = !isLine(part.text, index) && isOutdone({ value, own: own(), source, context, isCount })
+    const isSupported = !isRefuted && (isCount || isKnownNumber(value, source, context))
     if (isCount && isSupported) return []
-    return [{ class: "numbers", text: found, at: part.at + index, isSupported, sentence: part }]
+    const claim = { class: "numbers", text: found, at: part.at + index, isSupported, sentence: part } as const
+    return [isRefuted ? { ...claim, isRefuted } : claim]
   })
 }
 

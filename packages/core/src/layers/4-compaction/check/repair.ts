@@ -1,13 +1,14 @@
 /**
  * Step 4, check. Repairs a summary without a model. Invented quotes and approvals are removed. Sentences that differ from what was said are
- * replaced by it. Names and numbers that the conversation does not have are marked. What is missing is added at the end as data with
- * handles.
+ * replaced by it. Names and numbers that the conversation does not have are marked. Those that could not be checked are listed once. What is
+ * missing is added at the end as data with handles.
  */
 import { handleOf } from "../../../messages/handles.ts"
 import { inlineUpTo } from "../../../messages/inline.ts"
 import type { Claim, ClaimClass } from "./claim.ts"
 import { FACT_CLASSES, type Fact, type FactClass } from "./coverage.ts"
 import type { Span } from "./text.ts"
+import { notFound, uncheckedNote } from "./unsure.ts"
 
 interface Repaired {
   readonly text: string
@@ -21,6 +22,7 @@ interface Repaired {
 interface ToRepair {
   readonly summary: string
   readonly claims: readonly Claim[]
+  readonly unchecked: readonly Claim[]
   readonly facts: readonly Fact[]
   readonly estimate: (text: string) => number
   /** Tokens of what may be added. */
@@ -31,17 +33,18 @@ const LONGEST_FACT = 300 // characters; the handle gives the rest
 const REMOVED: ReadonlySet<ClaimClass> = new Set(["quotes", "approvals"])
 const SENTENCES: ReadonlySet<ClaimClass> = new Set(["quotes", "approvals", "prohibitions", "outcomes", "wording"])
 
-export function repaired({ summary, claims, facts, estimate, room }: ToRepair): Repaired {
+export function repaired({ summary, claims, unchecked, facts, estimate, room }: ToRepair): Repaired {
   const struck = claims.filter(({ isSupported }) => !isSupported)
   const text = withEdits(summary, struck)
   const added = thatFit(
     facts.filter(({ isCovered }) => !isCovered),
     { estimate, room },
   )
-  const notes = [struckNote(struck), appendix(added)].filter((note) => note !== "")
+  const notes = [uncheckedNote(unchecked.map((claim) => claim.text)), appendix(added)]
+  const joined = (texts: readonly string[]) => texts.filter((each) => each !== "").join("\n\n")
   return {
-    text: [text, ...notes].join("\n\n"),
-    notes: [struckList(struck), appendix(added)].filter((note) => note !== "").join("\n\n"),
+    text: joined([text, struckNote(struck), ...notes]),
+    notes: joined([struckList(struck), ...notes]),
     struck,
     added,
   }
@@ -91,7 +94,7 @@ function sentenceEdit({ class: kind, sentence, instead }: Claim): Edit {
   return { text, at, instead: `[corrected from the conversation, word for word: ${said}]` }
 }
 
-const nameEdit = ({ text, at }: Claim): Edit => ({ text, at, instead: `[not found in the conversation: ${text}]` })
+const nameEdit = ({ text, at }: Claim): Edit => ({ text, at, instead: notFound(text) })
 
 /** A bullet without content goes. */
 function withoutEmptyLine(text: string, at: number): string {

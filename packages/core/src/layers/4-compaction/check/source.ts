@@ -3,21 +3,13 @@
  * record. Built once for a compaction, in one pass over the messages.
  */
 import { atOnce, type Steps } from "../../../base/in-slices.ts"
-import {
-  type Block,
-  isMedia,
-  isText,
-  isThinking,
-  isToolResult,
-  isToolUse,
-  resultBlocks,
-  textOf,
-} from "../../../messages/blocks.ts"
+import { isText, isThinking, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { ownWords, phrase, sentencesIn, tokensOf } from "./text.ts"
 import { indexSteps, TOKENS_PER_STEP, type TokenIndex } from "./token-index.ts"
+import { readableIn, stringsIn, UnreadableParts, type UnreadableSource } from "./unreadable.ts"
 
 interface SourceInput {
   /** The messages since the last boundary, as the journal has them: nothing in them is cleared. */
@@ -50,8 +42,8 @@ export interface Source {
   readonly spoken: ReadonlySet<string>
   /** Where each number occurs: the positions among all words. */
   readonly numbers: ReadonlyMap<string, readonly number[]>
-  /** The model saw something that no one can read here: a picture, sealed thinking. A name that is not found may be from there. */
-  readonly isPartlyUnreadable: boolean
+  /** What the model saw and no one can read here. A name that is not found may be from there. */
+  readonly unreadable: UnreadableSource
 }
 
 export interface Sentence {
@@ -76,9 +68,9 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
   const prose: string[] = [...saidBefore]
   const typed: string[] = []
   const turns: Turn[] = []
-  const calls = new Map<string, string>()
+  const calls = new Map<string, { readonly name: string; readonly input: string }>()
+  const unreadable = new UnreadableParts()
   let before = ""
-  let isPartlyUnreadable = false
   const speak = (uuid: Uuid, text: string) => {
     if (text.trim() === "") return
     said.push(text)
@@ -91,33 +83,35 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
     texts.push(handleOf(message.uuid)) // a summary that was cut refers to messages by their handles
     for (const block of sentBlocks(message)) {
       if (isText(block)) {
-        texts.push(block.text)
+        texts.push(isEarlierSummary(message) ? unreadable.summary(block.text) : block.text)
         if (message.type === "assistant") {
           before += `\n${block.text}`
           prose.push(block.text)
+          unreadable.answer(block.text)
         }
       } else if (isToolUse(block)) {
         const input = stringsIn(block.input).join("\n")
         texts.push(block.name, input)
         typed.push(block.name, input.slice(0, LONGEST_TYPED))
-        calls.set(block.id, block.name)
+        calls.set(block.id, { name: block.name, input })
         if (/plan|ask|question/i.test(block.name)) before += `\n${input}`
       } else if (isToolResult(block)) {
         const output = typeof block.content === "string" ? block.content : textOf(resultBlocks(block))
         texts.push(output)
-        isPartlyUnreadable ||= resultBlocks(block).some(isUnreadable)
-        const tool = block.is_error ? undefined : calls.get(block.tool_use_id)
+        const call = calls.get(block.tool_use_id)
+        for (const part of resultBlocks(block)) unreadable.see(part, { call: call?.input, text: output })
+        const tool = block.is_error ? undefined : call?.name
         if (tool === ASKING.tool && ASKING.frame.test(output)) speak(message.uuid, output.replace(ASKING.frame, ""))
         else if (tool === PLANNING.tool && PLANNING.frame.test(output)) speak(message.uuid, "approved your plan")
-      } else if (isUnreadable(block)) isPartlyUnreadable = true
-      else {
+      } else {
+        unreadable.see(block, { text: textOf(sentBlocks(message)) })
         texts.push(readableIn(block))
         if (isThinking(block)) typed.push(readableIn(block))
       }
     }
     if (message.type === "user") for (const { text } of message.saidInResults ?? []) speak(message.uuid, text)
     if (isHuman(message)) speak(message.uuid, textOf(contentOf(message)))
-    else if (isRecord(message)) said.push(textOf(sentBlocks(message)))
+    else if (isRecord(message)) said.push(asTyped(textOf(sentBlocks(message))))
   }
   const all = texts.concat(saidBefore)
   const tokens = (yield* eachOf(all, tokensOf)).flat()
@@ -129,7 +123,7 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
     sentences: (yield* eachOf(prose, sentencesOf)).flat(),
     spoken: new Set((yield* eachOf([...prose, ...typed], ownWords)).flat()),
     numbers: yield* numbersIn(tokens),
-    isPartlyUnreadable,
+    unreadable,
   }
 }
 
@@ -146,24 +140,21 @@ function* eachOf<T>(texts: readonly string[], read: (text: string) => T): Steps<
 const sentencesOf = (text: string): readonly Sentence[] =>
   sentencesIn(text).map((each) => ({ text: each.text, tokens: tokensOf(each.text) }))
 
-/** Thinking that is sealed or left out, a picture, a document in bytes, and what a server encrypts in its results. */
-function isUnreadable(block: Block): boolean {
-  if (isThinking(block)) return block.type === "redacted_thinking" || block.thinking === ""
-  if (isMedia(block)) return block.source.type !== "text"
-  return !isText(block) && stringsIn(block).includes("encrypted_content")
-}
-
-/** What the model thought, what a server's tool returned, and documents in plain text. */
-function readableIn(block: Block): string {
-  if (isThinking(block)) return block.type === "thinking" ? block.thinking : ""
-  return stringsIn(block).join("\n")
-}
+const isEarlierSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
 
 /** An earlier summary and the record that followed it quote the user. A command carries what the user typed after it. */
 function isRecord(message: Message): boolean {
   if (message.type === "attachment") return message.attachment.type === "carried_facts"
-  if (message.type !== "user") return false
-  return message.isCompactSummary === true || textOf(contentOf(message)).includes("<command-args>")
+  return isEarlierSummary(message) || (message.type === "user" && COMMAND.test(textOf(contentOf(message))))
+}
+
+const COMMAND = /<command-name>(.*?)<\/command-name>/
+const ARGUMENTS = /<command-args>([\s\S]*?)<\/command-args>/
+
+/** A command as the user typed it, in one line; other texts as they are. */
+function asTyped(text: string): string {
+  const name = COMMAND.exec(text)?.[1]
+  return name === undefined ? text : `${name} ${ARGUMENTS.exec(text)?.[1] ?? ""}`
 }
 
 function* numbersIn(tokens: readonly string[]): Steps<Map<string, number[]>> {
@@ -179,13 +170,4 @@ function* numbersIn(tokens: readonly string[]): Steps<Map<string, number[]>> {
     else if (places.length < MOST_POSITIONS) places.push(at)
   }
   return numbers
-}
-
-/** The texts in a call's input, without the JSON around them. */
-function stringsIn(value: unknown): string[] {
-  if (typeof value === "string") return [value]
-  if (typeof value === "number" || typeof value === "boolean") return [`${value}`]
-  if (Array.isArray(value)) return value.flatMap(stringsIn)
-  if (typeof value !== "object" || value === null) return []
-  return Object.entries(value).flatMap(([key, item]) => [key, ...stringsIn(item)])
 }

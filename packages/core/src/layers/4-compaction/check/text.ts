@@ -126,6 +126,8 @@ const HASH = /(?<![\w-])(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}(?![\w
 const VERSION = /(?<![\w.-])v?\d+\.\d+(?:\.\d+)*(?:-[a-z]+[.\d]*)?(?![\w-])(?!\.\d)/giu
 const IDENTIFIER =
   /(?<![\w./@$<-])(?:[A-Za-z]+(?:_[A-Za-z0-9]+)+|_{1,2}[A-Za-z][a-z0-9]*[_A-Z]\w*|[a-z]+[0-9]*[A-Z][A-Za-z0-9]*|[A-Z]+[a-z0-9]+[A-Z][A-Za-z0-9]*|[A-Z]{2,}-\d+)(?![\w])/gu
+/** A call without arguments is a name, even if it is an ordinary word. */
+const CALL = /(?<![\w./@$<-])[A-Za-z_]\w{2,}(?=\(\))/gu
 
 /** Kinds of exact names for which no pattern above is needed: nothing is checked but whether they occur. */
 const OTHER_KINDS: ReadonlySet<NameKind> = new Set(["flag", "error", "ticket", "address"])
@@ -155,6 +157,7 @@ export function namesIn(given: string): readonly Name[] {
   for (const { 0: found, index } of text.matchAll(HASH)) take("hashes", found, index)
   for (const { 0: found, index } of text.matchAll(VERSION)) if (isVersion(found)) take("versions", found, index)
   for (const { 0: found, index } of text.matchAll(IDENTIFIER)) take("identifiers", found, index)
+  for (const { 0: found, index } of text.matchAll(CALL)) take("identifiers", found, index)
   for (const { name, kind } of exactNamesIn(text)) {
     if (!OTHER_KINDS.has(kind)) continue
     for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) take("identifiers", name, at)
