@@ -108,7 +108,7 @@ class Made {
 const capital = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 
 /** mulberry32: the same numbers in every run. */
-function randomNumbers(seed: number): () => number {
+export function randomNumbers(seed: number): () => number {
   let state = seed
   return () => {
     state = (state + 0x6d2b79f5) | 0

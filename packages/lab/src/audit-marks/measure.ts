@@ -1,4 +1,4 @@
-/** Plants one false claim in a truthful summary and looks whether the audit finds it; counts alarms where nothing was planted. */
+/** Plants one false claim in a summary and looks whether the audit finds it; counts alarms where nothing was planted. */
 import type { Message } from "@strata/core"
 import { DISTORTION_NAMES, type DistortionName, distortionsOf, LIE_NAMES, type LieName, plantLie } from "@strata/sim"
 import { type Audit, type AuditInput, audit } from "../../../core/src/layers/4-compaction/check/audit.ts"
@@ -9,6 +9,7 @@ import type { ReadMessage } from "../../../core/src/model/offline/read-message.t
 import { readTimeline } from "../../../core/src/model/offline/timeline.ts"
 import { artifacts } from "../../../core/src/views/record/artifacts.ts"
 import { frontier } from "../../../core/src/views/record/frontier.ts"
+import { INVENTION_KINDS, type InventionKind, invent } from "./inventions.ts"
 
 /** A range that a summary replaces. */
 export class Range {
@@ -46,7 +47,7 @@ export const readable = (messages: readonly Message[]): readonly ReadMessage[] =
   })
 
 export interface Tally {
-  readonly planted: Map<LieName | DistortionName, { planted: number; caught: number }>
+  readonly planted: Map<LieName | DistortionName | InventionKind, { planted: number; caught: number }>
   /** The first few that were missed, for a person to look at. */
   readonly missed: string[]
 }
@@ -90,6 +91,29 @@ export function distortAll(range: Range, summary: string, { planted, missed }: T
       row.planted++
       if ([...findings(range.audit(text))].some((finding) => !before.has(finding))) row.caught++
       else if (missed.length < MOST_MISSED) missed.push(`${name}: ${told.trim()}`)
+    }
+  }
+}
+
+/**
+ * Puts invented facts into a summary, one at a time, beginning with the kind at `from`. What is only marked as unchecked counts as missed.
+ */
+export function inventAll(
+  range: Range,
+  { summary, from, count, tally }: { summary: string; from: number; count: number; tally: Tally },
+): void {
+  const before = findings(range.audit(summary))
+  for (let seed = from; seed < from + count; seed++) {
+    const kind = INVENTION_KINDS[seed % INVENTION_KINDS.length]!
+    const { text, told } = invent(summary, { kind, seed })
+    const row = tally.planted.get(kind) ?? { planted: 0, caught: 0 }
+    tally.planted.set(kind, row)
+    row.planted++
+    const found = range.audit(text)
+    if ([...findings(found)].some((finding) => !before.has(finding))) row.caught++
+    else {
+      const isMarked = found.unchecked.some((claim) => claim.text.includes(told))
+      tally.missed.push(`${kind}${isMarked ? ", marked as unchecked" : ""}: ${told}`)
     }
   }
 }
