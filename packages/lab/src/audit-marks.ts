@@ -129,10 +129,10 @@ interface Row {
   readonly caught: number
 }
 
-const sumOf = (rows: readonly Row[]): Row => ({
-  planted: rows.reduce((sum, row) => sum + row.planted, 0),
-  caught: rows.reduce((sum, row) => sum + row.caught, 0),
-})
+function sumOf(rows: readonly Row[]): Row {
+  const add = (name: keyof Row) => rows.reduce((sum, row) => sum + row[name], 0)
+  return { planted: add("planted"), caught: add("caught") }
+}
 
 /**
  * Whether the recording begins inside the range: its first request then has most of the tokens that the boundary replaces. What the

@@ -15,6 +15,8 @@ const ADDED_MODEL_ACCEPTS: ModelFacts["accepts"] = {
   thinkingBudget: true,
   adaptiveThinking: true,
   thinkingOff: true,
+  thinksUnasked: false,
+  omitsThinking: false,
   forcedTools: true,
   systemMessages: true,
   earlierThinking: true,

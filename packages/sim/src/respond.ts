@@ -149,7 +149,7 @@ class Answering {
         maxTokens: body.max_tokens,
         windowLeft: model.window - inputTokens,
         stopSequences: body.stop_sequences ?? [],
-        thinking: thinkingMode(body, model) === "off" ? "off" : omitsThinking(body) ? "omitted" : "on",
+        thinking: thinkingMode(body, model) === "off" ? "off" : omitsThinking(body, model) ? "omitted" : "on",
         thinkingFirst: body.thinking?.type === "enabled" && beginsRound(turns),
       },
       bound,

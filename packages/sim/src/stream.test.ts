@@ -29,7 +29,7 @@ const ROUND: readonly AnswerBlock[] = [
 describe("BEY-8 streaming", () => {
   test("thinking, text and a tool call come in pieces, in order", async () => {
     const sim = await simulator({ brain: scripted(ROUND) })
-    const events = await frames(sim, hello())
+    const events = await frames(sim, hello({ thinking: { type: "adaptive", display: "summarized" } }))
     expect(events[0]).toMatchObject({
       type: "message_start",
       message: { content: [], stop_reason: null, usage: { input_tokens: 5, output_tokens: 1 } },

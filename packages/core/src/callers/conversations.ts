@@ -61,12 +61,12 @@ export type OwnRequests<R> = (
 
 /**
  * What pays where a caller keeps its own list. Second tries of a summary are requests that its bill does not show, so they are off. The
- * caller says how long caches live.
+ * caller says how long caches live, and what it wants to see of thinking.
  */
 export const FOR_CALLERS: SettingsInput = {
   cacheLifetime: "5m",
   flush: "never", // the caller has every message: after a power cut it sends them again
-  switches: { dreaming: false },
+  switches: { dreaming: false, "summarized-thinking": false },
   // results stay up to 50,000 characters, as elsewhere: by `npm run put-aside` smaller sizes save 2% at most, and the model would have to ask
   // for files outside the project
   figures: { "audit-coverage": 0, "audit-fabrication": 100 },

@@ -12,6 +12,7 @@ import type { ToolUse } from "../messages/blocks.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { refusesThinking } from "../model/refused-thinking.ts"
+import { summarizedThinking } from "../model/summarized-thinking.ts"
 import type { ModelFacts } from "../tokens/model-facts.ts"
 import { costOf } from "../tokens/price.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
@@ -20,6 +21,7 @@ import { DirectBill, LIVES } from "./direct-bill.ts"
 import { plus, priceOf } from "./other-requests.ts"
 import type { Body, Caller, CallerRequest, ConversationStatus, PauseNotice, Plan } from "./plan.ts"
 import { hasRecall, type Round, recallCalls, recallResults, roundOf, withOwnIds, withRecall } from "./recall.ts"
+import { writtenLike } from "./source-text.ts"
 
 export interface ManagedParts {
   readonly chat: Conversation
@@ -141,7 +143,8 @@ export class ManagedConversation {
       return this.#beside(given)
     }
     this.#requests++
-    const request = this.offersRecall ? { ...given, body: withRecall(given.body) } : given
+    const body = this.#asShown(this.offersRecall ? withRecall(given.body) : given.body)
+    const request = body === given.body ? given : { ...given, body }
     this.#parts.onRequest(request)
     try {
       const decided = await this.#body(request).catch((error: unknown) => this.#instead(request, error))
@@ -150,6 +153,15 @@ export class ManagedConversation {
       end() // the next one must not wait for it
       throw error
     }
+  }
+
+  /** With the text of thinking, where the settings ask for it. Without them a caller's parameters stay as they are. */
+  #asShown(body: Body): Body {
+    const { chat, facts, observes } = this.#parts
+    if (observes || !chat.flags.on["summarized-thinking"]) return body
+    const given = body.thinking as ModelRequest["thinking"]
+    const thinking = summarizedThinking(given, facts.accepts)
+    return thinking === given ? body : writtenLike(body, { ...body, thinking })
   }
 
   /** Two requests of one conversation at once: the second is sent as it is. What it costs is counted. */

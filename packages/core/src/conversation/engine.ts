@@ -210,6 +210,7 @@ export class Engine {
       settings,
       refusals: parts.refusals,
       betas: parts.requestBetas,
+      summarizesThinking: () => parts.flags.current.on["summarized-thinking"],
       breakpoints: parts.cacheBreakpoints,
       lifetime: () => this.cacheLifetime,
       fill: () => this.fill(),

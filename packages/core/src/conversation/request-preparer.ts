@@ -14,6 +14,7 @@ import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
 import { placeBreakpoints } from "../model/cache/breakpoints.ts"
 import { callsKeptBy, SIGNED_SUMMARIES } from "../model/context-management.ts"
+import { summarizedThinking } from "../model/summarized-thinking.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
@@ -45,6 +46,8 @@ export interface RequestPreparerParts {
   readonly refusals: readonly string[]
   /** Betas that every request carries. */
   readonly betas: readonly string[]
+  /** Whether requests ask for the text of thinking. */
+  readonly summarizesThinking: () => boolean
   /** Whether requests leave with cache breakpoints. */
   readonly breakpoints: boolean
   /** How long the server is asked to keep what it caches there. */
@@ -69,6 +72,8 @@ export class RequestPreparer {
   #undecided: readonly (readonly ToolResult[])[]
   #serverKeeps: string | undefined
   #preparedAt: Date | undefined
+  /** Decided with the first request: another value later would cost the server's cache of the messages. */
+  #summarizes: boolean | undefined
 
   constructor(parts: RequestPreparerParts) {
     this.#parts = parts
@@ -190,12 +195,15 @@ export class RequestPreparer {
     const { messages, closed, revision } = this.#context.messages()
     const { system, tools } = this.#context.prompt ?? {}
     const sent = this.#context.holdsReferences ? this.#references.resolve(messages, tools) : messages
+    this.#summarizes ??= this.#parts.summarizesThinking()
+    const thinking = this.#summarizes ? summarizedThinking(undefined, this.#parts.lookup.facts.accepts) : undefined
     const request = buildRequest({
       model: sentModelName(this.#parts.model),
       maxTokens: this.#parts.maxTokens(),
       system,
       tools,
       messages: sent,
+      ...(thinking ? { thinking } : {}),
       extras: mergeExtras([
         { betas: this.#parts.betas },
         this.#parts.layers.requestExtras(sender),

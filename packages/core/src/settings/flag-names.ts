@@ -41,6 +41,7 @@ export const SWITCHES = [
   flag("auto-memory", true, "layer 5: what was learned is kept for later conversations"),
   flag("memory-recall", true, "layer 5: memories and past conversations are attached where they fit"),
   flag("dreaming", true, "layer 6: memories are merged and put in order in the background"),
+  flag("summarized-thinking", true, "requests ask for the text of thinking, where the model would leave it out"),
   flag("deferred-tools", true, "tools of large sets wait until ToolSearch loads them"),
   flag("agents", true, "layer 7: in chat and run, the agent may start others that work for it"),
 ] as const satisfies readonly Switch[]

@@ -48,6 +48,10 @@ export interface ModelAccepts {
   readonly thinkingBudget: boolean
   readonly adaptiveThinking: boolean
   readonly thinkingOff: boolean
+  /** Thinks where a request says nothing about it. */
+  readonly thinksUnasked: boolean
+  /** Thinking comes back without its text, unless `thinking.display` asks for it. */
+  readonly omitsThinking: boolean
   /** `tool_choice` of type `any` or `tool`. */
   readonly forcedTools: boolean
   /** `role: "system"` inside `messages`. */
@@ -83,6 +87,8 @@ const before45: ModelAccepts = {
   thinkingBudget: true,
   adaptiveThinking: false,
   thinkingOff: true,
+  thinksUnasked: false,
+  omitsThinking: false,
   forcedTools: true,
   systemMessages: false,
   earlierThinking: false,
@@ -98,9 +104,9 @@ const from46: ModelAccepts = {
   ...{ prefill: false, adaptiveThinking: true, earlierThinking: true },
   signedSummaries: true, // the beta's pages name no models: one that refuses it is asked another way
 }
-const from47: ModelAccepts = { ...from46, thinkingBudget: false }
+const from47: ModelAccepts = { ...from46, thinkingBudget: false, omitsThinking: true }
 const from48: ModelAccepts = { ...from47, systemMessages: true }
-const alwaysThinking: ModelAccepts = { ...from48, thinkingOff: false }
+const alwaysThinking: ModelAccepts = { ...from48, thinkingOff: false, thinksUnasked: true }
 const bound: ModelAccepts = { ...alwaysThinking, forcedTools: false, boundThinking: true }
 
 const model = (
@@ -125,14 +131,20 @@ export const MODEL_FACTS: readonly ModelFacts[] = [
   model("claude-sonnet-5-5", "claude-5", million(512), { ...bound, thinkingOff: true }, { price: price(2, 10, 0.2) }),
   // minimum cacheable size not published: the largest known one, so that no cache is expected that the server does not keep;
   // above 100K one source says 0.20 and 1 instead of 0.50 and 2.50
-  model("claude-haiku-5-5", "claude-5", million(4096), from47, {
-    price: price(0.1, 0.5, 0.01),
-    longPrompt: { above: 100 * K, price: price(0.5, 2.5, 0.05) },
-  }),
+  model(
+    "claude-haiku-5-5",
+    "claude-5",
+    million(4096),
+    { ...from47, thinksUnasked: true },
+    {
+      price: price(0.1, 0.5, 0.01),
+      longPrompt: { above: 100 * K, price: price(0.5, 2.5, 0.05) },
+    },
+  ),
   model("claude-fable-5", "claude-5", million(512), alwaysThinking, { price: price(10, 50, 1) }),
   model("claude-mythos-5", "claude-5", million(512), alwaysThinking, { price: price(10, 50, 1) }),
-  model("claude-opus-5", "claude-5", million(512), from48, { price: price(5, 25, 0.5) }),
-  model("claude-sonnet-5", "claude-5", million(1024), from47, { price: price(2, 10, 0.2) }),
+  model("claude-opus-5", "claude-5", million(512), { ...from48, thinksUnasked: true }, { price: price(5, 25, 0.5) }),
+  model("claude-sonnet-5", "claude-5", million(1024), { ...from47, thinksUnasked: true }, { price: price(2, 10, 0.2) }),
   model("claude-opus-4-8", "claude-5", million(1024), from48, { price: price(5, 25, 0.5) }),
   model("claude-opus-4-7", "claude-5", million(2048), from47, { price: price(5, 25, 0.5) }),
   model("claude-opus-4-6", "claude-4", million(4096), from46, { price: price(5, 25, 0.5) }),

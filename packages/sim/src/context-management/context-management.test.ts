@@ -133,6 +133,7 @@ describe("BEY-8 clear_thinking_20251015", () => {
   const thinking =
     (edit: object, more: object = {}) =>
     async () => {
+      const SHOWN = { thinking: { type: "adaptive", display: "summarized" } }
       const thought = "a long thought ".repeat(50).trim()
       const sim = await simulator({
         brain: scripted(
@@ -144,13 +145,13 @@ describe("BEY-8 clear_thinking_20251015", () => {
       })
       const messages: Json[] = [{ role: "user", content: "Think" }]
       for (let turn = 0; turn < 3; turn++) {
-        const { content } = await postJson(sim, hello({ messages, max_tokens: 1000 }))
+        const { content } = await postJson(sim, hello({ messages, max_tokens: 1000, ...SHOWN }))
         messages.push({ role: "assistant", content }, { role: "user", content: "Again" })
       }
       const edits = [{ type: "clear_thinking_20251015", ...edit }]
       const { context_management } = await postJson(
         sim,
-        hello({ messages, context_management: { edits }, ...more }),
+        hello({ messages, context_management: { edits }, ...SHOWN, ...more }),
         EDITING,
       )
       return { applied: context_management.applied_edits, size: 8 + countText(thought) }

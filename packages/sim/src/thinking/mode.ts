@@ -2,9 +2,6 @@
 import type { ModelFacts } from "@strata/core"
 import type { MessagesBody } from "../wire.ts"
 
-/** Models that think by default. Models that always think have `accepts.thinkingOff` false. */
-const THINKS_BY_DEFAULT: ReadonlySet<string> = new Set(["claude-opus-5", "claude-sonnet-5", "claude-sonnet-5-5"])
-
 export type ThinkingMode = "off" | "adaptive" | "between_tools" | `budget ${number}`
 
 export function thinkingMode({ thinking }: Pick<MessagesBody, "thinking">, model: ModelFacts): ThinkingMode {
@@ -17,10 +14,12 @@ export function thinkingMode({ thinking }: Pick<MessagesBody, "thinking">, model
     case "disabled":
       return "off"
     default:
-      return THINKS_BY_DEFAULT.has(model.id) || !model.accepts.thinkingOff ? "adaptive" : "off"
+      return model.accepts.thinksUnasked || !model.accepts.thinkingOff ? "adaptive" : "off"
   }
 }
 
-/** Whether the client wants only the signature of the thinking, without its text. */
-export const omitsThinking = ({ thinking }: Pick<MessagesBody, "thinking">) =>
-  (thinking?.type === "enabled" || thinking?.type === "adaptive") && thinking.display === "omitted"
+/** Whether the client gets only the signature of the thinking, without its text. Newer models leave it out unless they are asked for it. */
+export function omitsThinking({ thinking }: Pick<MessagesBody, "thinking">, { accepts }: ModelFacts): boolean {
+  const display = thinking?.type === "enabled" || thinking?.type === "adaptive" ? thinking.display : undefined
+  return display ? display === "omitted" : accepts.omitsThinking
+}

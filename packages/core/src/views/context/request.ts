@@ -13,16 +13,26 @@ export interface RequestParts {
   readonly system: unknown
   readonly tools: unknown
   readonly messages: readonly FlatMessage[]
+  readonly thinking?: ModelRequest["thinking"]
   readonly extras?: RequestExtras
 }
 
-export function buildRequest({ model, maxTokens, system, tools, messages, extras }: RequestParts): ModelRequest {
+export function buildRequest({
+  model,
+  maxTokens,
+  system,
+  tools,
+  messages,
+  thinking,
+  extras,
+}: RequestParts): ModelRequest {
   return {
     model,
     max_tokens: maxTokens,
     ...(system ? { system: system as SystemPrompt } : {}),
     ...(Array.isArray(tools) && tools.length > 0 ? { tools: tools as ToolDefinition[] } : {}),
     messages: messages as ModelRequest["messages"],
+    ...(thinking ? { thinking } : {}),
     ...extras,
   } as ModelRequest
 }

@@ -154,19 +154,21 @@ export function settle(claims: readonly Claim[], summary: string, { parts, unche
   return { claims: claims.filter((claim) => !excused.has(claim)), unchecked: [...excused] }
 }
 
-/** Where a summary uses a name: the sentence with what it is listed under, and the words of the sentence itself. */
+/** Where a summary uses a name: the sentence, its words, and what it is listed under. */
 interface Use {
-  readonly context: string
+  readonly sentence: string
   readonly words: ReadonlySet<string>
+  readonly listed: string
 }
 
 const useOf = ({ text, sentence }: Claim, above: (place: Span) => readonly string[]): Use => ({
-  context: [sentence.text, ...above(sentence)].join("\n").toLowerCase(),
+  sentence: sentence.text,
+  listed: [sentence.text, ...above(sentence)].join("\n").toLowerCase(),
   words: contentWords(sentence.text.replaceAll(text, " ")),
 })
 
-function isAbout({ context, words: own }: Use, { kind, files, words }: Unreadable): boolean {
-  if (KINDS[kind].noun.test(context) || [...files].some((file) => context.includes(file))) return true
+function isAbout({ sentence, listed, words: own }: Use, { kind, files, words }: Unreadable): boolean {
+  if (KINDS[kind].noun.test(sentence) || [...files].some((file) => listed.includes(file))) return true
   return own.size >= FEWEST_NEAR && shareIn(own, words) >= NEAR_SHARE
 }
 
