@@ -65,7 +65,10 @@ describe("BEY-8 a model of the AI SDK", () => {
     expect(response?.usage.output_tokens).toBeGreaterThan(1)
   })
 
-  test("calls tools and gets their results, with the model's ids and its thinking", async () => {
+  test.each([
+    ["whose text the model shows", false],
+    ["whose text it leaves out", true],
+  ])("calls tools and gets their results, with the model's ids and its thinking, %s", async (_, omitsThinking) => {
     const report = ({ request }: BrainTurn) => {
       const [result] = request.messages.at(-1)!.content
       return {
@@ -80,13 +83,13 @@ describe("BEY-8 a model of the AI SDK", () => {
       ],
       report,
     )
-    const sim = await simulator({ brain, bindThinking: "error" })
+    const sim = await simulator({ brain, bindThinking: "error", models: { [MODEL]: { accepts: { omitsThinking } } } })
     const request = ask({ tools: [READ] })
     const first = await play(modelAt(sim), request)
     expect(first.error).toBeUndefined()
     expect(first.response?.stop_reason).toBe("tool_use")
     expect(first.response?.content).toMatchObject([
-      { type: "thinking", thinking: "I should look." },
+      { type: "thinking", thinking: omitsThinking ? "" : "I should look.", signature: expect.stringMatching(/./) },
       { type: "text", text: "Let me look." },
       { type: "tool_use", id: "toolu_7", name: "Read", input: { n: 1 } },
     ])

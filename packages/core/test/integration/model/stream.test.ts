@@ -34,7 +34,7 @@ describe("LOOP-1 an answer", () => {
       { type: "text", text: "Hi." },
     ])
     const sim = await simulator({ brain, bindThinking: "error" })
-    const request = ask({ thinking: { type: "adaptive" } })
+    const request = ask({ thinking: { type: "adaptive", display: "summarized" } })
     const { events, response } = await play(modelAt(sim), request)
     const thinking = events.flatMap((event) => (event.type === "thinking" ? [event.text] : []))
     expect(thinking.join("")).toBe(thought)

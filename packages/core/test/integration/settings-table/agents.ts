@@ -199,6 +199,11 @@ export const AGENT_SETTINGS: Probes = {
 }
 
 export const AGENT_SWITCHES: Probes = {
+  "summarized-thinking": {
+    observe: firstRequest(({ request }) => request.thinking !== undefined, { name: "claude-opus-5-5" }),
+    usual: true,
+    changed: false,
+  },
   "deferred-tools": { observe: declared, usual: false, changed: true },
   agents: {
     observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }),
