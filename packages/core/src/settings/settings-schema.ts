@@ -22,6 +22,7 @@ const tokens = z.int().min(1)
 const accepts = z.partialRecord(
   z.enum([
     ...(["overflowingOutput", "prefill", "thinkingBudget", "adaptiveThinking", "thinkingOff", "forcedTools"] as const),
+    ...(["thinksUnasked", "omitsThinking"] as const),
     ...(["systemMessages", "earlierThinking", "boundThinking", "contextManagement", "cacheEditing"] as const),
     ...(["signedSummaries", "toolReferences"] as const),
   ]),
