@@ -149,6 +149,15 @@ describe("BEY-11 a program behind the proxy", () => {
     expect(through.messages).toEqual(straight.messages)
   })
 
+  test.each([
+    ["as the client asked", {}, ""],
+    ["with its text, where the settings ask for it", { "summarized-thinking": true }, "Thought 1."],
+  ])("BEY-2 thinking comes %s", async (_, switches, thinking) => {
+    const settings = { models: { [MODEL]: { window: WINDOW } }, switches }
+    const program = new Program((await running({ settings })).url)
+    expect((await program.ask()).content[0]).toMatchObject({ type: "thinking", thinking })
+  })
+
   test("a list that outgrows the window goes on, and the report has the simulator's bill to the cent", async () => {
     const { brain, url, sim, plans } = await running()
     const program = new Program(url)

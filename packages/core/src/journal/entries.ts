@@ -331,7 +331,7 @@ export interface AuditFigures {
   }
   /** What was removed, corrected or marked, in short. */
   readonly struck: readonly string[]
-  /** Names and numbers that only something unreadable could confirm, in short. Absent where there are none. */
+  /** Names and numbers that only something unreadable could confirm, in short. Absent where everything was checked. */
   readonly unchecked?: readonly string[]
   /** What was added because it was missing, in short. */
   readonly added: readonly string[]

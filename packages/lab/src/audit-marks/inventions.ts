@@ -13,7 +13,7 @@ export interface Invention {
   /** The summary with it. */
   readonly text: string
   /** What the conversation does not say. */
-  readonly told: string
+  readonly invented: string
 }
 
 const SYLLABLES = ["bro", "dak", "fen", "gim", "hul", "jax", "kro", "lim", "nop", "quo", "rud", "vax", "wob", "zil"]
@@ -22,14 +22,14 @@ const ENDINGS = ["ts", "py", "go", "toml", "sql"]
 const UNITS = ["ms", "MB", "seconds", "GB", "%"]
 const QUOTES = [
   "Rewrite the whole exporter in Zig before the summer.",
-  "Nobody may look at the invoices of the Helsinki branch again.",
+  "Keep the accountants away from the invoices of the Helsinki branch again.",
   "Send the weekly figures to the lighthouse team on Tuesdays.",
 ]
 const HEX = "0123456789abcdef"
 
-/** A fact of a kind, the sentences that can hold it, and where a true one of the kind stands. */
+/** A fact of a kind, the sentences that can hold it, and where a true one of the kind is. */
 interface Fact {
-  readonly told: string
+  readonly invented: string
   readonly sentences: readonly string[]
   readonly inPlaceOf?: RegExp
 }
@@ -57,82 +57,82 @@ function factOf(kind: InventionKind, dice: Dice): Fact {
   const word = dice.word()
   switch (kind) {
     case "port": {
-      const told = `${10_000 + dice.below(50_000)}`
-      const sentences = [`The ${word} service listens on port ${told}.`, `Start it with PORT=${told}.`]
-      return { told, sentences, inPlaceOf: /(?<=\b(?:port|localhost:?) ?)\d{4,5}\b/ }
+      const invented = `${10_000 + dice.below(50_000)}`
+      const sentences = [`The ${word} service listens on port ${invented}.`, `Start it with PORT=${invented}.`]
+      return { invented, sentences, inPlaceOf: /(?<=\b(?:port|localhost:?) ?)\d{4,5}\b/ }
     }
     case "path": {
-      const told = `${dice.pick(["src", "/etc", "~/.config", "pkg"])}/${word}/${dice.word()}.${dice.pick(ENDINGS)}`
+      const invented = `${dice.pick(["src", "/etc", "~/.config", "pkg"])}/${word}/${dice.word()}.${dice.pick(ENDINGS)}`
       return {
-        told,
-        sentences: [`The settings are in \`${told}\`.`, `Changed ${told} to read the new option.`],
+        invented,
+        sentences: [`The settings are in \`${invented}\`.`, `Changed ${invented} to read the new option.`],
         inPlaceOf: /(?<=`)[\w./-]+\/[\w-]+\.\w{1,4}(?=`)/,
       }
     }
     case "function": {
       const capital = `${word[0]!.toUpperCase()}${word.slice(1)}`
-      const told = dice.pick([`load${capital}`, `${word}_rows`, `Handle${capital}`, word])
+      const invented = dice.pick([`load${capital}`, `${word}_rows`, `Handle${capital}`, word])
       return {
-        told,
+        invented,
         sentences: [
-          `\`${told}()\` does the conversion.`,
-          `The error comes from ${told}() and is caught by its caller.`,
+          `\`${invented}()\` does the conversion.`,
+          `The error comes from ${invented}() and is caught by its caller.`,
         ],
         inPlaceOf: /(?<=`)\w+(?=\(\)`)/,
       }
     }
     case "owner": {
       const name = `${dice.pick(FORENAMES)} ${word[0]!.toUpperCase()}${word.slice(1)}`
-      const told = dice.pick([name, name, `@${word}`])
+      const invented = dice.pick([name, name, `@${word}`])
       return {
-        told,
-        sentences: [`The module is owned by ${told}.`, `${told} reviews changes to it.`, `Owner: ${told}`],
+        invented,
+        sentences: [`The module is owned by ${invented}.`, `${invented} reviews changes to it.`, `Owner: ${invented}`],
       }
     }
     case "ticket": {
-      const told = dice.pick([
+      const invented = dice.pick([
         `${word.slice(0, 3).toUpperCase()}-${100 + dice.below(9_000)}`,
         `#${3_000 + dice.below(6_000)}`,
       ])
-      return { told, sentences: [`This is tracked in ${told}.`, `It fixes issue ${told}.`] }
+      return { invented, sentences: [`This is tracked in ${invented}.`, `It fixes issue ${invented}.`] }
     }
     case "version": {
-      const told = `${20 + dice.below(60)}.${dice.below(40)}.${dice.below(40)}`
+      const invented = `${20 + dice.below(60)}.${dice.below(40)}.${dice.below(40)}`
       return {
-        told,
-        sentences: [`It needs ${word} ${told} or later.`, `Updated to v${told}.`],
+        invented,
+        sentences: [`It needs ${word} ${invented} or later.`, `Updated to v${invented}.`],
         inPlaceOf: /(?<![\w.])\d+\.\d+\.\d+(?![\w.])/,
       }
     }
     case "hash": {
-      const told = dice.hex(dice.pick([7, 10, 40]))
+      const invented = dice.hex(dice.pick([7, 10, 40]))
       return {
-        told,
-        sentences: [`Committed as ${told}.`, `The regression began with \`${told}\`.`],
+        invented,
+        sentences: [`Committed as ${invented}.`, `The regression began with \`${invented}\`.`],
         inPlaceOf: /(?<![\w-])(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,40}(?![\w-])/,
       }
     }
     case "host": {
-      const told = dice.pick([
+      const invented = dice.pick([
         `${word}.internal.example.com`,
         `db-${dice.below(90)}.${word}.net`,
         `10.${20 + dice.below(200)}.${dice.below(250)}.${dice.below(250)}`,
       ])
-      return { told, sentences: [`The build runs on ${told}.`, `Deployed to \`${told}\` this morning.`] }
+      return { invented, sentences: [`The build runs on ${invented}.`, `Deployed to \`${invented}\` this morning.`] }
     }
     case "number with unit": {
-      const told = `${200 + dice.below(9_700)}`
+      const invented = `${200 + dice.below(9_700)}`
       const unit = dice.pick(UNITS)
-      const said = unit === "%" ? `${told}%` : `${told} ${unit}`
+      const said = unit === "%" ? `${invented}%` : `${invented} ${unit}`
       return {
-        told,
+        invented,
         sentences: [`The cache is limited to ${said}.`, `The slowest call took ${said}.`],
         inPlaceOf: /\b\d+(?= ?(?:ms|seconds|MB|GB|KB|%))/,
       }
     }
     case "quote": {
-      const told = dice.pick(QUOTES)
-      return { told, sentences: [`The user said: "${told}"`, `User's request: "${told}"`] }
+      const invented = dice.pick(QUOTES)
+      return { invented, sentences: [`The user said: "${invented}"`, `User's request: "${invented}"`] }
     }
     default:
       throw new Error(`Unknown kind: ${kind satisfies string}`)
@@ -142,15 +142,15 @@ function factOf(kind: InventionKind, dice: Dice): Fact {
 /** A summary with one invented fact. Every second one takes the place of a true fact, where the summary has one of the kind. */
 export function invent(summary: string, { kind, seed }: { kind: InventionKind; seed: number }): Invention {
   const dice = new Dice(seed)
-  const { told, sentences, inPlaceOf } = factOf(kind, dice)
+  const { invented, sentences, inPlaceOf } = factOf(kind, dice)
   const places = inPlaceOf ? [...summary.matchAll(new RegExp(inPlaceOf, "gu"))] : []
   if (places.length > 0 && dice.below(2) === 0) {
     const { index, 0: old } = dice.pick(places)
-    return { text: `${summary.slice(0, index)}${told}${summary.slice(index + old.length)}`, told }
+    return { text: `${summary.slice(0, index)}${invented}${summary.slice(index + old.length)}`, invented }
   }
   const lines = summary.split("\n")
   const at = dice.pick(outsideCode(lines))
-  return { text: lines.toSpliced(at, 0, `   - ${dice.pick(sentences)}`).join("\n"), told }
+  return { text: lines.toSpliced(at, 0, `   - ${dice.pick(sentences)}`).join("\n"), invented }
 }
 
 /** Places between lines where a sentence can be. */

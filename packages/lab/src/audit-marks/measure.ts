@@ -105,15 +105,15 @@ export function inventAll(
   const before = findings(range.audit(summary))
   for (let seed = from; seed < from + count; seed++) {
     const kind = INVENTION_KINDS[seed % INVENTION_KINDS.length]!
-    const { text, told } = invent(summary, { kind, seed })
+    const { text, invented } = invent(summary, { kind, seed })
     const row = tally.planted.get(kind) ?? { planted: 0, caught: 0 }
     tally.planted.set(kind, row)
     row.planted++
     const found = range.audit(text)
     if ([...findings(found)].some((finding) => !before.has(finding))) row.caught++
     else {
-      const isMarked = found.unchecked.some((claim) => claim.text.includes(told))
-      tally.missed.push(`${kind}${isMarked ? ", marked as unchecked" : ""}: ${told}`)
+      const isMarked = found.unchecked.some((claim) => claim.text.includes(invented))
+      tally.missed.push(`${kind}${isMarked ? ", marked as unchecked" : ""}: ${invented}`)
     }
   }
 }

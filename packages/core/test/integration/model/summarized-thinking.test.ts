@@ -40,8 +40,8 @@ async function thinker() {
   return { sim, sdk: client(sim, { fetch: recording }), bodies }
 }
 
-/** Two processes of an own loop with a compaction by a fork in each. `told`: what the caller says itself about thinking. */
-async function talk({ model = MODEL, isOn = true, told = {} } = {}) {
+/** Two processes of an own loop with a compaction by a fork in each. `said`: what the caller says itself about thinking. */
+async function talk({ model = MODEL, isOn = true, said = {} } = {}) {
   const { sdk, bodies } = await thinker()
   const settings = { memory: "off", switches: { notes: false, "summarized-thinking": isOn } } as const
   const options = { ...project(), id: "thinking", model, client: sdk, env: {}, settings }
@@ -50,7 +50,7 @@ async function talk({ model = MODEL, isOn = true, told = {} } = {}) {
     await using chat = await openConversation(options)
     for (let turn = 0; turn < 3; turn++) {
       await chat.add("Which port is it? Look in the settings.")
-      await chat.record(await sdk.messages.stream({ ...(await chat.prepare()), ...told }).finalMessage())
+      await chat.record(await sdk.messages.stream({ ...(await chat.prepare()), ...said }).finalMessage())
     }
     await chat.compact({ routes: ["shared"] })
     for await (const entry of chat.entries())
@@ -86,7 +86,7 @@ test("a model that shows its thinking, or does not think unasked, is asked for n
 })
 
 test("what a caller says about thinking is what counts", async () => {
-  const { thoughts } = await talk({ told: { thinking: { type: "adaptive", display: "omitted" } } })
+  const { thoughts } = await talk({ said: { thinking: { type: "adaptive", display: "omitted" } } })
   expect(thoughts).toEqual([""])
   const { accepts } = findModel(MODEL).facts
   for (const said of [

@@ -513,6 +513,24 @@ describe("BEY-2 what cannot be read", () => {
     expect(wrong(found).join(" ")).toContain("956")
   })
 
+  test("of a page that the server encrypts, title and address are known, and the rest is unchecked", () => {
+    const page = { type: "web_search_result", url: "https://heron.example/limits", title: "Limits of libHeron" }
+    const found = {
+      type: "web_search_tool_result",
+      tool_use_id: "srvtoolu_1",
+      content: [{ ...page, encrypted_content: "Eq" }],
+    }
+    const messages = conversation()
+      .user("Which limits are there?")
+      .respond([found as never, { type: "text", text: "Here they are." }]).messages
+    const audited = check(
+      "According to the page https://heron.example/limits, libHeron takes 4711 rows. The cache holds 5813 of them.",
+      { messages },
+    )
+    expect(names(audited.unchecked)).toEqual(["4711"])
+    expect(wrong(audited)).toEqual(["5813"])
+  })
+
   test("what an earlier summary was not sure of stays so in the next one", () => {
     const summary = `${TRUTH}\n- The screenshot shows E_WHEEL_5521. It is in lib/quantum.py.`
     const { text } = repaired({ summary, ...check(summary, { messages: seen(IMAGE) }), estimate: () => 1, room: 0 })

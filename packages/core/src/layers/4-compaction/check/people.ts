@@ -1,5 +1,5 @@
 /**
- * Step 4, check. People in a summary: handles, whoever something is said to belong to, and full names. Each must occur in the source. Two
+ * Step 4, check. People in a summary: handles, owners and authors, and full names. Each must occur in the source. Two
  * words with capitals are mostly a heading or a term, so they are a name only if neither occurs there and neither fits any conversation.
  */
 import type { Claim, Part } from "./claim.ts"

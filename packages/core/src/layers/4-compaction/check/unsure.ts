@@ -8,7 +8,7 @@ const NOT_FOUND = /\[not found in the conversation: [^\]\n]*\]/g
 const UNCHECKED = "Not checked, because only an image, a document or a page that cannot be read here could confirm it:"
 const UNCHECKED_LINE = new RegExp(`^${UNCHECKED} (.*)$`, "gm")
 
-/** One sentence that lists each once. Empty where there are none. */
+/** One sentence that lists each once. Empty for an empty list. */
 export const uncheckedNote = (texts: readonly string[]): string =>
   texts.length === 0 ? "" : `${UNCHECKED} ${[...new Set(texts)].map((text) => `\`${text}\``).join(", ")}`
 
