@@ -41,7 +41,7 @@ test("L4-24 a misspelt --dry-run is refused, not taken as words and carried out"
     expect(() => readCompactRequest(argument)).toThrow("--dry-run")
 })
 
-test("BEY-3 options of /compact choose what to make room with", () => {
+test("BEY-3, L4-38 options of /compact choose what to make room with", () => {
   expect(readCompactRequest("--edit keep the ports")).toEqual({
     isDryRun: false,
     edits: true,
@@ -53,12 +53,15 @@ test("BEY-3 options of /compact choose what to make room with", () => {
     clearing: { tool: "Bash", keep: 2 },
   })
   expect(readCompactRequest("--images")).toEqual({ isDryRun: false, order: {}, clearing: { images: true } })
+  expect(readCompactRequest("--prune --dry-run")).toEqual({ isDryRun: true, order: {}, clearing: { prune: true } })
   expect(readCompactRequest("--before 3f09c1a2b4 the ports")).toEqual({
     isDryRun: false,
     order: { instructions: "the ports", range: { kind: "up-to", uuid: "3f09c1a2b4" } },
   })
   expect(readCompactRequest("--after 3f09c1a2b4").order.range).toEqual({ kind: "from", uuid: "3f09c1a2b4" })
   for (const wrong of ["--tool", "--keep 2", "--tool Bash --images", "--images keep this", "--tool A --keep x"])
+    expect(() => readCompactRequest(wrong)).toThrow("Nothing was changed")
+  for (const wrong of ["--prune --images", "--prune --tool Bash", "--prune keep this"])
     expect(() => readCompactRequest(wrong)).toThrow("Nothing was changed")
   expect(() => readCompactRequest("--before a --after b")).toThrow("not both")
 })

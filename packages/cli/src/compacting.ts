@@ -21,7 +21,7 @@ export interface CompactRequest {
 
 const NAMES = {
   command: "/compact",
-  flags: ["dry-run", "edit", "images"],
+  flags: ["dry-run", "edit", "images", "prune"],
   withValue: ["tool", "keep", "before", "after"],
 } as const
 
@@ -37,7 +37,9 @@ function requestOf(given: Given, instructions: string): CompactRequest {
   const isDryRun = given["dry-run"] !== undefined
   const clearing = clearingOf(given)
   if (clearing && (instructions !== "" || given.edit || given.before || given.after))
-    throw new UsageError("--tool and --images write no summary, so nothing else can be asked for. Nothing was changed.")
+    throw new UsageError(
+      "--tool, --images and --prune write no summary, so nothing else can be asked for. Nothing was changed.",
+    )
   const range = rangeOf(given)
   return {
     isDryRun,
@@ -47,9 +49,11 @@ function requestOf(given: Given, instructions: string): CompactRequest {
   }
 }
 
-function clearingOf({ tool, keep, images }: Given): ClearingOrder | undefined {
-  if (tool !== undefined && images) throw new UsageError("Use --tool or --images, not both. Nothing was changed.")
+function clearingOf({ tool, keep, images, prune }: Given): ClearingOrder | undefined {
+  if ([tool, images, prune].filter((each) => each !== undefined).length > 1)
+    throw new UsageError("Use one of --tool, --images and --prune. Nothing was changed.")
   if (images) return { images: true }
+  if (prune) return { prune: true }
   if (tool === undefined) {
     if (keep !== undefined) throw new UsageError("--keep goes with --tool. Nothing was changed.")
     return undefined

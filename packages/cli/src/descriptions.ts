@@ -68,7 +68,7 @@ export const COMPACT = describe({
   about: "make room in a conversation: summarise it, or clear a part",
   more: [
     "Everything stays in the journal. The next request begins with a summary and facts from the journal. strata undo takes it back.",
-    "HINT says what the summary should focus on. --tool and --images write no summary and ask no model: they clear old results or images.",
+    "HINT says what the summary should focus on. --prune, --tool and --images write no summary and ask no model: they clear old results or images.",
     "HANDLE names a message, as the agent sees it in its context, or as strata recall prints it.",
   ],
   operands: { value: "[HINT]", least: 0, most: 1 },
@@ -82,6 +82,7 @@ export const COMPACT = describe({
     edit: { kind: "flag", about: "change the summary in your $EDITOR before it takes effect; an empty text cancels" },
     before: { kind: "text", value: "HANDLE", about: "summarise only what comes before this message" },
     after: { kind: "text", value: "HANDLE", about: "summarise only what comes after this message" },
+    prune: { kind: "flag", about: "keep every message; clear only results that later work has overtaken" },
     tool: { kind: "text", value: "NAME", about: "clear only the old results of this tool" },
     keep: { kind: "number", value: "N", least: 0, about: "with --tool: its newest results that stay (default 3)" },
     images: { kind: "flag", about: "leave out only old images and documents" },
@@ -90,6 +91,7 @@ export const COMPACT = describe({
   examples: [
     ["strata compact --dry-run", "what would go, what would stay, and what it costs"],
     ['strata compact --edit "keep the port numbers"', "write the summary, then change it yourself"],
+    ["strata compact --prune --dry-run", "how much old reads, failed calls and repeats take"],
     ["strata compact --tool Bash --keep 2", "clear the output of old commands"],
   ],
 })

@@ -128,7 +128,7 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
         if (!order) throw new Error("The session has no order to compact. Is this another version of opencode?")
         const isAutomatic = order.parts.some(({ auto }) => auto === true)
         const request = {
-          ...{ client: "opencode", session: sessionID, messages, mode: isAutomatic ? "automatic" : "by-hand" },
+          ...{ client: "opencode", session: sessionID, messages, continuation: isAutomatic ? "automatic" : "by-hand" },
           keep: 0, // opencode cuts by itself
         }
         const carried = carriedIn(await ask({ ...asked, request }))

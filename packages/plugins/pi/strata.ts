@@ -157,7 +157,7 @@ function requestOf(mode: string, { event, sessionManager }: { event: CompactEven
     transcript: sessionManager.getSessionFile(),
     messages: event.branchEntries,
     instructions: event.customInstructions,
-    mode: event.reason === "manual" ? "by-hand" : "automatic",
+    continuation: event.reason === "manual" ? "by-hand" : "automatic",
     // pi cuts by itself after its own summary: the record covers everything
     keep: mode === "replace" ? event.preparation.settings.keepRecentTokens : 0,
   }

@@ -2,7 +2,14 @@
  * `strata carry`: one JSON request, one JSON answer. An agent gives the messages of its context, in its own shape; where it also gives the
  * id of its session, the transcript on disk adds what its message type leaves out, and what earlier compactions took out of view.
  */
-import { type CarriedRecord, type CarriedState, type CarryMessage, type CarryOptions, carry } from "@strata/core"
+import {
+  type CarriedRecord,
+  type CarriedState,
+  type CarryMessage,
+  type CarryOptions,
+  carry,
+  type PrunedText,
+} from "@strata/core"
 import {
   type AssistantMessage,
   isBoundary,
@@ -22,7 +29,7 @@ import { readTranscript, transcriptOf } from "./transcripts.ts"
 export interface CarryRequest
   extends Pick<
     CarryOptions,
-    "budget" | "keep" | "instructions" | "model" | "recall" | "mode" | "transcript" | "before"
+    "budget" | "keep" | "instructions" | "model" | "recall" | "mode" | "continuation" | "transcript" | "before"
   > {
   /**
    * In the shape of the Messages API, or that of the client: of pi all entries of the branch, of opencode all messages of the session.
@@ -47,6 +54,8 @@ export interface CarryAnswer {
   readonly facts: string
   /** The places of the messages that stay as they are. */
   readonly kept: readonly number[]
+  /** In the mode "prune": what stands in the place of each result that was cut. All messages stay. */
+  readonly pruned?: readonly PrunedText[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
   /** The transcript that was read. */
   readonly transcript?: string
@@ -82,6 +91,7 @@ export async function answerCarry(request: CarryRequest, env: Environment): Prom
     facts: carried.facts,
     kept: [...new Set(inView.map(({ at }) => at).filter((at) => !cut.has(at)))],
     tokens: carried.tokens,
+    ...(carried.pruned ? { pruned: carried.pruned } : {}),
     ...(found === undefined ? {} : { transcript: found }),
     ...(data ? { record: carried.record, state: carried.state } : {}),
   }

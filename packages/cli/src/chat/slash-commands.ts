@@ -74,7 +74,7 @@ export const SLASH_COMMANDS: readonly SlashCommand[] = [
   {
     name: "compact",
     usage: "/compact [hint]",
-    about: "make room; hint: what to keep, --edit, --dry-run",
+    about: "make room; hint: what to keep, --prune, --dry-run",
     needsRest: true,
     run: async (chat, argument) => compact(chat, readCompactRequest(argument)),
   },

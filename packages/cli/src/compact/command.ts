@@ -7,7 +7,7 @@ import { run as runTask } from "../run/command.ts"
 export const run: Run = (call) => {
   const { values, operands } = readArguments(COMPACT, call.args)
   const { conversation, json } = values
-  const options = (["dry-run", "edit", "images"] as const).flatMap((name) => (values[name] ? `--${name}` : []))
+  const options = (["dry-run", "edit", "images", "prune"] as const).flatMap((name) => (values[name] ? `--${name}` : []))
   const texts = (["tool", "keep", "before", "after"] as const).flatMap((name) =>
     values[name] === undefined ? [] : `--${name} ${values[name]}`,
   )

@@ -18,8 +18,9 @@ export type ClearingRequest = ClearingOrder & {
 
 /** What was cleared, or would be. */
 export interface ClearingReport {
-  /** How many results were cleared, and how many images and documents were left out. */
+  /** How many results were cleared, how many were only shortened, and how many images and documents were left out. */
   readonly results: number
+  readonly shortened: number
   readonly images: number
   readonly tokensBefore: number
   readonly tokensAfter: number
@@ -43,16 +44,17 @@ export async function clearResults(engine: Engine, request: ClearingRequest): Pr
       counts: clearedCounts(planned.drafts),
     }))
   const tokensAfter = request.dryRun ? await sizeAfter(planned, engine) : record.views.context.size().tokens
-  const { results, images, rewrites } = planned
-  return { results, images, tokensBefore, tokensAfter, rewrites, ...rewritingCost(rewrites, context) }
+  const { results, shortened, images, rewrites } = planned
+  return { results, shortened, images, tokensBefore, tokensAfter, rewrites, ...rewritingCost(rewrites, context) }
 }
 
 const WHAT_TO_CLEAR =
-  'Say what to clear. `{ downTo: 60_000 }` clears the oldest results until the context has this many tokens. `{ tool: "Read" }` clears those of one tool. `{ images: true }` clears images and documents. Nothing was cleared.'
+  'Say what to clear. `{ downTo: 60_000 }` clears the oldest results until the context has this many tokens. `{ tool: "Read" }` clears those of one tool. `{ images: true }` clears images and documents. `{ prune: true }` clears what later work has overtaken. Nothing was cleared.'
 
 /** Callers without types can leave everything out. */
 function isComplete(request: ClearingRequest): boolean {
   if ("images" in request) return request.images === true
+  if ("prune" in request) return request.prune === true
   return "tool" in request ? typeof request.tool === "string" : Number.isFinite(request.downTo)
 }
 

@@ -36,6 +36,8 @@ const textsByName: Shape = (value) =>
   (isRecord(value) ? undefined : wrong("an object")) ?? texts(Object.values(value as object))
 
 /** Of another program: we have no limits for it. */
+const shortened = listOf(open({ toolUseId: text(), head: count, tail: count, why: maybe(text()) }))
+
 const anything: Shape = () => undefined
 const textsOrAll: Shape = (value) => (value === "all" ? undefined : texts(value))
 
@@ -85,13 +87,11 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map<string, Shape>([
     "tool-results-cleared",
     open({
       ...{ toolUseIds: texts, why: text(), planned: maybe(text()), effect },
-      ...{ attachments: maybe(texts), residues: maybe(textsByName) },
+      ...{ attachments: maybe(texts), residues: maybe(textsByName), overtaken: maybe(textsByName) },
+      shortened: maybe(shortened),
     }),
   ],
-  [
-    "tool-results-shortened",
-    open({ results: listOf(open({ toolUseId: text(), head: count, tail: count, why: maybe(text()) })) }),
-  ],
+  ["tool-results-shortened", open({ results: shortened })],
   ["server-edited", open({ edits: listOf(json), keptFrom: maybe(text()) })],
   [
     "notes-updated",

@@ -84,6 +84,10 @@ export type Decision =
       readonly attachments?: readonly Uuid[]
       /** What stays of each result in its place, by call id. Text, so that a later version shows the same bytes. */
       readonly residues?: Readonly<Record<string, string>>
+      /** What overtook each result, by call id. */
+      readonly overtaken?: Readonly<Record<string, OvertakenBy>>
+      /** Long results that were shortened with them. */
+      readonly shortened?: readonly ShortenedResult[]
       readonly effect?: Effect
     }
   /** Long results of kept messages, and such that could not be put aside. */
@@ -280,6 +284,9 @@ export interface HiddenRange {
   readonly thinking?: "dropped"
   readonly effect?: Effect
 }
+
+/** What later work has done to a result: changed or read its file, succeeded where it failed, or returned the same text. */
+export type OvertakenBy = "changed" | "read-again" | "succeeded" | "repeated"
 
 /** How many characters of a result's beginning and of its end are shown. */
 export interface ShortenedResult {

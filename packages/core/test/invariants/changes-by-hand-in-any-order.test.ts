@@ -30,7 +30,7 @@ type Change =
   | { readonly kind: "open"; readonly which: number }
   | { readonly kind: "undo"; readonly which: number; readonly keepLater: boolean; readonly isNewest: boolean }
   | { readonly kind: "rewind" | "branch"; readonly to: number }
-  | { readonly kind: "compact" | "clear" | "images" }
+  | { readonly kind: "compact" | "clear" | "prune" | "images" }
 
 const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 50) } // each opens several conversations
 const LONG = "many words ".repeat(2_500) // so that a compaction gains enough
@@ -61,7 +61,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      kind: fc.constantFrom("compact", "compact", "clear", "images"),
+      kind: fc.constantFrom("compact", "compact", "clear", "prune", "images"),
     }) as fc.Arbitrary<Change>,
   },
 )
@@ -143,12 +143,15 @@ async function carryOut(state: State, change: Change): Promise<void> {
     case "clear":
       await chat.clearResults({ downTo: 0 })
       return
+    case "prune":
+      await chat.clearResults({ prune: true })
+      return
     case "images":
       await chat.clearResults({ images: true })
   }
 }
 
-test("BEY-1, BEY-3, BEY-13, L2-13 property: changes by hand in any order keep every request valid, stable and complete", async () => {
+test("BEY-1, BEY-3, BEY-13, L2-13, L4-38 property: changes by hand in any order keep every request valid, stable and complete", async () => {
   await fc.assert(
     fc.asyncProperty(conversations, fc.array(change, { minLength: 3, maxLength: 14 }), async (steps, changes) => {
       const store = memoryStore()

@@ -28,16 +28,21 @@ function laterWords({ messages, kept }: UndoReport["later"], isDryRun: boolean):
 }
 
 export function clearingSentence(report: ClearingReport, { isDryRun = false, undo = "/undo" } = {}): string {
-  const { results, images, tokensBefore, tokensAfter, rewrites, dollars: price } = report
-  if (results + images === 0) return "There is nothing to clear. What the model has not answered yet always stays."
-  const what =
-    results > 0 ? counted(results, "old tool result") : counted(images, "image or document", "images and documents")
-  const verb = isDryRun ? "would be" : results + images === 1 ? "was" : "were"
+  const { results, shortened, images, tokensBefore, tokensAfter, rewrites, dollars: price } = report
+  const count = results + shortened + images
+  if (count === 0) return "There is nothing to clear. What the model has not answered yet always stays."
+  const what = [
+    ...(results > 0 ? [counted(results, "old tool result")] : []),
+    ...(shortened > 0 ? [`the middle of ${counted(shortened, "long result")}`] : []),
+    ...(images > 0 ? [counted(images, "image or document", "images and documents")] : []),
+  ].join(" and ")
+  const subject = what.charAt(0).toUpperCase() + what.slice(1)
+  const verb = isDryRun ? "would be" : count === 1 || results + images === 0 ? "was" : "were"
   const cost = price === undefined ? "" : `, for ${dollars(price)} more than reading them`
   const cache =
     rewrites === 0
       ? "The cache is cold, so this costs nothing."
       : `The next request writes ${grouped(rewrites)} tokens to the cache again${cost}.`
-  const end = isDryRun ? " Nothing was changed." : ` ${undo} brings ${results + images === 1 ? "it" : "them"} back.`
-  return `${what} ${verb} cleared: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens. ${cache}${end}`
+  const end = isDryRun ? " Nothing was changed." : ` ${undo} brings ${count === 1 ? "it" : "them"} back.`
+  return `${subject} ${verb} cleared: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens. ${cache}${end}`
 }

@@ -14,6 +14,10 @@ interface Carried {
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number }
 }
 
+interface Pruned extends Carried {
+  readonly pruned: readonly { readonly toolUseId: string; readonly text: string }[]
+}
+
 interface Observed {
   readonly usedAgain: number
   readonly lost: readonly string[]
@@ -26,6 +30,8 @@ interface Undone {
 
 interface State {
   readonly mode: Mode
+  /** Whether `replace` first cuts results that later work has overtaken. */
+  readonly prunes: boolean
   readonly program: readonly string[]
   hasComplained: boolean
   compactions: number
@@ -74,11 +80,13 @@ const MOST_TURNS = 5 // to wait for them
 const SHOWN_NAMES = 5
 const SOON_MS = 100
 const TIMEOUT_MS = 10_000
+const PRUNED_ENOUGH = 0.6 // of the messages: where pruning leaves more, the next compaction would follow too soon
 const SMALLER = 0.9 // a compaction that leaves more than this of the messages is not worth the lost cache
 
 export const register: Register = (on, options) => {
   const state: State = {
     mode: (options.mode ?? "observe") as Mode,
+    prunes: options.replace === "prune",
     program: [String(options.command ?? "strata"), String(options.script ?? "--no-color")],
     hasComplained: false,
     compactions: 0,
@@ -113,7 +121,7 @@ export const register: Register = (on, options) => {
     }
     if (state.mode === "replace") {
       if (e.trigger === "precompute") return { skip: "Strata needs no time for a compaction." }
-      const ours = await replaced($, state, e)
+      const ours = (state.prunes ? await pruned($, state, e) : undefined) ?? (await replaced($, state, e))
       if (ours) return ours
     }
     const own = await next(e)
@@ -201,6 +209,38 @@ async function observed($: Engine, state: State): Promise<void> {
     complain($, state, error)
   }
 }
+
+/** Every message, some with results cut inside; `undefined` where that makes too little room. */
+async function pruned($: Engine, state: State, e: Compacting): Promise<SessionCompacted | undefined> {
+  try {
+    const { pruned: cut, tokens } = await ask<Pruned>($, state, { ...requestOf(e), mode: "prune" })
+    if (tokens.after > tokens.before * PRUNED_ENOUGH) return undefined
+    $.ui.log(
+      `Strata cut ${cut.length} results that later work has overtaken: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, every message as it was. /strata undo takes it back.`,
+    )
+    $.ui.status(`Strata: ${++state.compactions} compacted`)
+    const texts = new Map(cut.map(({ toolUseId, text }) => [toolUseId, text]))
+    return { messages: e.messages.map((message) => withoutHandle(withTexts(message, texts))) }
+  } catch (error) {
+    return complain($, state, error)
+  }
+}
+
+/** A call has the text of its result too. There it is left out, since the result itself follows. */
+const withTexts = (message: SessionMessage, texts: ReadonlyMap<string, string>): SessionMessage => ({
+  ...message,
+  toolUses: message.toolUses.map((use) =>
+    texts.has(use.tool_use_id) ? { tool_use_id: use.tool_use_id, tool: use.tool, input: use.input } : use,
+  ),
+  ...(message.toolResults
+    ? {
+        toolResults: message.toolResults.map((result) => {
+          const text = texts.get(result.tool_use_id)
+          return text === undefined ? result : { ...result, text }
+        }),
+      }
+    : {}),
+})
 
 /** What stands after a compaction without a model; `undefined` where Claude Code should do it itself. */
 async function replaced($: Engine, state: State, e: Compacting): Promise<SessionCompacted | undefined> {

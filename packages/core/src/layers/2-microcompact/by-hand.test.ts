@@ -55,8 +55,8 @@ describe("L2-13 clearing by hand", () => {
 
   test("without saying what to clear it is refused, with the choices", async () => {
     const { chat } = await working()
-    const choices = /downTo: 60_000.*tool: "Read".*images: true.*Nothing was cleared/
-    for (const wrong of [{}, { downTo: undefined }, { tool: 5 }, { images: false }])
+    const choices = /downTo: 60_000.*tool: "Read".*images: true.*prune: true.*Nothing was cleared/
+    for (const wrong of [{}, { downTo: undefined }, { tool: 5 }, { images: false }, { prune: false }])
       await expect(chat.clearResults(wrong as never)).rejects.toThrow(choices)
   })
 

@@ -1,6 +1,7 @@
 /**
- * Clearing by hand: a person says how small the context should be, which tool's results should go, or that images should go. Oldest first.
- * What the model has not answered yet always stays. It is decided and journaled like every other clearing, and can be undone.
+ * Clearing by hand: a person says how small the context should be, or whether the results of a tool, images, or results that later work has
+ * overtaken should go. Oldest first. What the model has not answered yet always stays. It is decided and journaled like every other
+ * clearing, and can be undone.
  */
 import type { DecisionDraft } from "../../journal/entries.ts"
 import { isMedia, isToolResult, isToolUse } from "../../messages/blocks.ts"
@@ -11,8 +12,9 @@ import { refusedMedia } from "../../views/context/withheld-media.ts"
 import { parseAddress } from "../../views/record/archive.ts"
 import type { LayerContext } from "../layer.ts"
 import { cacheState } from "./cache-state.ts"
-import { clearing } from "./clearing.ts"
-import { type ClearableResult, surveyAll } from "./survey.ts"
+import { clearing, type Selection } from "./clearing.ts"
+import { newestFrom, prunedResults } from "./prune.ts"
+import { type ClearableResult, type Survey, surveyAll } from "./survey.ts"
 
 /** What to clear. */
 export type ClearingOrder =
@@ -22,17 +24,41 @@ export type ClearingOrder =
   | { readonly tool: string; readonly keep?: number }
   /** Images and documents. */
   | { readonly images: true }
+  /** Results that later work has overtaken, and the middle of very long ones. */
+  | { readonly prune: true }
 
 export interface ByHand {
   readonly drafts: readonly DecisionDraft[]
   readonly results: number
+  readonly shortened: number
   readonly images: number
   /** Tokens that must be written to the cache again. 0 where the cache is gone anyway. */
   readonly rewrites: number
 }
 
 export function clearByHand(context: LayerContext, order: ClearingOrder): ByHand {
-  return "images" in order ? withhold(context) : clear(context, order, "asked")
+  if ("images" in order) return withhold(context)
+  return "prune" in order ? prune(context) : clear(context, order, "asked")
+}
+
+function prune(context: LayerContext): ByHand {
+  const { views, flags } = context
+  const messages = views.context.storedMessages()
+  const found = surveyAll(context)
+  const sizes = new Map(found.results.map((result) => [result.toolUseId, result]))
+  const until = newestFrom(messages, {
+    keep: flags.figures["keep-newest"],
+    tokensOf: (message) => views.estimator.blocks(sentBlocks(message)),
+  })
+  const cuts = prunedResults({ messages, cwd: views.context.session?.cwd, until }).flatMap(({ toolUseId, cut }) =>
+    (sizes.get(toolUseId)?.saving ?? 0) > 0 ? [{ toolUseId, cut }] : [],
+  )
+  const overtaken = Object.fromEntries(
+    cuts.flatMap(({ toolUseId, cut }) => ("by" in cut ? [[toolUseId, cut.by] as const] : [])),
+  )
+  const shortened = cuts.flatMap(({ cut }) => ("by" in cut ? [] : cut))
+  const toolUseIds = Object.keys(overtaken)
+  return handEdit(context, { selection: { toolUseIds, memories: [], overtaken, shortened }, why: "asked", found })
 }
 
 /** Where no request fits any more, the oldest results go, of any tool, until one does. Where none is left, images go. */
@@ -51,7 +77,7 @@ function withhold(context: LayerContext): ByHand {
   const addresses = drafts.flatMap((draft) =>
     draft.subtype === "media-withheld" ? draft.blocks.map(({ address }) => address) : [],
   )
-  return { drafts, results: 0, images: addresses.length, rewrites: writtenAgain(context, addresses) }
+  return { drafts, results: 0, shortened: 0, images: addresses.length, rewrites: writtenAgain(context, addresses) }
 }
 
 /** Everything from the first changed message on. */
@@ -65,7 +91,9 @@ function writtenAgain(context: LayerContext, addresses: readonly string[]): numb
   return Math.round(estimator.blocks(blocks.filter((block) => !isMedia(block))))
 }
 
-function clear(context: LayerContext, order: Exclude<ClearingOrder, { images: true }>, why: "asked" | "size"): ByHand {
+type ResultsOrder = Exclude<ClearingOrder, { images: true } | { prune: true }>
+
+function clear(context: LayerContext, order: ResultsOrder, why: "asked" | "size"): ByHand {
   const found = surveyAll(context)
   const results = found.results.filter(
     isFree(context.views.context.storedMessages(), context.views.context.settled.count),
@@ -74,11 +102,23 @@ function clear(context: LayerContext, order: Exclude<ClearingOrder, { images: tr
     "tool" in order
       ? ofTool(results, { tools: toolsIn(context.views.context.storedMessages()), ...order, ...keepOf(order, context) })
       : untilFits(results, { excess: context.size.tokens - order.downTo, scale: found.scale })
-  const toolUseIds = chosen.map(({ toolUseId }) => toolUseId)
-  if (toolUseIds.length === 0) return { drafts: [], results: 0, images: 0, rewrites: 0 }
-  const drafts = clearing(context, { toolUseIds, memories: [] }, { why, found })
+  const selection = { toolUseIds: chosen.map(({ toolUseId }) => toolUseId), memories: [] }
+  return handEdit(context, { selection, why, found })
+}
+
+interface HandEdit {
+  readonly selection: Selection
+  readonly why: "asked" | "size"
+  readonly found: Survey
+}
+
+function handEdit(context: LayerContext, { selection, why, found }: HandEdit): ByHand {
+  const { toolUseIds, shortened = [] } = selection
+  const counts = { results: toolUseIds.length, shortened: shortened.length, images: 0 }
+  if (toolUseIds.length + shortened.length === 0) return { drafts: [], ...counts, rewrites: 0 }
+  const drafts = clearing(context, selection, { why, found })
   const rewrites = drafts.find((draft) => draft.subtype === "tool-results-cleared")?.effect?.rewrites ?? 0
-  return { drafts, results: toolUseIds.length, images: 0, rewrites }
+  return { drafts, ...counts, rewrites }
 }
 
 const keepOf = ({ keep }: { readonly keep?: number }, { flags }: LayerContext) => ({

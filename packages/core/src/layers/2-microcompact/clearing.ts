@@ -2,11 +2,14 @@
  * Clears what was chosen: the decisions for the journal, and what they do to a request. That is how many tokens they remove, how many come
  * after the first change, and whether thinking is dropped too because it is bound to what comes before it.
  */
-import type { DecisionDraft } from "../../journal/entries.ts"
+import type { DecisionDraft, OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
+import { previewedText } from "../../views/context/render-decisions.ts"
+import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
 import { cacheState } from "./cache-state.ts"
 import { type Clearing, compactsItself } from "./payback.ts"
+import { standsLater } from "./prune.ts"
 import { residuesOf } from "./residue.ts"
 import { type Survey, survey } from "./survey.ts"
 
@@ -16,6 +19,10 @@ export interface Selection {
   readonly memories: readonly Uuid[]
   /** Why it pays, in one sentence. */
   readonly planned?: string
+  /** What overtook the results, by call id. */
+  readonly overtaken?: Readonly<Record<string, OvertakenBy>>
+  /** Long results that are only shortened. */
+  readonly shortened?: readonly ShortenedResult[]
 }
 
 export const NOTHING: Selection = { toolUseIds: [], memories: [] }
@@ -26,24 +33,31 @@ export const NOTHING: Selection = { toolUseIds: [], memories: [] }
  */
 export function clearing(
   context: LayerContext,
-  { toolUseIds, memories, planned }: Selection,
+  { toolUseIds, memories, planned, overtaken = {}, shortened = [] }: Selection,
   { why, lost = "", found: given }: HowCleared,
 ): DecisionDraft[] {
   const { views, facts } = context
   const deleted = views.context.cacheEdits.toolUseIds
   const selection = { toolUseIds: [...new Set([...deleted, ...toolUseIds])], memories }
-  if (selection.toolUseIds.length === 0) return []
+  if (selection.toolUseIds.length + shortened.length === 0) return []
   const found = given ?? survey(context)
-  const { removed, after, dropsThinking } = changeBy(locate(selection, found), found, facts.accepts.boundThinking)
+  const going = together([locate(selection, found), ...shortened.map((each) => shortening(each, found, views))])
+  const { removed, after, dropsThinking } = changeBy(going, found, facts.accepts.boundThinking)
   const cache = cacheState(context)
   const saves = removed * found.scale
   const rewrites = cache.state === "cold" ? 0 : Math.round(after * found.scale)
   const avoidsCompaction = cache.state === "leaving" && saves > cache.excess && compactsItself(context)
   const effect = { saves: Math.round(saves), rewrites, ...(avoidsCompaction ? { spares: "compaction" as const } : {}) }
   const limit = context.flags.figures["residue-limit"]
-  const residues = residuesOf({ views, toolUseIds: selection.toolUseIds, limit })
+  const residues = residuesOf({
+    messages: views.context.storedMessages(),
+    estimator: views.estimator,
+    original: (id) => views.context.originalResult(id),
+    toolUseIds: selection.toolUseIds.filter((id) => !overtaken[id] || !standsLater(overtaken[id])),
+    limit,
+  })
   return [
-    ...(deleted.length > 0 ? [dropped(toolUseIds.length > 0 ? WITH_OTHERS : lost)] : []),
+    ...(deleted.length > 0 ? [dropped(toolUseIds.length + shortened.length > 0 ? WITH_OTHERS : lost)] : []),
     {
       type: "strata",
       subtype: "tool-results-cleared",
@@ -51,6 +65,8 @@ export function clearing(
       why,
       ...(planned === undefined ? {} : { planned }),
       ...(Object.keys(residues).length > 0 ? { residues } : {}),
+      ...(Object.keys(overtaken).length > 0 ? { overtaken } : {}),
+      ...(shortened.length > 0 ? { shortened } : {}),
       effect,
       ...(memories.length > 0 ? { attachments: memories } : {}),
     },
@@ -101,6 +117,16 @@ export function locate({ toolUseIds, memories }: Selection, found: Survey): Goin
     ...found.memories.filter(({ uuid }) => uuids.has(uuid)).map(goingAlone),
     ...found.deleted.filter(({ toolUseId }) => ids.has(toolUseId)).map(({ before }) => ({ saving: 0, first: before })),
   ])
+}
+
+/** A part of the result goes, as many of its tokens as of its characters. */
+function shortening({ toolUseId, head, tail }: ShortenedResult, { results }: Survey, { context }: Views): Going {
+  const result = results.find((each) => each.toolUseId === toolUseId)
+  const original = context.originalResult(toolUseId)
+  const length = original ? previewedText(original).length : 0
+  return result && length > 0
+    ? { saving: result.tokens * (1 - Math.min(1, (head + tail) / length)), first: result.before }
+    : together([])
 }
 
 export const goingAlone = ({ saving, before }: { readonly saving: number; readonly before: number }): Going => ({

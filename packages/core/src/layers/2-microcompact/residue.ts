@@ -7,9 +7,9 @@ import { isText, isToolResult, isToolUse, type ToolResult } from "../../messages
 import { exactNamesIn } from "../../messages/exact-names.ts"
 import type { Message } from "../../messages/messages.ts"
 import { sentBlocks } from "../../messages/sent-blocks.ts"
+import type { Estimator } from "../../tokens/estimate.ts"
 import { previewedText } from "../../views/context/render-decisions.ts"
 import { tellingIn } from "../../views/record/telling.ts"
-import type { Views } from "../../views/views.ts"
 
 const LARGEST_SHARE = 1 / 4 // of the result: a residue must be much shorter than what it replaces
 const MORE_PER_TOKEN = 1 / 200 // of a long result: 10,000 tokens get 50 more, up to twice the usual
@@ -20,20 +20,25 @@ export const residueRoom = (tokens: number, limit: number): number =>
   limit === 0 ? 0 : Math.floor(Math.min(limit + tokens * MORE_PER_TOKEN, 2 * limit, tokens * LARGEST_SHARE))
 
 interface ResiduesInput {
-  readonly views: Views
+  /** As they are shown. */
+  readonly messages: readonly Message[]
+  readonly estimator: Estimator
+  /** The result as it came, where it is shown otherwise. */
+  readonly original?: (toolUseId: string) => ToolResult | undefined
   readonly toolUseIds: readonly string[]
   /** Tokens of one residue. */
   readonly limit: number
 }
 
 /** The residues of results that are about to be cleared, by call id. */
-export function residuesOf({ views, toolUseIds, limit }: ResiduesInput): Readonly<Record<string, string>> {
-  if (limit === 0) return {}
-  const { context, estimator } = views
-  const { lastUse, results } = usesIn(context.storedMessages())
+export function residuesOf(input: ResiduesInput): Readonly<Record<string, string>> {
+  const { messages, estimator, toolUseIds, limit } = input
+  if (limit === 0 || toolUseIds.length === 0) return {}
+  const { lastUse, results } = usesIn(messages)
+  const { original = (id) => results.get(id)?.block } = input
   const residues: Record<string, string> = {}
   for (const id of toolUseIds) {
-    const result = context.originalResult(id)
+    const result = original(id)
     if (!result || !results.has(id)) continue
     const { place, block } = results.get(id)!
     const residue = tellingIn({

@@ -276,7 +276,8 @@ export function shortenedIn(messages: readonly Message[], { context, limit }: Sh
   })
 }
 
-function shorteningOf(result: ToolResult, limit: number): Shortened | undefined {
+/** Nothing for a result that is hardly longer than the limit, or has images. */
+export function shorteningOf(result: ToolResult, limit: number): Shortened | undefined {
   if (!resultBlocks(result).every(isText)) return undefined
   const text = previewedText(result)
   if (text.length <= limit * WORTH_IT) return undefined

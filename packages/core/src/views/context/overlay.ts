@@ -3,7 +3,7 @@
  * keep what was decided about them.
  */
 
-import type { DecisionEntry, DecisionOf } from "../../journal/entries.ts"
+import type { DecisionEntry, DecisionOf, OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
 import {
   asServerResult,
   asServerUse,
@@ -23,6 +23,7 @@ import { renderCleared, renderEmpty, renderPersisted, renderShortened, type Shor
 export interface SavedOverlay {
   readonly cleared: readonly string[]
   readonly residues: readonly (readonly [toolUseId: string, residue: string])[]
+  readonly overtaken: readonly (readonly [toolUseId: string, by: OvertakenBy])[]
   readonly shortened: readonly (readonly [toolUseId: string, Shortening])[]
   readonly clearedMemories: readonly Uuid[]
   readonly persisted: readonly DecisionOf<"tool-result-persisted">[]
@@ -53,6 +54,7 @@ const NONE: ReadonlySet<number> = new Set()
 export class Overlay {
   readonly #cleared = new Set<string>()
   readonly #residues = new Map<string, string>()
+  readonly #overtaken = new Map<string, OvertakenBy>()
   readonly #shortened = new Map<string, Shortening>()
   readonly #clearedMemories = new Set<Uuid>()
   readonly #persisted = new Map<string, DecisionOf<"tool-result-persisted">>()
@@ -163,7 +165,7 @@ export class Overlay {
   touchedBy(decision: DecisionEntry): readonly Block[] {
     switch (decision.subtype) {
       case "tool-results-cleared":
-        return this.resultsOf(decision.toolUseIds)
+        return this.resultsOf([...decision.toolUseIds, ...(decision.shortened ?? []).map(({ toolUseId }) => toolUseId)])
       case "tool-result-persisted":
       case "tool-result-empty":
         return this.resultsOf([decision.toolUseId])
@@ -179,11 +181,11 @@ export class Overlay {
   /** `present`: the messages that a decision about all messages covers. */
   decide(decision: DecisionEntry, present: readonly Message[]): void {
     if (decision.subtype === "tool-results-cleared") {
-      if (clearsHere(decision)) for (const id of decision.toolUseIds) this.#clear(id, decision.residues?.[id])
+      if (clearsHere(decision)) for (const id of decision.toolUseIds) this.#clear(id, decision)
+      this.#shorten(decision.shortened ?? [])
       for (const uuid of decision.attachments ?? []) this.#clearedMemories.add(uuid)
     } else if (decision.subtype === "tool-result-persisted") this.#persisted.set(decision.toolUseId, decision)
-    else if (decision.subtype === "tool-results-shortened")
-      for (const { toolUseId, ...shortening } of decision.results) this.#shortened.set(toolUseId, shortening)
+    else if (decision.subtype === "tool-results-shortened") this.#shorten(decision.results)
     else if (decision.subtype === "tool-result-empty") this.#empty.set(decision.toolUseId, decision)
     else if (decision.subtype === "tool-results-sent") for (const id of decision.toolUseIds) this.#sent.add(id)
     else if (decision.subtype === "media-withheld")
@@ -209,9 +211,15 @@ export class Overlay {
   }
 
   /** A result that is cleared again keeps what stayed of it: the bytes in its place must not change. */
-  #clear(toolUseId: string, residue: string | undefined): void {
-    if (!this.#cleared.has(toolUseId) && residue) this.#residues.set(toolUseId, residue)
+  #clear(toolUseId: string, { residues, overtaken }: DecisionOf<"tool-results-cleared">): void {
+    if (this.#cleared.has(toolUseId)) return
     this.#cleared.add(toolUseId)
+    if (residues?.[toolUseId]) this.#residues.set(toolUseId, residues[toolUseId])
+    if (overtaken?.[toolUseId]) this.#overtaken.set(toolUseId, overtaken[toolUseId])
+  }
+
+  #shorten(results: readonly ShortenedResult[]): void {
+    for (const { toolUseId, ...shortening } of results) this.#shortened.set(toolUseId, shortening)
   }
 
   /**
@@ -232,7 +240,7 @@ export class Overlay {
    */
   forgetCallsBut(kept: readonly Message[]): void {
     const names = new Set(kept.flatMap(namesIn))
-    const replaced = [this.#cleared, this.#residues, this.#shortened, this.#persisted, this.#empty]
+    const replaced = [this.#cleared, this.#residues, this.#overtaken, this.#shortened, this.#persisted, this.#empty]
     for (const decided of [...replaced, this.#sent, this.#answered])
       for (const id of decided.keys()) if (!names.has(id)) decided.delete(id)
     for (const key of this.#recorded) {
@@ -273,7 +281,8 @@ export class Overlay {
   #render(result: ToolResult, address: string): Block {
     const id = result.tool_use_id
     const [persisted, empty, shortened] = [this.#persisted.get(id), this.#empty.get(id), this.#shortened.get(id)]
-    if (this.#cleared.has(id)) return renderCleared(result, address, this.#residues.get(id))
+    if (this.#cleared.has(id))
+      return renderCleared(result, address, { residue: this.#residues.get(id), overtaken: this.#overtaken.get(id) })
     if (persisted) return renderPersisted(result, persisted, address)
     return shortened ? renderShortened(result, shortened, address) : renderEmpty(result, empty!)
   }
@@ -287,6 +296,7 @@ export class Overlay {
     return {
       cleared: [...this.#cleared],
       residues: [...this.#residues],
+      overtaken: [...this.#overtaken],
       shortened: [...this.#shortened],
       clearedMemories: [...this.#clearedMemories],
       persisted: [...this.#persisted.values()],
@@ -303,6 +313,7 @@ export class Overlay {
     const overlay = new Overlay()
     for (const id of saved.cleared) overlay.#cleared.add(id)
     for (const [id, residue] of saved.residues) overlay.#residues.set(id, residue)
+    for (const [id, by] of saved.overtaken) overlay.#overtaken.set(id, by)
     for (const [id, shortening] of saved.shortened) overlay.#shortened.set(id, shortening)
     for (const uuid of saved.clearedMemories) overlay.#clearedMemories.add(uuid)
     for (const decision of saved.persisted) overlay.#persisted.set(decision.toolUseId, decision)

@@ -1,33 +1,65 @@
 /** How content looks to the model after a decision about it. Pure: the same decision always gives the same bytes. */
 
-import type { DecisionOf } from "../../journal/entries.ts"
+import type { DecisionOf, OvertakenBy } from "../../journal/entries.ts"
 import { type Block, isMedia, isText, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
 import { handleFor } from "../../messages/handles.ts"
 import type { AttachmentMessage, UserMessage, Uuid } from "../../messages/messages.ts"
 
+const PERSISTED = "<persisted-output>"
 /** Other programs search for this exact text. */
 export const CLEARED_MARKER = "[Old tool result content cleared]"
 
-/** `residue`: what stays of the result, on the same line. */
-export function renderCleared(result: ToolResult, address: string, residue = ""): ToolResult {
-  const rest = residue === "" ? "" : ` It held: ${residue}`
-  return { ...result, content: `${CLEARED_MARKER} Recall: ${handleFor(address)}${rest}` }
+/** What overtook a result that was pruned. The call before it says which file or command it is about. */
+const OVERTAKEN: Readonly<Record<OvertakenBy, string>> = {
+  changed: "An earlier version: the file was changed after this.",
+  "read-again": "The file was read again after this.",
+  succeeded: "This failed, and the same was done later.",
+  repeated: "A later result has the same text.",
 }
+
+export interface ClearedStub {
+  /** What stays of the result, on the same line. */
+  readonly residue?: string | undefined
+  readonly overtaken?: OvertakenBy | undefined
+  /** The tool that returns a result by its handle. `null`: the model has none. Default "Recall". */
+  readonly recall?: string | null
+}
+
+export function renderCleared(result: ToolResult, address: string, stub: ClearedStub = {}): ToolResult {
+  const { residue = "", overtaken, recall = "Recall" } = stub
+  const parts = [
+    CLEARED_MARKER,
+    ...(overtaken === undefined ? [] : [OVERTAKEN[overtaken] ?? ""]), // a later version may know more reasons
+    ...(recall === null ? [] : [`${recall}: ${handleFor(address)}`]),
+    ...(residue === "" ? [] : [`It held: ${residue}`]),
+  ]
+  return { ...result, content: parts.filter((part) => part !== "").join(" ") }
+}
+
+/** Whether a text is what stands in the place of a result, or of a part of it. */
+export const isReplaced = (text: string): boolean =>
+  text.startsWith(CLEARED_MARKER) || text.startsWith(PERSISTED) || GAP.test(text)
 
 export interface Shortening {
   readonly head: number
   readonly tail: number
   /** Why the result could not be put aside. Absent where it was shortened to keep a context small. */
   readonly why?: string
+  /** The tool that returns a result by its handle. `null`: the model has none. Default "Recall". */
+  readonly recall?: string | null
 }
 
+const GAP = /^\[\d+ characters left out here\./m
+
 /** The beginning and the end of a long result. A line between them says how much is missing and how to get it. */
-export function renderShortened(result: ToolResult, { head, tail, why }: Shortening, address: string): ToolResult {
+export function renderShortened(result: ToolResult, shortening: Shortening, address: string): ToolResult {
+  const { head, tail, why, recall = "Recall" } = shortening
   const text = previewedText(result)
   const missing = text.length - head - tail
   if (missing <= 0) return result
   const reason = why === undefined ? "" : ` The result was cut because it could not be put aside: ${why}.`
-  const gap = `[${missing} characters left out here.${reason} Recall: ${handleFor(address)}]`
+  const handle = recall === null ? "" : ` ${recall}: ${handleFor(address)}`
+  const gap = `[${missing} characters left out here.${reason}${handle}]`
   const end = tail > 0 ? text.slice(-tail) : ""
   return {
     ...result,
@@ -87,7 +119,7 @@ export function renderPersisted(
   const head = text.slice(0, decision.head)
   const tail = decision.tail > 0 ? text.slice(-decision.tail) : ""
   const lines = [
-    "<persisted-output>",
+    PERSISTED,
     `The result is large: ${bytes} bytes${otherKinds(result)}. ${whereItIs(decision)} Recall: ${handleFor(address)}`,
     ...media.map(
       ({ mediaType, bytes, path }) => `${mediaType}, ${bytes} bytes${path === undefined ? "" : `: ${path}`}`,

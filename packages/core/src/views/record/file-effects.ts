@@ -79,6 +79,10 @@ const TOOLS: Readonly<Record<string, Effects>> = {
   edit_file: changed,
 }
 
+/** The file that a file tool is called for, as the call names it. */
+export const filePathOf = ({ tool, input }: Pick<FinishedCall, "tool" | "input">): string | undefined =>
+  Object.hasOwn(TOOLS, tool.toLowerCase()) ? pathIn(input) : undefined
+
 const SHELL_TOOLS = new Set([
   ...["bash", "shell", "exec_command", "shell_command", "run_command", "execute_bash", "local_shell", "bashexecution"],
   ...["run_shell_command", "run_in_terminal", "execute_command"],

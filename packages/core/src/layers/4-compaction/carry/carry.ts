@@ -20,6 +20,7 @@ import { continuationText, summaryPrompt } from "../summarise/prompts.ts"
 import { readSummary } from "../summarise/summary-text.ts"
 import { takeEarlierRecord } from "./earlier-record.ts"
 import { type CarryMessage, type Given, givenMessages, textIn } from "./given-messages.ts"
+import { type PrunedText, pruneMessages } from "./prune.ts"
 import { type CarriedRecord, ConversationRecord } from "./record.ts"
 
 export interface CarryOptions {
@@ -41,8 +42,13 @@ export interface CarryOptions {
   readonly transcript?: string
   /** The tool that returns messages by handle, as your model knows it. The text names it. */
   readonly recall?: string
+  /**
+   * What makes room. "summary": a text takes the place of all but the newest messages. "prune": every message stays, and only results that
+   * later work has overtaken, or that are very long, are cut inside. Default "summary".
+   */
+  readonly mode?: "summary" | "prune"
   /** How the model is to go on: with the work, with no one to ask, or as the person says next. Default "automatic". */
-  readonly mode?: "automatic" | "autonomous" | "by-hand"
+  readonly continuation?: "automatic" | "autonomous" | "by-hand"
   readonly signal?: AbortSignal
 }
 
@@ -64,7 +70,10 @@ export interface CarriedState {
 
 /** What should stand in the next context. */
 export interface Carried<M> {
-  /** A message of the user with the text, then the kept messages as they were given. Where nothing can be summarised: all as given. */
+  /**
+   * A message of the user with the text, then the kept messages as they were given. Where nothing can be summarised: all as given. In the
+   * mode "prune": all of them, some with results cut.
+   */
   readonly messages: readonly (M | { readonly role: "user"; readonly content: string })[]
   readonly kept: readonly M[]
   /** Summary and record, with the words around them. Empty where nothing can be summarised. */
@@ -73,6 +82,8 @@ export interface Carried<M> {
   /** The part of the text that is computed, as it is sent. Empty where there is nothing to say. */
   readonly facts: string
   readonly record: CarriedRecord
+  /** In the mode "prune": what stands in the place of each result that was cut. */
+  readonly pruned?: readonly PrunedText[]
   /** Estimates, without system prompt and tools. */
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
   /** Where the budget could not be kept: rules, the open task and unread results are never cut. */
@@ -105,7 +116,8 @@ const OPTIONS: OptionRules<CarryOptions> = {
   model: anOption.filledText,
   transcript: anOption.text,
   recall: anOption.filledText,
-  mode: oneOf("automatic", "autonomous", "by-hand"),
+  mode: oneOf("summary", "prune"),
+  continuation: oneOf("automatic", "autonomous", "by-hand"),
   signal: { is: "an AbortSignal", fits: (value) => value instanceof AbortSignal },
 }
 
@@ -121,6 +133,7 @@ export async function carry<M extends CarryMessage>(
   const tokensOf = sizes(estimator)
   const record = await inSlices(recordSteps(given, options), { signal })
   const all = given.map(({ message }) => message).filter(isSentToModel)
+  if (options.mode === "prune") return prunedCarry({ given, record, estimator, tokensOf }, options)
   const sum = (some: readonly Message[]) => Math.ceil(some.reduce((tokens, message) => tokens + tokensOf(message), 0))
   const before = sum(all)
   const budget = Math.min(options.budget ?? BUDGET, before)
@@ -226,6 +239,31 @@ function overBudget(
   return { budget, least: tokens, message }
 }
 
+interface ToPrune<M> {
+  readonly given: readonly Given<M>[]
+  readonly record: ConversationRecord
+  readonly estimator: Estimator
+  readonly tokensOf: (message: Message) => number
+}
+
+/** Every message stays in view, so there is no text and nothing to list. */
+function prunedCarry<M extends CarryMessage>(
+  { given, record, estimator, tokensOf }: ToPrune<M>,
+  { keep = KEEP, recall, before }: CarryOptions,
+): Carried<M> {
+  const { messages, results } = pruneMessages(given, { keep, recall, estimator, tokensOf })
+  const after = givenMessages(messages, before)
+  const sum = (some: readonly Given<M>[]) =>
+    Math.ceil(some.reduce((tokens, { message }) => tokens + tokensOf(message), 0))
+  const kept = given.filter(({ from }, at) => from === messages[at])
+  return {
+    ...{ messages, kept: kept.map(({ from }) => from), pruned: results },
+    ...{ text: "", summary: "", facts: "", record: record.data },
+    tokens: { before: sum(given), after: sum(after), facts: 0, kept: sum(kept) },
+    state: stateOf(record, after, { text: before?.text ?? "", summary: before?.summary ?? "" }),
+  }
+}
+
 /** What was recorded before is not recorded twice: `before` has the kept messages, and all before them. */
 function* recordSteps(
   given: readonly Given<CarryMessage>[],
@@ -312,10 +350,13 @@ interface Around {
   readonly cut: Cut
 }
 
-function textAround({ summary, facts, cut }: Around, { transcript, recall, mode = "automatic" }: CarryOptions): string {
+function textAround(
+  { summary, facts, cut }: Around,
+  { transcript, recall, continuation = "automatic" }: CarryOptions,
+): string {
   const continued = continuationText({
     summary,
-    mode,
+    mode: continuation,
     transcriptPath: transcript,
     ...(recall === undefined
       ? {}

@@ -31,7 +31,7 @@ export interface Given<M> {
   readonly key: string
 }
 
-/** What our own text was, in an earlier call: it comes back as a message of the user. */
+/** What our own text was, in an earlier call: it comes back as a message of the user. Empty where that call wrote none. */
 export interface Earlier {
   readonly text: string
   readonly summary: string
@@ -61,7 +61,7 @@ type Unplaced = Pick<Message, "type"> & { readonly message: { readonly role: str
 function asMessage({ role, content, isMeta, isSummary }: PlainMessage, earlier: Earlier | undefined): Unplaced {
   if (role === "assistant") return { type: "assistant", message: { role, content: content as Content } }
   const text = textIn(content)
-  if (earlier && text.includes(earlier.text)) return summaryOf(earlier.summary)
+  if (earlier?.text && text.includes(earlier.text)) return summaryOf(earlier.summary)
   if (isSummary || isContinuation(text)) return summaryOf(withoutRecord(text))
   const meta = isMeta || role === "system" ? { isMeta: true } : {}
   return { type: "user", ...meta, message: { role: "user", content: content as Content } }

@@ -1,0 +1,170 @@
+/**
+ * Pruning: results that later work has overtaken are cleared, and very long ones lose their middle. Overtaken are reads of files that were
+ * changed or read again, calls that failed and then succeeded, and results whose text stands once more further on. It is found from the
+ * calls and their results alone, without a model. Never cut: words of the user, what loads a tool, and the newest results.
+ */
+import type { OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
+import { isToolResult, type ToolResult } from "../../messages/blocks.ts"
+import { contentOf, type Message } from "../../messages/messages.ts"
+import { resultState } from "../../messages/result-state.ts"
+import { holdsPersonsWords, saidInResults } from "../../messages/said-in-results.ts"
+import { referencesIn } from "../../messages/tool-references.ts"
+import { isReplaced, previewedText } from "../../views/context/render-decisions.ts"
+import { commandOf, exitCodeOf } from "../../views/record/artifacts.ts"
+import { callEffects, filePathOf, isShellTool } from "../../views/record/file-effects.ts"
+import { type FinishedCall, followCalls, type OpenCall } from "../../views/record/tool-calls.ts"
+import { shorteningOf } from "../4-compaction/cut.ts"
+import { lastTurn } from "../position.ts"
+
+/** Whether what the result held is still in view, in a later result. */
+export const standsLater = (by: OvertakenBy): boolean => by === "read-again" || by === "repeated"
+
+/** A result to cut, and how: cleared because of what overtook it, or shortened to its beginning and its end. */
+export interface PrunedResult {
+  readonly toolUseId: string
+  /** Of its block. */
+  readonly address: string
+  readonly result: ToolResult
+  readonly cut: { readonly by: OvertakenBy } | ShortenedResult
+}
+
+interface PruneInput {
+  readonly messages: readonly Message[]
+  /** Where relative paths start. */
+  readonly cwd?: string | undefined
+  /** Messages from this place on stay as they are. */
+  readonly until: number
+}
+
+const MIN_CHARACTERS = 400 // of a result: a stub in place of a shorter one saves next to nothing
+const LONG_RESULT = 8_000 // characters that stay of a very long one: about 2,000 tokens
+
+interface FoundCall extends FinishedCall {
+  readonly at: number
+  readonly message: Message
+  readonly address: string
+  readonly result: ToolResult
+  readonly text: string
+  readonly file: string | undefined
+  /** Files whose content is another one after the call. */
+  readonly changes: readonly string[]
+}
+
+/** The results to cut, oldest first. */
+export function prunedResults({ messages, cwd, until }: PruneInput): readonly PrunedResult[] {
+  const calls = callsIn(messages, cwd)
+  const overtaken = overtakenIn(calls)
+  return calls.flatMap((call) => {
+    const { id: toolUseId, at, address, result, text } = call
+    if (at >= until || text.length < MIN_CHARACTERS || isReplaced(text) || isBound(call)) return []
+    const by = overtaken.get(call)
+    const cut = by ? { by } : shorteningOf(result, LONG_RESULT)
+    return cut ? [{ toolUseId, address, result, cut }] : []
+  })
+}
+
+/** Words of the user stay in view, and so does what loads a tool. */
+const isBound = ({ message, result, id, tool }: FoundCall): boolean =>
+  holdsPersonsWords(message, result) ||
+  saidInResults([result], new Map([[id, tool]])).length > 0 ||
+  referencesIn(result).length > 0
+
+function callsIn(messages: readonly Message[], cwd: string | undefined): readonly FoundCall[] {
+  const open = new Map<string, OpenCall>()
+  let directory = cwd
+  return messages.flatMap((message, at) =>
+    followCalls(open, message).flatMap((call): readonly FoundCall[] => {
+      const exitCode = isShellTool(call.tool) ? exitCodeOf(call.output) : undefined
+      const ended = { ...call, failed: call.failed || (exitCode ?? 0) !== 0 }
+      const done = callEffects(ended, { cwd, directory, ran: exitCode !== undefined })
+      directory = done.directory ?? directory
+      const blocks = message.type === "user" ? contentOf(message) : []
+      const place = blocks.findIndex((block) => isToolResult(block) && block.tool_use_id === call.id)
+      const result = blocks[place]
+      if (!result || !isToolResult(result)) return []
+      const read = isShellTool(call.tool) ? undefined : done.effects.find(({ what }) => what === "read")
+      const changes = done.effects.filter(({ what }) => what !== "read" && what !== "touched").map(({ path }) => path)
+      const found = { at, message, address: `${message.uuid}.${place}`, result, text: previewedText(result) }
+      return [{ ...ended, ...found, file: read?.path, changes }]
+    }),
+  )
+}
+
+/** Later reads of a file that are in view, and that no change has followed. */
+interface LaterReads {
+  readonly parts: Set<string>
+  readonly lines: Set<string>
+}
+
+/** For each file: what happened to it last. */
+type Files = Map<string, "changed" | LaterReads>
+
+/** From the newest call to the oldest: what comes later decides. */
+function overtakenIn(calls: readonly FoundCall[]): ReadonlyMap<FoundCall, OvertakenBy> {
+  const found = new Map<FoundCall, OvertakenBy>()
+  const files: Files = new Map()
+  const succeeded = new Set<string>()
+  const texts = new Set<string>()
+  for (const call of calls.toReversed()) {
+    const by = byFile(call, files) ?? (isFailure(call) && succeeded.has(targetOf(call)) ? "succeeded" : undefined)
+    const text = JSON.stringify([call.failed, call.result.content ?? ""])
+    if (by) found.set(call, by)
+    else if (texts.has(text)) found.set(call, "repeated")
+    else if (!isReplaced(call.text)) texts.add(text)
+    for (const path of call.changes) files.set(path, "changed")
+    if (!call.failed) succeeded.add(targetOf(call))
+  }
+  return found
+}
+
+/** What overtook a read: a change of its file, or reads that show the same part or the same lines. */
+function byFile(call: FoundCall, files: Files): OvertakenBy | undefined {
+  if (call.file === undefined) return undefined
+  const later = files.get(call.file) ?? { parts: new Set(), lines: new Set() }
+  if (later === "changed") return "changed"
+  const part = partOf(call)
+  const lines = call.text.split("\n")
+  if (later.parts.has(part) || lines.every((line) => later.lines.has(line))) return "read-again"
+  if (isReplaced(call.text)) return undefined
+  later.parts.add(part)
+  for (const line of lines) later.lines.add(line)
+  files.set(call.file, later)
+  return undefined
+}
+
+const PART_FIELDS = ["offset", "limit", "view_range", "start_line", "end_line", "pages"] as const
+
+const partOf = ({ input }: FoundCall): string => JSON.stringify(PART_FIELDS.map((field) => input[field] ?? null))
+
+/** A call that was refused or stopped says something about the user, not about the work. */
+const isFailure = ({ failed, result }: FoundCall): boolean => {
+  const state = resultState(result)
+  return failed && state !== "denied" && state !== "interrupted"
+}
+
+/** What a call is about: its file, its command, or all of its input. */
+const targetOf = ({ tool, input }: FoundCall): string =>
+  JSON.stringify([tool, filePathOf({ tool, input }) ?? (isShellTool(tool) ? commandOf(input).trim() : input)])
+
+const NEWEST_RESULTS = 3 // they stay whole, whatever they take: the model is at work on them
+
+interface NewestInput {
+  /** Tokens of the newest messages that stay as they are. */
+  readonly keep: number
+  readonly tokensOf: (message: Message) => number
+}
+
+/** Where the newest messages begin: those that no response has followed, and before them as much as fits, with the newest results. */
+export function newestFrom(messages: readonly Message[], { keep, tokensOf }: NewestInput): number {
+  let from = lastTurn(messages).start
+  let tokens = 0
+  let results = 0
+  while (from > 0) {
+    const message = messages[from - 1]!
+    tokens += tokensOf(message)
+    if (tokens > keep && results >= NEWEST_RESULTS) break
+    if (message.type === "user") results += contentOf(message).filter(isToolResult).length
+    from--
+  }
+  return from
+}
