@@ -625,6 +625,7 @@ export const CARRY = describe({
 the messages may have that agent's own shape, and its transcript on disk is read too.`,
     `Also "budget" and "keep" (tokens of the record and of the newest messages), "instructions", "summary" (one that is written
 already), "data": true for the record as data and for the state that the next request gives back as "before".`,
+    `"mode": "prune" keeps every message: "pruned" then has a shorter text for each result that later work has overtaken.`,
     `"ask": "undo" gives back what was in view before the newest compaction of "session", and "ask": "observe" says which names
 the agent's own compaction lost.`,
     `The answer: {"text", "facts", "kept", "tokens"}. The text takes the place of all messages but those at the places in "kept".`,

@@ -80,6 +80,25 @@ describe("what plugins ask", () => {
     expect(tokens.after).toBeLessThan(tokens.before / 2)
   })
 
+  it("L4-38 prunes results of the transcript, and names them by their call (BEY-16)", async () => {
+    says("Never touch port 48731. Fix the gateway.")
+    const part = "export const part = 1\n".repeat(50)
+    calls("Read", { file_path: "/p/src/gateway.ts" }, part)
+    calls("Edit", { file_path: "/p/src/gateway.ts", old_string: "a", new_string: "b" }, "The file was updated.")
+    for (let at = 0; at < 4; at++) calls("Bash", { command: `echo ${at}` }, `${at}`)
+    says("Go on.")
+    save()
+    const messages = inView()
+    const request = { messages, mode: "prune", keep: 0, recall: "mcp__strata__recall" }
+    const { text, pruned, kept, tokens } = await asked<CarryAnswer>(request)
+    expect(text).toBe("")
+    expect(pruned).toEqual([
+      { toolUseId: "toolu_1", text: expect.stringMatching(/the file was changed after this\. mcp__strata__recall: /) },
+    ])
+    expect(kept).toHaveLength(messages.length - 1)
+    expect(tokens.after).toBeLessThan(tokens.before)
+  })
+
   it("records what earlier compactions took out of view, and a kept message once (BEY-16)", async () => {
     work()
     const time = "2026-11-17T02:01:40.000Z"

@@ -36,6 +36,36 @@ test("replace: the text, then the kept messages", { options: { mode: "replace" }
   expect(messages?.map(({ text }) => text)).toEqual(["the text", "three"])
 })
 
+const CALLED: readonly SessionMessage[] = [
+  { role: "assistant", text: "", toolUses: [{ tool_use_id: "t1", tool: "Read", input: {} }], handle: "h4" },
+  {
+    role: "user",
+    text: "",
+    toolUses: [],
+    toolResults: [{ tool_use_id: "t1", text: "long", isError: false }],
+    handle: "h5",
+  },
+] as never
+const PRUNES = { options: { mode: "replace", replace: "prune" } }
+
+test("replace with prune: every message, with results cut inside", PRUNES, async ($, on) => {
+  program(on, {
+    ...CARRIED,
+    text: "",
+    pruned: [{ toolUseId: "t1", text: "cut" }],
+    tokens: { before: 1_000, after: 500 },
+  })
+  const { messages } = await $.session.compact({ trigger: "auto", messages: [...MESSAGES, ...CALLED] } as never)
+  expect(messages?.map(({ text }) => text)).toEqual(["one", "two", "three", "", ""])
+  expect(messages?.at(-1)?.toolResults?.map(({ text }) => text)).toEqual(["cut"])
+})
+
+test("replace with prune: the text, where pruning makes too little room", PRUNES, async ($, on) => {
+  program(on, { ...CARRIED, pruned: [], tokens: { before: 1_000, after: 800, facts: 50 } })
+  const { messages } = await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)
+  expect(messages?.map(({ text }) => text)).toEqual(["the text", "three"])
+})
+
 test("record: the record after its own summary", { options: { mode: "record" } }, async ($, on) => {
   program(on, CARRIED)
   const { messages } = await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)

@@ -13,7 +13,7 @@ import { parseAddress } from "../../views/record/archive.ts"
 import type { LayerContext } from "../layer.ts"
 import { cacheState } from "./cache-state.ts"
 import { clearing, type Selection } from "./clearing.ts"
-import { newestFrom, prunedResults } from "./prune.ts"
+import { overtakenBy, prunedIn } from "./prune.ts"
 import { type ClearableResult, type Survey, surveyAll } from "./survey.ts"
 
 /** What to clear. */
@@ -42,23 +42,13 @@ export function clearByHand(context: LayerContext, order: ClearingOrder): ByHand
 }
 
 function prune(context: LayerContext): ByHand {
-  const { views, flags } = context
-  const messages = views.context.storedMessages()
   const found = surveyAll(context)
-  const sizes = new Map(found.results.map((result) => [result.toolUseId, result]))
-  const until = newestFrom(messages, {
-    keep: flags.figures["keep-newest"],
-    tokensOf: (message) => views.estimator.blocks(sentBlocks(message)),
-  })
-  const cuts = prunedResults({ messages, cwd: views.context.session?.cwd, until }).flatMap(({ toolUseId, cut }) =>
-    (sizes.get(toolUseId)?.saving ?? 0) > 0 ? [{ toolUseId, cut }] : [],
-  )
-  const overtaken = Object.fromEntries(
-    cuts.flatMap(({ toolUseId, cut }) => ("by" in cut ? [[toolUseId, cut.by] as const] : [])),
-  )
-  const shortened = cuts.flatMap(({ cut }) => ("by" in cut ? [] : cut))
-  const toolUseIds = Object.keys(overtaken)
-  return handEdit(context, { selection: { toolUseIds, memories: [], overtaken, shortened }, why: "asked", found })
+  const smaller = new Set(found.results.filter(({ saving }) => saving > 0).map(({ toolUseId }) => toolUseId))
+  const pruned = prunedIn(context).filter(({ toolUseId }) => smaller.has(toolUseId))
+  const overtaken = Object.fromEntries(overtakenBy(pruned))
+  const shortened = pruned.flatMap(({ cut }) => ("by" in cut ? [] : cut))
+  const selection = { toolUseIds: Object.keys(overtaken), memories: [], overtaken, shortened }
+  return handEdit(context, { selection, why: "asked", found })
 }
 
 /** Where no request fits any more, the oldest results go, of any tool, until one does. Where none is left, images go. */

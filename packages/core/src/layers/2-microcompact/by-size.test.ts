@@ -8,6 +8,7 @@ import { addResult, addThinking, type ClearableResult, type Survey, type Thinkin
 
 const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
+const COLD = { state: "cold", why: "idle" } as const
 
 /** What a clearing costs more than doing nothing, after so many later turns, in tokens of plain input. Below 0 it has paid. */
 function extraCost({ removed, after }: Clearing, { write, read }: CachePrices, turns: number): number {
@@ -77,6 +78,18 @@ describe("L2-6 clearing by size", () => {
     expect(plan(surveyOf([50_000, 5_000, 30_000, 1_000, 1_000, 1_000]))).toMatchObject({
       selection: { toolUseIds: ["r0"] },
     })
+  })
+
+  test("L4-38 what later work has overtaken goes first, and more of the old results stay", () => {
+    const survey = surveyOf(Array(10).fill(20_000))
+    const overtaken = new Set(["r3", "r5", "r8"]) // r8 is one of the newest three
+    expect(plan(survey, { overtaken, figures: { ...FIGURES, keep: 120_000 } })).toMatchObject({
+      selection: { toolUseIds: ["r0", "r1", "r3", "r5"] },
+    })
+    expect(plan(survey, { overtaken, figures: { ...FIGURES, keep: 170_000 }, cache: COLD })).toMatchObject({
+      selection: { toolUseIds: ["r3", "r5"] },
+    })
+    expect(plan(survey, { overtaken })).toEqual(plan(survey)) // all that may go is needed
   })
 
   test("not where there is little to clear or little to save", () => {
@@ -184,15 +197,24 @@ describe("L2-6 clearing by size", () => {
     thinking: fc.nat(2_000),
     boundThinking: fc.boolean(),
     horizon: fc.nat(60),
+    overtaken: fc.option(
+      fc.nat(29).chain((nth) => fc.constant(new Set([`r${nth}`, `r${nth + 2}`]))),
+      { nil: undefined },
+    ),
     read: fc.double({ min: 0.01, max: 0.5, noNaN: true }),
   })
 
   test("L2-10 property: no clearing from a warm cache whose payback exceeds the horizon, and none that costs more than doing nothing", () => {
     fc.assert(
-      fc.property(workload, ({ sizes, between, thinking, boundThinking, horizon, read }) => {
+      fc.property(workload, ({ sizes, between, thinking, boundThinking, horizon, overtaken, read }) => {
         const prices = { write: 1.25, read }
         const survey = surveyOf(sizes, { between, thinking })
-        const found = plan(survey, { horizon: () => horizon, prices, boundThinking })
+        const found = plan(survey, {
+          horizon: () => horizon,
+          prices,
+          boundThinking,
+          ...(overtaken ? { overtaken } : {}),
+        })
         if (!found.clears) return
         expect(paybackTurns(found.change, prices)).toBeLessThanOrEqual(horizon)
         expect(extraCost(found.change, prices, horizon)).toBeLessThanOrEqual(1e-6)

@@ -1,6 +1,6 @@
 /**
- * Clears results that fill the window, oldest first and in one batch, where that is worth it and pays. The plan is a value that can be
- * printed: what it would clear, or why it does not.
+ * Clears results that fill the window, in one batch, where that is worth it and pays: first those that later work has overtaken, then the
+ * oldest. The plan is a value that can be printed: what it would clear, or why it does not.
  */
 import { grouped } from "../../base/grouped.ts"
 import type { LayerContext } from "../layer.ts"
@@ -15,6 +15,7 @@ import {
   remainingTurns,
   worthOfClearing,
 } from "./payback.ts"
+import { overtakenBy, prunedIn } from "./prune.ts"
 import { type ClearableResult, isFollowed, type Survey, survey } from "./survey.ts"
 
 export interface SizeFigures {
@@ -37,6 +38,8 @@ export interface SizeInput {
   readonly horizon: RemainingTurns
   /** Clearing drops the thinking after it. */
   readonly boundThinking: boolean
+  /** Results that later work has overtaken. Finding them takes a look at every call, so it is done only before something is cleared. */
+  readonly overtaken?: Pick<ReadonlySet<string>, "has">
 }
 
 type SizePlan =
@@ -45,12 +48,14 @@ type SizePlan =
   | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
 
 export function planBySize(input: SizeInput): SizePlan {
-  const { survey: found, figures, cache, compacts, prices, horizon, boundThinking } = input
+  const { survey: found, figures, cache, compacts, prices, horizon, boundThinking, overtaken } = input
   const keep = figures.keep / found.scale
   const { results, deleted } = found
   if ((results.at(-1)?.upTo.tokens ?? 0) <= keep) return { clears: false, why: "little to clear" }
-  const count = oldestUntilFits(results, { keep, protect: figures.protect })
-  const batch = results[count - 1]?.upTo.worthwhile ?? together([])
+  const limits = { keep, protect: figures.protect }
+  const chosen = overtaken && overtakenFirst(results, { ...limits, overtaken })
+  const count = chosen ? 0 : oldestUntilFits(results, limits)
+  const batch = chosen ? together(chosen.map(goingAlone)) : (results[count - 1]?.upTo.worthwhile ?? together([]))
   if (batch.saving * found.scale < figures.least) return { clears: false, why: "little to save" }
   const memories = memoriesToClear(found)
   // results deleted in a cache that is written again must be cleared here
@@ -62,12 +67,28 @@ export function planBySize(input: SizeInput): SizePlan {
     return { clears: false, why: "compacted all the same" }
   const payback = cache.state === "warm" ? paybackTurns(change, prices) : 0
   if (payback > horizon(removed)) return { clears: false, why: "does not pay", payback }
-  const worthwhile = results.slice(0, count).filter(({ saving }) => saving > 0)
+  const worthwhile = chosen ?? results.slice(0, count).filter(({ saving }) => saving > 0)
   const selection = {
     toolUseIds: [...deleted, ...worthwhile].map(({ toolUseId }) => toolUseId),
     memories: memories.map(({ uuid }) => uuid),
   }
   return { clears: true, selection, payback, change }
+}
+
+/** All that was overtaken, and then the oldest until the rest fits. */
+function overtakenFirst(
+  results: readonly ClearableResult[],
+  { keep, protect, overtaken }: Pick<SizeFigures, "keep" | "protect"> & Required<Pick<SizeInput, "overtaken">>,
+): readonly ClearableResult[] {
+  const free = results.slice(0, Math.max(0, results.length - protect)).filter(({ saving }) => saving > 0)
+  const chosen = new Set(free.filter(({ toolUseId }) => overtaken.has(toolUseId)))
+  let left = (results.at(-1)?.upTo.tokens ?? 0) - [...chosen].reduce((sum, { tokens }) => sum + tokens, 0)
+  for (const result of free) {
+    if (left <= keep) break
+    if (!chosen.has(result)) left -= result.tokens
+    chosen.add(result)
+  }
+  return free.filter((result) => chosen.has(result))
 }
 
 /** Of how many results, from the oldest on, those worth clearing go. Found by halving: it is asked on every turn. */
@@ -97,7 +118,7 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
   if (fill.used < thresholds.warning) return NOTHING
   const prices = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
   const cache = cacheState(context)
-  const plan = planBySize({
+  const input: SizeInput = {
     survey: found,
     figures: {
       keep: flags.figures["size-clear-keep"],
@@ -109,8 +130,12 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
     prices,
     horizon: remainingTurns(context),
     boundThinking: facts.accepts.boundThinking,
-  })
-  if (!plan.clears) return NOTHING
+  }
+  const oldest = planBySize(input)
+  if (!oldest.clears) return NOTHING
+  const overtaken = overtakenBy(prunedIn(context))
+  const first = overtaken.size > 0 ? planBySize({ ...input, overtaken }) : oldest
+  const plan = first.clears ? first : oldest
   const change = { removed: plan.change.removed * found.scale, after: plan.change.after * found.scale }
   const isPointless =
     cache.state === "warm" && worthOfClearing(change, prices, flags.figures["expected-turns"]) <= compaction
@@ -123,6 +148,7 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
   const old = grouped(Math.round(change.removed))
   return {
     ...plan.selection,
+    overtaken: Object.fromEntries([...overtaken].filter(([id]) => plan.selection.toolUseIds.includes(id))),
     planned: `About ${old} tokens of old results need not be sent again: ${because}${instead}.`,
   }
 }

@@ -334,6 +334,25 @@ describe("L2-6 by size", () => {
     expect(await decisions(chat)).toMatchObject([{ why: "size" }])
   })
 
+  test("L4-38 what later work has overtaken goes before older results, and the stub says why", async () => {
+    const clock = manualClock()
+    const model = "claude-sonnet-4-5"
+    const figures = { "size-clear-keep": 120_000, "size-clear-least": 1_000 }
+    const chat = await open({ clock, settings: { ...settings, figures }, model })
+    await chat.add("go")
+    const ids: string[] = []
+    for (let at = 0; chat.fill().state === "fine"; at++)
+      ids.push(await call(chat, "Bash", { text: `${at === 8 ? 6 : at} ${text}`, model }))
+    clock.advance(6 * MINUTE)
+    const request = await chat.prepare()
+    const cleared = clearedIn(request)
+    expect(cleared).toContain(ids[6])
+    expect(cleared.filter((id) => id !== ids[6])).toEqual(ids.slice(0, cleared.length - 1))
+    expect(cleared).not.toContain(ids[5])
+    expect(await decisions(chat)).toMatchObject([{ why: "size", overtaken: { [ids[6]!]: "repeated" } }])
+    expect(JSON.stringify(request.messages)).toContain("A later result has the same text.")
+  })
+
   test.runIf(isWhole)(
     "L2-10 where the cache is written for an hour, clearing has to pay for the dearer writing",
     async () => {

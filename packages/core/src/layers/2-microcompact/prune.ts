@@ -8,12 +8,14 @@ import { isToolResult, type ToolResult } from "../../messages/blocks.ts"
 import { contentOf, type Message } from "../../messages/messages.ts"
 import { resultState } from "../../messages/result-state.ts"
 import { holdsPersonsWords, saidInResults } from "../../messages/said-in-results.ts"
+import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { referencesIn } from "../../messages/tool-references.ts"
 import { isReplaced, previewedText } from "../../views/context/render-decisions.ts"
 import { commandOf, exitCodeOf } from "../../views/record/artifacts.ts"
 import { callEffects, filePathOf, isShellTool } from "../../views/record/file-effects.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "../../views/record/tool-calls.ts"
 import { shorteningOf } from "../4-compaction/cut.ts"
+import type { LayerContext } from "../layer.ts"
 import { lastTurn } from "../position.ts"
 
 /** Whether what the result held is still in view, in a later result. */
@@ -62,6 +64,18 @@ export function prunedResults({ messages, cwd, until }: PruneInput): readonly Pr
     return cut ? [{ toolUseId, address, result, cut }] : []
   })
 }
+
+/** Those of a conversation as the model sees it. */
+export function prunedIn({ views, flags }: Pick<LayerContext, "views" | "flags">): readonly PrunedResult[] {
+  const messages = views.context.storedMessages()
+  const tokensOf = (message: Message) => views.estimator.blocks(sentBlocks(message))
+  const until = newestFrom(messages, { keep: flags.figures["keep-newest"], tokensOf })
+  return prunedResults({ messages, cwd: views.context.session?.cwd, until })
+}
+
+/** What overtook each result, by call id. */
+export const overtakenBy = (pruned: readonly PrunedResult[]): ReadonlyMap<string, OvertakenBy> =>
+  new Map(pruned.flatMap(({ toolUseId, cut }) => ("by" in cut ? [[toolUseId, cut.by] as const] : [])))
 
 /** Words of the user stay in view, and so does what loads a tool. */
 const isBound = ({ message, result, id, tool }: FoundCall): boolean =>
