@@ -166,6 +166,7 @@ export {
   isMessage,
   type MessageDraft,
   type MessageEntry,
+  type OvertakenBy,
   type SessionFacts,
   type Share as AuditShare,
   type ShortenedResult,

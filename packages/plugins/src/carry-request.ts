@@ -54,7 +54,7 @@ export interface CarryAnswer {
   readonly facts: string
   /** The places of the messages that stay as they are. */
   readonly kept: readonly number[]
-  /** In the mode "prune": what stands in the place of each result that was cut. All messages stay. */
+  /** In the mode "prune": the text in place of each result that was cut. All messages stay. */
   readonly pruned?: readonly PrunedText[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
   /** The transcript that was read. */

@@ -9,7 +9,7 @@ import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
 import { cacheState } from "./cache-state.ts"
 import { type Clearing, compactsItself } from "./payback.ts"
-import { standsLater } from "./prune.ts"
+import { isShownLater } from "./prune.ts"
 import { residuesOf } from "./residue.ts"
 import { type Survey, survey } from "./survey.ts"
 
@@ -53,7 +53,7 @@ export function clearing(
     messages: views.context.storedMessages(),
     estimator: views.estimator,
     original: (id) => views.context.originalResult(id),
-    toolUseIds: selection.toolUseIds.filter((id) => !overtaken[id] || !standsLater(overtaken[id])),
+    toolUseIds: selection.toolUseIds.filter((id) => !overtaken[id] || !isShownLater(overtaken[id])),
     limit,
   })
   return [

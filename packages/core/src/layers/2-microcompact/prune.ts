@@ -1,6 +1,6 @@
 /**
  * Pruning: results that later work has overtaken are cleared, and very long ones lose their middle. Overtaken are reads of files that were
- * changed or read again, calls that failed and then succeeded, and results whose text stands once more further on. It is found from the
+ * changed or read again, calls that failed and then succeeded, and results whose text a later one has too. It is found from the
  * calls and their results alone, without a model. Never cut: words of the user, what loads a tool, and the newest results.
  */
 import type { OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
@@ -19,7 +19,7 @@ import type { LayerContext } from "../layer.ts"
 import { lastTurn } from "../position.ts"
 
 /** Whether what the result held is still in view, in a later result. */
-export const standsLater = (by: OvertakenBy): boolean => by === "read-again" || by === "repeated"
+export const isShownLater = (by: OvertakenBy): boolean => by === "read-again" || by === "repeated"
 
 /** A result to cut, and how: cleared because of what overtook it, or shortened to its beginning and its end. */
 export interface PrunedResult {

@@ -36,7 +36,7 @@ export function renderCleared(result: ToolResult, address: string, stub: Cleared
   return { ...result, content: parts.filter((part) => part !== "").join(" ") }
 }
 
-/** Whether a text is what stands in the place of a result, or of a part of it. */
+/** Whether a text is in the place of a result, or has a part of it left out. */
 export const isReplaced = (text: string): boolean =>
   text.startsWith(CLEARED_MARKER) || text.startsWith(PERSISTED) || GAP.test(text)
 

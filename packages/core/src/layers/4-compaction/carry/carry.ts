@@ -82,7 +82,7 @@ export interface Carried<M> {
   /** The part of the text that is computed, as it is sent. Empty where there is nothing to say. */
   readonly facts: string
   readonly record: CarriedRecord
-  /** In the mode "prune": what stands in the place of each result that was cut. */
+  /** In the mode "prune": the text in place of each result that was cut. */
   readonly pruned?: readonly PrunedText[]
   /** Estimates, without system prompt and tools. */
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }

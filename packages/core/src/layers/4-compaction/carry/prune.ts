@@ -3,11 +3,11 @@ import type { ToolResult } from "../../../messages/blocks.ts"
 import type { Message } from "../../../messages/messages.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
 import { previewedText, renderCleared, renderShortened } from "../../../views/context/render-decisions.ts"
-import { newestFrom, type PrunedResult, prunedResults, standsLater } from "../../2-microcompact/prune.ts"
+import { isShownLater, newestFrom, type PrunedResult, prunedResults } from "../../2-microcompact/prune.ts"
 import { residuesOf } from "../../2-microcompact/residue.ts"
 import type { CarryMessage, Given } from "./given-messages.ts"
 
-/** What stands in the place of a result that was cut. */
+/** The text in place of a result that was cut. */
 export interface PrunedText {
   readonly toolUseId: string
   readonly text: string
@@ -35,7 +35,7 @@ export function pruneMessages<M extends CarryMessage>(
 ): PrunedMessages<M> {
   const messages = given.map(({ message }) => message)
   const cuts = prunedResults({ messages, until: newestFrom(messages, { keep, tokensOf }) })
-  const toolUseIds = cuts.flatMap(({ toolUseId, cut }) => ("by" in cut && !standsLater(cut.by) ? toolUseId : []))
+  const toolUseIds = cuts.flatMap(({ toolUseId, cut }) => ("by" in cut && !isShownLater(cut.by) ? toolUseId : []))
   const residues = residuesOf({ messages, estimator, toolUseIds, limit: RESIDUE })
   const results = cuts.flatMap((each): readonly PrunedText[] => {
     const text = previewedText(cutResult(each, { residue: residues[each.toolUseId], recall: recall ?? null }))
