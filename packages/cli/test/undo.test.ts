@@ -51,6 +51,20 @@ test("L2-13 strata compact --tool names the command that brings the results back
   expect(stderr.match(/cleared/g)).toHaveLength(1)
 })
 
+test("L4-38 strata compact --prune clears a repeated result, shortens a long one, and strata undo brings both back", async () => {
+  const cat = calls({ Bash: { command: "cat log.txt" } })
+  const later = ["one", "two", "three"].map((word) => calls({ Bash: { command: `echo ${word}` } }))
+  await using bench = await workbench({ turns: [cat, cat, ...later, "I have read the log."], files: LONG })
+  await bench.here(["run", "Read the log.", "--mode", "bypass"], { env })
+  const planned = await bench.here(["compact", "--prune", "--dry-run"], { env })
+  expect(planned.stderr).toMatch(/1 old tool result and the middle of 1 long result would be cleared: .*Nothing was/)
+  const { stderr } = await bench.here(["compact", "--prune"], { env })
+  expect(stderr).toMatch(/1 old tool result and the middle of 1 long result were cleared: .* brings them back\.\n/)
+  expect((await bench.here(["undo"], { env })).stdout).toContain("clearing of tool results was undone")
+  const wrong = await bench.here(["compact", "--prune", "keep the ports"], { env })
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining("Nothing was changed") })
+})
+
 test.runIf(isWhole)("BEY-3 strata compact --before a handle, its dry run, and an editor that fails", async () => {
   await using bench = await workbench({ turns: [...READS, "Nothing else.", SUMMARY, SUMMARY], files: LONG })
   const strata = (args: readonly string[], more = {}) => bench.here(args, { env: { ...env, ...more } })
