@@ -133,19 +133,18 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
   }
   const oldest = planBySize(input)
   if (!oldest.clears) return NOTHING
+  const scaled = ({ removed, after }: Change) => ({ removed: removed * found.scale, after: after * found.scale })
+  const worth = worthOfClearing(scaled(oldest.change), prices, flags.figures["expected-turns"])
+  if (cache.state === "warm" && worth <= compaction) return NOTHING
   const overtaken = overtakenBy(prunedIn(context))
-  const first = overtaken.size > 0 ? planBySize({ ...input, overtaken }) : oldest
+  const first = planBySize({ ...input, overtaken })
   const plan = first.clears ? first : oldest
-  const change = { removed: plan.change.removed * found.scale, after: plan.change.after * found.scale }
-  const isPointless =
-    cache.state === "warm" && worthOfClearing(change, prices, flags.figures["expected-turns"]) <= compaction
-  if (isPointless) return NOTHING
   const because =
     cache.state === "warm"
       ? `writing what follows them again has paid within ${Math.max(1, Math.ceil(plan.payback)) + 1} requests`
       : "what follows them is written again in any case"
   const instead = compaction > Number.NEGATIVE_INFINITY ? ", and a compaction now would save less" : ""
-  const old = grouped(Math.round(change.removed))
+  const old = grouped(Math.round(scaled(plan.change).removed))
   return {
     ...plan.selection,
     overtaken: Object.fromEntries([...overtaken].filter(([id]) => plan.selection.toolUseIds.includes(id))),
