@@ -19,7 +19,8 @@ import type { RecordedResponse } from "./inspect/responses.ts"
 import type { InspectedResponses, InspectionTotal } from "./inspect/totals.ts"
 import type { Entry } from "./journal/entries.ts"
 import { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
-import type { Carried, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
+import type { CarryAheadOptions } from "./layers/4-compaction/carry/ahead.ts"
+import type { Carried, CarriedState, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
 import type { CarryMessage } from "./layers/4-compaction/carry/given-messages.ts"
 import type { ProjectSettings } from "./settings/read-with-trust.ts"
 import type { SettingsInput } from "./settings/settings.ts"
@@ -70,6 +71,15 @@ export async function carry<M extends CarryMessage>(
 ): Promise<Carried<M>> {
   const { carry: carried } = await import("./layers/4-compaction/carry/carry.ts")
   return carried(messages, options)
+}
+
+/** Does most of the work of a later `carry` before the compaction: records the messages, and returns the state to pass to it. */
+export async function carryAhead(
+  messages: readonly CarryMessage[],
+  options: CarryAheadOptions = {},
+): Promise<CarriedState> {
+  const { carryAhead: recorded } = await import("./layers/4-compaction/carry/ahead.ts")
+  return recorded(messages, options)
 }
 
 /** Imports every conversation in another program's transcript. A file imported before is refused: its conversations are there already. */

@@ -68,6 +68,7 @@ export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
 export {
   agentsOf,
   carry,
+  carryAhead,
   exportTranscript,
   findTranscripts,
   foreignSessions,
@@ -249,6 +250,7 @@ export type {
 } from "./journal/store.ts"
 export { type OpenStore, type OpenStoreOptions, registerStore } from "./journal/store-from.ts"
 export type { ClearingOrder } from "./layers/2-microcompact/by-hand.ts"
+export type { CarryAheadOptions } from "./layers/4-compaction/carry/ahead.ts"
 export type {
   Carried,
   CarriedState,

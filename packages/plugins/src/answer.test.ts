@@ -49,6 +49,7 @@ function save(): void {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, `${SESSION}.jsonl`), lines.map((each) => `${JSON.stringify(each)}\n`).join(""))
 }
+const transcript = () => join(home, ".claude", "projects", "-p", `${SESSION}.jsonl`)
 const asked = async <T>(request: object): Promise<T> =>
   (await answer(JSON.stringify({ client: "claude-code", session: SESSION, ...request }), { HOME: home })) as T
 
@@ -113,6 +114,73 @@ describe("what plugins ask", () => {
     expect(record.rules.map(({ text }) => text)).toContain("Never touch port 48731.")
     expect(record.words.filter(({ text }) => text.includes("QX-7001"))).toHaveLength(1)
     expect(record.words.map(({ text }) => text).join()).not.toContain("being continued")
+  })
+
+  it("records ahead of a compaction, and gives the same text as without (BEY-16)", async () => {
+    work()
+    save()
+    expect(await asked<object>({ ask: "ahead" })).toEqual({ lines: lines.length })
+    says("Now the tests, of ticket QX-7002.")
+    answers({ type: "text", text: "They pass." })
+    save()
+    const ahead = await asked<Required<CarryAnswer>>({ messages: inView(), data: true })
+    rmSync(join(home, ".strata"), { recursive: true })
+    expect(await asked<CarryAnswer>({ messages: inView(), data: true })).toEqual(ahead)
+    expect(ahead.record.words.map(({ text }) => text)).toContain("Now the tests, of ticket QX-7002.")
+  })
+
+  it("reads only the newest range of a transcript whose older ranges are recorded (BEY-16)", async () => {
+    work()
+    save()
+    await asked<object>({ messages: inView() })
+    const first = lines.length
+    const summary = compacts("This session is being continued from a previous conversation.")
+    answers({ type: "text", text: "Fixed in commit 9f3e21c." }) // kept, and written again
+    says("Now the tests.")
+    answers({ type: "text", text: "I look at them." })
+    save()
+    await asked<object>({ ask: "ahead" })
+    for (let at = 0; at < 30; at++) calls("Read", { file_path: `/p/src/new-${at}.ts` }, "const x = 1\n".repeat(100))
+    for (const each of lines.slice(0, first)) Object.assign(each, { message: "gone" })
+    const before = readFileSync(transcript(), "utf8").split("\n").slice(0, first)
+    save()
+    const rest = readFileSync(transcript(), "utf8").split("\n").slice(first)
+    writeFileSync(transcript(), [...before.map((text) => "#".repeat(Buffer.byteLength(text))), ...rest].join("\n"))
+    const messages = inView().slice(inView().findIndex(({ handle }) => handle === summary))
+    const { record, text } = await asked<Required<CarryAnswer>>({ messages, data: true })
+    expect(record.rules.map((rule) => rule.text)).toEqual(["Never touch port 48731."])
+    expect(record.words.map((word) => word.text)).toEqual([
+      "Never touch port 48731. Fix the gateway.",
+      "Now the tests.",
+    ])
+    expect(text).toContain("9f3e21c")
+  })
+
+  it("forgets what the person went back from (BEY-16)", async () => {
+    work()
+    const there = last
+    says("Always deploy on Fridays.")
+    answers({ type: "text", text: "Understood." })
+    save()
+    await asked<object>({ ask: "ahead" })
+    last = there
+    says("Always deploy on Mondays.")
+    answers({ type: "text", text: "Understood." })
+    save()
+    const { record } = await asked<Required<CarryAnswer>>({ data: true })
+    expect(record.rules.map(({ text }) => text)).toEqual(["Never touch port 48731.", "Always deploy on Mondays."])
+  })
+
+  it("computes a record again that was kept and cannot be read (BEY-16)", async () => {
+    work()
+    save()
+    const carried = await asked<CarryAnswer>({ messages: inView() })
+    const kept = join(home, ".strata", "plugins", "sessions", `${SESSION}.json`)
+    const other = { ...JSON.parse(readFileSync(kept, "utf8")), version: "0.0.1", state: {} }
+    for (const damaged of ["{", JSON.stringify(other)]) {
+      writeFileSync(kept, damaged)
+      expect(await asked<CarryAnswer>({ messages: inView() })).toEqual(carried)
+    }
   })
 
   it("does not take its own text in a transcript for the person's words (BEY-16)", async () => {
@@ -218,7 +286,7 @@ describe("what plugins ask", () => {
     const refused = (text: string) => expect(answer(text, { HOME: home })).rejects
     await refused("{").toThrow("The request cannot be answered")
     await refused("{}").toThrow('needs a list "messages"')
-    await refused('{"ask":"dance"}').toThrow('"ask" must be one of carry, undo, learn, memories, observe')
+    await refused('{"ask":"dance"}').toThrow('"ask" must be one of carry, ahead, undo, learn, memories, observe')
     await refused('{"messages":[],"client":"vim"}').toThrow('"client" must be one of')
     await refused('{"messages":[],"budgget":1}').toThrow("budgget")
   })

@@ -1,7 +1,7 @@
 /** What plugins ask: one JSON request, one JSON answer. */
 import { StrataError } from "@strata/core"
 import { reasonOf } from "@strata/core/base"
-import { answerCarry, type CarryRequest, uncompacted } from "./carry-request.ts"
+import { answerCarry, type CarryRequest, recordSession, uncompacted } from "./carry-request.ts"
 import { CLIENTS, type Environment } from "./clients.ts"
 import type { LearnRequest, MemoriesRequest } from "./memories.ts"
 import { type ObserveRequest, observe } from "./observe.ts"
@@ -13,6 +13,7 @@ type Request = Readonly<Record<string, unknown>>
 /** By the field `ask`; without one it is `carry`. */
 const ANSWERS: Readonly<Record<string, (request: Request, env: Environment) => Promise<object>>> = {
   carry: (request, env) => answerCarry(request as unknown as CarryRequest, env),
+  ahead: (request, env) => recordSession(request as unknown as CarryRequest, env),
   undo: (request, env) => uncompacted(request as unknown as CarryRequest, env),
   learn: async (request, env) => (await loadMemories()).learn(request as unknown as LearnRequest, env),
   memories: async (request, env) => (await loadMemories()).memories(request as unknown as MemoriesRequest, env),
@@ -35,6 +36,7 @@ export async function answer(text: string, env: Environment): Promise<object> {
 }
 
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
+  ahead: ["client", "session"],
   undo: ["client", "session"],
   observe: ["client", "session"],
   learn: ["session", "cwd", "typed"],

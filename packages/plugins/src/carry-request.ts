@@ -10,21 +10,13 @@ import {
   carry,
   type PrunedText,
 } from "@strata/core"
-import {
-  type AssistantMessage,
-  isBoundary,
-  isMachineText,
-  isSentToModel,
-  type Message,
-  textOf,
-  toBlocks,
-  type UserMessage,
-} from "@strata/core/messages"
+import { isBoundary, type Message } from "@strata/core/messages"
 import { mainPath } from "@strata/core/transcripts"
 import { type SessionMessage, sessionMessage } from "./claude-code-messages.ts"
 import { clientSession } from "./client-session.ts"
 import type { Client, ClientSession, Environment, PlacedMessage } from "./clients.ts"
-import { readTranscript, transcriptOf } from "./transcripts.ts"
+import { recordedSession, recordedView } from "./session-record.ts"
+import { isSummary, isTalk, readTranscript, transcriptOf } from "./transcripts.ts"
 
 export interface CarryRequest
   extends Pick<
@@ -72,17 +64,17 @@ export async function answerCarry(request: CarryRequest, env: Environment): Prom
   const { messages = [], client, session, agent, data = false, ...options } = request
   const given = clientSession(messages, { client, session })
   const found = client && session && !agent ? await transcriptOf(client, session, env) : undefined
-  const isWhole = client !== "claude-code" && messages.length > 0 // the others give all of it
-  const lines = found && !isWhole ? await linesOf(found) : []
-  const { inView, earlier } = placed(given, lines)
+  const { inView, ...known } = await viewOf(given, {
+    client,
+    session,
+    found,
+    env,
+    isGoingOn: options.before !== undefined,
+  })
   const transcript = options.transcript ?? found
   const carried = await carry(
     inView.map(({ message }) => message),
-    {
-      ...options,
-      ...(earlier.length > 0 ? { earlier } : {}),
-      ...(transcript === undefined ? {} : { transcript }),
-    },
+    { ...known, ...options, ...(transcript === undefined ? {} : { transcript }) },
   )
   const held = new Set<CarryMessage>(carried.kept)
   const cut = new Set(inView.flatMap(({ message, at }) => (held.has(message) ? [] : at)))
@@ -97,34 +89,64 @@ export async function answerCarry(request: CarryRequest, env: Environment): Prom
   }
 }
 
-/** The newest path of a transcript. Without one the given messages are enough. */
+interface Whose {
+  readonly client: Client | undefined
+  readonly session: string | undefined
+  /** The transcript. */
+  readonly found: string | undefined
+  readonly env: Environment
+  /** The caller gave the state of a call before. */
+  readonly isGoingOn: boolean
+}
+
+/** The messages in view, and what is known of those before: as messages, or as a record. */
+interface View extends Pick<CarryOptions, "earlier" | "before"> {
+  readonly inView: readonly PlacedMessage[]
+}
+
+async function viewOf(given: ClientSession, { client, session, found, env, isGoingOn }: Whose): Promise<View> {
+  const isGiven = given.inView.length > 0
+  if (found === undefined || isGoingOn || (isGiven && client !== "claude-code")) {
+    const { inView, earlier } = given // the other clients give all of it
+    return { inView, ...(earlier.length > 0 ? { earlier } : {}) }
+  }
+  if (client !== "claude-code") return { inView: allOf(await linesOf(found)) }
+  const recorded = await recordedSession({ session: session!, transcript: found, env }, { isWhole: !isGiven }).catch(
+    () => undefined, // without a transcript the given messages are enough
+  )
+  if (!recorded) return given
+  const byId = new Map(recorded.lines.map((line) => [line.uuid, line]))
+  const lineOf = (message: CarryMessage) => ("id" in message ? byId.get(message.id ?? "") : undefined) ?? message
+  const copies = new Set(recorded.recorded.flatMap(([uuid, , of]) => (of === undefined ? [] : uuid)))
+  const inView = isGiven
+    ? given.inView.map(({ message, at }) => ({ message: lineOf(message), at }))
+    : allOf(recorded.lines.filter(({ uuid }) => !copies.has(uuid)))
+  const { messages, before } = await recordedView(
+    recorded,
+    inView.map(({ message }) => message),
+  )
+  return { inView: inView.map(({ at }, nth) => ({ message: messages[nth]!, at })), before }
+}
+
+const allOf = (lines: readonly Message[]): readonly PlacedMessage[] =>
+  lines.filter((line) => !isBoundary(line)).map((message, at) => ({ message, at }))
+
+/** The newest path of a transcript. */
 async function linesOf(path: string): Promise<readonly Message[]> {
   const imported = await readTranscript(path).catch(() => undefined)
   return imported ? mainPath(imported.messages) : []
 }
 
-/** The lines of the transcript in place of the given messages that they are, and those that are no longer in view. */
-function placed(given: ClientSession, lines: readonly Message[]): ClientSession {
-  if (given.inView.length === 0)
-    return { inView: lines.filter((line) => !isBoundary(line)).map((message, at) => ({ message, at })), earlier: [] }
-  const byId = new Map(lines.map((line) => [line.uuid, line]))
-  const inView = given.inView.map(
-    ({ message, at }): PlacedMessage => ({ message: ("id" in message && byId.get(message.id ?? "")) || message, at }),
-  )
-  const shown = new Set(inView.map(({ message }) => message))
-  const copies = new Map<string, number>()
-  for (const line of lines) if (shown.has(line)) copies.set(contentOf(line), (copies.get(contentOf(line)) ?? 0) + 1)
-  const earlier = lines.toReversed().filter((line) => {
-    const left = copies.get(contentOf(line)) ?? 0
-    if (shown.has(line) || isBoundary(line)) return false
-    copies.set(contentOf(line), left - 1)
-    return left <= 0
-  })
-  return { inView, earlier: [...given.earlier, ...earlier.toReversed()] }
+/** Before a compaction: brings the record of a session up to date, so that the compaction need not. */
+export async function recordSession(
+  { client, session }: Pick<CarryRequest, "client" | "session">,
+  env: Environment,
+): Promise<{ readonly lines: number }> {
+  const transcript = client === "claude-code" && session ? await transcriptOf(client, session, env) : undefined
+  if (transcript === undefined) return { lines: 0 }
+  const { recorded } = await recordedSession({ session: session!, transcript, env })
+  return { lines: recorded.length }
 }
-
-/** A message that a compaction kept, or an undo brought back, is in the transcript again under another uuid. It is recorded once. */
-const contentOf = (line: Message): string => (isTalk(line) ? JSON.stringify(line.message.content) : line.uuid)
 
 /** The messages that were in view before the newest compaction, then those since. Empty without a compaction. */
 export async function uncompacted(
@@ -158,11 +180,3 @@ function inViewBefore(lines: readonly Message[], at: number): readonly Message[]
   const named = lines.slice(0, Math.max(0, previous)).filter(({ uuid }) => kept.has(uuid))
   return [...summaries, ...named, ...own.filter((line) => !isSummary(line))]
 }
-
-/** What was said and done, without what the client notes about its own commands. */
-function isTalk(line: Message): line is UserMessage | AssistantMessage {
-  if (line.type === "assistant") return isSentToModel(line)
-  return line.type === "user" && !line.isMeta && !isMachineText(textOf(toBlocks(line.message.content)))
-}
-
-const isSummary = (line: Message) => line.type === "user" && line.isCompactSummary === true

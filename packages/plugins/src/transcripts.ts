@@ -3,15 +3,24 @@ import { lstat, readdir, readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { isSafeId } from "@strata/core/base"
+import {
+  type AssistantMessage,
+  isMachineText,
+  isSentToModel,
+  type Message,
+  textOf,
+  toBlocks,
+  type UserMessage,
+} from "@strata/core/messages"
 import { companionFiles, type ImportedConversation, importTranscript } from "@strata/core/transcripts"
 import type { Client, Environment } from "./clients.ts"
 
-const MOST_BYTES = 512 * 1024 * 1024 // of one transcript
+export const MAX_TRANSCRIPT_BYTES = 512 * 1024 * 1024 // of one transcript
 
 /** Reads a transcript on disk; `undefined` where there is no such file. */
 export async function readTranscript(path: string): Promise<ImportedConversation | undefined> {
   const facts = await lstat(path).catch(() => undefined)
-  if (!facts?.isFile() || facts.size > MOST_BYTES) return undefined
+  if (!facts?.isFile() || facts.size > MAX_TRANSCRIPT_BYTES) return undefined
   const text = await readFile(path, "utf8")
   const companions = await companionFiles(path, text)
   return importTranscript({ name: path, text, companions })[0]
@@ -42,3 +51,11 @@ function rootOf(client: Client, env: Environment): string | undefined {
   if (client === "claude-code") return join(env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"), "projects")
   return env.PI_CODING_AGENT_SESSION_DIR ?? join(env.PI_CODING_AGENT_DIR ?? join(home, ".pi", "agent"), "sessions")
 }
+
+/** What was said and done, without what the client notes about its own commands. */
+export function isTalk(line: Message): line is UserMessage | AssistantMessage {
+  if (line.type === "assistant") return isSentToModel(line)
+  return line.type === "user" && !line.isMeta && !isMachineText(textOf(toBlocks(line.message.content)))
+}
+
+export const isSummary = (line: Message): boolean => line.type === "user" && line.isCompactSummary === true

@@ -8,12 +8,17 @@ const MOST_AGENTS = 1_000
 const MOST_BYTES = 256 * 1024 * 1024 // of one agent's transcript
 const AGENT_ID = /"agentId":\s*"([^"]+)"/g
 
-export async function companionFiles(file: string, lines: Iterable<string>): Promise<readonly ForeignFile[]> {
+/** `content`: the transcript's text, or its lines. */
+export async function companionFiles(
+  file: string,
+  content: string | Iterable<string>,
+): Promise<readonly ForeignFile[]> {
   const folder = join(dirname(file), basename(file, ".jsonl"), "subagents")
   const inFolder = (await readdir(folder).catch(() => [])).filter((name) =>
     /^agent-.*\.(?:jsonl|meta\.json)$/.test(name),
   )
   const ids = new Set<string>()
+  const lines = typeof content === "string" ? [content] : content // a text is also an iterable of its characters
   for (const line of lines) for (const [, id] of line.matchAll(AGENT_ID)) if (isSafeId(id!)) ids.add(id!)
   const beside = [...ids]
     .map((id) => `agent-${id}.jsonl`)

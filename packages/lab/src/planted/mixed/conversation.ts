@@ -22,7 +22,7 @@ export interface MixedConversation {
   readonly ranges: readonly (readonly Exchange[])[]
 }
 
-/** What stands where, with the exchange that brings it. */
+/** Facts and the exchanges that bring them. */
 interface Planted {
   readonly facts: readonly MixedFact[]
   readonly exchanges: readonly Exchange[]
@@ -344,7 +344,7 @@ class Draw {
   #calls = 0
 
   constructor(seed: number) {
-    this.#state = seed * 2_654_435_761
+    this.#state = Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(seed, 0x85ebca6b)
     this.#names = [...NAMES]
   }
 

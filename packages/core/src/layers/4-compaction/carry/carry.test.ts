@@ -2,6 +2,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { isWhole } from "../../../../test/size.ts"
 import { handleOf } from "../../../messages/handles.ts"
+import { carryAhead } from "./ahead.ts"
 import { type Carried, carry } from "./carry.ts"
 import type { PlainMessage } from "./given-messages.ts"
 
@@ -30,6 +31,26 @@ function work(rounds = 30): readonly PlainMessage[] {
 }
 
 describe("carry", () => {
+  it("records ahead of the compaction, message by message, with the same result (BEY-16)", async () => {
+    const messages = [...work(), user("Now the tests, please."), ...work(5).slice(1)]
+    const whole = await carry(messages)
+    const first = await carryAhead(messages.slice(0, 20))
+    const ahead = await carryAhead(messages.slice(20), { before: first, recorded: messages })
+    const carried = await carry(messages, { before: JSON.parse(JSON.stringify(ahead)) })
+    expect(carried.text).toBe(whole.text)
+    expect(carried.record).toEqual(whole.record)
+  })
+
+  it("takes no message of the person for its own text after a call that had nothing to summarise (BEY-16)", async () => {
+    const question = user("Never touch port 48731. What is next?")
+    const { text, state } = await carry([question])
+    expect(text).toBe("")
+    const { record } = await carry([question, ...work()], { before: state })
+    expect(record.words.map(({ text: words }) => words)).toContain(
+      "Always answer in British English. The gateway listens on port 48731.",
+    )
+  })
+
   it("keeps the newest messages as they are, and the rest as a summary and a record (BEY-16)", async () => {
     const messages = [...work(), user("Now the tests, please.")]
     const carried = await carry(messages)
