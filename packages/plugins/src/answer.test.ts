@@ -1,9 +1,11 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { Message } from "@strata/core/messages"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { answer, answerHook } from "./answer.ts"
 import type { CarryAnswer, UndoAnswer } from "./carry-request.ts"
+import { sessionMessage } from "./claude-code-messages.ts"
 import type { LearnAnswer, MemoriesAnswer } from "./memories.ts"
 import type { Observed } from "./observe.ts"
 
@@ -62,6 +64,10 @@ function work(): void {
 }
 
 /** As Claude Code gives them to a plugin: no thinking, results cut. */
+const withContent = () =>
+  (lines as Message[])
+    .filter(({ type }) => type === "user" || type === "assistant")
+    .map((each) => ({ ...sessionMessage(each), handle: each.uuid }))
 const inView = () =>
   (lines as { uuid: string; type: string; message: { content: unknown } }[])
     .filter(({ type }) => type === "user" || type === "assistant")
@@ -123,36 +129,35 @@ describe("what plugins ask", () => {
     says("Now the tests, of ticket QX-7002.")
     answers({ type: "text", text: "They pass." })
     save()
-    const ahead = await asked<Required<CarryAnswer>>({ messages: inView(), data: true })
+    const ahead = await asked<Required<CarryAnswer>>({ messages: withContent(), data: true })
     rmSync(join(home, ".strata"), { recursive: true })
-    expect(await asked<CarryAnswer>({ messages: inView(), data: true })).toEqual(ahead)
+    expect(await asked<CarryAnswer>({ messages: withContent(), data: true })).toEqual(ahead)
     expect(ahead.record.words.map(({ text }) => text)).toContain("Now the tests, of ticket QX-7002.")
   })
 
-  it("reads only the newest range of a transcript whose older ranges are recorded (BEY-16)", async () => {
+  it("reads only the end of a transcript that is recorded (BEY-16)", async () => {
     work()
     save()
-    await asked<object>({ messages: inView() })
-    const first = lines.length
+    await asked<object>({ messages: withContent() })
     const summary = compacts("This session is being continued from a previous conversation.")
     answers({ type: "text", text: "Fixed in commit 9f3e21c." }) // kept, and written again
     says("Now the tests.")
     answers({ type: "text", text: "I look at them." })
     save()
     await asked<object>({ ask: "ahead" })
+    const recorded = readFileSync(transcript()).lastIndexOf("\n", readFileSync(transcript()).length - 2) + 1
     for (let at = 0; at < 30; at++) calls("Read", { file_path: `/p/src/new-${at}.ts` }, "const x = 1\n".repeat(100))
-    for (const each of lines.slice(0, first)) Object.assign(each, { message: "gone" })
-    const before = readFileSync(transcript(), "utf8").split("\n").slice(0, first)
     save()
-    const rest = readFileSync(transcript(), "utf8").split("\n").slice(first)
-    writeFileSync(transcript(), [...before.map((text) => "#".repeat(Buffer.byteLength(text))), ...rest].join("\n"))
-    const messages = inView().slice(inView().findIndex(({ handle }) => handle === summary))
+    const end = readFileSync(transcript()).subarray(recorded)
+    writeFileSync(transcript(), Buffer.concat([Buffer.alloc(recorded, "#"), end]))
+    const messages = withContent().slice(withContent().findIndex(({ handle }) => handle === summary))
     const { record, text } = await asked<Required<CarryAnswer>>({ messages, data: true })
     expect(record.rules.map((rule) => rule.text)).toEqual(["Never touch port 48731."])
     expect(record.words.map((word) => word.text)).toEqual([
       "Never touch port 48731. Fix the gateway.",
       "Now the tests.",
     ])
+    expect(record.files.read).toContain("/p/src/new-29.ts")
     expect(text).toContain("9f3e21c")
   })
 

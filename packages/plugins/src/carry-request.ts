@@ -115,12 +115,8 @@ async function viewOf(given: ClientSession, { client, session, found, env, isGoi
     () => undefined, // without a transcript the given messages are enough
   )
   if (!recorded) return given
-  const byId = new Map(recorded.lines.map((line) => [line.uuid, line]))
-  const lineOf = (message: CarryMessage) => ("id" in message ? byId.get(message.id ?? "") : undefined) ?? message
-  const copies = new Set(recorded.recorded.flatMap(([uuid, , of]) => (of === undefined ? [] : uuid)))
-  const inView = isGiven
-    ? given.inView.map(({ message, at }) => ({ message: lineOf(message), at }))
-    : allOf(recorded.lines.filter(({ uuid }) => !copies.has(uuid)))
+  const copies = new Set(recorded.recorded.flatMap(({ uuid, of }) => (of === undefined ? [] : uuid)))
+  const inView = isGiven ? given.inView : allOf(recorded.lines.filter(({ uuid }) => !copies.has(uuid)))
   const { messages, before } = await recordedView(
     recorded,
     inView.map(({ message }) => message),

@@ -1,14 +1,14 @@
 /**
- * The record of a session of Claude Code, kept between calls in Strata's directory. A compaction then reads the transcript from its newest
- * boundary on and records only the lines since the call before: a client waits seconds for it, not minutes, and the machine may be busy.
- * Without a kept record, or with one that does not fit the transcript any more, everything is recorded again.
+ * The record of a session of Claude Code, kept between calls in Strata's directory. A compaction then reads only the end of the transcript,
+ * from the last answer that is recorded: the client waits seconds for it, and the machine may be busy. Without a kept record, or with one
+ * that does not fit the transcript any more, everything is recorded again.
  */
 import { hash, randomUUID } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type CarriedState, type CarryMessage, carryAhead } from "@strata/core"
+import { type CarriedState, type CarryMessage, carryAhead, type PlainMessage } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
-import { importTranscript, mainPath } from "@strata/core/transcripts"
+import { importTranscript, jsonLines, mainPath, textAt } from "@strata/core/transcripts"
 import type { Environment } from "./clients.ts"
 import { programVersion } from "./plugin-directory.ts"
 import { pluginsDirectory } from "./plugins-directory.ts"
@@ -18,14 +18,22 @@ const FOLDER = "sessions"
 const UNUSED_DAYS = 14 // then the kept record of a session is removed
 const DAY_MS = 86_400_000
 
-/** A line of the transcript that is recorded. `of`: the line that it repeats, because a compaction kept that one. */
-type RecordedLine = readonly [uuid: string, content: string, of?: string]
+/** A line of the transcript that is recorded. */
+interface RecordedLine {
+  readonly uuid: string
+  /** A hash of what was said. */
+  readonly content?: string
+  /** The line that it repeats, because a compaction kept that one. */
+  readonly of?: string
+  readonly isMeta?: true
+  readonly isSummary?: true
+}
 
 interface KeptRecord {
   /** Of the program. The record of another version is computed again. */
   readonly version: string
-  /** The newest boundary of the transcript, and the byte at which its line begins. */
-  readonly boundary?: { readonly uuid: string; readonly at: number }
+  /** The first line of the last recorded answer, and the byte at which it begins: the conversation goes on after it. */
+  readonly answer: { readonly uuid: string; readonly at: number }
   readonly lines: readonly RecordedLine[]
   readonly state: CarriedState
 }
@@ -36,8 +44,9 @@ interface SessionPlace {
   readonly env: Environment
 }
 
-/** A session's lines since the newest boundary that was known, and the record of all lines. */
+/** A session with all of its lines recorded. */
 export interface RecordedSession {
+  /** The lines that were read: all of them, or those that are new. */
   readonly lines: readonly Message[]
   readonly recorded: readonly RecordedLine[]
   readonly state: CarriedState | undefined
@@ -46,30 +55,30 @@ export interface RecordedSession {
 interface ReadLines {
   readonly lines: readonly Message[]
   readonly bytes: Buffer
+  /** What was recorded before them. */
   readonly kept: KeptRecord | undefined
 }
 
-/** Records what is new, and keeps the record for the next call. `isWhole`: all lines are wanted, not only those of the newest range. */
+/** Records what is new, and keeps the record for the next call. `isWhole`: all lines are wanted, not only those that are new. */
 export async function recordedSession(place: SessionPlace, { isWhole = false } = {}): Promise<RecordedSession> {
   const { lines, bytes, kept } = await readLines(place, isWhole)
   // input that waits in the client's queue is at the end, and gets its place with the next answer
-  const settled = lines.slice(0, lines.findLastIndex(({ type }) => type === "assistant") + 1)
+  const settled = lines.slice(0, lines.findLastIndex(isAnswer) + 1)
   const recorded = await withLines(kept, settled)
-  const newest = boundaryIn(settled, bytes) ?? kept?.boundary
-  if (recorded.state && recorded.lines.length > (kept?.lines.length ?? 0))
-    await keep(place, {
-      ...{ version: programVersion(), lines: recorded.lines, state: recorded.state },
-      ...(newest ? { boundary: newest } : {}),
-    })
+  const answer = placeOf(settled[settled.findLastIndex((line) => !isAnswer(line)) + 1], bytes)
+  if (recorded.state && answer && recorded.lines.length > (kept?.lines.length ?? 0))
+    await keep(place, { version: programVersion(), answer, lines: recorded.lines, state: recorded.state })
   const all = await withLines(recorded, lines)
   return { lines, recorded: all.lines, state: all.state }
 }
 
+const isAnswer = ({ type }: Message): boolean => type === "assistant"
+
 type Recorded = Pick<RecordedSession, "state"> & Pick<KeptRecord, "lines">
 
-async function withLines(before: Partial<Recorded> | undefined, lines: readonly Message[]): Promise<Recorded> {
-  const known = new Map(before?.lines?.map((line) => [line[0], line]))
-  const originals = Map.groupBy(before?.lines ?? [], ([, content]) => content)
+async function withLines(before: Recorded | undefined, lines: readonly Message[]): Promise<Recorded> {
+  const known = new Map(before?.lines.map((line) => [line.uuid, line]))
+  const originals = Map.groupBy(before?.lines ?? [], ({ content }) => content)
   const added: RecordedLine[] = []
   const fresh: Message[] = []
   const repeated = new Set<string>()
@@ -78,72 +87,91 @@ async function withLines(before: Partial<Recorded> | undefined, lines: readonly 
     if (isBoundary(line)) repeats = true
     const old = known.get(line.uuid)
     const isSaid = isTalk(line) && !isSummary(line)
-    const content = !old && isSaid ? contentHash(line) : ""
+    const content = !old && isSaid ? contentHash(line) : undefined
     const original: RecordedLine | undefined =
-      !old && isSaid && repeats ? originals.get(content)?.findLast(([uuid]) => !repeated.has(uuid)) : undefined
-    if (isSaid) repeats &&= (original ?? old?.[2]) !== undefined
+      content && repeats ? originals.get(content)?.findLast(({ uuid }) => !repeated.has(uuid)) : undefined
+    if (isSaid) repeats &&= (original ?? old?.of) !== undefined
     if (old) continue
-    if (original) repeated.add(original[0])
+    if (original) repeated.add(original.uuid)
     else if (!isBoundary(line)) fresh.push(line)
-    const entry: RecordedLine = original ? [line.uuid, content, original[2] ?? original[0]] : [line.uuid, content]
-    if (isSaid) originals.set(content, [...(originals.get(content) ?? []), entry])
+    const entry: RecordedLine = {
+      uuid: line.uuid,
+      ...(content ? { content } : {}),
+      ...(original ? { of: original.of ?? original.uuid } : {}),
+      ...("isMeta" in line && line.isMeta ? { isMeta: true } : {}),
+      ...(isSummary(line) ? { isSummary: true } : {}),
+    }
+    if (content) originals.set(content, [...(originals.get(content) ?? []), entry])
     added.push(entry)
   }
-  const state = before?.state
-  if (added.length === 0) return { lines: before?.lines ?? [], state }
-  const options = { ...(state ? { before: state } : {}), recorded: [] }
+  if (before && added.length === 0) return before
+  const options = { ...(before?.state ? { before: before.state } : {}), recorded: [] }
   return { lines: [...(before?.lines ?? []), ...added], state: await carryAhead(fresh, options) }
 }
 
-/** For `carry`: the messages in view under the names that are recorded, and the state in which all of them are recorded. */
+/** For `carry`: the messages in view as their lines or under the names that are recorded, and the state in which all are recorded. */
 export async function recordedView(
-  { recorded, state }: RecordedSession,
+  { lines, recorded, state }: RecordedSession,
   inView: readonly CarryMessage[],
 ): Promise<{ readonly messages: readonly CarryMessage[]; readonly before: CarriedState }> {
-  const originals = new Map(recorded.map(([uuid, , of = uuid]) => [uuid, of]))
+  const read = new Map(lines.map((line) => [line.uuid, line]))
+  const known = new Map(recorded.map((line) => [line.uuid, line]))
   const messages = inView.map((message): CarryMessage => {
-    const original = originals.get(idOf(message) ?? "")
-    if (original === undefined) return message
-    return "uuid" in message ? { ...message, uuid: original } : { ...message, id: original }
+    const { of: original, isMeta, isSummary: isSummarised } = known.get(idOf(message) ?? "") ?? {}
+    const line = read.get(idOf(message) ?? "")
+    if (line) return original === undefined ? line : { ...line, uuid: original }
+    return {
+      ...(message as PlainMessage),
+      ...(original === undefined ? {} : { id: original }),
+      ...(isMeta ? { isMeta } : {}),
+      ...(isSummarised ? { isSummary: true } : {}),
+    }
   })
-  const unrecorded = inView.filter((message) => !originals.has(idOf(message) ?? ""))
-  const before = await carryAhead(unrecorded, { ...(state ? { before: state } : {}), recorded: messages })
+  const unrecorded = inView.filter((message) => !known.has(idOf(message) ?? ""))
+  const before =
+    state && unrecorded.length === 0
+      ? { ...state, kept: messages.flatMap((message) => idOf(message) ?? []) }
+      : await carryAhead(unrecorded, { ...(state ? { before: state } : {}), recorded: messages })
   return { messages, before }
 }
 
 const idOf = (message: CarryMessage): string | undefined => ("uuid" in message ? message.uuid : message.id)
 
-/** From the newest boundary that is known, where the path since then leads to it and has all that is recorded since. Else all lines. */
+/** What follows the last answer that is recorded, if it does follow it. Else all lines, with the record if all of it is among them. */
 async function readLines(place: SessionPlace, isWhole: boolean): Promise<ReadLines> {
   const { transcript } = place
-  const kept = await keptRecord(place)
-  const boundary = isWhole ? undefined : kept?.boundary
   const bytes = await readFile(transcript)
   if (bytes.length > MAX_TRANSCRIPT_BYTES) return { lines: [], bytes: Buffer.alloc(0), kept: undefined }
-  if (kept && boundary) {
-    const lines = pathIn(transcript, bytes.subarray(boundary.at))
-    const since = kept.lines.slice(kept.lines.findLastIndex(([uuid]) => uuid === boundary.uuid) + 1)
-    if (lines[0]?.uuid === boundary.uuid && areAmong(since, lines)) return { lines, bytes, kept }
-  }
-  const lines = pathIn(transcript, bytes)
-  return { lines, bytes, kept: kept && areAmong(kept.lines, lines) ? kept : undefined }
+  const kept = await keptRecord(place)
+  const end = kept && !isWhole ? bytes.subarray(kept.answer.at).toString("utf8") : ""
+  if (kept && goesOn(end, kept.answer.uuid)) return { lines: pathIn(transcript, end), bytes, kept }
+  const lines = pathIn(transcript, bytes.toString("utf8"))
+  const there = new Set(lines.map(({ uuid }) => uuid))
+  return { lines, bytes, kept: kept?.lines.every(({ uuid }) => there.has(uuid)) ? kept : undefined }
 }
 
 /** Otherwise the person went back in the conversation, and the record has what is no longer part of it. */
-function areAmong(recorded: readonly RecordedLine[], lines: readonly Message[]): boolean {
-  const there = new Set(lines.map(({ uuid }) => uuid))
-  return recorded.every(([uuid]) => there.has(uuid))
+function goesOn(text: string, first: string): boolean {
+  const there = new Set<string>()
+  for (const { fields } of jsonLines(text)) {
+    const uuid = textAt(fields, "uuid")
+    if (uuid === undefined || fields?.isSidechain === true) continue
+    const parent = textAt(fields, "parentUuid") ?? textAt(fields, "logicalParentUuid") ?? ""
+    if (there.size === 0 ? uuid !== first : !there.has(parent)) return false
+    there.add(uuid)
+  }
+  return there.size > 0
 }
 
-function pathIn(name: string, bytes: Buffer): readonly Message[] {
-  const [imported] = importTranscript({ name, text: bytes.toString("utf8") })
+function pathIn(name: string, text: string): readonly Message[] {
+  const [imported] = importTranscript({ name, text })
   return imported ? mainPath(imported.messages) : []
 }
 
-function boundaryIn(lines: readonly Message[], bytes: Buffer): KeptRecord["boundary"] {
-  const uuid = lines.findLast(isBoundary)?.uuid
-  const named = uuid === undefined ? -1 : bytes.lastIndexOf(`"uuid":"${uuid}"`)
-  return uuid === undefined || named < 0 ? undefined : { uuid, at: bytes.lastIndexOf("\n", named) + 1 }
+/** Where a line of the transcript begins. */
+function placeOf(line: Message | undefined, bytes: Buffer): KeptRecord["answer"] | undefined {
+  const named = line === undefined ? -1 : bytes.lastIndexOf(`"uuid":"${line.uuid}"`)
+  return line === undefined || named < 0 ? undefined : { uuid: line.uuid, at: bytes.lastIndexOf("\n", named) + 1 }
 }
 
 const contentHash = (line: Message): string =>
