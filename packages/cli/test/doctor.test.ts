@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
+import { answer } from "@strata/plugins"
 import { describe, expect, test } from "vitest"
 import { type Wrapping, wrapping } from "./wrapping.ts"
 
@@ -52,6 +53,26 @@ describe("BEY-11 strata doctor", () => {
     expect(asked.of("cache")).toMatchObject({ state: "not checked", about: expect.stringContaining("--yes") })
     expect((await checks(place, ["--yes"])).of("cache")?.about).toContain("ANTHROPIC_API_KEY")
     expect(place.sim.stats().total.requests).toBe(0)
+  })
+
+  test("compactions in Claude Code that fell back to its own are a problem, with their reasons (BEY-16)", async () => {
+    await using place = await wrapping()
+    expect((await checks(place, ["claude"])).of("plugin")).toBeUndefined()
+    const note = (outcome: string, why?: string) => {
+      const request = { ask: "compacted", client: "claude-code", session: "one", outcome, why }
+      return answer(JSON.stringify(request), { STRATA_HOME: place.home })
+    }
+    await note("replaced")
+    expect((await checks(place, ["claude"])).of("plugin")).toMatchObject({ state: "ok" })
+    await note("fell-back", "no answer within 10 s")
+    await note("fell-back", "no answer within 10 s")
+    await note("left")
+    await note("recorded")
+    const { of, code } = await checks(place, ["claude"])
+    expect(of("plugin")?.about).toMatch(
+      /^2 of 5 compactions in Claude Code fell back to its own, the newest on .*: no answer within 10 s \(2 times\)/,
+    )
+    expect(code).toBe(1)
   })
 
   test("a server that cannot be reached or is broken is a problem, and the exit code is 1", async () => {

@@ -291,7 +291,9 @@ describe("what plugins ask", () => {
     const refused = (text: string) => expect(answer(text, { HOME: home })).rejects
     await refused("{").toThrow("The request cannot be answered")
     await refused("{}").toThrow('needs a list "messages"')
-    await refused('{"ask":"dance"}').toThrow('"ask" must be one of carry, ahead, undo, learn, memories, observe')
+    await refused('{"ask":"dance"}').toThrow(
+      '"ask" must be one of carry, ahead, compacted, undo, learn, memories, observe',
+    )
     await refused('{"messages":[],"client":"vim"}').toThrow('"client" must be one of')
     await refused('{"messages":[],"budgget":1}').toThrow("budgget")
   })

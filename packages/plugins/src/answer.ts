@@ -3,6 +3,7 @@ import { StrataError } from "@strata/core"
 import { reasonOf } from "@strata/core/base"
 import { answerCarry, type CarryRequest, recordSession, uncompacted } from "./carry-request.ts"
 import { CLIENTS, type Environment } from "./clients.ts"
+import { type CompactedRequest, noteCompaction, OUTCOMES } from "./compactions.ts"
 import type { LearnRequest, MemoriesRequest } from "./memories.ts"
 import { type ObserveRequest, observe } from "./observe.ts"
 
@@ -14,6 +15,7 @@ type Request = Readonly<Record<string, unknown>>
 const ANSWERS: Readonly<Record<string, (request: Request, env: Environment) => Promise<object>>> = {
   carry: (request, env) => answerCarry(request as unknown as CarryRequest, env),
   ahead: (request, env) => recordSession(request as unknown as CarryRequest, env),
+  compacted: (request, env) => noteCompaction(request as unknown as CompactedRequest, env),
   undo: (request, env) => uncompacted(request as unknown as CarryRequest, env),
   learn: async (request, env) => (await loadMemories()).learn(request as unknown as LearnRequest, env),
   memories: async (request, env) => (await loadMemories()).memories(request as unknown as MemoriesRequest, env),
@@ -28,8 +30,10 @@ export async function answer(text: string, env: Environment): Promise<object> {
     throw refused('it needs a list "messages", or "client" and "session"')
   if (request.client !== undefined && !CLIENTS.some((client) => client === request.client))
     throw refused(`"client" must be one of ${CLIENTS.join(", ")}`)
-  for (const name of ["session", "agent", "cwd", "text"])
+  for (const name of ["session", "agent", "cwd", "text", "why"])
     if (request[name] !== undefined && typeof request[name] !== "string") throw refused(`"${name}" must be a text`)
+  if (request.outcome !== undefined && !OUTCOMES.some((outcome) => outcome === request.outcome))
+    throw refused(`"outcome" must be one of ${OUTCOMES.join(", ")}`)
   for (const name of NEEDED[String(ask)] ?? [])
     if (request[name] === undefined) throw refused(`"${ask}" needs "${name}"`)
   return find(request, env)
@@ -37,6 +41,7 @@ export async function answer(text: string, env: Environment): Promise<object> {
 
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   ahead: ["client", "session"],
+  compacted: ["client", "session", "outcome"],
   undo: ["client", "session"],
   observe: ["client", "session"],
   learn: ["session", "cwd", "typed"],

@@ -2,6 +2,7 @@
 export { answer, answerHook } from "./answer.ts"
 export { answerCarry, type CarryAnswer, type CarryRequest } from "./carry-request.ts"
 export { CLIENTS, type Client, MODES, type Mode } from "./clients.ts"
+export { type CompactedRequest, type HandedCompaction, handedCompactions } from "./compactions.ts"
 export {
   isInstalled,
   type Order,

@@ -15,6 +15,7 @@ import { CLIENT_NAMES, type ClientName } from "../wrap/client-names.ts"
 import { type Check, ok, problem } from "./check.ts"
 import { checkBaseUrl, checkTools, versionOf } from "./client.ts"
 import { checkDisk, checkNode, checkPort, checkSandbox } from "./machine.ts"
+import { checkPlugin } from "./plugin.ts"
 import { checkCache, checkUpstream } from "./server.ts"
 import { checkStore } from "./store.ts"
 
@@ -39,6 +40,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
     ...clients,
     baseUrl,
     ...(client === undefined || client === "claude" ? [await checkTools(inForce, place)] : []),
+    ...(client === undefined || client === "claude" ? await checkPlugin(env) : []),
     server,
     ...(server.state === "ok" ? [await checkCache({ upstream, env, isAllowed })] : []),
     await checkPort(values.port),

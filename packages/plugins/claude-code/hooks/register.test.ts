@@ -83,3 +83,17 @@ test("a program that fails leaves its own compaction in place", { options: { mod
   program(on, new Error("no such program"))
   expect(await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)).toEqual(OWN)
 })
+
+test("each fall-back is said and noted", { options: { mode: "replace" } }, async ($, on) => {
+  const asked: string[] = []
+  const logged: string[] = []
+  program(on, new Error("no answer within 10 s"), asked)
+  on("ui.log", async (_$, e) => {
+    logged.push(JSON.stringify(e))
+    return { value: undefined }
+  })
+  await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)
+  await $.session.compact({ trigger: "auto", messages: MESSAGES } as never)
+  expect(logged.filter((line) => line.includes("no answer within 10 s")).length).toBe(2)
+  expect(asked.filter((line) => line.includes("fell-back")).length).toBe(2)
+})

@@ -34,7 +34,11 @@ interface State {
   readonly prunes: boolean
   readonly program: readonly string[]
   hasComplained: boolean
+  /** How many compactions were Strata's, and how many were handed over. */
   compactions: number
+  handedOver: number
+  /** Calls of tools since the record was brought up to date. */
+  calls: number
   /** Turns since a compaction that is still watched. */
   turnsSince: number | undefined
   /** What the person typed and no one has looked at for memories. */
@@ -81,6 +85,8 @@ const SHOWN_NAMES = 5
 const SOON_MS = 100
 const TIMEOUT_MS = 10_000
 const PRUNED_ENOUGH = 0.6 // of the messages: where pruning leaves more, the next compaction would follow too soon
+const NOTE_TIMEOUT_MS = 60_000 // no one waits for it
+const CALLS_TO_RECORD = 40 // of tools, in a turn that may be long
 const SMALLER = 0.9 // a compaction that leaves more than this of the messages is not worth the lost cache
 
 export const register: Register = (on, options) => {
@@ -90,6 +96,8 @@ export const register: Register = (on, options) => {
     program: [String(options.command ?? "strata"), String(options.script ?? "--no-color")],
     hasComplained: false,
     compactions: 0,
+    handedOver: 0,
+    calls: 0,
     turnsSince: undefined,
     typed: [],
     shown: [],
@@ -120,7 +128,10 @@ export const register: Register = (on, options) => {
       return messages.length > 0 ? { messages } : { skip: "Nothing of this session is compacted." }
     }
     if (state.mode === "replace") {
-      if (e.trigger === "precompute") return { skip: "Strata needs no time for a compaction." }
+      if (e.trigger === "precompute") {
+        await recordAhead($, state)
+        return { skip: "Strata needs no time for a compaction." }
+      }
       const ours = (state.prunes ? await pruned($, state, e) : undefined) ?? (await replaced($, state, e))
       if (ours) return ours
     }
@@ -130,16 +141,23 @@ export const register: Register = (on, options) => {
       if (e.agentId === undefined) state.turnsSince = 0
       return own
     }
-    return (await recorded($, state, { ...e, own })) ?? own
+    return (await recorded($, state, { ...e, own, isNoted: state.mode === "replace" })) ?? own
   }).catch((_$, e, next) => next(e))
 
   on("turn.complete", async ($, e, next) => {
     const completed = await next(e)
     if (e.agentId !== undefined) return completed
     if (state.turnsSince !== undefined) await observed($, state)
+    if (state.mode !== "observe") await recordAhead($, state)
     if (state.typed.length >= PROMPTS_TO_LEARN_FROM) await learned($, state)
     return completed
   })
+
+  on("tool.call", async ($, e, next) => {
+    const called = await next(e)
+    if (state.mode !== "observe" && ++state.calls >= CALLS_TO_RECORD) void recordAhead($, state)
+    return called
+  }).catch((_$, e, next) => next(e))
 
   on("command.run", { command: "strata" }, async ($, e) => {
     if (e.args.trim() !== "undo")
@@ -242,18 +260,27 @@ const withTexts = (message: SessionMessage, texts: ReadonlyMap<string, string>):
     : {}),
 })
 
+/** Before a compaction: then the compaction itself has little to do, also on a busy machine. A failure shows at the compaction. */
+async function recordAhead($: Engine, state: State): Promise<void> {
+  state.calls = 0
+  await ask($, state, { ask: "ahead" }).catch(() => undefined)
+}
+
 /** What stands after a compaction without a model; `undefined` where Claude Code should do it itself. */
 async function replaced($: Engine, state: State, e: Compacting): Promise<SessionCompacted | undefined> {
   try {
     const { text, kept, tokens } = await ask<Carried>($, state, requestOf(e))
-    if (text === "" || tokens.after > tokens.before * SMALLER) return undefined
+    if (text === "" || tokens.after > tokens.before * SMALLER) {
+      $.ui.log("Strata left this compaction to Claude Code: there is too little to gain from its own.")
+      return note($, state, { outcome: "left" })
+    }
     $.ui.log(
       `Strata compacted without a model: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, ${kept.length} of ${e.messages.length} messages as they were. /strata undo takes it back.`,
     )
-    $.ui.status(`Strata: ${++state.compactions} compacted`)
+    note($, state, { outcome: "replaced" })
     return { messages: [said(text), ...kept.map((at) => withoutHandle(e.messages[at]!))] }
   } catch (error) {
-    return complain($, state, error)
+    return fellBack($, state, error)
   }
 }
 
@@ -261,7 +288,7 @@ async function replaced($: Engine, state: State, e: Compacting): Promise<Session
 async function recorded(
   $: Engine,
   state: State,
-  e: Compacting & { readonly own: SessionCompacted },
+  e: Compacting & { readonly own: SessionCompacted; readonly isNoted: boolean },
 ): Promise<SessionCompacted | undefined> {
   try {
     const { facts, tokens } = await ask<Carried>($, state, { ...requestOf(e), summary: "", keep: 0 })
@@ -269,28 +296,49 @@ async function recorded(
     $.ui.log(
       `Strata added a record of about ${rounded(tokens.facts)} tokens after the summary. /strata undo takes the compaction back.`,
     )
-    $.ui.status(`Strata: ${++state.compactions} compacted`)
+    if (!e.isNoted) note($, state, { outcome: "recorded" })
     const [summary, ...rest] = e.own.messages
     return { ...e.own, messages: [...(summary ? [summary] : []), said(facts), ...rest] }
   } catch (error) {
-    return complain($, state, error)
+    return e.isNoted ? undefined : fellBack($, state, error)
   }
 }
 
-async function ask<T>($: Engine, { program }: State, request: object): Promise<T> {
+async function ask<T>($: Engine, { program }: State, request: object, timeoutMs = TIMEOUT_MS): Promise<T> {
   const stdin = JSON.stringify({ client: "claude-code", session: await $.session.id(), ...request })
   const argv = [...program, "carry"]
-  const { exitCode, stdout, stderr } = await $.process.run(argv, { stdin, timeoutMs: TIMEOUT_MS })
+  const { exitCode, stdout, stderr } = await $.process.run(argv, { stdin, timeoutMs })
   if (exitCode !== 0) throw new Error(stderr.trim().split("\n").at(-1) ?? `exit code ${exitCode}`)
   return JSON.parse(stdout) as T
 }
+
+/** Said at every compaction: the person would not see it otherwise, and the summary is another one. */
+function fellBack($: Engine, state: State, error: unknown): undefined {
+  const why = reasonOf(error)
+  $.ui.log(`Strata could not help with this compaction, so Claude Code's own takes its place: ${why}`)
+  return note($, state, { outcome: "fell-back", why })
+}
+
+interface Noted {
+  readonly outcome: "replaced" | "recorded" | "left" | "fell-back"
+  readonly why?: string
+}
+
+/** For the status line and `strata doctor`. No one waits for it. */
+function note($: Engine, state: State, noted: Noted): undefined {
+  state.handedOver++
+  if (noted.outcome === "replaced" || noted.outcome === "recorded") state.compactions++
+  $.ui.status(`Strata: ${state.compactions} of ${state.handedOver} compacted`)
+  ask($, state, { ask: "compacted", ...noted }, NOTE_TIMEOUT_MS).catch(() => undefined)
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Once in a session: the reason stays the same. */
 function complain($: Engine, state: State, error: unknown, what = "help with a compaction"): undefined {
   if (state.hasComplained) return
   state.hasComplained = true
-  const why = error instanceof Error ? error.message : String(error)
-  $.ui.log(`Strata could not ${what}, so Claude Code goes on alone: ${why}`)
+  $.ui.log(`Strata could not ${what}, so Claude Code goes on alone: ${reasonOf(error)}`)
 }
 
 const requestOf = ({ messages, instructions, agentId }: Compacting) => ({

@@ -1,0 +1,21 @@
+/** Whether the plugin of Claude Code does its work, from what it noted about each compaction. */
+import { handedCompactions } from "@strata/plugins"
+import type { Call } from "../command.ts"
+import { type Check, ok, problem } from "./check.ts"
+
+const NAME = "plugin"
+
+/** No line where Claude Code never handed over a compaction. */
+export async function checkPlugin(env: Call["env"]): Promise<readonly Check[]> {
+  const all = await handedCompactions("claude-code", env)
+  const failed = all.filter(({ outcome }) => outcome === "fell-back")
+  if (all.length === 0) return []
+  const count = `${all.length} compaction${all.length === 1 ? "" : "s"} in Claude Code`
+  if (failed.length === 0) return [ok(NAME, `none of ${count} fell back to its own`)]
+  const reasons = Map.groupBy(failed, ({ why }) => why ?? "it did not say why")
+  const listed = [...reasons].map(([why, each]) => (each.length === 1 ? why : `${why} (${each.length} times)`))
+  const newest = failed.at(-1)!.at.slice(0, 16).replace("T", " ")
+  return [
+    problem(NAME, `${failed.length} of ${count} fell back to its own, the newest on ${newest}: ${listed.join("; ")}`),
+  ]
+}
