@@ -1,6 +1,6 @@
 /**
  * Converts attachments of Claude Code. A known kind becomes one of ours, or `foreign` with the text that the model was sent.
- * Unknown kinds and shapes are kept whole and counted as not understood.
+ * Unknown kinds and shapes are kept whole, with their text where they have one, and counted as not understood.
  */
 import type { Attachment, Listed, Todo } from "../../messages/attachments.ts"
 import { type Block, textOf, toBlocks } from "../../messages/blocks.ts"
@@ -29,7 +29,15 @@ export function attachmentFrom(data: Fields, line: Fields = {}): ReadAttachment 
   const rendered = kind === "prompt_snapshot" ? undefined : renderedText(line.rendered ?? data.rendered)
   if (rendered !== undefined) return { kind, attachment: foreign(data, rendered), understood: true }
   const understood = read !== undefined || SILENT_ATTACHMENTS.has(kind)
-  return { kind, attachment: read ?? foreign(data), understood }
+  return { kind, attachment: read ?? foreign(data, understood ? undefined : plainText(data)), understood }
+}
+
+/** Where kinds of today have their text. A kind that is not known yet is likely to have it there too. */
+const TEXT_FIELDS = ["content", "text", "message", "reminder", "notice"]
+
+function plainText(data: Fields): string | undefined {
+  const texts = TEXT_FIELDS.map((name) => textAt(data, name) ?? textsAt(data, name).join("\n"))
+  return texts.find((text) => text.trim() !== "")
 }
 
 /** The system prompt and the tools, where the program recorded them. Schemas are those of the API. */
@@ -137,12 +145,32 @@ const READERS: Readonly<Record<string, Reader>> = {
     content: textAt(data, "content") ?? "",
     audience: "person",
   }),
+  hook_blocking_error: (data) => ({
+    type: "hook_output",
+    hook: textAt(data, "hookName") ?? "unnamed",
+    content: textAt(fieldsAt(data, "blockingError"), "blockingError") ?? textAt(data, "blockingError") ?? "",
+    audience: "model",
+  }),
+  plan_mode: (data) => planMode(true, data),
+  plan_mode_exit: (data) => planMode(false, data),
+  directory: (data) => {
+    const [path, content] = [textAt(data, "path"), plainText(data)]
+    if (path === undefined || content === undefined) return undefined
+    return foreign(data, `The directory ${path} has:\n${content}`)
+  },
+  total_tokens_reminder: (data) => foreign(data, plainText(data)),
+  read_truncation_notice: (data) => foreign(data, plainText(data)),
   selected_lines_in_ide: (data) => {
     const [path, content] = [textAt(data, "filename"), textAt(data, "content")]
     const [fromLine, toLine] = [numberAt(data, "lineStart"), numberAt(data, "lineEnd")]
     if (path === undefined || content === undefined || fromLine === undefined || toLine === undefined) return undefined
     return { type: "editor_selection", path, fromLine, toLine, content }
   },
+}
+
+function planMode(active: boolean, data: Fields): Attachment {
+  const path = textAt(data, "planFilePath")
+  return { type: "plan_mode", active, ...(path === undefined ? {} : { path }) }
 }
 
 /** Only at these events does the output of a successful hook reach the model. */

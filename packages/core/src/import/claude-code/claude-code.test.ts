@@ -249,6 +249,35 @@ describe("JRN-6: attachments of Claude Code", () => {
       { type: "hook_system_message", hookName: "h", content: "a" },
       { type: "hook_output", hook: "h", content: "a", audience: "person" },
     ],
+    [
+      {
+        type: "hook_blocking_error",
+        hookName: "h",
+        hookEvent: "Stop",
+        blockingError: { blockingError: "no", command: "c" },
+      },
+      { type: "hook_output", hook: "h", content: "no", audience: "model" },
+    ],
+    [
+      { type: "plan_mode", reminderType: "full", planFilePath: "/plan.md", planExists: false },
+      { type: "plan_mode", active: true, path: "/plan.md" },
+    ],
+    [
+      { type: "plan_mode_exit", planFilePath: "/plan.md", planExists: true },
+      { type: "plan_mode", active: false, path: "/plan.md" },
+    ],
+    [
+      { type: "directory", path: "/src", displayPath: "src", content: "a.ts\nb.ts" },
+      { type: "foreign", text: "The directory /src has:\na.ts\nb.ts" },
+    ],
+    [
+      { type: "read_truncation_notice", content: "Only 2000 lines were read." },
+      { type: "foreign", text: "Only 2000 lines were read." },
+    ],
+    [
+      { type: "total_tokens_reminder", tokens: 14_984_855 },
+      { type: "foreign", kind: "total_tokens_reminder" },
+    ],
   ])("$type becomes one of ours", (data, expected) => {
     expect(attachmentFrom(data)).toMatchObject({ understood: true, attachment: expected })
   })
@@ -299,5 +328,11 @@ describe("JRN-6: attachments of Claude Code", () => {
       attachment: { type: "foreign", kind: "hologram", data: hologram },
     })
     expect(attachmentFrom({ type: "file", content: "?" }).understood).toBe(false)
+    const newer = { type: "next_reminder", content: ["The build", "is red."], level: 2 }
+    expect(attachmentFrom(newer)).toEqual({
+      kind: "next_reminder",
+      understood: false,
+      attachment: { type: "foreign", kind: "next_reminder", data: newer, text: "The build\nis red." },
+    })
   })
 })
