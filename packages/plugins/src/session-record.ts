@@ -185,7 +185,7 @@ async function keptRecord(place: SessionPlace): Promise<KeptRecord | undefined> 
     const kept = JSON.parse(await readFile(fileOf(place), "utf8")) as KeptRecord
     return kept.version === programVersion() ? kept : undefined
   } catch {
-    return undefined // there is none, or it cannot be read: it is made again
+    return undefined // missing or unreadable: it is made again
   }
 }
 
