@@ -168,14 +168,14 @@ function toolsPrint(draw: Draw): readonly Planted[] {
     {
       facts: [{ kind: "version", from: "result", needles: [version] }],
       exchanges: [
-        ran(draw, { command: `npm ls @${name}/codec`, output: `project@1.0.0\n└── @${name}/codec@${version}` }),
+        ran(draw, { command: `./versions.sh @${name}/codec`, output: `project@1.0.0\n└── @${name}/codec@${version}` }),
       ],
     },
     {
       facts: [{ kind: "failing test", from: "result", needles: [failing] }],
       exchanges: [
         ran(draw, {
-          command: "npm test",
+          command: "make test",
           output: within(draw, [`FAIL test/gate/drain.test.ts > ${failing}`]),
           isError: true,
         }),
@@ -296,7 +296,7 @@ function fillerExchange(draw: Draw): Exchange {
   const output = Array.from({ length: FILLER_LINES }, () => fillerLine(draw, style)).join("\n")
   const file_path = `/work/src/${draw.of(GREEK)}/part-${draw.digits(3)}.ts`
   const made =
-    style === "tests" ? { name: "Bash", input: { command: "npm test" } } : { name: "Read", input: { file_path } }
+    style === "tests" ? { name: "Bash", input: { command: "make test" } } : { name: "Read", input: { file_path } }
   return {
     ...asks(
       draw.of(["Go on.", "Next one.", "And the next part.", "Please continue with the list."]),
