@@ -9,6 +9,7 @@ const HOOKS_LIMIT = 10_000 // tokens of all that hooks say after a boundary: twi
 const SKILLS_SHARE = 1 / 3 // of the room for files and skills: the ratio of their limits
 const LEAST_SUMMARY = 1_500 // tokens: nine sections need about as many in any window
 const SUMMARY_SHARE = 1 / 8 // of the threshold, where even that is much
+const FACTS_SHARE = 0.06 // of the threshold for the record, where its part of the window would be less
 const NEWEST_SHARE = 0.1 // of the conversation: a short one is still worth compacting
 const RESULT_SHARE = 1 / 2 // characters of a long result for each token of the budget: an eighth of it, so that several rounds fit
 const LEAST_RESULT = 400 // characters of a long result that stay in any case
@@ -55,7 +56,10 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
     extract: part(figures["cleared-extract-limit"]),
     target: Math.floor((autoCompact * figures["compact-to"]) / 100),
     restored: Math.floor((autoCompact * figures["restore-share"]) / 100),
-    facts: part(figures["record-limit"]),
+    facts: Math.max(
+      part(figures["record-limit"]),
+      Math.floor(Math.min(figures["record-limit"], autoCompact * FACTS_SHARE)),
+    ),
     restore: { ...mapValues(restore, part), files: restore.files },
     hooks: part(HOOKS_LIMIT),
     failures: figures["compact-failures"],

@@ -49,12 +49,16 @@ export interface WordPlace {
 
 const NONE: readonly ExactName[] = []
 const ORDINARY = WORD.lower | WORD.otherLetter
+const LIBRARY = /^lib(?!er|rar|yan?$)[a-z]{3,}$/
 const DOT = 0x2e
 const UNIT_AFTER = 12 // characters after a number in which its unit begins and ends
 
 export function classify({ text, at, end, lineStart, lineEnd, features }: WordPlace): readonly ExactName[] {
-  if ((features & ~ORDINARY) === 0)
-    return isEmptyCall(text, end) && end - at >= 4 ? [{ name: text.slice(at, end), kind: "identifier" }] : NONE
+  if ((features & ~ORDINARY) === 0) {
+    const isName =
+      end - at >= 4 && (isEmptyCall(text, end) || (text.startsWith("lib", at) && LIBRARY.test(text.slice(at, end))))
+    return isName ? [{ name: text.slice(at, end), kind: "identifier" }] : NONE
+  }
   const raw = text.slice(at, end)
   if (features & WORD.cjk) return ofMixedScripts(raw)
   const isFirst = at === lineStart
@@ -246,6 +250,7 @@ function dotted(given: string): readonly ExactName[] {
 /** Names from paths: the last parts, so that a path is recognisable and short. */
 const LONGEST_PART = 80 // characters
 const SHORT_PATH = 24 // characters; it stays whole
+const SHORT_ABSOLUTE = 48 // the same where it says where it is from the root on
 const FILE = /^[^.\s][^\s]*\.[a-z][a-z\d]{0,7}$|^\.[a-z][\w.-]*$|^[A-Z][a-z]+file$/i
 const EXTENSIONS = new Set(
   (
@@ -285,7 +290,7 @@ function pathNames(word: string): readonly ExactName[] {
   const isPath = isRooted || parts.length > 2 || FILE.test(last) || /[\d_]|[a-z][A-Z]/.test(word)
   if (!isPath || (parts.length <= 3 && !isRooted && parts.every((part) => NATURAL.test(part) && part.length < 3)))
     return []
-  const isShort = word.length <= SHORT_PATH && !isRelative
+  const isShort = word.length <= (/^[~/]/.test(word) ? SHORT_ABSOLUTE : SHORT_PATH) && !isRelative
   return [{ name: isShort ? word : parts.slice(-2).join(separator), kind: "path" }]
 }
 

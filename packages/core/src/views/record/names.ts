@@ -107,11 +107,31 @@ function forget(state: Names): void {
     const held = state[place]
     if (held.size <= MOST[place]) continue
     let excess = held.size - Math.floor(MOST[place] * (1 - FORGOTTEN))
+    const shapes = shapesOf(held.keys())
+    const isListed = (name: string) => shapes.get(shapeOf(name))! >= LISTED
     const oldest = [...held.keys()].slice(0, Math.ceil(held.size / 2))
-    const leastUsedFirst = [
-      ...oldest.filter((name) => held.get(name)!.uses === 1),
+    const once = oldest.filter((name) => held.get(name)!.uses === 1)
+    const leastFirst = [
+      ...once.filter(isListed),
+      ...once.filter((name) => !isListed(name)),
       ...oldest.filter((name) => held.get(name)!.uses > 1),
     ]
-    for (const name of leastUsedFirst) if (excess-- > 0) held.delete(name)
+    for (const name of leastFirst) if (excess-- > 0) held.delete(name)
   }
+}
+
+const LISTED = 20 // names of one shape: they are parts of listings, and say less than one that has a shape of its own
+
+/** `alpha_8749` and `beta_12` have one shape. */
+export const shapeOf = (name: string): string =>
+  name
+    .replace(/\p{Lu}+/gu, "A")
+    .replace(/[\p{Ll}\p{Lo}]+/gu, "a")
+    .replace(/\d+/g, "0")
+
+/** How many names have each shape. */
+export function shapesOf(names: Iterable<string>): ReadonlyMap<string, number> {
+  const shapes = new Map<string, number>()
+  for (const name of names) shapes.set(shapeOf(name), (shapes.get(shapeOf(name)) ?? 0) + 1)
+  return shapes
 }

@@ -184,7 +184,7 @@ const withoutValues = remembering((sentence): ValuesOut => {
   let rest = sentence.replace(LABEL, "").replace(LEAD_IN, "")
   for (const [kind, pattern] of VALUE_KINDS)
     rest = rest.replace(pattern, (text: string, ...more: unknown[]) => {
-      values.push({ kind, text, at: Number(more.find((each) => typeof each === "number")) })
+      values.push({ kind, text: text.trim(), at: Number(more.find((each) => typeof each === "number")) })
       return " ".repeat(text.length)
     })
   return { values: values.sort((a, b) => a.at - b.at), words: contentWords(rest) }

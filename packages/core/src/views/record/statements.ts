@@ -8,6 +8,7 @@ import { dropSecrets } from "../../base/secrets/find-secrets.ts"
 import { type Entry, isMessage } from "../../journal/entries.ts"
 import { isText, isToolUse } from "../../messages/blocks.ts"
 import { exactNamesIn } from "../../messages/exact-names.ts"
+import { inline } from "../../messages/inline.ts"
 import { contentOf, isHuman, spokenText, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { proseSentences, type SentenceKind } from "./prose.ts"
@@ -93,7 +94,8 @@ const saidByAssistant = remembering((text): readonly Found[] =>
     const exact = hasExact(sentence) ? EXACT : 0
     if (kind !== undefined && KEPT_KINDS.has(kind))
       return [{ text: sentence, by: "assistant", kind: kind as Statement["kind"], weight: weight + exact }]
-    return exact > 0 ? [{ text: sentence, by: "assistant", kind: "value", weight: 1 }] : []
+    const isChange = valueStatedIn(sentence)?.old !== undefined
+    return exact > 0 || isChange ? [{ text: sentence, by: "assistant", kind: "value", weight: 1 }] : []
   }),
 )
 
@@ -128,4 +130,12 @@ function forget({ current, replaced }: Statements): void {
   if (current.size <= MAX_CURRENT) return
   const leastFirst = [...current].sort(([, a], [, b]) => a.weight - b.weight).slice(0, MAX_CURRENT * FORGOTTEN)
   for (const [text] of leastFirst) current.delete(text)
+}
+
+/** A text in which each sentence that was replaced says so, with what counts now. */
+export function markReplaced(text: string, { replaced }: Pick<Statements, "replaced">): string {
+  let marked = text
+  for (const [old, { by }] of replaced)
+    if (marked.includes(old)) marked = marked.replaceAll(old, () => `${old} [replaced since: ${inline(by)}]`)
+  return marked
 }

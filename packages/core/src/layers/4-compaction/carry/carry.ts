@@ -12,6 +12,7 @@ import { isSentToModel, type Message, spokenText } from "../../../messages/messa
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
 import { findModel } from "../../../tokens/models.ts"
+import { markReplaced } from "../../../views/record/statements.ts"
 import { type Cut, cutAll } from "../cut.ts"
 import { factSteps } from "../restore/facts.ts"
 import { withinBudget } from "../summarise/budget.ts"
@@ -151,7 +152,8 @@ export async function carry<M extends CarryMessage>(
   })
   if (!cut.summarised.some(({ type }) => type === "assistant")) return asGiven()
   const estimate = (text: string) => estimator.text(text)
-  const written = await writtenSummary({ cut, given, estimate, budget }, options)
+  const told = await writtenSummary({ cut, given, estimate, budget }, options)
+  const written = told === undefined ? undefined : markReplaced(told, record.views.statements)
   const composed = await composedWithin({ record, cuts: [cut, cutFor(0)], written, budget, estimate, sum }, options)
   if (composed.tokens >= before) return asGiven()
   const held = new Set(composed.cut.kept)

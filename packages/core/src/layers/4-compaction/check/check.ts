@@ -12,6 +12,7 @@ import { textOf } from "../../../messages/blocks.ts"
 import { inlineUpTo } from "../../../messages/inline.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import { tokenCounts } from "../../../tokens/price.ts"
+import { markReplaced } from "../../../views/record/statements.ts"
 import type { RouteName } from "../../compaction-order.ts"
 import { carriedFacts } from "../restore/carried.ts"
 import type { Situation } from "../situation.ts"
@@ -168,7 +169,7 @@ async function checked(situation: Situation, source: Source, summary: Summary): 
     ...rest,
     // one that was cut to its budget says something else
     ...(signed?.says === text ? { signed: { ...signed, notes: better.notes } } : {}),
-    text: better.text,
+    text: markReplaced(better.text, views.statements),
     audit: {
       ...found.figures,
       struck: better.struck.slice(0, MOST_LISTED).map(listedClaim),

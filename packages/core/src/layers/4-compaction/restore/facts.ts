@@ -79,11 +79,14 @@ export function* factSteps(
   const rulesAlone = renderRules({ words, statements, inView: new Set([...kept, ...openTask(words)]) })
   const task = renderMessages({ words, statements, limit: 0, estimate, kept }).text
   const fixed = [language, rulesAlone, request, todos, task].reduce((sum, text) => sum + estimate(text), 0)
+  const outdated = outdatedValues(statements)
   const shares = isAlone ? ALONE : AFTER_SUMMARY
   const room = new Room(budget - Math.min(fixed, budget * MAX_FIXED), estimate)
   yield
   const plan = room.take(shares.plan, (limit) => renderPlan(frontier.plan, { limit, estimate }))
-  const files = room.take(shares.files, (limit) => renderFiles({ artifacts, limit, reads: limit * READS, estimate }))
+  const files = room.take(shares.files, (limit) =>
+    renderFiles({ artifacts, limit, reads: limit * READS, outdated, estimate }),
+  )
   yield
   const failures = room.take(shares.failures, (limit) => renderFailures({ artifacts, limit, estimate }))
   const tests = room.take(shares.tests, (limit) => renderTests({ artifacts, limit, estimate }))
@@ -117,7 +120,6 @@ export function* factSteps(
   yield
   const shown = [language, rules, messages, request, todos, plan, sentences, files, failures, tests, found]
   const forNames = Math.min(room.left, budget * MAX_NAMES)
-  const outdated = outdatedValues(statements)
   const listed = yield* nameSteps({ names, limit: forNames, estimate, kept, shown: [summary, ...shown], outdated })
   return joined([...shown, listed]).toWellFormed() // half a surrogate pair would spoil the whole request
 }
@@ -148,12 +150,11 @@ class Room {
   }
 }
 
-/** Values of sentences that were replaced, unless a current one has them. */
+/** Values that were replaced, unless a current sentence still has them. */
 function outdatedValues({ current, replaced }: Statements): ReadonlySet<string> {
-  const now = [...current.keys()]
-  return new Set(
-    [...replaced.values()].map(({ value }) => value).filter((old) => !now.some((text) => text.includes(old))),
-  )
+  const now = [...current]
+  const old = [...replaced.values()].map(({ value }) => value).concat(now.flatMap(([, { was }]) => was ?? []))
+  return new Set(old.filter((value) => !now.some(([text, { was }]) => was !== value && text.includes(value))))
 }
 
 const joined = (sections: readonly string[]): string => sections.filter((section) => section !== "").join("\n\n")

@@ -10,7 +10,7 @@ import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { inline } from "../../../messages/inline.ts"
 import type { Uuid } from "../../../messages/messages.ts"
-import type { Names, NameUse } from "../../../views/record/names.ts"
+import { type Names, type NameUse, shapeOf, shapesOf } from "../../../views/record/names.ts"
 import type { Estimate } from "../cut-text.ts"
 
 export interface NamesToRender {
@@ -36,7 +36,8 @@ const UNGUESSABLE = 2 // how much more a hash, a version, an address, an error c
 const SMALL_NUMBER = 4 // how much less a number of three digits counts: line numbers and times would fill the list
 const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
 const QUOTA = 4 // names of one result that count in full; each further one counts less, so that no file crowds out another
-const SEEN_SHARE = 0.1 // of the limit, for names that are only in results
+const SEEN_SHARE = 0.1 // of the limit, for names that are only in results, whatever else there is
+const MAX_SEEN = 0.35 // of the limit, where the others leave room
 
 const NAMES_PER_STEP = 200 // less than a millisecond
 
@@ -51,17 +52,13 @@ export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NON
     yield
   }
   const held = new Set([...kept].map((uuid) => handleOf(uuid)))
-  const leftOut = new Map<string, number>()
   const take = (ranked: readonly RankedName[], limited: number): ReadonlySet<string> => {
     const taken = new Set<string>()
     let room = limited
     for (const { name, use } of ranked) {
       if ((use.by !== "result" && held.has(use.at)) || listed.has(name) || outdated.has(name)) continue
       const tokens = estimate(` ${writtenName(name)}`)
-      if (tokens > room) {
-        leftOut.set(use.at, (leftOut.get(use.at) ?? 0) + 1)
-        continue
-      }
+      if (tokens > room) continue
       room -= tokens
       taken.add(name)
       listed.add(name)
@@ -72,10 +69,13 @@ export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NON
   const typed = yield* ranked(names.typed, { estimate })
   const seen = yield* ranked(names.seen, { estimate, hasQuota: true })
   const room = limit - estimate([HEAD, fenced("said: \ntyped: \nin results: ")].join("\n")) - LEFT_OUT
-  const found = take(seen.toSorted(likeliestFirst), room * SEEN_SHARE)
+  const likeliest = seen.toSorted(likeliestFirst)
+  const found = take(likeliest, room * SEEN_SHARE)
   yield
-  const roomOfSeen = [...found].reduce((sum, name) => sum + estimate(` ${writtenName(name)}`), 0)
-  const used = take([...said, ...typed].sort(likeliestFirst), room - roomOfSeen)
+  const sizeOf = (some: Iterable<string>) => [...some].reduce((sum, name) => sum + estimate(` ${writtenName(name)}`), 0)
+  const used = take([...said, ...typed].sort(likeliestFirst), room - sizeOf(found))
+  yield
+  const more = take(likeliest, Math.min(room - sizeOf(found) - sizeOf(used), room * MAX_SEEN - sizeOf(found)))
   yield
   const lines = [
     lineOf("said", [...names.said.keys()].reverse(), used),
@@ -84,21 +84,22 @@ export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NON
       typed.toSorted(likeliestFirst).map(({ name }) => name),
       used,
     ),
-    lineOf("in results", [...found], found),
+    lineOf("in results", [...found, ...more], new Set([...found, ...more])),
   ].filter((line) => line !== "")
   if (lines.length === 0) return ""
+  const leftOut = [...said, ...typed, ...seen].filter(({ name }) => !listed.has(name) && !outdated.has(name))
   return [HEAD, fenced(lines.join("\n")), ...leftOutLine(leftOut)].join("\n")
 }
 
 const NONE: ReadonlySet<string> = new Set()
 
 /** How many are missing, and where most of them are. */
-function leftOutLine(leftOut: ReadonlyMap<string, number>): readonly string[] {
-  const total = [...leftOut.values()].reduce((sum, count) => sum + count, 0)
-  if (total === 0) return []
-  const [where, most] = [...leftOut].reduce((a, b) => (b[1] > a[1] ? b : a))
+function leftOutLine(leftOut: readonly RankedName[]): readonly string[] {
+  if (leftOut.length === 0) return []
+  const places = [...Map.groupBy(leftOut, ({ use }) => use.at)].map(([at, { length }]) => ({ at, length }))
+  const { at, length } = places.reduce((a, b) => (b.length > a.length ? b : a))
   return [
-    `[${total} more are not listed, ${most} of them in message ${where}. Search for a word that was near the name.]`,
+    `[${leftOut.length} more are not listed, ${length} of them in message ${at}. Search for a word that was near the name.]`,
   ]
 }
 
@@ -151,8 +152,7 @@ function* ranked(
  * counts less too: the rarer its shape, the more it says.
  */
 function* withQuotas(found: readonly RankedName[]): Steps<readonly RankedName[]> {
-  const shapes = new Map<string, number>()
-  for (const { name } of found) shapes.set(shapeOf(name), (shapes.get(shapeOf(name)) ?? 0) + 1)
+  const shapes = shapesOf(found.map(({ name }) => name))
   yield
   const lowered: RankedName[] = []
   for (const same of Map.groupBy(found, ({ use }) => use.at).values()) {
@@ -163,13 +163,6 @@ function* withQuotas(found: readonly RankedName[]): Steps<readonly RankedName[]>
   }
   return lowered
 }
-
-/** `alpha_8749` and `beta_12` have one shape. */
-const shapeOf = (name: string): string =>
-  name
-    .replace(/\p{Lu}+/gu, "A")
-    .replace(/[\p{Ll}\p{Lo}]+/gu, "a")
-    .replace(/\d+/g, "0")
 
 const SMALL = /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i
 /** Hashes, addresses, versions, tickets, error codes, absolute paths, amounts with a unit, and numbers of four digits. */

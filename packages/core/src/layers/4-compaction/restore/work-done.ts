@@ -29,16 +29,20 @@ const FILE_HEADINGS: readonly (readonly [FileFate, string])[] = [
   ["read", "Read and not changed:"],
 ]
 
-/** `reads`: tokens of files that were only read. The others are all named as far as the limit allows. */
+/** `reads`: tokens of files that were only read. `outdated`: values that were replaced; a file that was read under such a path has moved. */
 export function renderFiles({
   artifacts: { files },
   limit,
   reads,
+  outdated = [],
   estimate,
-}: WorkToRender & { readonly reads: number }): string {
+}: WorkToRender & { readonly reads: number; readonly outdated?: Iterable<string> }): string {
+  const gone = [...outdated].filter((value) => value.includes("/"))
   let room = limit
   const lists = FILE_HEADINGS.flatMap(([fate, heading]) => {
-    const paths = [...files].filter(([, facts]) => fateOf(facts) === fate).map(([path]) => `- ${inline(path)}`)
+    const paths = [...files]
+      .filter(([path, facts]) => fateOf(facts) === fate && !(fate === "read" && gone.some((old) => path.endsWith(old))))
+      .map(([path]) => `- ${inline(path)}`)
     if (paths.length === 0) return []
     const lines = newestLines(paths, { limit: fate === "read" ? Math.min(room, reads) : room, estimate })
     room = Math.max(0, room - estimate([heading, ...lines].join("\n")))

@@ -8,6 +8,7 @@ import { contentOf, isRequest, type Message } from "../../../messages/messages.t
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
 import type { ReadMessage } from "../../../model/offline/read-message.ts"
 import type { LayerContext } from "../../layer.ts"
+import { factSteps } from "../restore/facts.ts"
 import type { Route } from "./route.ts"
 
 const MOST_OF_THRESHOLD = 0.15 // a summary that is right for a large window would fill a small one
@@ -23,7 +24,12 @@ export function offline(): Route {
       const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MOST_OF_THRESHOLD))
       const messages = await readable(cut.summarised, context)
       const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
-      const text = await inSlices(summariseAbout(messages, { wanted: order.instructions ?? "", budget }))
+      const kept = new Set(cut.kept.map(({ uuid }) => uuid))
+      const facts = context.flags.on["compact-facts"]
+        ? await inSlices(factSteps(context.views, { estimate: budget.tokensOf, kept }))
+        : ""
+      const shown = [facts, ...context.views.statements.replaced.keys()].join("\n")
+      const text = await inSlices(summariseAbout(messages, { wanted: order.instructions ?? "", budget, shown }))
       onProgress(text.length)
       return { kind: "summary", text: `Summary:\n${text}`, cut, isQuoted: true, responses: [] }
     },
