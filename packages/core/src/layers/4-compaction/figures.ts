@@ -68,7 +68,7 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
 }
 
 const PLANNED_ROOM = 16_000 // tokens besides the prompt: what is left is read again with every request
-const PLANNED_RESTORED = 6_000 // the same with files that are shown again: more of them costs more than reading them once they are needed
+const PLANNED_RESTORED = 13_000 // the same with files that are shown again: summary, record and newest exchanges leave about 3,000 for them
 const PLANNED_NEWEST = 4_000 // tokens of the newest exchanges: they are used again soonest (`npm run lab`)
 
 /** A compaction that is to save money comes early and often. It restores less, and keeps more of what is used again soon. */

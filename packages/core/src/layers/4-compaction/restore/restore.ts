@@ -134,6 +134,7 @@ async function restoreFiles(input: FilesInput) {
     directories: input.excluded.directories,
   })
   const waiting = [...candidates({ reads, wholeCalls: inView, excluded })]
+  const expected = Math.min(limits.files, waiting.length)
   const restored: RestoredFile[] = []
   let failed = 0
   let room = limits.allFiles
@@ -145,7 +146,8 @@ async function restoreFiles(input: FilesInput) {
       if (file === undefined) failed++
       if (file === undefined) continue
       const { estimate, now } = input
-      const page = pageOf({ candidate, file, limit: Math.min(limits.file, room), estimate, now })
+      const share = room / (expected - restored.length) // so that the first does not take what the others need
+      const page = pageOf({ candidate, file, limit: Math.min(limits.file, share), estimate, now })
       if (page.tokens > room) continue
       room -= page.tokens
       restored.push(page)
