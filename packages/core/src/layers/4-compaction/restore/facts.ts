@@ -46,15 +46,16 @@ interface Shares {
 }
 /** A summary says what it meant, so names take most: of all lists, they are used again most (`npm run compaction-marks`). */
 const AFTER_SUMMARY: Shares = {
-  ...{ plan: 0.05, files: 0.1, failures: 0.04, tests: 0.04, messages: 0.12, statements: 0.08, results: 0.02 },
+  ...{ plan: 0.05, files: 0.13, failures: 0.03, tests: 0.03, messages: 0.1, statements: 0.06, results: 0.02 },
 }
 /** Without one, the sentences have to say it. */
 const ALONE: Shares = {
   ...{ plan: 0.05, files: 0.06, failures: 0.04, tests: 0.03, messages: 0.3, statements: 0.25, results: 0.02 },
 }
-const READS = 0.2 // of the files, for those that were only read
+const CHANGED_FILES = 0.3 // of the budget, however little the rest leaves: files that were changed are all named where possible
+const READS = 0.1 // of the files, for those that were only read
 const MAX_FIXED = 0.4 // of the budget that rules, task and todos take from the others; what they need beyond that comes on top
-const MAX_STATEMENTS = 1.5 // times their share, however much is left
+const MAX_STATEMENTS = 3 // times their share, however much is left
 const MAX_NAMES = 0.6
 const SHORT_RECORD = 800 // tokens: with fewer, headings and handles would take most of them
 const MOST_TODO_CHARACTERS = 500
@@ -85,7 +86,13 @@ export function* factSteps(
   yield
   const plan = room.take(shares.plan, (limit) => renderPlan(frontier.plan, { limit, estimate }))
   const files = room.take(shares.files, (limit) =>
-    renderFiles({ artifacts, limit, reads: limit * READS, outdated, estimate }),
+    renderFiles({
+      artifacts,
+      limit: Math.max(limit, budget * CHANGED_FILES),
+      reads: limit * READS,
+      outdated,
+      estimate,
+    }),
   )
   yield
   const failures = room.take(shares.failures, (limit) => renderFailures({ artifacts, limit, estimate }))

@@ -37,7 +37,7 @@ const SMALL_NUMBER = 4 // how much less a number of three digits counts: line nu
 const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
 const QUOTA = 4 // names of one result that count in full; each further one counts less, so that no file crowds out another
 const SEEN_SHARE = 0.1 // of the limit, for names that are only in results, whatever else there is
-const MAX_SEEN = 0.35 // of the limit, where the others leave room
+const MAX_SEEN = 0.15 // of the limit, where the others leave room
 
 const NAMES_PER_STEP = 200 // less than a millisecond
 

@@ -5,6 +5,7 @@
 import { inline } from "../../../messages/inline.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import { sentenceParts } from "../../../views/record/sentences.ts"
+import { standingRules } from "../../../views/record/standing-rules.ts"
 import type { Estimate } from "../cut-text.ts"
 import type { Recorded } from "./facts.ts"
 import { openTask } from "./users-words.ts"
@@ -25,7 +26,7 @@ interface Line {
 }
 
 const SHORT_MESSAGE = 160 // characters: it stays in one piece
-const TASK = 100 // more than anything else
+const NEEDED = 100 // rules and the newest request: more than anything else
 const TASK_LENGTH = 400 // characters of the open task that always stay
 const RECENCY = 0.5
 const BY_ASSISTANT = 0.5 // of the weight of a statement
@@ -42,7 +43,7 @@ export function shortRecord(views: Recorded, { estimate, budget, kept, summary }
   let room = budget - estimate("The user said:\nThe assistant said:\n")
   for (const line of ranked) {
     const tokens = estimate(`${inline(line.text)}\n`)
-    if (tokens > room && line.score < TASK) continue
+    if (tokens > room && line.score < NEEDED) continue
     room -= tokens
     taken.push(line)
   }
@@ -56,6 +57,8 @@ export function shortRecord(views: Recorded, { estimate, budget, kept, summary }
 function linesOfUser({ words, statements }: Recorded, kept: ReadonlySet<Uuid>): readonly Line[] {
   const task = openTask(words)
   const count = words.messages.length
+  const newest = words.messages.at(-1)?.uuid
+  const isNeeded = (piece: string, uuid: Uuid) => uuid === newest || standingRules(piece).length > 0
   return words.messages.flatMap(({ uuid, text }, at): readonly Line[] => {
     if (kept.has(uuid)) return []
     const isTask = task.has(uuid)
@@ -65,7 +68,7 @@ function linesOfUser({ words, statements }: Recorded, kept: ReadonlySet<Uuid>): 
       .filter((piece) => piece !== "" && ![...statements.replaced.keys()].some((old) => piece.includes(old)))
       .map((piece) => ({
         ...{ text: piece, by: "user", at },
-        score: worthOf(piece) + (RECENCY * at) / count + (isTask && uuid === words.messages.at(-1)!.uuid ? TASK : 0),
+        score: worthOf(piece) + (RECENCY * at) / count + (isNeeded(piece, uuid) ? NEEDED : 0),
       }))
   })
 }

@@ -77,7 +77,7 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
   }
   const shown = own.flatMap((message) => forms.get(message) ?? [])
   const elided = own.filter((message) => !forms.has(message))
-  const left = elided.length === 0 ? [] : [`[${count(elided.length, "message")} left out: ${rangeOf(elided)}]`]
+  const left = elided.length === 0 ? [] : [`[${count(elided.length, "message")} left out here: ${rangeOf(elided)}]`]
   if (shown.length === 0) return { text: ["## What the user said", ...left].join("\n"), whole }
   return { text: [HEAD, ...left, ...joinedLines(shown)].join("\n"), whole }
 }
