@@ -46,8 +46,14 @@ function standsIn(view: string, [first = "", ...others]: readonly string[]): boo
   })
 }
 
-const isStale = (view: string, { was, needles }: MixedFact): boolean =>
-  view.split("\n").some((line) => placesOf(line, was!).length > 0 && !needles.every((needle) => line.includes(needle)))
+/** A list of deleted files says itself that they are gone. */
+function isStale(view: string, { was, needles }: MixedFact): boolean {
+  let isDeleted = false
+  return view.split("\n").some((line) => {
+    if (!line.startsWith("- ")) isDeleted = line === "Deleted:"
+    return !isDeleted && placesOf(line, was!).length > 0 && !needles.every((needle) => line.includes(needle))
+  })
+}
 
 /** Whole, not as a part of a longer name or number. */
 function placesOf(text: string, needle: string): readonly number[] {
