@@ -304,7 +304,7 @@ export const COMPACTION_FIGURES: Probes = {
     changed: 4,
   },
   "compact-to": { observe: async (settings) => (await talk(settings)).sent, turned: 10, usual: 29, changed: 13 },
-  "names-limit": {
+  "record-limit": {
     observe: byHand({ see: (_, sent) => sent.includes("## Exact names") }),
     turned: 0,
     usual: true,
