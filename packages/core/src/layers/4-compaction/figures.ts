@@ -86,6 +86,8 @@ export function plannedFigures(
   }
 }
 
+/** Tokens: a shorter summary says nothing, and the titles of its sections alone would exceed it. */
+export const SHORTEST_SUMMARY = 300
 const BUDGET_SHARES = { newest: 0.3, summary: 0.3, facts: 0.35 } // of all that may be left: the text around a summary gets the rest
 
 /** What is left has at most so many tokens. Files get what the rest does not need. */
@@ -94,17 +96,23 @@ export function figuresWithin(figures: CompactionFigures, budget: number, prompt
   return {
     ...figures,
     newest: { ...figures.newest, budget: most(figures.newest.budget, BUDGET_SHARES.newest) },
-    summary: most(figures.summary, BUDGET_SHARES.summary),
+    summary: Math.min(figures.summary, Math.max(SHORTEST_SUMMARY, Math.floor(budget * BUDGET_SHARES.summary))),
     facts: most(figures.facts, BUDGET_SHARES.facts),
     target: Math.min(figures.target, prompt + budget),
     restored: Math.min(figures.restored, prompt + budget),
   }
 }
 
-/** Fewer kept messages and a shorter record, as shares of what is usual. */
+/** Fewer kept messages and a shorter record, as shares of what is usual, and a summary of at most so many tokens. */
+export interface Reduced {
+  readonly kept: number
+  readonly record: number
+  readonly summary?: number
+}
+
 export function reducedFigures(
   figures: CompactionFigures,
-  { kept, record }: { readonly kept: number; readonly record: number },
+  { kept, record, summary = figures.summary }: Reduced,
 ): CompactionFigures {
   const part = (share: number) => (tokens: number) => Math.floor(tokens * share)
   return {
@@ -113,6 +121,7 @@ export function reducedFigures(
       budget: part(kept)(figures.newest.budget),
       result: Math.min(figures.newest.result, Math.max(LEAST_RESULT, part(kept)(figures.newest.result))),
     },
+    summary: Math.min(figures.summary, summary),
     facts: part(record)(figures.facts),
     restore: { ...mapValues(figures.restore, part(record)), files: figures.restore.files },
   }

@@ -7,7 +7,7 @@ import { grouped } from "../../base/grouped.ts"
 import { inSlices } from "../../base/in-slices.ts"
 import type { Refusal } from "../compaction-order.ts"
 import { appendixRoom } from "./check/check.ts"
-import { type CompactionFigures, reducedFigures } from "./figures.ts"
+import { type CompactionFigures, type Reduced, reducedFigures, SHORTEST_SUMMARY } from "./figures.ts"
 import { type Carried, carried, tokensIn } from "./restore/carried.ts"
 import {
   assess,
@@ -28,10 +28,11 @@ const STEPS = [
   { kept: 0, record: 0.4 },
   { kept: 0, record: 0.1 },
 ] as const
+/** The last one where a budget is given. The same for every budget, so that the least that a refusal names is enough. */
+const LEAST: Reduced = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
 
 const RESTORED_SHARE = 0.5 // of the conversation, with the summary and all that is kept: a compaction is to make room
 const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
-const LEAST_SUMMARY = 300 // tokens: a shorter text says nothing
 const AROUND_SUMMARY = 300 // tokens of the text around it
 
 /** What a compaction starts from, made to fit before anyone is asked. */
@@ -47,28 +48,32 @@ async function madeToFit(situation: Situation): Promise<Situation | Refusal> {
   const goals = goalsOf(situation)
   let least: Carried | undefined
   let fitting: Situation | undefined
-  for (const step of mayShortenRecord(situation) ? STEPS : STEPS.filter(({ record }) => record === 1)) {
+  for (const step of stepsFor(situation)) {
     const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
     const after = await carried({ situation: tried, cut: tried.cut, summary: largestSummary(tried) })
     if (after.tokens <= goals.wanted) return tried
     if (after.tokens <= goals.most) fitting = tried
     if (!least || after.tokens < least.tokens) least = after
   }
-  return fitting ?? (situation.order.budget === undefined ? noGain : overBudget)(situation, least!)
+  return fitting ?? (least!.tokens > goals.budget ? overBudget : noGain)(situation, least!)
+}
+
+function stepsFor(situation: Situation): readonly Reduced[] {
+  if (situation.order.budget !== undefined) return [...STEPS, LEAST]
+  return mayShortenRecord(situation) ? STEPS : STEPS.filter(({ record }) => record === 1)
 }
 
 /** By hand, while there is room, nothing is taken from the record: a few tokens fewer are not worth facts that go out of view. */
 const mayShortenRecord = ({ order, context, limits }: Situation): boolean =>
-  order.trigger === "auto" ||
-  order.target !== undefined ||
-  order.budget !== undefined ||
-  context.size.tokens >= limits.autoCompact
+  order.trigger === "auto" || order.target !== undefined || context.size.tokens >= limits.autoCompact
 
 interface Goals {
   /** The whole context afterwards, where that can be reached. */
   readonly wanted: number
   /** More is refused. */
   readonly most: number
+  /** What the order allows, with system prompt and tools. */
+  readonly budget: number
   /** With files that are shown again. */
   readonly restored: number
 }
@@ -85,7 +90,7 @@ function goalsOf({ context, figures, limits, order }: Situation): Goals {
   const most = Math.min(worthIt, budget, isByHand || isForced ? limits.blocking - 1 : roomy)
   return {
     wanted: isByHand ? most : Math.min(most, limits.autoCompact - 1),
-    most,
+    ...{ most, budget },
     restored: prompt + Math.floor(Math.max(0, size - prompt) * RESTORED_SHARE),
   }
 }
@@ -97,7 +102,7 @@ function withRoom(situation: Situation, figures: CompactionFigures, { wanted, re
     target: Math.min(figures.target, wanted),
     restored: Math.min(figures.restored, wanted, restored),
   })
-  const summary = Math.max(LEAST_SUMMARY, Math.floor(tokensIn(tried.cut.summarised, tried) * SUMMARY_SHARE))
+  const summary = Math.max(SHORTEST_SUMMARY, Math.floor(tokensIn(tried.cut.summarised, tried) * SUMMARY_SHARE))
   return { ...tried, figures: { ...tried.figures, summary: Math.min(figures.summary, summary) } }
 }
 
