@@ -190,12 +190,13 @@ test.runIf(isWhole)(
     expect(summary()).toContain("This summary is extractive")
     expect(summary()).toContain(String.raw`Asked for: \"Keep the staging ports, please.\". The conversation says:`)
     expect(summary()).toContain(String.raw`- \"The staging port is 9417.\"`)
-    expect(summary().indexOf("9417")).toBeLessThan(summary().indexOf("1. Primary Request"))
+    const firstSection = () => summary().indexOf(String.raw`\n1. `) // the record has the request, so it is another one
+    expect(firstSection()).toBeGreaterThan(summary().indexOf("9417"))
     await chat.add(`And now? ${"More to read. ".repeat(9_000)}`)
     await chat.record({ content: [{ type: "text", text: "Still running." }] })
     await chat.compact()
     expect(summary()).not.toContain("Asked for:")
-    expect(summary()).toContain("1. Primary Request")
+    expect(firstSection()).toBeGreaterThan(0)
     await chat.close()
   },
 )

@@ -36,6 +36,7 @@ import { SUMMARISER, summariser } from "../../summariser.ts"
 
 const WINDOW = 20_000_000 // larger than any recording: they are compacted by hand
 const CWD = "/nowhere"
+const RECORD = 100_000 // tokens: all files and commands fit; what is left out of a small record is counted (facts-properties.test.ts)
 
 describe(`L4-29 ${WHERE_THEY_ARE}, compacted twice`, needs("transcripts"), () => {
   test.each([...size([], [...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES]), ...OPENHANDS_FILES])(
@@ -94,7 +95,11 @@ async function compactTwice(name: string, at: number): Promise<readonly string[]
   })
   const chat = await openCompacting({
     ...{ store, id, cwd: CWD, window: WINDOW, summariser: summariser({ window: WINDOW }) },
-    settings: { models: { [SUMMARISER]: { window: WINDOW } }, switches: { "compact-audit": false } }, // of the summary, not of these facts
+    settings: {
+      models: { [SUMMARISER]: { window: WINDOW } },
+      switches: { "compact-audit": false }, // of the summary, not of these facts
+      figures: { "record-limit": RECORD },
+    },
   })
   await chat.compact()
   const first = await carriedFacts(chat)
