@@ -283,7 +283,7 @@ export const COMPACTION_FIGURES: Probes = {
     observe: async (settings) => (await talk(settings)).summary,
     turned: 100,
     usual: 8,
-    changed: 2,
+    changed: 1,
   },
   "audit-coverage": {
     observe: named,
@@ -303,7 +303,7 @@ export const COMPACTION_FIGURES: Probes = {
     usual: 21, // with the sentence that says what is left out
     changed: 4,
   },
-  "compact-to": { observe: async (settings) => (await talk(settings)).sent, turned: 10, usual: 29, changed: 13 },
+  "compact-to": { observe: async (settings) => (await talk(settings)).sent, turned: 10, usual: 19, changed: 11 },
   "record-limit": {
     observe: byHand({ see: (_, sent) => sent.includes("## Exact names") }),
     turned: 0,
@@ -317,7 +317,12 @@ export const COMPACTION_FIGURES: Probes = {
     usual: 20,
     changed: 4,
   },
-  "restore-limit": { observe: restoredFiles, turned: 6_000, usual: 5, changed: 2 },
+  "restore-limit": {
+    observe: restored(({ chat }) => thousands(JSON.stringify(attachments(chat, "file")).length)),
+    turned: 6_000,
+    usual: 101,
+    changed: 23, // all files share it
+  },
   "restore-share": { observe: restoredFiles, turned: 0, usual: 5, changed: 0 },
   "restore-skill-limit": {
     observe: cutSkills,
