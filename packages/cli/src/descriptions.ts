@@ -623,12 +623,13 @@ export const CARRY = describe({
   more: [
     `The request: {"messages": […]}, in the shape of the Messages API. With "client" (claude-code, pi or opencode) and "session"
 the messages may have that agent's own shape, and its transcript on disk is read too.`,
-    `Also "budget" and "keep" (tokens of the record and of the newest messages), "instructions", "summary" (one that is written
-already), "data": true for the record as data and for the state that the next request gives back as "before".`,
+    `Also "budget" (tokens of everything that is left), "keep" (tokens of the newest messages in it), "instructions", "summary" (one
+that is written already), "data": true for the record as data and for the state that the next request gives back as "before".`,
     `"mode": "prune" keeps every message: "pruned" then has a shorter text for each result that later work has overtaken.`,
     `"ask": "undo" gives back what was in view before the newest compaction of "session", and "ask": "observe" says which names
 the agent's own compaction lost.`,
-    `The answer: {"text", "facts", "kept", "tokens"}. The text takes the place of all messages but those at the places in "kept".`,
+    `The answer: {"text", "facts", "kept", "tokens"}. The text takes the place of all messages but those at the places in
+"kept". Where less than "budget" is not possible, "overBudget" says the least.`,
   ],
   options: {
     hook: { kind: "flag", about: "as a hook of Claude Code 2.1.286 and older: the record after its own summary" },

@@ -259,7 +259,12 @@ export type {
 } from "./layers/4-compaction/carry/carry.ts"
 export type { CarryMessage, PlainMessage } from "./layers/4-compaction/carry/given-messages.ts"
 export type { PrunedText } from "./layers/4-compaction/carry/prune.ts"
-export type { CarriedCommand, CarriedRecord, CarriedResult, CarriedStatement } from "./layers/4-compaction/carry/record.ts"
+export type {
+  CarriedCommand,
+  CarriedRecord,
+  CarriedResult,
+  CarriedStatement,
+} from "./layers/4-compaction/carry/record.ts"
 export { type OfferedMemory, offeredBy as memoriesOfferedIn } from "./layers/5-auto-memory/attach/shown.ts"
 export type { DreamEnd } from "./layers/6-dreaming/dream.ts"
 export type {

@@ -3,6 +3,7 @@
  * id of its session, the transcript on disk adds what its message type leaves out, and what earlier compactions took out of view.
  */
 import {
+  type Carried,
   type CarriedRecord,
   type CarriedState,
   type CarryMessage,
@@ -49,6 +50,8 @@ export interface CarryAnswer {
   /** In the mode "prune": the text in place of each result that was cut. All messages stay. */
   readonly pruned?: readonly PrunedText[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
+  /** The budget could not be kept. */
+  readonly overBudget?: Carried<CarryMessage>["overBudget"]
   /** The transcript that was read. */
   readonly transcript?: string
   readonly record?: CarriedRecord
@@ -84,6 +87,7 @@ export async function answerCarry(request: CarryRequest, env: Environment): Prom
     kept: [...new Set(inView.map(({ at }) => at).filter((at) => !cut.has(at)))],
     tokens: carried.tokens,
     ...(carried.pruned ? { pruned: carried.pruned } : {}),
+    ...(carried.overBudget ? { overBudget: carried.overBudget } : {}),
     ...(found === undefined ? {} : { transcript: found }),
     ...(data ? { record: carried.record, state: carried.state } : {}),
   }

@@ -60,3 +60,19 @@ describe("a session of opencode", () => {
     expect(record!.words.map(({ text }) => text).join()).not.toContain("Fridays")
   })
 })
+
+describe("a budget", () => {
+  const messages = [
+    { role: "user", content: `Always answer in British English. ${"Look at every module. ".repeat(80)}` },
+    { role: "assistant", content: "Done. ".repeat(600) },
+  ]
+
+  it("is kept, or the answer says the least that is possible (L4-36, BEY-16)", async () => {
+    const { tokens, overBudget } = await answerCarry({ messages, budget: 900 }, {})
+    expect(tokens.after).toBeLessThanOrEqual(900)
+    expect(overBudget).toBeUndefined()
+    const less = await answerCarry({ messages, budget: 20 }, {})
+    expect(less.overBudget).toMatchObject({ budget: 20, least: less.tokens.after })
+    expect(less.overBudget!.message).toContain("the budget is 20")
+  })
+})

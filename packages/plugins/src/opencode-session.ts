@@ -6,7 +6,6 @@ import type { CarryMessage } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
 import { openCode } from "@strata/core/transcripts"
 import type { ClientSession } from "./clients.ts"
-import { withoutRecord } from "./earlier-record.ts"
 
 interface SessionMessage {
   readonly info?: {
@@ -74,9 +73,9 @@ function messagesIn(message: SessionMessage): readonly CarryMessage[] {
 
 function read({ info, parts = [] }: SessionMessage, which: string): readonly CarryMessage[] {
   if (parts.length === 0) return []
-  return opencodeLines([{ info, parts: parts.map(withExitCode) }], `${which}${info?.id}`)
-    .filter((line) => !isBoundary(line))
-    .map(withoutRecord)
+  return opencodeLines([{ info, parts: parts.map(withExitCode) }], `${which}${info?.id}`).filter(
+    (line) => !isBoundary(line),
+  )
 }
 
 /** As the importer reads an export of the session. */

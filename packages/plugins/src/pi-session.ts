@@ -6,7 +6,6 @@ import type { CarryMessage } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
 import { pi } from "@strata/core/transcripts"
 import type { ClientSession } from "./clients.ts"
-import { withoutRecord } from "./earlier-record.ts"
 
 interface Entry {
   readonly type?: unknown
@@ -37,9 +36,7 @@ const isCompaction = ({ type }: Entry) => type === "compaction"
 const isSystemPrompt = ({ type, message }: Entry) => type === "message" && message?.role === "system"
 
 const messagesIn = (entry: Entry, session: string): readonly CarryMessage[] =>
-  piLines([entry], session)
-    .filter((line) => !isBoundary(line))
-    .map(withoutRecord)
+  piLines([entry], session).filter((line) => !isBoundary(line))
 
 /** As the importer reads the file of the session. */
 export function piLines(entries: readonly unknown[], session = NO_SESSION): readonly Message[] {

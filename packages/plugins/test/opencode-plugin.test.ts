@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
 import { type Input, Strata } from "../opencode/strata.ts"
-import { type Programs, programs } from "./strata-program.ts"
+import { FILLER, type Programs, programs } from "./strata-program.ts"
 
 interface SessionMessage {
   readonly info: {
@@ -13,13 +13,25 @@ interface SessionMessage {
     readonly role: string
     readonly [field: string]: unknown
   }
-  readonly parts: { type: string; text?: string; readonly [field: string]: unknown }[]
+  readonly parts: {
+    type: string
+    text?: string
+    readonly state?: { readonly output?: string }
+    readonly [field: string]: unknown
+  }[]
 }
 
 /** Two prompts, a compaction, one prompt, and another compaction. */
-const RECORDED = JSON.parse(
+const SHORT = JSON.parse(
   readFileSync(join(import.meta.dirname, "recorded", "opencode-1.18.18.json"), "utf8"),
 ) as readonly SessionMessage[]
+/** The same, with files of a usual size: of what is as short as the recording, a list without headings is left. */
+const RECORDED = SHORT.map(({ info, parts }) => ({
+  info,
+  parts: parts.map((part) =>
+    part.tool === "read" ? { ...part, state: { ...part.state, output: `${part.state?.output}\n${FILLER}` } } : part,
+  ),
+}))
 const SESSION = RECORDED[0]!.info.sessionID
 
 let at: Programs
@@ -29,14 +41,18 @@ beforeAll(() => {
 afterAll(() => at.remove())
 
 interface Settings {
+  readonly recorded?: readonly SessionMessage[]
   readonly mode?: string
   readonly program?: string
   readonly timeLimitMs?: number
 }
 
 /** What opencode does with a plugin: its hooks, a session, what it shows. `changed` is what a later version may do otherwise. */
-async function session(settings: Settings, changed: { readonly noTextHook?: boolean } = {}) {
-  const messages: SessionMessage[] = structuredClone(RECORDED.slice(0, 6))
+async function session(
+  { recorded = RECORDED, ...settings }: Settings,
+  changed: { readonly noTextHook?: boolean } = {},
+) {
+  const messages: SessionMessage[] = structuredClone(recorded.slice(0, 6))
   const shown: string[] = []
   const client = {
     session: {
@@ -117,6 +133,19 @@ describe("the plugin for opencode", () => {
     expect(await opencode.sent()).toEqual(opencode.messages)
     expect(opencode.shown).toEqual([expect.stringMatching(/^Strata: [\d,]+ tokens, written without a model/)])
   })
+
+  it.runIf(isWhole).each(["record", "replace"])(
+    "quotes no list of an earlier compaction: %s (L4-36, BEY-16)",
+    async (mode) => {
+      const opencode = await session({ mode, recorded: SHORT })
+      await opencode.compact()
+      opencode.add(...RECORDED.slice(8, 11))
+      const { summary } = await opencode.compact()
+      expect(summary).not.toMatch(/^The user said:$/m)
+      for (const said of ["Always answer in British English.", "run `make deploy`", "Ticket QX-7001 is next."])
+        expect(summary.split(said)).toHaveLength(2)
+    },
+  )
 
   it.runIf(isWhole).each(["record", "replace"])(
     "carries older generations on and quotes no earlier record: %s (BEY-16)",

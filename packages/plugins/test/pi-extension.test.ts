@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
 import strata, { type Pi } from "../pi/strata.ts"
-import { type Programs, programs } from "./strata-program.ts"
+import { FILLER, type Programs, programs } from "./strata-program.ts"
 
 interface Entry {
   readonly type: string
@@ -14,6 +14,7 @@ interface Entry {
   readonly message?: {
     readonly role: string
     readonly content: readonly { readonly type?: string; readonly text?: string }[]
+    readonly toolName?: string
   }
   readonly summary?: string
   readonly firstKeptEntryId?: string
@@ -28,6 +29,13 @@ const RECORDED = JSON.parse(readFileSync(join(import.meta.dirname, "recorded", "
   readonly preparation: { readonly firstKeptEntryId: string; readonly tokensBefore: number }
 }
 
+/** The same, with files of a usual size: of what is as short as the recording, a list without headings is left. */
+const BRANCH = RECORDED.branchEntries.map((entry): Entry => {
+  if (entry.message?.toolName !== "read") return entry
+  const content = entry.message.content.map(({ text, ...block }) => ({ ...block, text: `${text}\n${FILLER}` }))
+  return { ...entry, message: { ...entry.message, content } }
+})
+
 const LATER = "2026-11-18T00:00:00.000Z"
 
 let at: Programs
@@ -38,17 +46,18 @@ afterAll(() => at.remove())
 afterEach(() => vi.unstubAllEnvs())
 
 interface Settings {
+  readonly branch?: readonly Entry[]
   readonly mode?: string
   readonly program?: string
   readonly timeLimitMs?: number
 }
 
 /** What pi does with an extension: one branch, its handlers, what it shows. */
-function session({ mode, program = at.strata, timeLimitMs }: Settings) {
+function session({ branch: entriesBefore = BRANCH, mode, program = at.strata, timeLimitMs }: Settings) {
   if (mode !== undefined) vi.stubEnv("STRATA_MODE", mode)
   vi.stubEnv("STRATA_PROGRAM", program)
   const handlers = new Map<string, (event: unknown, context: unknown) => unknown>()
-  const branch: Entry[] = [...RECORDED.branchEntries]
+  const branch: Entry[] = [...entriesBefore]
   const shown: string[] = []
   let entries = 0
   const append = (entry: Omit<Entry, "id">) => branch.push({ timestamp: LATER, ...entry, id: `added-${entries++}` })
@@ -117,6 +126,19 @@ describe("the extension for pi", () => {
     expect(second).toEqual({ role: "user", content: "Go on." })
   })
 
+  it("leaves a list of what was said where the session is short (L4-36, BEY-16)", async () => {
+    const pi = session({ mode: "record", branch: RECORDED.branchEntries })
+    await pi.compact()
+    const [first] = (await pi.sent())!
+    expect(first!.summary).toBe(
+      [
+        ...["Own summary.", "", "The user said:"],
+        "Always answer in British English. The gateway listens on port 48731. read settings1.txt",
+        ...["run `make deploy`", "read settings2.txt", "Ticket QX-7001 is next. read settings3.txt"],
+      ].join("\n"),
+    )
+  })
+
   it("adds the same record after a resume, and none after a compaction without it (BEY-16)", async () => {
     const pi = session({ mode: "record" })
     await pi.compact()
@@ -131,7 +153,7 @@ describe("the extension for pi", () => {
     "carries older generations on and quotes no earlier record: %s (BEY-16)",
     async (mode) => {
       const pi = session({ mode })
-      const rounds = RECORDED.branchEntries.filter(({ type }) => type === "message").slice(1)
+      const rounds = BRANCH.filter(({ type }) => type === "message").slice(1)
       for (let generation = 0; generation < 3; generation++) {
         await pi.compact()
         for (const { id, ...entry } of rounds.slice(4)) pi.append(entry)

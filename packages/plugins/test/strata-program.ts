@@ -4,6 +4,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
 
+/** What makes a file long. */
+export const FILLER = "// nothing of note\n".repeat(300)
+
 export interface Programs {
   readonly strata: string
   /** Reads nothing and never ends by itself. */

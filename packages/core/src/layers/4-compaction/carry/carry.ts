@@ -15,6 +15,7 @@ import { findModel } from "../../../tokens/models.ts"
 import { markReplaced } from "../../../views/record/statements.ts"
 import { type Cut, cutAll } from "../cut.ts"
 import { factSteps } from "../restore/facts.ts"
+import { shortRecord } from "../restore/short-record.ts"
 import { withinBudget } from "../summarise/budget.ts"
 import { asRead } from "../summarise/offline.ts"
 import { continuationText, summaryPrompt } from "../summarise/prompts.ts"
@@ -195,6 +196,7 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
   let least: Composed | undefined
   for (const cut of cuts) {
     const kept = sum(cut.kept)
+    const held = new Set(cut.kept.map(({ uuid }) => uuid))
     const isShort = budget < SHORT_TEXT
     const around = (summary: string, facts: string) =>
       isShort ? [SHORT_FRAME, summary, facts].filter(Boolean).join("\n") : textAround({ summary, facts, cut }, options)
@@ -202,15 +204,10 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
     const quoted = written === undefined && !isShort ? Math.floor(budget * QUOTED_SHARE) : 0
     let room = Math.floor(Math.min(budget - kept - frame, options.budget === undefined ? MAX_RECORD : budget))
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const content = await inSlices(
-        factSteps(record.views, {
-          estimate,
-          budget: Math.max(0, room),
-          ...(written === undefined ? { isAlone: true } : { summary: written }),
-          kept: new Set(cut.kept.map(({ uuid }) => uuid)),
-        }),
-        { signal: options.signal },
-      )
+      const shared = { estimate, budget: Math.max(0, room), kept: held, summary: written ?? "" }
+      const content = isShort
+        ? shortRecord(record.views, shared).toWellFormed()
+        : await inSlices(factSteps(record.views, { ...shared, isAlone: written === undefined }), options)
       const facts = content === "" || isShort ? content : textOf(renderAttachment({ type: "carried_facts", content }))
       const left = Math.floor(budget - kept - frame - estimate(facts))
       const summary =
@@ -274,8 +271,9 @@ function* recordSteps(
   const record = new ConversationRecord(before?.record)
   const old = before ? [] : givenMessages(earlier)
   const [first] = given
-  if (!before && first?.message.type === "user" && first.message.isCompactSummary)
-    takeEarlierRecord(record.views, "content" in first.from ? textIn(first.from.content) : spokenText(first.message))
+  // with the messages themselves, what an earlier record says of them would be there twice
+  if (!before && old.length === 0 && first?.message.type === "user" && first.message.isCompactSummary)
+    takeEarlierRecord(record.views, "content" in first.from ? textIn(first.from.content) : spokenText(first.from))
   const known = before ? recordedUntil(given, before.kept) : 0
   for (const { message } of [...old, ...given.slice(known)]) {
     record.add(message)

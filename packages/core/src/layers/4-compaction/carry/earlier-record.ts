@@ -20,10 +20,19 @@ const BY_USER = new Set(["Standing rules", "What the user said", "Also said by t
 const SHORT = new Set(["The user said", "The assistant said"]) // lists without marks
 const KINDS = { Decisions: "decision", Open: "open", Findings: "finding", "The assistant said": "finding" } as const
 
-const RECORD = /\s*(?:<system-reminder>\s*A record of what was said and done|^The (?:user|assistant) said:$)[\s\S]*$/m
+const LONG = /\s*<system-reminder>\s*A record of what was said and done(?:[\s\S]*<\/system-reminder>|[\s\S]*)/
+const SHORT_BEGIN = /^The (?:user|assistant) said:$/m
 
 /** The summary alone. The record is computed again. */
-export const withoutRecord = (text: string): string => text.replace(RECORD, "")
+export const withoutRecord = (text: string): string => withoutShortRecord(text.replace(LONG, ""))
+
+/** A short record is at the end and has no empty line. A list in the summary itself, with more after it, stays. */
+function withoutShortRecord(text: string): string {
+  const whole = text.trimEnd()
+  const last = whole.lastIndexOf("\n\n") + 1
+  const at = whole.slice(last).search(SHORT_BEGIN)
+  return at < 0 ? whole : whole.slice(0, last + at).trimEnd()
+}
 
 export function takeEarlierRecord({ words, statements, names }: Recorded, text: string): void {
   let section = ""

@@ -3,8 +3,8 @@
  * could have is set aside, never refused: the caller's conversation must go on.
  */
 import { uuidFrom } from "../../../base/ids.ts"
-import type { Content } from "../../../messages/blocks.ts"
-import { isContinuation, type Message, type Uuid } from "../../../messages/messages.ts"
+import { type Content, isText } from "../../../messages/blocks.ts"
+import { contentOf, isContinuation, type Message, type Uuid } from "../../../messages/messages.ts"
 import { usable } from "../../../messages/usable.ts"
 import { withoutRecord } from "./earlier-record.ts"
 
@@ -41,7 +41,7 @@ export function givenMessages<M extends CarryMessage>(messages: readonly M[], ea
   const times = new Map<string, number>()
   let parentUuid: Uuid | null = null
   return messages.flatMap((from): readonly Given<M>[] => {
-    if (isStored(from)) return [{ from, message: usable(from), key: from.uuid }]
+    if (isStored(from)) return [{ from, message: usable(withoutItsRecord(from)), key: from.uuid }]
     const key = from.id ?? uuidFrom(`${from.role}:${JSON.stringify(from.content)}`)
     const nth = times.get(key) ?? 0
     times.set(key, nth + 1)
@@ -69,6 +69,15 @@ function asMessage({ role, content, isMeta, isSummary }: PlainMessage, earlier: 
 
 const summaryOf = (text: string) =>
   ({ type: "user", isCompactSummary: true, message: { role: "user", content: text } }) as const
+
+/** The record of an earlier compaction is computed again, so it is no part of the summary. */
+function withoutItsRecord(message: Message): Message {
+  if (message.type !== "user" || !message.isCompactSummary) return message
+  const content = contentOf(message).map((block) =>
+    isText(block) ? { ...block, text: withoutRecord(block.text) } : block,
+  )
+  return { ...message, message: { ...message.message, content } }
+}
 
 export function textIn(content: PlainMessage["content"]): string {
   if (typeof content === "string") return content

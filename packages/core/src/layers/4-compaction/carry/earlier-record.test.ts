@@ -1,0 +1,44 @@
+import { expect, test } from "vitest"
+import { carry } from "./carry.ts"
+import { withoutRecord } from "./earlier-record.ts"
+import type { PlainMessage } from "./given-messages.ts"
+
+const LIST = "The user said:\nUse port 48731.\nThe assistant said:\nThe port is set."
+const REMINDER =
+  "<system-reminder>\nA record of what was said and done before this point.\n\n## Files\n- a.ts\n</system-reminder>"
+
+test.each([LIST, REMINDER])("L4-36 an earlier record is no part of the summary: %j", (record) => {
+  expect(withoutRecord(`What was done.\n\n${record}`)).toBe("What was done.")
+  expect(withoutRecord(`What was done.\n${record}\n`)).toBe("What was done.")
+})
+
+test("L4-36 what a summary says after a list of its own, or after the record, stays", () => {
+  const own = "The user said:\n- Use port 48731.\n\nNext: the tests."
+  expect(withoutRecord(own)).toBe(own)
+  expect(withoutRecord(`Before.\n\n${REMINDER}\nAfter.`)).toBe("Before.\nAfter.")
+})
+
+const talk = (texts: readonly string[]): readonly PlainMessage[] =>
+  texts.flatMap((content) => [
+    { role: "user", content },
+    { role: "assistant", content: `Done: ${"so it is. ".repeat(40)}` },
+  ])
+
+test("L4-29 a message that is in an earlier record and among the earlier messages is recorded once", async () => {
+  const earlier = talk(["Always answer in British English.", "The gateway listens on port 48731."])
+  const first = await carry(earlier, { budget: 2_000, keep: 0 })
+  const { record } = await carry([first.messages[0]!, ...talk(["Now the tests."])], { earlier })
+  expect(record.words.map(({ text }) => text)).toEqual([
+    "Always answer in British English.",
+    "The gateway listens on port 48731.",
+    "Now the tests.",
+  ])
+})
+
+test.each([600, 850, 950])("L4-36 under 1,000 tokens there are no headings: %i", async (budget) => {
+  const said = Array.from({ length: 8 }, (_, at) => `Module ${at} must listen on port ${4_000 + at}, never on 80.`)
+  const { facts, text, tokens } = await carry(talk(said), { budget })
+  expect(facts).toBe(["The user said:", ...said].join("\n"))
+  expect(text).toBe(`This conversation continues an earlier one that was too long.\n${facts}`)
+  expect(tokens.after).toBeLessThanOrEqual(budget)
+})
