@@ -1,6 +1,6 @@
 /** Strata, as a program that knows nothing about it calls it. */
 import { type Carried, CompactionFailedError, carry, openConversation } from "@strata/core"
-import { type Contestant, listRun, type Run } from "../run.ts"
+import { type Contestant, listRun, type Run, type StartOptions } from "../run.ts"
 import { type PlainMessage, textOf } from "../session.ts"
 import { temporaryDirectory } from "../temporary.ts"
 import { standIn } from "./stand-in.ts"
@@ -53,8 +53,8 @@ export const STRATA: readonly Contestant[] = [
   {
     ...{
       name: "Strata compact",
-      call: "openConversation, compact(), without a model",
-      takesBudget: false,
+      call: "openConversation, compact({ budget }), without a model",
+      takesBudget: true,
       hasStandIn: false,
     },
     own: HANDLES,
@@ -66,7 +66,7 @@ const viewOf = ({ messages }: Carried<PlainMessage>): readonly PlainMessage[] =>
   messages.map(({ role, content }) => ({ role, content }) as PlainMessage)
 
 /** A conversation whose caller sends its whole list each time, with no client and no key. */
-async function conversationRun(): Promise<Run> {
+async function conversationRun({ budget }: StartOptions): Promise<Run> {
   const place = temporaryDirectory()
   const chat = await openConversation({
     ...{ model: "claude-opus-5-5", dir: place.directory, cwd: place.directory, id: "scorecard" },
@@ -79,8 +79,8 @@ async function conversationRun(): Promise<Run> {
       await chat.follow(list)
     },
     compact: async () => {
-      await chat.compact().catch((error) => {
-        if (!(error instanceof CompactionFailedError)) throw error // there is nothing to gain: the view stays
+      await chat.compact({ budget }).catch((error) => {
+        if (!(error instanceof CompactionFailedError)) throw error // it is refused: the view stays, and counts as over the budget
       })
       return (await chat.prepare()).messages as readonly PlainMessage[]
     },
