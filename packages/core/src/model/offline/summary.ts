@@ -39,7 +39,7 @@ export interface SummaryAbout {
   /** The person's request. */
   readonly wanted: string
   readonly budget: Budget
-  /** What stands next to the summary: it is not repeated, and a section that has nothing else is left out. */
+  /** What is shown next to the summary: it is not repeated, and a section that has nothing else is left out. */
   readonly shown?: string
 }
 

@@ -43,7 +43,7 @@ const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
 ]
 const CHANGE =
   /\b(?:now|from today|from now on|since (?:today|this morning|yesterday)|rotated|taken over|takes over|changed?|updated?|instead|no longer|actually|correction|corrected|raised?|lowered?|increased?|decreased?|bumped?|moved?|renamed?|switch(?:ed)?|replaced?s?|revised|migrated?|jetzt|nun|geändert|stattdessen|statt|maintenant|désormais|ahora|agora)\b|→|->|现在|改为|改成|に変更|변경/iu
-/** What stands between a subject and its value. */
+/** What is between a subject and its value. */
 const COPULA =
   /\s*(?:\b(?:is|are|was|will be|should be|must be|has been|equals|becomes?|runs on|runs at|listens on|lives (?:in|at)|ist|sind|lautet|est|es)\b|\b(?=(?:changed?|moved?|updated?|raised|lowered|increased|decreased|bumped|renamed|switched|set)\b)|[:=→]|->|改为|改成|是)\s*/iu
 const BEFORE_VALUE =

@@ -273,7 +273,7 @@ function* recordSteps(
   const [first] = given
   // with the messages themselves, what an earlier record says of them would be there twice
   if (!before && old.length === 0 && first?.message.type === "user" && first.message.isCompactSummary)
-    takeEarlierRecord(record.views, "content" in first.from ? textIn(first.from.content) : spokenText(first.from))
+    takeEarlierRecord(record.views, textOfGiven(first.from))
   const known = before ? recordedUntil(given, before.kept) : 0
   for (const { message } of [...old, ...given.slice(known)]) {
     record.add(message)
@@ -281,6 +281,9 @@ function* recordSteps(
   }
   return record
 }
+
+const textOfGiven = (from: CarryMessage): string =>
+  "content" in from ? textIn(from.content) : from.type === "user" ? spokenText(from) : ""
 
 /** The place after the kept messages, in the order in which they were kept. */
 function recordedUntil(given: readonly Given<CarryMessage>[], kept: readonly string[]): number {

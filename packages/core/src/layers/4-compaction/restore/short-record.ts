@@ -6,10 +6,12 @@ import { inline } from "../../../messages/inline.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import { sentenceParts } from "../../../views/record/sentences.ts"
 import { standingRules } from "../../../views/record/standing-rules.ts"
+import type { Views } from "../../../views/views.ts"
 import type { Estimate } from "../cut-text.ts"
-import type { Recorded } from "./facts.ts"
 import { openTask } from "./users-words.ts"
 import { worthOf } from "./worth.ts"
+
+type Recorded = Pick<Views, "words" | "statements">
 
 interface ShortRecord {
   readonly estimate: Estimate
