@@ -93,7 +93,7 @@ export class Views {
   readonly #names: readonly (keyof ViewStates)[]
   readonly #states: ViewStates
   readonly #undoneMessages = new Set<Uuid>()
-  /** Of projections that are applied when they are read. */
+  /** By entry, for projections that are applied when they are read. */
   readonly #waiting: (() => void)[] = []
 
   constructor(options: ViewOptions, from?: { readonly context: SavedContext; readonly states: ViewStates }) {
@@ -197,21 +197,27 @@ export class Views {
   applyStates(given: Entry, place: Place): void {
     if (place === "undone" && isMessage(given)) this.#undoneMessages.add(given.uuid)
     const entry = isMessage(given) ? usable(given) : given
-    for (const name of this.#names) this.#applyOne(name, entry, place)
+    const later = this.#names.flatMap((name) => this.#applyOne(name, entry, place) ?? [])
+    if (later.length > 0)
+      this.#waiting.push(() => {
+        for (const work of later) work()
+      })
     // one for one: applying all of them at once would take as long as many turns
     while (this.#waiting.length > MOST_WAITING) this.#waiting.shift()!()
   }
 
-  #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: Place): void {
+  /** The work that can wait until someone reads the state. */
+  #applyOne<K extends keyof ViewStates>(name: K, entry: Entry, place: Place): (() => void) | undefined {
     const projection = this.#projections[name]
     const { scope, followsSent = false, whenRead = false } = projection
     const counts = place === "on-path" || (place === "undone" && followsSent)
-    if (!counts && scope !== "journal") return
+    if (!counts && scope !== "journal") return undefined
     const work = () => {
       this.#states[name] = projection.apply(this.#states[name], entry, counts)
     }
-    if (whenRead) this.#waiting.push(work)
-    else work()
+    if (whenRead) return work
+    work()
+    return undefined
   }
 
   #catchUp(): void {
