@@ -72,6 +72,10 @@ const WORD = /[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)*/gu
 /** `undefined` where a sentence states no single value. */
 export const valueStatedIn = (sentence: string): StatedValue | undefined => read(sentence).stated
 
+/** Whether it says itself that something has changed. */
+export const saysChange = (sentence: string): boolean =>
+  CHANGE.test(sentence) || valueStatedIn(sentence)?.isChange === true
+
 const read = remembering((sentence) => {
   const stated = statedIn(sentence)
   return stated ? { stated } : {}

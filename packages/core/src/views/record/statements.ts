@@ -12,7 +12,16 @@ import { inline } from "../../messages/inline.ts"
 import { contentOf, isHuman, spokenText, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { proseSentences, type SentenceKind } from "./prose.ts"
-import { differInOneValue, hasValue, isReplacedBy, mayReplace, oldValue, valueStatedIn } from "./replaced-values.ts"
+import {
+  differInOneValue,
+  hasValue,
+  isReplacedBy,
+  mayReplace,
+  oldValue,
+  saysChange,
+  valueStatedIn,
+} from "./replaced-values.ts"
+import { standingRules } from "./standing-rules.ts"
 import { typedPieces } from "./typed-text.ts"
 
 export interface Statement {
@@ -46,6 +55,8 @@ const FORGOTTEN = 0.1 // of the statements at once
 const FINAL = 1 // how much more an answer says than a remark between two calls
 const EXACT = 1 // how much more a sentence says that has an exact value
 const BY_USER = 2
+
+const isRule = (sentence: string): boolean => standingRules(sentence).length > 0
 
 const KEPT_KINDS: ReadonlySet<SentenceKind> = new Set(["decision", "failure", "finding", "open"])
 
@@ -104,6 +115,7 @@ const hasExact = (sentence: string): boolean =>
   exactNamesIn(sentence).some(({ name, kind }) => kind !== "quoted" && kind !== "flag" && /\d/.test(name))
 
 function note(state: Statements, text: string, found: Omit<Found, "text"> & { readonly uuid: Uuid }): void {
+  if (found.by === "assistant" && isSettledByUser(state, text)) return
   state.current.delete(text)
   state.replaced.delete(text) // said again, so it counts again
   let was = valueStatedIn(text)?.old
@@ -116,9 +128,17 @@ function note(state: Statements, text: string, found: Omit<Found, "text"> & { re
   state.current.set(text, was === undefined || was === "" ? found : { ...found, was })
 }
 
-/** What the user said, only the user takes back. */
+/** Whether the user said it, or took it back. */
+function isSettledByUser({ current, replaced }: Statements, text: string): boolean {
+  return [text, replaced.get(text)?.by ?? text].some((said) => current.get(said)?.by === "user")
+}
+
+/** What the user said, only the user takes back. Two rules can apply at once ("Never push to …"), unless the later one says what changes. */
 function replacedBy({ current }: Statements, text: string, by: Statement["by"]): readonly string[] {
-  const earlier = [...current].filter(([, said]) => said.by !== "user" || by === "user").map(([said]) => said)
+  const isChange = saysChange(text)
+  const earlier = [...current]
+    .filter(([said, { by: who }]) => who !== "user" || (by === "user" && (isChange || !isRule(said))))
+    .map(([said]) => said)
   const clear = earlier.filter((said) => isReplacedBy(said, text) || differInOneValue(said, text))
   if (clear.length > 0) return clear
   const likely = earlier.filter((said) => mayReplace(text, said))

@@ -3,14 +3,17 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
 import { fuzz } from "../../../../test/runs.ts"
+import { handleOf } from "../../../messages/handles.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
 import { names } from "../../../views/record/names.ts"
 import { results } from "../../../views/record/results.ts"
+import { statements } from "../../../views/record/statements.ts"
 import { words } from "../../../views/record/words.ts"
 import { renderFacts } from "./facts.ts"
+import { openTask, renderMessages, renderRules } from "./users-words.ts"
 
 const estimate = createEstimator("claude-5").text
 
@@ -103,6 +106,7 @@ function viewsOf({ messages }: ReturnType<typeof conversationOf>) {
     artifacts: project(artifacts, messages),
     names: project(names, messages),
     results: project(results, messages),
+    statements: project(statements, messages),
     frontier: project(frontier, messages),
   }
 }
@@ -124,44 +128,106 @@ function framesOf(text: string): { readonly quoted: readonly string[]; readonly 
   return { quoted, own }
 }
 
+/** Rules that say themselves that they change something. A later one of the same kind replaces an earlier one. */
+const CHANGES: readonly RegExp[] = [/^From now on, use port \d+!$/, /^A partir de ahora usa el perfil \d+\.$/]
+
+/** Without those that a later rule replaced. */
+const standing = (rules: readonly string[]): readonly string[] =>
+  rules.filter((rule, at) => {
+    const kind = CHANGES.find((each) => each.test(rule))
+    return kind === undefined || !rules.slice(at).some((later) => later !== rule && kind.test(later))
+  })
+
+const FIXED = 0.4 // of the budget, that rules and open task take from the other facts
+const STATE = 40 // tokens of the language and of where the newest request is
+
 describe("L4-29 for any conversation", () => {
-  test("every standing rule is kept verbatim, in any language, however small the limit", () => {
+  test("every standing rule is kept verbatim, in any language, however small the budget", () => {
     fc.assert(
-      fc.property(fc.array(planted, { minLength: 1, maxLength: 12 }), fc.nat(2_000), (said, limit) => {
-        const facts = renderFacts(viewsOf(conversationOf(said, [])), { estimate, limits: { words: limit } })
-        const all = said.flatMap(({ rules }) => rules)
-        const [first] = framesOf(facts).quoted
-        const lines = all.length === 0 ? [] : first!.split("\n").map((line) => line.replace(/^\[\S+\] /, ""))
-        for (const rule of all) expect(lines).toContain(rule)
-        expect(new Set(lines).size).toBe(lines.length)
+      fc.property(fc.array(planted, { minLength: 1, maxLength: 12 }), fc.nat(3_000), (said, budget) => {
+        const facts = renderFacts(viewsOf(conversationOf(said, [])), { estimate, budget })
+        for (const rule of standing(said.flatMap(({ rules }) => rules))) expect(facts).toContain(rule)
       }),
       fuzz,
     )
   })
 
-  test("the newest messages stand verbatim, as many as the limit allows, and the rest is counted", () => {
-    const FRAME = 90 // tokens, more than the handle and the fence around a message take
+  test("a rule is listed once, and only where the message that said it last is not there whole", () => {
     fc.assert(
       fc.property(
         fc.array(planted, { minLength: 1, maxLength: 12 }),
-        fc.integer({ min: 200, max: 2_000 }),
-        (said, limit) => {
-          const facts = renderFacts(viewsOf(conversationOf(said, [])), { estimate, limits: { words: limit, names: 0 } })
-          const { quoted, own } = framesOf(facts)
-          const texts = said.map(({ text }) => text)
-          const shown = quoted.slice(said.some(({ rules }) => rules.length > 0) ? 1 : 0)
-          const elided = Number(own.map((line) => /^\[(\d+) earlier message/.exec(line)?.[1]).find(Boolean) ?? 0)
-          expect(elided + shown.length).toBe(texts.length)
-          const isCut = own.some((line) => line.includes("(its first "))
-          if (isCut) expect(texts.at(-1)!.startsWith(shown[0]!)).toBe(true)
-          else {
-            expect(shown).toEqual(texts.slice(elided))
-            expect(shown.reduce((sum, text) => sum + estimate(text), 0)).toBeLessThanOrEqual(limit)
+        fc.integer({ min: 800, max: 3_000 }),
+        (said, budget) => {
+          const builder = conversationOf(said, [])
+          const facts = renderFacts(viewsOf(builder), { estimate, budget })
+          const [rules = "", messages = ""] = ["## Standing rules", "## What the user said"].map(
+            (title) => facts.split("\n\n").join("\n").split(`${title}\n`)[1]?.split("\n## ")[0],
+          )
+          const listed = framesOf(rules).quoted.flatMap((lines) => lines.split("\n"))
+          const texts = listed.map((line) => line.replace(/^\[\S+\] | \[replaced since\]$/g, ""))
+          const applies = standing(said.flatMap(({ rules: own }) => own))
+          for (const [at, text] of texts.entries())
+            expect(listed[at]!.endsWith(" [replaced since]")).toBe(!applies.includes(text))
+          expect(new Set(texts).size).toBe(texts.length)
+          for (const [at, text] of texts.entries()) {
+            const last = builder.messages.findLast((_, nth) => said[nth / 2]?.rules.includes(text))!
+            expect(listed[at]).toContain(`[${handleOf(last.uuid)}] `)
+            expect(messages).not.toMatch(new RegExp(`^\\[${handleOf(last.uuid)}\\](?!.* characters in all\\]$)`, "m"))
           }
-          if (elided > 0) {
-            const wanted = texts.slice(elided - 1)
-            expect(wanted.reduce((sum, text) => sum + estimate(text) + FRAME, 0)).toBeGreaterThan(limit)
-          }
+        },
+      ),
+      fuzz,
+    )
+  })
+
+  test("every message is whole, has its first line, or is counted; the open task is always whole", () => {
+    fc.assert(
+      fc.property(fc.array(planted, { minLength: 1, maxLength: 12 }), fc.nat(2_000), (said, limit) => {
+        const { words: spoken } = viewsOf(conversationOf(said, []))
+        const rendered = renderMessages({
+          ...{ words: spoken, statements: { replaced: new Map() }, limit, estimate, kept: new Set<string>() },
+        })
+        const { quoted, own } = framesOf(rendered.text)
+        const lines = quoted.flatMap((frame) => frame.split("\n"))
+        let shown = 0
+        for (const { uuid, text } of spoken.messages) {
+          const head = `[${handleOf(uuid)}]`
+          const isShown = own.includes(head) || lines.some((line) => line.startsWith(`${head} `))
+          shown += isShown ? 1 : 0
+          const isLine = !text.trim().includes("\n")
+          if (rendered.whole.has(uuid))
+            expect(isLine ? lines.includes(`${head} ${text.trim()}`) : quoted.includes(text.trim())).toBe(true)
+          else if (isShown) expect(lines).toContainEqual(expect.stringMatching(/ … \[\d+ characters in all\]$/))
+        }
+        const elided = Number(own.map((line) => /^\[(\d+) messages? left out: /.exec(line)?.[1]).find(Boolean) ?? 0)
+        expect(elided + shown).toBe(said.length)
+        const task = openTask(spoken)
+        const twice = new Set(
+          spoken.messages
+            .filter((one, at) => spoken.messages.slice(at + 1).some(({ text }) => text === one.text))
+            .map(({ uuid }) => uuid),
+        )
+        for (const uuid of task) expect(rendered.whole.has(uuid) || twice.has(uuid)).toBe(true)
+        if (![...rendered.whole].every((uuid) => task.has(uuid)))
+          expect(estimate(rendered.text)).toBeLessThanOrEqual(limit)
+      }),
+      fuzz,
+    )
+  })
+
+  test("L4-36 the facts are within their budget, unless rules and open task need more than their part of it", () => {
+    fc.assert(
+      fc.property(
+        fc.array(planted, { minLength: 1, maxLength: 12 }),
+        fc.array(effect, { maxLength: 60 }),
+        fc.nat(3_000),
+        (said, effects, budget) => {
+          const views = viewsOf(conversationOf(said, effects))
+          const task = renderMessages({ ...views, limit: 0, estimate, kept: new Set<string>() })
+          const rules = renderRules({ ...views, inView: task.whole })
+          const fixed = estimate(rules) + estimate(task.text) + STATE
+          const facts = renderFacts(views, { estimate, budget })
+          expect(estimate(facts)).toBeLessThanOrEqual(Math.max(budget, budget * (1 - FIXED) + fixed))
         },
       ),
       fuzz,
@@ -179,12 +245,19 @@ describe("L4-29 for any conversation", () => {
         for (const line of own) {
           expect(line).not.toMatch(/[<\r\u2028]/)
           expect(line).toMatch(
-            /^(?:$|## |- |Message |\[\d|The |Sentences |It is |Created:|Changed:|Deleted:|Read and )/,
+            /^(?:$|## |- |\[[0-9a-f]{10}\]$|\[\d|The |Sentences |Word for word|As they|It is |Created:|Changed:|Deleted:|Read and )/,
           )
         }
         const files = new Set(effects.flatMap(({ tool, name }) => (tool === "Bash" ? [] : name)))
-        const named = own.filter((line) => line.startsWith("- ") && line.includes("/p/"))
-        expect(named.length).toBe(files.size)
+        const listed = own.slice(own.indexOf("## Files") + 1)
+        const end = listed.findIndex((line) => line.startsWith("## "))
+        if (end >= 0) listed.length = end
+        const named = listed.filter((line) => line.startsWith("- ") && line.includes("/p/")).length
+        const left = listed.reduce(
+          (sum, line) => sum + Number(/^\[(\d+) older ones? left out\]$/.exec(line)?.[1] ?? 0),
+          0,
+        )
+        expect(named + left).toBe(files.size)
       }),
       fuzz,
     )

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../../test/builders.ts"
-import { isWhole } from "../../../../test/size.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { project } from "../../../views/projection.ts"
@@ -8,8 +7,9 @@ import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
 import { names } from "../../../views/record/names.ts"
 import { results } from "../../../views/record/results.ts"
+import { statements } from "../../../views/record/statements.ts"
 import { words } from "../../../views/record/words.ts"
-import { type FactsOptions, renderFacts } from "./facts.ts"
+import { FACTS_BUDGET, type FactsOptions, renderFacts } from "./facts.ts"
 
 const estimator = createEstimator("claude-5")
 const viewsOf = ({ messages }: ConversationBuilder) => ({
@@ -17,6 +17,7 @@ const viewsOf = ({ messages }: ConversationBuilder) => ({
   artifacts: project(artifacts, messages),
   names: project(names, messages),
   results: project(results, messages),
+  statements: project(statements, messages),
   frontier: project(frontier, messages),
 })
 const factsOf = (builder: ConversationBuilder, options: Partial<FactsOptions> = {}) =>
@@ -60,16 +61,12 @@ describe("L4-29 facts after a boundary", () => {
       `The user writes in English.
 
 ## Standing rules
-Sentences of the user, word for word, oldest first, each after the handle of its message. They apply until the user takes them back; where two contradict each other, the later one applies.
-\`\`\`
-[${handleOf(asked!.uuid)}] Never push to main.
-\`\`\`
+Sentences of the user. They apply until the user takes them back; the later one counts. They are in message ${handleOf(asked!.uuid)}.
 
 ## What the user said
-The user's messages, word for word, oldest first, each under its handle.
-Message ${handleOf(asked!.uuid)}:
+Word for word, oldest first, each after its handle.
 \`\`\`
-Never push to main. Fix the parser, please.
+[${handleOf(asked!.uuid)}] Never push to main. Fix the parser, please.
 \`\`\`
 
 ## The newest request
@@ -123,64 +120,99 @@ describe("L4-29 the user's words", () => {
     return builder
   }
 
-  test("over the limit the oldest are left out first, named by their handles", () => {
-    const builder = many(20)
-    const said = section(factsOf(builder, { limits: { words: 600 } }), "What the user said")!
-    const shown = [...said.matchAll(/^request (\d+)/gm)].map(([, number]) => Number(number))
-    expect(shown.length).toBeGreaterThan(2)
-    expect(shown).toEqual(Array.from({ length: shown.length }, (_, at) => 21 - shown.length + at))
-    const last = handleOf(builder.messages[(20 - shown.length - 1) * 2]!.uuid)
-    expect(said).toContain(
-      `\n[${20 - shown.length} earlier messages left out here: ${handleOf(builder.messages[0]!.uuid)} to ${last}]\n`,
-    )
+  test("of messages that say as much the newest are whole, and the others have a first line or are counted by their handles", () => {
+    const builder = many(99)
+    const said = section(factsOf(builder, { budget: 2_000 }), "What the user said")!
+    const shown = [...said.matchAll(/^\[\S+\] request (\d+) .*?( … \[\d+ characters in all\])?$/gm)]
+    const whole = shown.filter(([, , line]) => line === undefined).map(([, number]) => Number(number))
+    expect(whole.length).toBeGreaterThan(2)
+    expect(whole).toEqual(Array.from(whole, (_, at) => 100 - whole.length + at))
+    const numbers = shown.map(([, number]) => Number(number))
+    expect(numbers).toEqual(numbers.toSorted((a, b) => a - b))
+    const left = builder.messages.filter(({ type }, at) => type === "user" && !numbers.includes(at / 2 + 1))
+    const range = `${handleOf(left[0]!.uuid)} to ${handleOf(left.at(-1)!.uuid)}`
+    expect(said).toContain(`\n[${99 - numbers.length} messages left out: ${range}]\n`)
   })
 
-  test.runIf(isWhole)("the limit is 20,000 tokens unless said otherwise", () => {
-    const size = estimator.text(section(factsOf(many(1_000)), "What the user said")!)
-    expect(size).toBeGreaterThan(18_000)
-    expect(size).toBeLessThan(20_300) // the section's own two lines come on top
+  test("a message that says what is wanted, with an exact value, comes before newer talk", () => {
+    const builder = conversation().user("Please use port 48731 only.").say("ok")
+    for (let number = 0; number < 60; number++)
+      builder.user(`hm, well, so it goes ${"word ".repeat(30)}`.repeat(1 + (number % 3)) + "x".repeat(number)).say("ok")
+    const said = section(factsOf(builder, { budget: 1_000 }), "What the user said")!
+    expect(said).toContain(`[${handleOf(builder.messages[0]!.uuid)}] Please use port 48731 only.\n`)
   })
 
-  test("the newest is kept even where it fills the limit by itself, and says that it is cut", () => {
-    const builder = conversation()
-      .user("old")
-      .user(`Look at this:\n${"log line\n".repeat(800)}`)
-    const said = section(factsOf(builder, { limits: { words: 100 } }), "What the user said")!
-    expect(said).toMatch(/\(its first \d+ characters; its handle names all of it\):\n```\nLook at this:\nlog line\n/)
-    expect(said).toContain("[1 earlier message left out here: ")
-    expect(estimator.text(said)).toBeLessThan(200)
+  test("the open task is whole, whatever the budget: the newest message, and those before it where it is short", () => {
+    const task = `Look at this:\n${"log line\n".repeat(800)}the end`
+    const builder = conversation().user("Some talk about this and that.").say("ok").user(task).say("ok").user("Go on.")
+    const said = section(factsOf(builder, { budget: 800 }), "What the user said")!
+    expect(said).toContain(`\n[${handleOf(builder.messages[2]!.uuid)}]\n\`\`\`\n${task}\n\`\`\`\n`)
+    expect(said).toContain(`] Go on.\n`)
   })
 
-  test("a message of which the view holds only the beginning says so", () => {
-    const builder = conversation().user("x".repeat(10_001))
-    expect(factsOf(builder)).toContain(
-      `Message ${handleOf(builder.messages[0]!.uuid)} (its first 10000 characters; its handle names all of it):\n\`\`\`\nxxx`,
-    )
+  test("a message of which the view holds only the beginning says so, and the rules behind it are listed", () => {
+    const builder = conversation().user(`${"x".repeat(10_001)}\nNever push to main.`)
+    const handle = handleOf(builder.messages[0]!.uuid)
+    const facts = factsOf(builder)
+    expect(section(facts, "What the user said")).toContain(`[${handle}] (its beginning) xxx`)
+    expect(section(facts, "Standing rules")).toContain(`[${handle}] Never push to main.`)
+    expect(factsOf(builder, { budget: 100 })).toContain("Never push to main.")
   })
 
-  test("messages that are still in view are named, not repeated; their rules stand all the same", () => {
+  test("messages that are still in view are not repeated; the rules name them", () => {
     const builder = conversation().user("Always use tabs.").say("ok").user("kept one").say("ok").user("kept two")
     const kept = [builder.messages[2]!.uuid, builder.messages[4]!.uuid]
     const said = section(factsOf(builder, { kept: new Set(kept) }), "What the user said")!
+    expect(said).toContain("] Always use tabs.")
     expect(said).not.toContain("kept one")
-    expect(said).toContain(
-      `[2 messages not repeated here, because the conversation still holds them: ${handleOf(kept[0]!)} to ${handleOf(kept[1]!)}]`,
+    const all = factsOf(builder, { kept: new Set(builder.messages.map(({ uuid }) => uuid)) })
+    expect(section(all, "What the user said")).toBeUndefined()
+    expect(section(all, "Standing rules")).toContain(`They are in message ${handleOf(builder.messages[0]!.uuid)}.`)
+  })
+
+  test("a rule is listed where its message is not in view whole", () => {
+    const builder = conversation()
+      .user(`Never push to main.\n${"So it goes, on and on. ".repeat(300)}`)
+      .say("ok")
+    builder.user(`Fix the parser. ${"It fails in the third file of the list. ".repeat(5)}`)
+    const [first] = builder.messages
+    const facts = factsOf(builder, { budget: 1_000 })
+    expect(section(facts, "Standing rules")).toContain(
+      `the later one counts.\n\`\`\`\n[${handleOf(first!.uuid)}] Never push to main.\n\`\`\``,
     )
-    expect(factsOf(builder, { kept: new Set(builder.messages.map(({ uuid }) => uuid)) })).toContain(
-      "] Always use tabs.\n",
-    )
+    expect(section(facts, "What the user said")).toContain("] Never push to main. … [6920 characters in all]\n")
+  })
+
+  test("two answers in one message: a rule in the one that is not shown is listed", () => {
+    const views = viewsOf(conversation().user("Fix the parser."))
+    const [word] = views.words.messages
+    const long = `Never push to main.\n${"So it goes, on and on. ".repeat(300)}`
+    views.words.messages.unshift({ ...word!, uuid: "both", text: long, rules: ["Never push to main."] })
+    views.words.messages.splice(1, 0, { ...word!, uuid: "both", text: "Yes, please.", rules: [] })
+    views.words.messages.push({
+      ...word!,
+      uuid: "task",
+      text: "Fix the third file of the list, then tell me. ".repeat(4),
+    })
+    const facts = renderFacts(views, { estimate: estimator.text, budget: 1_000 })
+    expect(section(facts, "Standing rules")).toContain(`[${handleOf("both")}] Never push to main.`)
   })
 
   test("no rule can close the fence around the rules, and a character cut in two does no harm", () => {
     const facts = factsOf(conversation().user(`Never write \`\`\` here.\n${"x".repeat(9_977)}😀`))
     expect(section(facts, "Standing rules")).toMatch(/\n````\n\[\S+\] Never write ``` here\.\n````$/)
-    expect(facts).toContain("characters; its handle")
+    expect(facts).toContain("(its beginning)\n````\nNever write")
     expect(facts.isWellFormed()).toBe(true)
+    expect(factsOf(conversation().user(`Never write here. ${"x".repeat(381)}😀`), { budget: 100 }).isWellFormed()).toBe(
+      true,
+    )
   })
 
   test("sentences of pasted text are not listed as rules: a count and a handle remain", () => {
     const clauses = Array.from({ length: 60 }, (_, n) => `The server must answer request ${n} in time.`)
-    const builder = conversation().user(`Never push.\n\n# Spec\n${clauses.join("\n")}\n## End`)
+    const builder = conversation()
+      .user(`Never push.\n\n# Spec\n${clauses.join("\n")}\n## End`)
+      .user("Go on.".repeat(30))
     const rules = section(factsOf(builder), "Standing rules")!
     expect(rules).toContain("] Never push.")
     expect(rules).not.toContain("The server must")
@@ -191,28 +223,51 @@ describe("L4-29 the user's words", () => {
   })
 
   test("a rule said twice is listed once, with the newest handle", () => {
-    const builder = conversation().user("Never push.").user("Always test.").user("Never push.")
+    const talk = "So it goes, on and on. ".repeat(300)
+    const builder = conversation()
+      .user(`Never push.\n${talk}`)
+      .user(`Always test.\n${talk}.`)
+      .user(`Never push.\n${talk}..`)
     const [, always, never] = builder.messages
-    expect(section(factsOf(builder), "Standing rules")).toContain(
+    builder.user("Fix the third file of the list, then tell me. ".repeat(4))
+    expect(section(factsOf(builder, { budget: 1_000 }), "Standing rules")).toContain(
       `\`\`\`\n[${handleOf(always!.uuid)}] Always test.\n[${handleOf(never!.uuid)}] Never push.\n\`\`\``,
     )
+  })
+
+  test("L4-37 a sentence that the user replaced is marked where it was said, and the new one says what it was", () => {
+    const builder = conversation().user("The gateway port is 8080. Fix the parser.").say("ok")
+    builder.user("The gateway port is now 9090.").say("ok")
+    const facts = factsOf(builder)
+    expect(section(facts, "What the user said")).toContain("] [replaced since] Fix the parser.\n")
+    expect(section(facts, "What the user said")).toContain("] The gateway port is now 9090.\n")
+    expect(facts).not.toMatch(/8080(?! ?\))/)
   })
 })
 
 describe("L4-29 what the work did", () => {
-  test("of files that were only read the newest are named, of changed ones all", () => {
+  test("changed files come before those that were only read; of both the newest, and the others are counted", () => {
     const builder = conversation()
     for (let number = 0; number < 300; number++) {
       builder.call("Read", { file_path: `/read/${number}.ts` }).result("text")
-      builder.call("Edit", { file_path: `/changed/${number}.ts` }).result("ok")
+      if (number >= 250) builder.call("Edit", { file_path: `/changed/${number}.ts` }).result("ok")
     }
-    const files = section(factsOf(builder, { limits: { reads: 200 } }), "Files")!
-    for (let number = 0; number < 300; number++) expect(files).toContain(`- /changed/${number}.ts`)
-    const named = files.split("\n").filter((line) => line.startsWith("- /read/"))
-    expect(named.at(-1)).toBe("- /read/299.ts")
-    expect(named.length).toBeGreaterThan(5)
-    expect(named.length).toBeLessThan(100)
-    expect(files).toContain(`\n[${300 - named.length} older ones left out]\n`)
+    const listed = (budget: number) => {
+      const files = section(factsOf(builder, { budget }), "Files")!
+      return ["changed", "read"].map((folder) => {
+        const lines = files.split("\n").filter((line) => line.startsWith(`- /${folder}/`))
+        expect(lines).toEqual(Array.from(lines, (_, at) => `- /${folder}/${300 - lines.length + at}.ts`))
+        const left = (folder === "read" ? 300 : 50) - lines.length
+        if (left > 0) expect(files).toMatch(new RegExp(`^\\[${left} older ones left out\\]$`, "m"))
+        return lines.length
+      })
+    }
+    const [changed, read] = listed(6_000)
+    expect(changed).toBe(50)
+    expect(read).toBeGreaterThan(5)
+    expect(read).toBeLessThan(50)
+    expect(listed(1_000)[0]).toBeGreaterThan(0)
+    expect(listed(100_000)).toEqual([50, 300])
   })
 
   test("long commands are cut, many are bounded", () => {
@@ -222,7 +277,7 @@ describe("L4-29 what the work did", () => {
     const facts = factsOf(builder)
     expect(facts).toContain("[cut: 400 of 5007 characters]")
     expect(facts).toContain("older ones left out]")
-    expect(estimator.text(facts)).toBeLessThan(2_500)
+    expect(estimator.text(facts)).toBeLessThanOrEqual(FACTS_BUDGET)
   })
 })
 
@@ -239,7 +294,7 @@ describe("L4-29 the plan", () => {
   test("a plan that is in no file is quoted", () => {
     const plan = (text: string) => conversation().call("ExitPlanMode", { plan: text }).result("approved")
     expect(section(factsOf(plan("1. look\n2. do")), "Plan")).toBe("## Plan\nThe plan:\n```\n1. look\n2. do\n```")
-    const long = section(factsOf(plan("step\n".repeat(200)), { limits: { plan: 50 } }), "Plan")!
+    const long = section(factsOf(plan("step\n".repeat(200)), { budget: 1_000 }), "Plan")!
     expect(long).toMatch(/^## Plan\nThe plan, its first \d+ of 1000 characters:\n```\nstep\n/)
     expect(estimator.text(long)).toBeLessThan(100)
   })

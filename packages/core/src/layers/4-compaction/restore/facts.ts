@@ -15,12 +15,12 @@ import { languageOf } from "./language.ts"
 import { nameSteps } from "./names.ts"
 import { shortRecord } from "./short-record.ts"
 import { renderStatements } from "./statements.ts"
-import { openTask, renderMessages, renderRules } from "./users-words.ts"
+import { renderMessages, renderRules } from "./users-words.ts"
 import { renderFailures, renderFiles, renderResults, renderTests } from "./work-done.ts"
 
 export interface FactsOptions {
   readonly estimate: Estimate
-  /** Tokens of all facts. Standing rules, the open task and todos are never cut, so they may exceed it. */
+  /** Tokens of all facts. Standing rules, the open task and todos are never cut, so they may exceed it. Of few tokens: `shortRecord`. */
   readonly budget?: number
   /** Messages that stay in the view. The facts do not repeat them. */
   readonly kept?: ReadonlySet<Uuid>
@@ -77,9 +77,9 @@ export function* factSteps(
   const request = renderRequest(frontier, { limit: budget, estimate, kept })
   const todos = renderTodos(frontier.todos)
   yield
-  const rulesAlone = renderRules({ words, statements, inView: new Set([...kept, ...openTask(words)]) })
-  const task = renderMessages({ words, statements, limit: 0, estimate, kept }).text
-  const fixed = [language, rulesAlone, request, todos, task].reduce((sum, text) => sum + estimate(text), 0)
+  const task = renderMessages({ words, statements, limit: 0, estimate, kept })
+  const rulesAlone = renderRules({ words, statements, inView: new Set([...kept, ...task.whole]) })
+  const fixed = [language, rulesAlone, request, todos, task.text].reduce((sum, text) => sum + estimate(text), 0)
   const outdated = outdatedValues(statements)
   const shares = isAlone ? ALONE : AFTER_SUMMARY
   const room = new Room(budget - Math.min(fixed, budget * MAX_FIXED), estimate)
@@ -102,11 +102,11 @@ export function* factSteps(
   const messages = room.take(
     shares.messages,
     (limit) => {
-      const rendered = renderMessages({ words, statements, limit: limit + estimate(task), estimate, kept })
+      const rendered = renderMessages({ words, statements, limit: limit + estimate(task.text), estimate, kept })
       whole = rendered.whole
       return rendered.text
     },
-    estimate(task),
+    estimate(task.text),
   )
   const inView = new Set([...kept, ...whole])
   const rules = renderRules({ words, statements, inView })

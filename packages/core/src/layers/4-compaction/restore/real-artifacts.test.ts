@@ -24,7 +24,7 @@ import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { renderFailures, renderFiles, renderTests } from "./work-done.ts"
 
-const UNBOUNDED = { limit: Number.POSITIVE_INFINITY, estimate: () => 1 }
+const UNBOUNDED = { limit: Number.POSITIVE_INFINITY, reads: Number.POSITIVE_INFINITY, estimate: () => 1 }
 
 describe(`L4-29 ${WHERE_THEY_ARE}`, needs("transcripts"), () => {
   test.each([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES])("%s: the files", (name) => {

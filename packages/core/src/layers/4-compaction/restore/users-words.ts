@@ -8,7 +8,7 @@ import { handleOf } from "../../../messages/handles.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import type { Statements } from "../../../views/record/statements.ts"
 import type { Word, Words } from "../../../views/record/words.ts"
-import { cutText, type Estimate } from "../cut-text.ts"
+import type { Estimate } from "../cut-text.ts"
 import { worthOf } from "./worth.ts"
 
 interface MessagesToRender {
@@ -27,10 +27,10 @@ interface RenderedMessages {
   readonly whole: ReadonlySet<Uuid>
 }
 
-const MAX_TASK = 20_000 // tokens of one message of the open task
 const SHORT_MESSAGE = 120 // characters: "go on" refers to the message before it
 const MAX_TASK_MESSAGES = 4
 const FIRST_LINE = 100 // characters
+const LEFT_OUT = 25 // tokens of the line that says how many are left out
 const TASK = 100 // before anything else
 const RECENCY = 2 // how much more the newest message counts than the oldest
 const REPLACED = "[replaced since]"
@@ -51,11 +51,13 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
   const task = openTask(words)
   const outdated = replacedSentences(statements)
   const forms = new Map<Word, string>()
-  const whole = new Set<Uuid>()
-  let room = limit - estimate(HEAD)
+  const isThere = new Set<Word>()
+  const fence = estimate(fenced("\n"))
+  const sizeOf = (form: string) => estimate(form) + (form.includes("\n") ? fence : 0) + 1 // lines after it need a fence of their own
+  let room = limit - estimate(HEAD) - fence - LEFT_OUT
   const take = (message: Word, form: string): void => {
     forms.set(message, form)
-    room -= estimate(form) + 1
+    room -= sizeOf(form)
   }
   const scores = new Map(
     own.map((message, at) => [
@@ -68,13 +70,16 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
     const text = withMarks(message, outdated.get(message.uuid) ?? [])
     if (text === "" || seen.has(text)) continue
     seen.add(text)
-    const isTask = task.has(message.uuid)
-    const full = formOf(message, isTask ? cutText({ text, limit: MAX_TASK, estimate }) : text)
-    if (isTask || estimate(full) + 1 <= room) {
+    const full = formOf(message, text)
+    const line = lineOf(message, text)
+    if (task.has(message.uuid) || sizeOf(full) <= room) {
       take(message, full)
-      whole.add(message.uuid)
-    } else if (room > FIRST_LINE / 4) take(message, lineOf(message, text))
+      if (!message.isCut) isThere.add(message)
+    } else if (sizeOf(line) <= room) take(message, line)
   }
+  // an answer to a question and a message can have one uuid
+  const whole = new Set([...isThere].map(({ uuid }) => uuid))
+  for (const message of own) if (!isThere.has(message)) whole.delete(message.uuid)
   const shown = own.flatMap((message) => forms.get(message) ?? [])
   const elided = own.filter((message) => !forms.has(message))
   const left = elided.length === 0 ? [] : [`[${count(elided.length, "message")} left out here: ${rangeOf(elided)}]`]
@@ -155,7 +160,9 @@ export function renderRules({ words: { messages }, statements: { replaced }, inV
   if (rules.size === 0) return pasted === "" ? "" : ["## Standing rules", pasted].join("\n")
   const lines = listed.map(([rule, uuid]) => `[${handleOf(uuid)}] ${rule}${replaced.has(rule) ? ` ${REPLACED}` : ""}`)
   const where =
-    elsewhere.length === 0 ? "" : ` More of them are in message ${elsewhere.map((uuid) => handleOf(uuid)).join(", ")}.`
+    elsewhere.length === 0
+      ? ""
+      : ` ${listed.length === 0 ? "They" : "More of them"} are in message ${elsewhere.map((uuid) => handleOf(uuid)).join(", ")}.`
   return [
     "## Standing rules",
     `Sentences of the user. They apply until the user takes them back; the later one counts.${where}`,
