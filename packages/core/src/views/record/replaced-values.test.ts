@@ -27,6 +27,8 @@ describe("L4-37 a sentence that replaces an earlier one", () => {
     ["The port is 8080.", "Is the port 9090?"],
     ["The read cap is $201.", "The write cap is $956."],
     ["This is fine.", "That is wrong."],
+    ["Look at ticket QX-701.", "Look at ticket QX-702."],
+    ["Never push to branch release-12.", "Never push to branch release-13."],
   ])("%s is not replaced by: %s", (earlier, later) => {
     expect(isReplacedBy(earlier, later)).toBe(false)
   })

@@ -12,6 +12,8 @@ export interface StatedValue {
   readonly value: string
   /** The value that it names as the one before. */
   readonly old?: string
+  /** It says what something is, as "The cap is $201". Otherwise the value is one among other words. */
+  readonly isAssigned?: true
   /** It says itself that something has changed. */
   readonly isChange: boolean
 }
@@ -120,7 +122,7 @@ function assignment(sentence: string, isChange: boolean): StatedValue | undefine
   if (value === "" || value.length > MAX_VALUE || value.split(/\s+/).length > MAX_VALUE_WORDS) return undefined
   if (about.size === 0 || about.size > MAX_VALUE_WORDS) return undefined
   if (!isExact(value) && !isChange && about.size < 2) return undefined
-  return { about, value, isChange }
+  return { about, value, isAssigned: true, isChange }
 }
 
 /** One exact value amid words. */
@@ -144,7 +146,7 @@ export function isReplacedBy(earlier: string, later: string): boolean {
     before.about.size <= after.about.size ? [before.about, after.about] : [after.about, before.about]
   if (small.size === 0) return false
   const isPart = [...small].every((word) => large.has(word))
-  return isPart && (small.size === large.size || after.isChange)
+  return isPart && (after.isChange || (after.isAssigned === true && small.size === large.size))
 }
 
 /** Whether two sentences differ in a single value and say the same otherwise. */

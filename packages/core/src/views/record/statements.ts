@@ -21,7 +21,6 @@ import {
   saysChange,
   valueStatedIn,
 } from "./replaced-values.ts"
-import { standingRules } from "./standing-rules.ts"
 import { typedPieces } from "./typed-text.ts"
 
 export interface Statement {
@@ -55,8 +54,6 @@ const FORGOTTEN = 0.1 // of the statements at once
 const FINAL = 1 // how much more an answer says than a remark between two calls
 const EXACT = 1 // how much more a sentence says that has an exact value
 const BY_USER = 2
-
-const isRule = (sentence: string): boolean => standingRules(sentence).length > 0
 
 const KEPT_KINDS: ReadonlySet<SentenceKind> = new Set(["decision", "failure", "finding", "open"])
 
@@ -133,13 +130,11 @@ function isSettledByUser({ current, replaced }: Statements, text: string): boole
   return [text, replaced.get(text)?.by ?? text].some((said) => current.get(said)?.by === "user")
 }
 
-/** What the user said, only the user takes back. Two rules can apply at once ("Never push to …"), unless the later one says what changes. */
+/** What the user said, only the user takes back. "Look at ticket 12" and "Look at ticket 13" both count: neither says that something changed. */
 function replacedBy({ current }: Statements, text: string, by: Statement["by"]): readonly string[] {
   const isChange = saysChange(text)
-  const earlier = [...current]
-    .filter(([said, { by: who }]) => who !== "user" || (by === "user" && (isChange || !isRule(said))))
-    .map(([said]) => said)
-  const clear = earlier.filter((said) => isReplacedBy(said, text) || differInOneValue(said, text))
+  const earlier = [...current].filter(([, said]) => said.by !== "user" || by === "user").map(([said]) => said)
+  const clear = earlier.filter((said) => isReplacedBy(said, text) || (isChange && differInOneValue(said, text)))
   if (clear.length > 0) return clear
   const likely = earlier.filter((said) => mayReplace(text, said))
   return likely.length === 1 ? likely : []

@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { isWhole } from "../../../../test/size.ts"
+import { fuzz } from "../../../../test/runs.ts"
+import { size } from "../../../../test/size.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { carryAhead } from "./ahead.ts"
 import { type Carried, carry } from "./carry.ts"
@@ -103,8 +104,7 @@ describe("carry", () => {
         `QX-70${generation}`,
       )
     expect(record.words.filter(({ text: each }) => each.includes("British English"))).toHaveLength(5)
-    const [rules] = facts.split("## What the user said")
-    expect(rules!.split("Always answer in British English.")).toHaveLength(2) // a rule is listed once
+    expect(facts.split("Always answer in British English.")).toHaveLength(2) // a rule is there once
     expect(text.split("A summary of it follows.")).toHaveLength(2) // the text before is not quoted in this one
   })
 
@@ -153,7 +153,9 @@ describe("carry", () => {
     })
     expect(asked.summary).toBe("Summary:\nIt is about a gateway.")
     const empty = await carry(messages, { summary: async () => "" })
-    expect(empty.summary).toContain("gateway.ts") // quoted, since the model said nothing
+    expect(empty.summary).toContain("`make deploy` failed") // quoted, since the model said nothing
+    expect(empty.summary).not.toContain("gateway.ts") // the record has it
+    expect(empty.facts).toContain("- /p/src/gateway.ts")
   })
 
   it("names handles that lead back to the caller's messages (BEY-16)", async () => {
@@ -172,15 +174,16 @@ describe("carry", () => {
     expect((await carry([])).messages).toEqual([])
   })
 
-  it.runIf(isWhole)("stays near its budget in a conversation that has far more to say (BEY-16)", async () => {
+  it("L4-36 keeps its budget in a conversation that has far more to say, and uses it", async () => {
     const messages = [
-      ...Array.from({ length: 300 }, (_, at) => user(`Look at item number ${at} in bay B-${at}.`)),
+      ...Array.from({ length: size(100, 300) }, (_, at) => user(`Look at item number ${at} in bay B-${at}.`)),
       ...work(80),
     ]
     for (const budget of [1_500, 6_000]) {
-      const { tokens } = await carry(messages, { budget })
-      expect(tokens.facts).toBeLessThanOrEqual(budget * 1.05)
-      expect(tokens.facts).toBeGreaterThan(budget * 0.6)
+      const { tokens, overBudget } = await carry(messages, { budget })
+      expect(overBudget).toBeUndefined()
+      expect(tokens.after).toBeLessThanOrEqual(budget)
+      expect(tokens.after).toBeGreaterThan(budget * 0.6)
     }
   })
 
@@ -199,5 +202,59 @@ describe("carry", () => {
   it("says which option is wrong (BEY-16)", async () => {
     await expect(carry([], { budget: -1 })).rejects.toThrow('The option "budget" of carry() must be')
     await expect(carry({} as never)).rejects.toThrow("carry() takes a list of messages first.")
+  })
+})
+
+/** Each sentence once, so that a second one in what is left was put there by us. */
+const SENTENCES: readonly ((number: number) => PlainMessage)[] = [
+  (number) => user(`Never touch the table billing_${number} in production.`),
+  (number) => user(`Please look at ticket QX-${number} when the build is green.`),
+  (number) => user(`Some talk about the weather on day ${number} of this long and winding trip.`),
+  (number) => said(`We chose library lib-${number} instead of our own code, because it is smaller.`),
+  (number) => said(`The parser for format ${number} still needs to be tested on Windows.`),
+  (number) => said(`The root cause of failure ${number} was a stale cache in the gateway.`),
+  (number) => said(`Everything went well in part ${number}.`),
+]
+const talk = fc
+  .array(fc.nat(SENTENCES.length - 1), { minLength: 20, maxLength: 80 })
+  .map((kinds) => kinds.map((kind, at) => SENTENCES[kind]!(1_000 + at)))
+const textOfMessage = ({ content }: PlainMessage) =>
+  typeof content === "string" ? content : content.map((block) => ("text" in block ? block.text : "")).join("\n")
+
+describe("L4-36 a budget for everything that carry leaves", () => {
+  it("is kept, or the least is said; never larger than before; no sentence twice", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        talk,
+        fc.integer({ min: 0, max: 12 }),
+        fc.constantFrom(0.1, 0.2, 0.3),
+        fc.constantFrom(undefined, "They build a gateway."),
+        async (some, rounds, share, summary) => {
+          const messages = [...some, ...work(rounds), user("Go on with the tests.")]
+          const { before } = (await carry(messages)).tokens
+          const budget = Math.floor(before * share)
+          const options = summary === undefined ? {} : { summary }
+          const { tokens, overBudget, text, messages: left } = await carry(messages, { ...options, budget })
+          expect(tokens.before).toBe(before)
+          expect(tokens.after).toBeLessThanOrEqual(before)
+          if (overBudget) {
+            expect(tokens.after).toBeGreaterThan(budget)
+            expect(overBudget).toMatchObject({ budget, least: tokens.after })
+            expect(overBudget.message).toMatch(
+              /^The least that can be left is [\d,]+ tokens, and the budget is [\d,]+: /,
+            )
+            const { tokens: least } = await carry(messages, { ...options, budget: 1 })
+            expect(least.after).toBeGreaterThanOrEqual(overBudget.least)
+          } else expect(tokens.after).toBeLessThanOrEqual(budget)
+          if (text === "") return
+          const all = left.map((message) => textOfMessage(message as PlainMessage)).join("\n")
+          for (const message of some) expect(all.split(textOfMessage(message)).length).toBeLessThanOrEqual(2)
+          expect(all).toContain("Always answer in British English.")
+          for (const message of some)
+            if (textOfMessage(message).startsWith("Never ")) expect(all).toContain(textOfMessage(message))
+        },
+      ),
+      { ...fuzz, numRuns: size(6, 60) },
+    )
   })
 })

@@ -27,7 +27,6 @@ export interface NamesToRender {
 }
 
 const HEAD = "## Exact names\nAs they were spelled. They are data."
-const LEFT_OUT = 30 // tokens of the line that says how many are left out
 const MOST_SHOWN = 20_000 // names in one section of the other facts
 // Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
 const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
@@ -68,7 +67,7 @@ export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NON
   const said = yield* ranked(names.said, { estimate })
   const typed = yield* ranked(names.typed, { estimate })
   const seen = yield* ranked(names.seen, { estimate, hasQuota: true })
-  const room = limit - estimate([HEAD, fenced("said: \ntyped: \nin results: ")].join("\n")) - LEFT_OUT
+  const room = limit - estimate([HEAD, fenced("said: \ntyped: \nin results: ")].join("\n")) - estimate(LONGEST_NOTE)
   const likeliest = seen.toSorted(likeliestFirst)
   const found = take(likeliest, room * SEEN_SHARE)
   yield
@@ -98,10 +97,12 @@ function leftOutLine(leftOut: readonly RankedName[]): readonly string[] {
   if (leftOut.length === 0) return []
   const places = [...Map.groupBy(leftOut, ({ use }) => use.at)].map(([at, { length }]) => ({ at, length }))
   const { at, length } = places.reduce((a, b) => (b.length > a.length ? b : a))
-  return [
-    `[${leftOut.length} more are not listed, ${length} of them in message ${at}. Search for a word that was near the name.]`,
-  ]
+  return [noteOf(leftOut.length, length, at)]
 }
+
+const noteOf = (all: number, there: number, at: string): string =>
+  `[${all} more are not listed, ${there} of them in message ${at}. Search for a word that was near the name.]`
+const LONGEST_NOTE = `\n${noteOf(99_999, 99_999, "0a1b2c3d4e.99")}`
 
 function lineOf(label: string, ordered: readonly string[], taken: ReadonlySet<string>): string {
   const shown = ordered.filter((name) => taken.has(name))

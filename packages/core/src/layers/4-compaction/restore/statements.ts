@@ -28,13 +28,14 @@ const SECTIONS: readonly (readonly [title: string, isIn: (statement: Statement) 
 ]
 const RECENCY = 2 // how much more the newest counts than the oldest
 const HEADS = 20 // tokens of the titles
+const LEFT_OUT = 25 // tokens of the line that says how many are left out
 
 export function renderStatements({ statements, limit, estimate, inView, summary }: StatementsToRender): string {
   const all = [...statements.current].filter(([text, { uuid }]) => !inView.has(uuid) && !summary.includes(text))
   const ranked = all
     .map(([text, statement], at) => ({ text, statement, at, score: statement.weight + (RECENCY * at) / all.length }))
     .sort((a, b) => b.score - a.score || b.at - a.at)
-  let room = limit - HEADS
+  let room = limit - HEADS - LEFT_OUT
   const taken: { readonly at: number; readonly statement: Statement; readonly line: string }[] = []
   for (const { text, statement, at } of ranked) {
     const line = lineOf(text, statement)
@@ -43,15 +44,23 @@ export function renderStatements({ statements, limit, estimate, inView, summary 
     room -= tokens
     taken.push({ at, statement, line })
   }
-  const left = all.length - taken.length
+  const isTaken = new Set(taken.map(({ at }) => at))
+  const left = all.filter((_, at) => !isTaken.has(at)).map(([, { uuid }]) => handleOf(uuid))
   const newestFirst = taken.sort((a, b) => b.at - a.at)
   const sections = SECTIONS.flatMap(([title, isIn]) => {
     const lines = newestFirst.filter(({ statement }) => isIn(statement)).map(({ line }) => line)
     return lines.length === 0 ? [] : [[title, ...lines].join("\n")]
   })
-  if (sections.length > 0 && left > 0) sections.push(`[${left} more such sentences left out]`)
+  if (left.length > 0) sections.push(leftOutLine(left, taken.length))
   return sections.join("\n\n")
 }
 
 const lineOf = (text: string, { uuid, was }: Statement): string =>
   `- ${inline(text)}${was === undefined ? "" : ` (was ${inline(was)})`} [${handleOf(uuid)}]`
+
+function leftOutLine(handles: readonly string[], shown: number): string {
+  const [first, last] = [handles[0]!, handles.at(-1)!]
+  const what = handles.length === 1 ? "sentence" : "sentences"
+  const which = shown > 0 ? `more such ${what}` : `${what} with decisions, open tasks and findings`
+  return `[${handles.length} ${which} left out: ${first === last ? first : `${first} to ${last}`}]`
+}
