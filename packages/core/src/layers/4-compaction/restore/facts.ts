@@ -117,7 +117,7 @@ export function* factSteps(
       limit: Math.min(limit, budget * shares.statements * MAX_STATEMENTS),
       estimate,
       inView,
-      summary,
+      shown: [summary, rules, messages].join("\n"),
     }),
   )
   yield

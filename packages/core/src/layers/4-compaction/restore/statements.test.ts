@@ -12,7 +12,7 @@ const estimate = createEstimator("claude-5").text
 const sentencesOf = ({ messages }: Pick<ConversationBuilder, "messages">, limit = 2_000) =>
   renderStatements({
     ...{ statements: project(statements, messages), limit, estimate },
-    ...{ inView: new Set<string>(), summary: "" },
+    ...{ inView: new Set<string>(), shown: "" },
   })
 const handleAt = ({ messages }: ConversationBuilder, at: number) => handleOf(messages[at]!.uuid)
 

@@ -16,7 +16,8 @@ interface StatementsToRender {
   readonly estimate: Estimate
   /** Messages that are in view whole. What they say is not repeated. */
   readonly inView: ReadonlySet<Uuid>
-  readonly summary: string
+  /** The summary and the facts before them. What they have is not repeated either. */
+  readonly shown: string
 }
 
 /** Only the first has sentences of the user: whatever the assistant quotes, it cannot read like theirs. */
@@ -27,15 +28,15 @@ const SECTIONS: readonly (readonly [title: string, isIn: (statement: Statement) 
   ["## Findings", ({ by, kind }) => by === "assistant" && kind !== "decision" && kind !== "open"],
 ]
 const RECENCY = 2 // how much more the newest counts than the oldest
-const HEADS = 20 // tokens of the titles
-const LEFT_OUT = 25 // tokens of the line that says how many are left out
+const LEFT_OUT = "[999 more such sentences left out: 5e8d1f3b7a to 4c9a2e6d0f]" // at its longest
+const AROUND = [...SECTIONS.map(([title]) => title), LEFT_OUT].join("\n\n")
 
-export function renderStatements({ statements, limit, estimate, inView, summary }: StatementsToRender): string {
-  const all = [...statements.current].filter(([text, { uuid }]) => !inView.has(uuid) && !summary.includes(text))
+export function renderStatements({ statements, limit, estimate, inView, shown }: StatementsToRender): string {
+  const all = [...statements.current].filter(([text, { uuid }]) => !inView.has(uuid) && !shown.includes(text))
   const ranked = all
     .map(([text, statement], at) => ({ text, statement, at, score: statement.weight + (RECENCY * at) / all.length }))
     .sort((a, b) => b.score - a.score || b.at - a.at)
-  let room = limit - HEADS - LEFT_OUT
+  let room = limit - estimate(AROUND)
   const taken: { readonly at: number; readonly statement: Statement; readonly line: string }[] = []
   for (const { text, statement, at } of ranked) {
     const line = lineOf(text, statement)
@@ -58,9 +59,9 @@ export function renderStatements({ statements, limit, estimate, inView, summary 
 const lineOf = (text: string, { uuid, was }: Statement): string =>
   `- ${inline(text)}${was === undefined ? "" : ` (was ${inline(was)})`} [${handleOf(uuid)}]`
 
-function leftOutLine(handles: readonly string[], shown: number): string {
+function leftOutLine(handles: readonly string[], listed: number): string {
   const [first, last] = [handles[0]!, handles.at(-1)!]
   const what = handles.length === 1 ? "sentence" : "sentences"
-  const which = shown > 0 ? `more such ${what}` : `${what} with decisions, open tasks and findings`
+  const which = listed > 0 ? `more such ${what}` : `${what} with decisions, open tasks and findings`
   return `[${handles.length} ${which} left out: ${first === last ? first : `${first} to ${last}`}]`
 }

@@ -30,7 +30,7 @@ interface RenderedMessages {
 const SHORT_MESSAGE = 120 // characters: "go on" refers to the message before it
 const MAX_TASK_MESSAGES = 4
 const FIRST_LINE = 100 // characters
-const LEFT_OUT = 25 // tokens of the line that says how many are left out
+const LEFT_OUT = "\n[9999 messages left out: 5e8d1f3b7a to 4c9a2e6d0f]" // at its longest
 const TASK = 100 // before anything else
 const RECENCY = 2 // how much more the newest message counts than the oldest
 const REPLACED = "[replaced since]"
@@ -51,10 +51,9 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
   const task = openTask(words)
   const outdated = replacedSentences(statements)
   const forms = new Map<Word, string>()
-  const isThere = new Set<Word>()
   const fence = estimate(fenced("\n"))
   const sizeOf = (form: string) => estimate(form) + (form.includes("\n") ? fence : 0) + 1 // lines after it need a fence of their own
-  let room = limit - estimate(HEAD) - fence - LEFT_OUT
+  let room = limit - estimate(HEAD) - fence - estimate(LEFT_OUT)
   const take = (message: Word, form: string): void => {
     forms.set(message, form)
     room -= sizeOf(form)
@@ -65,24 +64,26 @@ export function renderMessages({ words, statements, limit, estimate, kept }: Mes
       (task.has(message.uuid) ? TASK : 0) + worthOf(message.text) + (RECENCY * at) / own.length,
     ]),
   )
-  const seen = new Set<string>()
+  const texts = new Map(own.map((message) => [message, withMarks(message, outdated.get(message.uuid) ?? [])]))
+  const shownTexts = new Set<string>()
+  const wholeTexts = new Set<string>()
   for (const message of own.toSorted((a, b) => scores.get(b)! - scores.get(a)!)) {
-    const text = withMarks(message, outdated.get(message.uuid) ?? [])
-    if (text === "" || seen.has(text)) continue
-    seen.add(text)
+    const text = texts.get(message)!
+    if (text === "" || shownTexts.has(text)) continue
     const full = formOf(message, text)
     const line = lineOf(message, text)
     if (task.has(message.uuid) || sizeOf(full) <= room) {
       take(message, full)
-      if (!message.isCut) isThere.add(message)
+      if (!message.isCut) wholeTexts.add(text)
     } else if (sizeOf(line) <= room) take(message, line)
+    if (forms.has(message)) shownTexts.add(text)
   }
-  // an answer to a question and a message can have one uuid
-  const whole = new Set([...isThere].map(({ uuid }) => uuid))
-  for (const message of own) if (!isThere.has(message)) whole.delete(message.uuid)
+  const whole = new Set(own.map(({ uuid }) => uuid))
+  // one message can have several texts: answers to questions, and what was said with them
+  for (const [{ uuid, isCut }, text] of texts) if (isCut || !wholeTexts.has(text)) whole.delete(uuid)
   const shown = own.flatMap((message) => forms.get(message) ?? [])
-  const elided = own.filter((message) => !forms.has(message))
-  const left = elided.length === 0 ? [] : [`[${count(elided.length, "message")} left out here: ${rangeOf(elided)}]`]
+  const elided = own.filter((message) => !shownTexts.has(texts.get(message)!))
+  const left = elided.length === 0 ? [] : [`[${count(elided.length, "message")} left out: ${rangeOf(elided)}]`]
   if (shown.length === 0) return { text: ["## What the user said", ...left].join("\n"), whole }
   return { text: [HEAD, ...left, ...joinedLines(shown)].join("\n"), whole }
 }
