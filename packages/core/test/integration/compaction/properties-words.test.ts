@@ -1,4 +1,7 @@
-/** L4-29: a rule the user once gave is in every later request, word for word, however often the conversation is compacted. */
+/**
+ * L4-29: a rule the user once gave is in every later request, word for word, however often the conversation is compacted, unless the user
+ * replaced it.
+ */
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
@@ -25,6 +28,11 @@ const RULES: readonly ((number: number) => string)[] = [
   (number) => `لا تستخدم الملف ${number}.`,
   (number) => `항상 포트 ${number}를 사용하세요.`,
 ]
+/** It says itself that something changes, so a later one of its kind replaces it (L4-37). All others count side by side. */
+const CHANGE = /^From now on, use port \d+!$/
+const standing = (rules: readonly string[]): readonly string[] =>
+  rules.filter((rule, at) => !CHANGE.test(rule) || !rules.slice(at + 1).some((later) => CHANGE.test(later)))
+
 const TASKS = [
   "Look at the parser and tell me what it does.",
   "看一下这个文件。",
@@ -67,7 +75,7 @@ test(`L4-29 rules in several languages: each is verbatim in the request after ea
         await workOn(chat, { text, at })
         await chat.compact()
         const sent = await sentText(chat)
-        expect(rules.filter((each) => !sent.includes(each))).toEqual([])
+        expect(standing(rules).filter((each) => !sent.includes(each))).toEqual([])
       }
       expect(chat.views.compactions.count).toBe(COMPACTIONS)
       planted += rules.length
