@@ -267,7 +267,7 @@ describe("L4-29 what the work did", () => {
     expect(read).toBeGreaterThan(5)
     expect(read).toBeLessThan(50)
     expect(listed(1_000)[0]).toBeGreaterThan(0)
-    expect(listed(100_000)).toEqual([50, 300])
+    expect(listed(200_000)).toEqual([50, 300])
   })
 
   test("long commands are cut, many are bounded", () => {
