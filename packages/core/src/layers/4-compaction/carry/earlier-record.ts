@@ -34,9 +34,19 @@ function withoutShortRecord(text: string): string {
   return at < 0 ? whole : whole.slice(0, last + at).trimEnd()
 }
 
+const LONG = "<system-reminder>\nA record of what was said and done"
+const SHORT_USER = "\nThe user said:\n"
+
+/** Our own part comes last, and nothing in it can look like its beginning. A summary before it can say anything. */
+function recordIn(text: string): string {
+  const at = text.lastIndexOf(LONG)
+  return at >= 0 ? text.slice(at) : text.slice(Math.max(0, text.lastIndexOf(SHORT_USER)))
+}
+
 export function takeEarlierRecord({ words, statements, names }: Recorded, text: string): void {
   let section = ""
   let fence: string[] | undefined
+  let opened = ""
   let heading = ""
   const said = (given: string) => {
     const plain = unquoted(given.replace(HANDLE_BEFORE, "").replace(HANDLE_AFTER, ""))
@@ -55,12 +65,14 @@ export function takeEarlierRecord({ words, statements, names }: Recorded, text: 
     const statement = { uuid: uuidFrom(`earlier:${plain}`), by: "assistant", kind, weight } as const
     statements.current.set(plain, was === undefined ? statement : { ...statement, was })
   }
-  for (const line of text.split("\n")) {
+  for (const line of recordIn(text).split("\n")) {
     if (fence === undefined) {
       const found = SECTION.exec(line)
       if (found) section = found[1] ?? found[2]!
-      else if (FENCE.test(line)) fence = []
-      else if (HANDLE_BEFORE.test(line)) heading = line
+      else if (FENCE.test(line)) {
+        fence = []
+        opened = line
+      } else if (HANDLE_BEFORE.test(line)) heading = line
       else if (BULLET.test(line) || SHORT.has(section)) {
         const item = BULLET.exec(line)?.[1] ?? line
         if (BY_USER.has(section)) said(item)
@@ -68,7 +80,7 @@ export function takeEarlierRecord({ words, statements, names }: Recorded, text: 
       }
       continue
     }
-    if (!FENCE.test(line)) {
+    if (line !== opened) {
       fence.push(line)
       continue
     }
