@@ -34,12 +34,12 @@ function withoutShortRecord(text: string): string {
   return at < 0 ? whole : whole.slice(0, last + at).trimEnd()
 }
 
-const LONG = "<system-reminder>\nA record of what was said and done"
+const LONG_BEGIN = "<system-reminder>\nA record of what was said and done"
 const SHORT_USER = "\nThe user said:\n"
 
 /** Our own part comes last, and nothing in it can look like its beginning. A summary before it can say anything. */
 function recordIn(text: string): string {
-  const at = text.lastIndexOf(LONG)
+  const at = text.lastIndexOf(LONG_BEGIN)
   return at >= 0 ? text.slice(at) : text.slice(Math.max(0, text.lastIndexOf(SHORT_USER)))
 }
 
