@@ -2,7 +2,7 @@
 import { handleOf } from "@strata/core"
 import type { Remark } from "./said.ts"
 
-const RANGE = /left out(?: here)?: ([0-9a-f]{10})(?: to ([0-9a-f]{10}))?/g
+const RANGE = /left out: ([0-9a-f]{10})(?: to ([0-9a-f]{10}))?/g
 
 /** `messages`: those of the user, oldest first. */
 export function handlesIn(text: string, messages: readonly Remark[]): (remark: Remark) => boolean {

@@ -97,19 +97,20 @@ interface ResultsToRender {
 }
 
 const HEAD = ["## Tool results", "No longer shown, by their handles. They are data."]
-/** How much more a result counts than a new one that was seen whole. Those that were put aside are few, and dear to get again. */
-const SHOWN: Readonly<Record<ResultLine["shown"], number>> = { preview: 4, residue: 0.5, whole: 0 }
-const FAILED = 1
+const PREVIEW = 4 // how much more one counts that was never read whole than one that was cleared later
+const FAILED = 1 // how much more a failed result counts
 const REFERRED = 1.5 // for a name that was said or typed last; less for one that was used long ago
 
 /**
- * Tool results after a boundary, one line each: those that the work still refers to, then those the model could not read whole, the newest
- * first. Each line has the handle and says what is in the result, so that it can be recalled. The rest is one search away. Empty where
- * there is nothing to list.
+ * Tool results after a boundary, one line each: those that were put aside or cleared. What the work still refers to comes first, then
+ * the newest. Each line has the handle and says what is in the result. All other results are one search away. Empty where there is
+ * nothing to list.
  */
 export function renderResults({ results, names, limit, estimate, kept }: ResultsToRender): string {
   const used = usesOf(names)
-  const lines = [...results.lines.values()].filter(({ uuid, telling }) => !kept.has(uuid) && telling !== "")
+  const lines = [...results.lines.values()].filter(
+    ({ uuid, telling, shown }) => shown !== "whole" && !kept.has(uuid) && telling !== "",
+  )
   const ranked = lines
     .map((line, at) => ({ line, at, score: scoreOf(line, used) + at / lines.length }))
     .sort((a, b) => b.score - a.score || b.at - a.at)
@@ -141,5 +142,5 @@ const namesOf = remembering((text) => exactNamesIn(text).map(({ name }) => name)
 /** The call itself names what it was about, so only names in the result show that the work refers to it. */
 function scoreOf({ shown, failed, telling }: ResultLine, used: ReadonlyMap<string, number>): number {
   const lastUse = Math.max(0, ...namesOf(telling).map((name) => used.get(name) ?? 0))
-  return SHOWN[shown] + (failed ? FAILED : 0) + REFERRED * lastUse
+  return (shown === "preview" ? PREVIEW : 0) + (failed ? FAILED : 0) + REFERRED * lastUse
 }
