@@ -174,8 +174,7 @@ describe("the marks", () => {
       )!
       for (const { ways } of await compareCompactions(recording)) {
         const { marks } = ways["sentence, 2000"]!
-        for (const name of ["messagesInReach", "rules"] as const)
-          expect(marks[name].found, name).toBe(marks[name].of)
+        for (const name of ["messagesInReach", "rules"] as const) expect(marks[name].found, name).toBe(marks[name].of)
         // 40 long paths: the record names those changed last and counts the others
         expect(marks.changedByPath.found / marks.changedByPath.of).toBeGreaterThan(0.7)
         expect(ways["extractive, 2000"]!.marks.listedNotFound.found).toBe(0)
