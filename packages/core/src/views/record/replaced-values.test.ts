@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { isReplacedBy } from "./replaced-values.ts"
+import { isReplacedBy, mayReplace } from "./replaced-values.ts"
 
 describe("L4-37 a sentence that replaces an earlier one", () => {
   it.each([
@@ -31,5 +31,23 @@ describe("L4-37 a sentence that replaces an earlier one", () => {
     ["Never push to branch release-12.", "Never push to branch release-13."],
   ])("%s is not replaced by: %s", (earlier, later) => {
     expect(isReplacedBy(earlier, later)).toBe(false)
+  })
+})
+
+describe("L4-37 a sentence that may replace an earlier one in other words", () => {
+  it.each([
+    ["The budget for the migration is $201.", "Small correction: the migration may cost up to $956 now."],
+    ["We launch on 24 July 2028.", "The launch has moved to 3 July 2029."],
+    ["The gateway listens on port 3456.", "The gateway's port is 7476 since this morning."],
+  ])("%s: %s", (earlier, later) => {
+    expect(mayReplace(later, earlier)).toBe(true)
+  })
+
+  it.each([
+    ["We have 3 servers.", "Please now restart 2 servers."],
+    ["The suite has 15 tests.", "Now 12 tests fail."],
+    ["The live system runs in eu-north-2.", "The backup system runs in us-east-7."],
+  ])("not %s: %s", (earlier, later) => {
+    expect(mayReplace(later, earlier)).toBe(false)
   })
 })

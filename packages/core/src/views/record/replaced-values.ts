@@ -160,12 +160,16 @@ export function differInOneValue(earlier: string, later: string): boolean {
   return changed.length === 1
 }
 
+/** It asks for something, so it says nothing about how things are. */
+const REQUEST = /^(?:please|now|then|next|let|can you|could you|bitte)\b/i
+const COUNT = /^\d{1,2}$/ // of tests, files, servers: many things have one
+
 /**
  * Whether the later sentence says that something has changed, and the earlier one is about it: both have one value of a kind, and a word in
- * common. That is a weak sign, so it counts only where a single earlier sentence shows it.
+ * common. That is a weak sign, so it counts only where a single earlier sentence shows it, and never for a count.
  */
 export function mayReplace(later: string, earlier: string): boolean {
-  if (!CHANGE.test(later) || earlier === later) return false
+  if (!CHANGE.test(later) || REQUEST.test(later) || earlier === later) return false
   const [before, after] = [withoutValues(earlier), withoutValues(later)]
   const shared = [...before.words].some((word) => word.length > 3 && after.words.has(word))
   return (
@@ -175,7 +179,8 @@ export function mayReplace(later: string, earlier: string): boolean {
         before.values.filter((each) => each.kind === kind),
         after.values.filter((each) => each.kind === kind),
       ]
-      return one.length === 1 && other.length === 1 && one[0]!.text !== other[0]!.text
+      if (one.length !== 1 || other.length !== 1 || one[0]!.text === other[0]!.text) return false
+      return !COUNT.test(one[0]!.text) && !COUNT.test(other[0]!.text)
     })
   )
 }

@@ -37,9 +37,8 @@ export interface Statement {
 export interface ReplacedStatement {
   readonly uuid: Uuid
   readonly value: string
-  /** The sentence that counts now, and its message. */
+  /** The sentence that counts now. */
   readonly by: string
-  readonly byUuid: Uuid
 }
 
 export interface Statements {
@@ -120,7 +119,7 @@ function note(state: Statements, text: string, found: Omit<Found, "text"> & { re
     const { uuid } = state.current.get(earlier)!
     was = oldValue(earlier, text) ?? valueStatedIn(earlier)?.value ?? was
     state.current.delete(earlier)
-    state.replaced.set(earlier, { uuid, value: was ?? "", by: text, byUuid: found.uuid })
+    state.replaced.set(earlier, { uuid, value: was ?? "", by: text })
   }
   state.current.set(text, was === undefined || was === "" ? found : { ...found, was })
 }

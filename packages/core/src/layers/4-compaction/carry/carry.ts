@@ -207,7 +207,14 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
       const shared = { estimate, budget: Math.max(0, room), kept: held, summary: written ?? "" }
       const content = isShort
         ? shortRecord(record.views, shared).toWellFormed()
-        : await inSlices(factSteps(record.views, { ...shared, isAlone: written === undefined }), options)
+        : await inSlices(
+            factSteps(record.views, {
+              ...shared,
+              isAlone: written === undefined,
+              hasRecall: options.recall !== undefined,
+            }),
+            options,
+          )
       const facts = content === "" || isShort ? content : textOf(renderAttachment({ type: "carried_facts", content }))
       const left = Math.floor(budget - kept - frame - estimate(facts))
       const summary =

@@ -32,7 +32,7 @@ export interface FactsOptions {
   readonly hasRecall?: boolean
 }
 
-export const FACTS_BUDGET = 3_000 // tokens
+export const FACTS_BUDGET = 3_000 // tokens; the flag `record-limit` has the same
 
 /** Of what rules, task and todos leave of the budget. What one does not need goes to the next, and names get the rest. */
 interface Shares {

@@ -26,7 +26,13 @@ export function offline(): Route {
       const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
       const kept = new Set(cut.kept.map(({ uuid }) => uuid))
       const facts = context.flags.on["compact-facts"]
-        ? await inSlices(factSteps(context.views, { estimate: budget.tokensOf, kept }))
+        ? await inSlices(
+            factSteps(context.views, {
+              estimate: budget.tokensOf,
+              kept,
+              budget: context.flags.figures["record-limit"],
+            }),
+          )
         : ""
       const shown = [facts, ...context.views.statements.replaced.keys()].join("\n")
       const text = await inSlices(summariseAbout(messages, { wanted: order.instructions ?? "", budget, shown }))
