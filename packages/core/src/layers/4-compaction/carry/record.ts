@@ -88,7 +88,14 @@ export class ConversationRecord {
   }
 
   get data(): CarriedRecord {
-    const { words: said, artifacts: work, frontier: now, names: known, results: read, statements: told } = this.#states
+    const {
+      words: said,
+      artifacts: work,
+      frontier: now,
+      names: known,
+      results: read,
+      statements: sentences,
+    } = this.#states
     const { path, text } = now.plan
     const files: { [K in FileFate]: string[] } = { created: [], changed: [], deleted: [], read: [] }
     for (const [file, facts] of work.files) files[fateOf(facts)].push(file)
@@ -105,7 +112,7 @@ export class ConversationRecord {
       files,
       commands: [...work.commands].filter(([, { failed, isTest }]) => failed || isTest).map(commandOf),
       names: { said: [...known.said.keys()], typed: [...known.typed.keys()], inResults: [...known.seen.keys()] },
-      statements: [...told.current].map(([text, { uuid, by, kind, was }]) => ({
+      statements: [...sentences.current].map(([text, { uuid, by, kind, was }]) => ({
         ...{ text, by, kind, handle: handleOf(uuid) },
         ...(was === undefined ? {} : { was }),
       })),
