@@ -78,11 +78,8 @@ function statedIn(entry: Entry): readonly Found[] {
   }
   if (entry.type !== "assistant") return []
   const blocks = contentOf(entry)
-  const final = blocks.some(isToolUse) ? 0 : FINAL
-  return blocks
-    .filter(isText)
-    .flatMap(({ text }) => saidByAssistant(text))
-    .map((found) => ({ ...found, weight: found.weight + final }))
+  const read = blocks.some(isToolUse) ? saidBetweenCalls : saidInAnswer
+  return blocks.filter(isText).flatMap(({ text }) => read(text))
 }
 
 const CHOICE = /^(?:please |always )?(?:use|run|work|deploy|put|keep|write|switch)\b/i
@@ -96,19 +93,31 @@ const saidByUser = remembering((text): readonly Found[] =>
   }),
 )
 
-const saidByAssistant = remembering((text): readonly Found[] =>
-  proseSentences(dropSecrets(text)).flatMap(({ text: sentence, kind, weight }): Found[] => {
+const saidBetweenCalls = remembering((text): readonly Found[] => saidByAssistant(text, hasExact))
+
+/** An answer that names something of the code says what was found, also without a word for it. */
+const saidInAnswer = remembering((text): readonly Found[] =>
+  saidByAssistant(text, (sentence) => hasExact(sentence) || hasIdentifier(sentence)).map((found) => ({
+    ...found,
+    weight: found.weight + FINAL,
+  })),
+)
+
+function saidByAssistant(text: string, saysEnough: (sentence: string) => boolean): readonly Found[] {
+  return proseSentences(dropSecrets(text)).flatMap(({ text: sentence, kind, weight }): Found[] => {
     const exact = hasExact(sentence) ? EXACT : 0
     if (kind !== undefined && KEPT_KINDS.has(kind))
       return [{ text: sentence, by: "assistant", kind: kind as Statement["kind"], weight: weight + exact }]
-    const isChange = valueStatedIn(sentence)?.old !== undefined
-    return exact > 0 || isChange ? [{ text: sentence, by: "assistant", kind: "value", weight: 1 }] : []
-  }),
-)
+    const isStated = saysEnough(sentence) || valueStatedIn(sentence)?.old !== undefined
+    return isStated ? [{ text: sentence, by: "assistant", kind: "value", weight: 1 }] : []
+  })
+}
 
 /** Whether it has a name that no one could guess: a code, an address, a hash, a number with its unit. */
 const hasExact = (sentence: string): boolean =>
   exactNamesIn(sentence).some(({ name, kind }) => kind !== "quoted" && kind !== "flag" && /\d/.test(name))
+
+const hasIdentifier = (sentence: string): boolean => exactNamesIn(sentence).some(({ kind }) => kind === "identifier")
 
 function note(state: Statements, text: string, found: Omit<Found, "text"> & { readonly uuid: Uuid }): void {
   if (found.by === "assistant" && isSettledByUser(state, text)) return

@@ -5,24 +5,27 @@ import { type PlainMessage, textOf } from "../session.ts"
 import { temporaryDirectory } from "../temporary.ts"
 import { standIn } from "./stand-in.ts"
 
-/** Handles lead to messages that left the view, and the journal's path to all of them. */
-const HANDLES = /\b[0-9a-f]{10}(?:\.\d+)?\b|\S*strata-scorecard-\S*/g
+/** The budget is in tokens of o200k, so `carry` is told to count for a model that reads those. */
+const MODEL = "gpt-5"
+/** Handles lead to messages that left the view, and the journal's path to all of them. Counts say how many names are not listed. */
+const HANDLES = /\b[0-9a-f]{10}(?:\.\d+)?\b|\S*strata-scorecard-\S*|\[\d+ more are not listed, \d+ of them/g
 
 export const STRATA: readonly Contestant[] = [
   {
     ...{
       name: "Strata carry",
-      call: "carry(messages, { budget })",
+      call: "carry(messages, { budget, model })",
       takesBudget: true,
       hasStandIn: false,
       own: HANDLES,
     },
-    start: async ({ budget }) => listRun(async (messages) => viewOf(await carry([...messages], { budget }))),
+    start: async ({ budget }) =>
+      listRun(async (messages) => viewOf(await carry([...messages], { budget, model: MODEL }))),
   },
   {
     ...{
       name: "Strata carry, state",
-      call: "carry(messages, { budget, before: state })",
+      call: "carry(messages, { budget, model, before: state })",
       takesBudget: true,
       hasStandIn: false,
     },
@@ -30,7 +33,7 @@ export const STRATA: readonly Contestant[] = [
     start: async ({ budget }) => {
       let before: Carried<PlainMessage>["state"] | undefined
       return listRun(async (messages) => {
-        const carried = await carry([...messages], { budget, ...(before ? { before } : {}) })
+        const carried = await carry([...messages], { budget, model: MODEL, ...(before ? { before } : {}) })
         before = carried.state
         return viewOf(carried)
       })
@@ -39,7 +42,7 @@ export const STRATA: readonly Contestant[] = [
   {
     ...{
       name: "Strata carry, stand-in",
-      call: "carry(messages, { budget, summary }), the summary half of it",
+      call: "carry(messages, { budget, model, summary }), the summary half of it",
       takesBudget: true,
     },
     ...{ hasStandIn: true, own: HANDLES },
@@ -47,7 +50,7 @@ export const STRATA: readonly Contestant[] = [
       listRun(async (messages) => {
         const text = textOf(messages)
         const summary = async () => standIn(text, { tokens: Math.floor(budget / 2), source: () => text })
-        return viewOf(await carry([...messages], { budget, summary }))
+        return viewOf(await carry([...messages], { budget, model: MODEL, summary }))
       }),
   },
   {

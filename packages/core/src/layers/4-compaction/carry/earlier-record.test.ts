@@ -42,3 +42,11 @@ test.each([600, 850, 950])("L4-36 under 1,000 tokens there are no headings: %i",
   expect(text).toBe(`This conversation continues an earlier one that was too long.\n${facts}`)
   expect(tokens.after).toBeLessThanOrEqual(budget)
 })
+
+test("L4-36 a rule that is also part of a later message is there once", async () => {
+  const rule = "Never go over it unasked."
+  const caps = [`The spending cap is $201. ${rule}`, `The spending cap is $956. ${rule}`]
+  const { facts } = await carry(talk([...caps, "Go on with the report.", "And with the next."]), { budget: 200 })
+  expect(facts.split(rule)).toHaveLength(2)
+  expect(facts).toContain(caps[1])
+})

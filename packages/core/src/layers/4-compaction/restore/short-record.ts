@@ -38,14 +38,15 @@ export function shortRecord(views: Recorded, { estimate, budget, kept, summary }
   const lines = new Map<string, Line>()
   for (const line of [...linesOfUser(views, kept), ...linesOfAssistant(views, kept)])
     if (!summary.includes(line.text) && (line.by === "user" || !lines.has(line.text))) lines.set(line.text, line)
-  // a short line leaves room for another one
-  const worthwhile = ({ score, text }: Line) => score / Math.max(SHORTEST, estimate(text)) ** 0.5
+  // a short line leaves room for another one; of those that are needed, the longest first, so that none is there twice
+  const worthwhile = ({ score, text }: Line) =>
+    score < ALWAYS ? score / Math.max(SHORTEST, estimate(text)) ** 0.5 : ALWAYS + text.length
   const ranked = [...lines.values()].sort((a, b) => worthwhile(b) - worthwhile(a) || b.at - a.at)
   const taken: Line[] = []
   let room = budget - estimate("The user said:\nThe assistant said:\n")
   for (const line of ranked) {
     const tokens = estimate(`${written(line.text)}\n`)
-    if (tokens > room && line.score < ALWAYS) continue
+    if ((tokens > room && line.score < ALWAYS) || taken.some(({ text }) => text.includes(line.text))) continue
     room -= tokens
     taken.push(line)
   }
@@ -85,7 +86,11 @@ function linesOfUser({ words, statements }: Recorded, kept: ReadonlySet<Uuid>): 
 function linesOfAssistant({ statements, words }: Recorded, kept: ReadonlySet<Uuid>): readonly Line[] {
   const all = [...statements.current].filter(([, { by, uuid }]) => by === "assistant" && !kept.has(uuid))
   return all.map(([text, { weight, was }], at) => ({
-    ...{ text: was === undefined ? text : `${text} (was ${was})`, by: "assistant", at: words.messages.length + at },
+    ...{
+      text: was === undefined || text.includes(was) ? text : `${text} (was ${was})`,
+      by: "assistant",
+      at: words.messages.length + at,
+    },
     score: weight * BY_ASSISTANT + (RECENCY * at) / all.length,
   }))
 }

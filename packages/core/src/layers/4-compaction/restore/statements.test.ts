@@ -39,6 +39,24 @@ describe("L4-37 sentences after a boundary", () => {
     expect(sentencesOf(builder)).toBe(`## Findings\n- The port is now 9090. (was 8080) [${handleAt(builder, 1)}]`)
   })
 
+  test("the one before is not repeated where the sentence names it", () => {
+    const builder = conversation().say("TODO: rename computeDrift to measureSkew in the worker.")
+    expect(sentencesOf(builder)).toBe(
+      `## Open\n- TODO: rename computeDrift to measureSkew in the worker. [${handleAt(builder, 0)}]`,
+    )
+  })
+
+  test("an answer that names something of the code is a finding, and a remark between two calls is not", () => {
+    const finding = "The leak comes from the listener that onResume adds twice."
+    const answered = conversation().say(`${finding} It is sunny.`)
+    expect(sentencesOf(answered)).toBe(`## Findings\n- ${finding} [${handleAt(answered, 0)}]`)
+    const between = conversation().respond([
+      { type: "text", text: finding },
+      { type: "tool_use", id: "toolu_1", name: "Bash", input: { command: "ls" } },
+    ])
+    expect(sentencesOf(between)).toBe("")
+  })
+
   test("two requests that differ in a number are two requests", () => {
     const builder = conversation().user("Look at ticket QX-701.").user("Look at ticket QX-702.")
     expect(project(statements, builder.messages).replaced.size).toBe(0)

@@ -57,7 +57,7 @@ export function renderStatements({ statements, limit, estimate, inView, shown }:
 }
 
 const lineOf = (text: string, { uuid, was }: Statement): string =>
-  `- ${inline(text)}${was === undefined ? "" : ` (was ${inline(was)})`} [${handleOf(uuid)}]`
+  `- ${inline(text)}${was === undefined || text.includes(was) ? "" : ` (was ${inline(was)})`} [${handleOf(uuid)}]`
 
 function leftOutLine(handles: readonly string[], listed: number): string {
   const [first, last] = [handles[0]!, handles.at(-1)!]
