@@ -7,8 +7,10 @@ import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
 import { type Facts, gatherFacts } from "../../../core/src/model/offline/facts.ts"
 import type { ReadMessage } from "../../../core/src/model/offline/read-message.ts"
 import { readTimeline } from "../../../core/src/model/offline/timeline.ts"
+import { project } from "../../../core/src/views/projection.ts"
 import { artifacts } from "../../../core/src/views/record/artifacts.ts"
 import { frontier } from "../../../core/src/views/record/frontier.ts"
+import { statements } from "../../../core/src/views/record/statements.ts"
 import { INVENTION_KINDS, type InventionKind, invent } from "./inventions.ts"
 
 /** A range that a summary replaces. */
@@ -23,6 +25,7 @@ export class Range {
     this.#record = {
       artifacts: messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start()),
       frontier: messages.reduce((state, message) => frontier.apply(state, message), frontier.start()),
+      statements: project(statements, messages),
     }
     this.#replaced = new Set(messages.map(({ uuid }) => uuid))
     this.facts = gatherFacts(readTimeline(readable(messages)))

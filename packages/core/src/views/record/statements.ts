@@ -157,6 +157,13 @@ function forget({ current, replaced }: Statements): void {
   for (const [text] of leastFirst) current.delete(text)
 }
 
+/** Values that were replaced, unless a current sentence still has them. */
+export function outdatedValues({ current, replaced }: Statements): ReadonlySet<string> {
+  const now = [...current]
+  const old = [...replaced.values()].map(({ value }) => value).concat(now.flatMap(([, { was }]) => was ?? []))
+  return new Set(old.filter((value) => !now.some(([text, { was }]) => was !== value && text.includes(value))))
+}
+
 /** A text in which each sentence that was replaced says so, with what counts now. */
 export function markReplaced(text: string, { replaced }: Pick<Statements, "replaced">): string {
   let marked = text

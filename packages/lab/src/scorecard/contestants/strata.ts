@@ -5,7 +5,7 @@ import { type PlainMessage, textOf } from "../session.ts"
 import { temporaryDirectory } from "../temporary.ts"
 import { standIn } from "./stand-in.ts"
 
-/** The budget is in tokens of o200k, so `carry` is told to count for a model that reads those. */
+/** The budget is in tokens of o200k, so `carry` counts for a model that reads those. */
 const MODEL = "gpt-5"
 /** Handles lead to messages that left the view, and the journal's path to all of them. Counts say how many names are not listed. */
 const HANDLES = /\b[0-9a-f]{10}(?:\.\d+)?\b|\S*strata-scorecard-\S*|\[\d+ more are not listed, \d+ of them/g

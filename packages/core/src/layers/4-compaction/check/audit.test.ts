@@ -3,8 +3,10 @@ import { conversation } from "../../../../test/builders.ts"
 import { isWhole } from "../../../../test/size.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { contentOf, type Message } from "../../../messages/messages.ts"
+import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/frontier.ts"
+import { statements } from "../../../views/record/statements.ts"
 import { type Audit, audit, auditSteps } from "./audit.ts"
 import { repaired } from "./repair.ts"
 import { sourceOf } from "./source.ts"
@@ -56,6 +58,7 @@ function check(summary: string, { messages = TALK as readonly Message[], followi
     record: {
       artifacts: messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start()),
       frontier: messages.reduce((state, message) => frontier.apply(state, message), frontier.start()),
+      statements: project(statements, messages),
     },
     replaced: new Set(messages.map(({ uuid }) => uuid)),
   })
@@ -68,7 +71,7 @@ test("L4-35 an audit pauses after each part of a summary, however long it is, an
       following: "",
     },
     ...{ source: sourceOf({ messages: TALK }), replaced: new Set<string>() },
-    record: { artifacts: artifacts.start(), frontier: frontier.start() },
+    record: { artifacts: artifacts.start(), frontier: frontier.start(), statements: statements.start() },
   }
   const steps = auditSteps(input)
   let pauses = 0
@@ -409,6 +412,19 @@ describe("BEY-2 repair without a model", () => {
 
   test("a truthful summary stays as it is, byte for byte, where nothing is missing", () => {
     expect(repair(TRUTH, TALK.map((message) => JSON.stringify(message)).join("\n")).text).toBe(TRUTH)
+  })
+
+  test("L4-37 a value that the user replaced is not added as missing", () => {
+    const talk = conversation().user("The budget cap is $575.").say("Noted.").user("The budget cap is now $4880.")
+    const found = check("Nothing has happened.", { messages: talk.say("Noted.").messages })
+    const { text } = repaired({
+      summary: "Nothing has happened.",
+      ...found,
+      estimate: (each) => each.length,
+      room: 2_000,
+    })
+    expect(text).toMatch(/\$4880$/m)
+    expect(text).not.toMatch(/\$575$/m)
   })
 
   test("what is missing is added with handles, within its room", () => {

@@ -7,6 +7,7 @@ import { exactNamesIn } from "../../../messages/exact-names.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import { fateOf } from "../../../views/record/artifacts.ts"
 import { standingRules } from "../../../views/record/standing-rules.ts"
+import { outdatedValues } from "../../../views/record/statements.ts"
 import type { Views } from "../../../views/views.ts"
 import type { Source } from "./source.ts"
 import { namesIn, ownWords, stem, tokensOf } from "./text.ts"
@@ -25,7 +26,7 @@ export interface Fact {
 
 export interface CoverageInput {
   readonly source: Source
-  readonly record: Pick<Views, "artifacts" | "frontier">
+  readonly record: Pick<Views, "artifacts" | "frontier" | "statements">
   /** The messages that are replaced. */
   readonly replaced: ReadonlySet<Uuid>
   /** Everything that is shown after the boundary: the summary, the record, kept messages. */
@@ -49,6 +50,7 @@ export function* coverageSteps({ source, record, replaced, visible }: CoverageIn
   const turns = source.turns.filter(({ uuid }) => replaced.has(uuid))
   const { files, commands } = record.artifacts
   const { todos, request } = record.frontier
+  const outdated = outdatedValues(record.statements)
   const facts: Fact[] = []
   const note = (fact: Fact) => facts.push(fact)
 
@@ -59,7 +61,7 @@ export function* coverageSteps({ source, record, replaced, visible }: CoverageIn
     note({ class: "messages", text, uuid, isCovered: isShown(text) })
     for (const rule of standingRules(text))
       note({ class: "rules", text: rule, uuid, isCovered: shown.has(tokensOf(rule)) })
-    for (const name of givenIn(text))
+    for (const name of givenIn(text).filter((given) => !outdated.has(given)))
       note({ class: "names", text: name, uuid, isCovered: raw.includes(name.toLowerCase()) || has(name) })
   }
   for (const { content, status } of todos)

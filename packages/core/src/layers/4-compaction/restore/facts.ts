@@ -8,7 +8,7 @@ import { handleOf } from "../../../messages/handles.ts"
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import type { Frontier } from "../../../views/record/frontier.ts"
-import type { Statements } from "../../../views/record/statements.ts"
+import { outdatedValues } from "../../../views/record/statements.ts"
 import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut-text.ts"
 import { languageOf } from "./language.ts"
@@ -155,13 +155,6 @@ class Room {
     this.#used += this.#estimate(text) - counted
     return text
   }
-}
-
-/** Values that were replaced, unless a current sentence still has them. */
-function outdatedValues({ current, replaced }: Statements): ReadonlySet<string> {
-  const now = [...current]
-  const old = [...replaced.values()].map(({ value }) => value).concat(now.flatMap(([, { was }]) => was ?? []))
-  return new Set(old.filter((value) => !now.some(([text, { was }]) => was !== value && text.includes(value))))
 }
 
 const joined = (sections: readonly string[]): string => sections.filter((section) => section !== "").join("\n\n")
