@@ -34,6 +34,10 @@ function withoutShortRecord(text: string): string {
   return at < 0 ? whole : whole.slice(0, last + at).trimEnd()
 }
 
+/** A summary, so that no later call takes a part of it for our record. */
+export const notLikeRecord = (summary: string): string =>
+  summary.replace(/<(?=\s*\/?\s*system-reminder)/gi, "&lt;").replace(/^(?=The (?:user|assistant) said:$)/gm, "- ")
+
 const LONG_BEGIN = "<system-reminder>\nA record of what was said and done"
 const SHORT_USER = "\nThe user said:\n"
 
@@ -49,7 +53,8 @@ export function takeEarlierRecord({ words, statements, names }: Recorded, text: 
   let opened = ""
   let heading = ""
   const said = (given: string) => {
-    const plain = unquoted(given.replace(HANDLE_BEFORE, "").replace(HANDLE_AFTER, ""))
+    const own = SHORT.has(section) ? given : given.replace(HANDLE_BEFORE, "").replace(HANDLE_AFTER, "")
+    const plain = unquoted(own)
     if (plain.trim() === "" || words.messages.some((known) => known.text === plain)) return
     words.messages.push({
       ...{ uuid: uuidFrom(`earlier:${plain}`), timestamp: "", text: plain, isImported: true },
@@ -72,7 +77,7 @@ export function takeEarlierRecord({ words, statements, names }: Recorded, text: 
       else if (FENCE.test(line)) {
         fence = []
         opened = line
-      } else if (HANDLE_BEFORE.test(line)) heading = line
+      } else if (HANDLE_BEFORE.test(line) && !SHORT.has(section)) heading = line
       else if (BULLET.test(line) || SHORT.has(section)) {
         const item = BULLET.exec(line)?.[1] ?? line
         if (BY_USER.has(section)) said(item)
