@@ -96,6 +96,22 @@ describe("carry", () => {
     expect((await carry(messages, { budget: 3_000 })).text).toContain("[secret removed: ")
   })
 
+  it("loses no sentence of the user because the assistant took one of its own back (L4-37)", async () => {
+    const messages = [
+      said("The port is 8080."),
+      user("Remember: The port is 8080. The cap is $201. then always ask first."),
+      said("The port is now 9090."),
+      user("The cap is now $956."),
+      ...work(),
+      user("Go on."),
+    ]
+    for (const budget of [300, 3_000]) {
+      const { text } = await carry(messages, { budget })
+      expect(text).toContain("Remember: The port is 8080.")
+      expect(text).toContain("always ask first.")
+    }
+  })
+
   it("never separates a call from its result (BEY-16)", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 9_000 }), async (rounds, keep) => {
