@@ -63,3 +63,12 @@ test("L4-36 a sentence that begins like a handle comes back from a short record"
   const { record } = await carry([first.messages[0]!, ...talk(["Now the tests."])])
   expect(record.words.map(({ text }) => text)).toContain(sentence)
 })
+
+test.each([600, 2_000])("L4-37 a value of an earlier record is replaced by a later one: %i", async (budget) => {
+  const first = await carry(talk(["The cap is $201.", "Use npm for all installs.", "Go on."]), { budget, keep: 0 })
+  const later = talk(["The cap is now $956.", "Use pnpm instead of npm for all installs.", "Now the tests.", "Go on."])
+  const { text } = await carry([first.messages[0]!, ...later], { budget, keep: 0 })
+  expect(text).toContain("The cap is now $956.")
+  expect(text).not.toContain("The cap is $201.")
+  expect(text).not.toContain("Use npm for")
+})

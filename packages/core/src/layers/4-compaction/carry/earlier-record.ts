@@ -5,8 +5,10 @@
 import { uuidFrom } from "../../../base/ids.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/handles.ts"
+import type { Message } from "../../../messages/messages.ts"
 import { valueStatedIn } from "../../../views/record/replaced-values.ts"
 import { standingRules } from "../../../views/record/standing-rules.ts"
+import { statements as statementsView } from "../../../views/record/statements.ts"
 import type { Recorded } from "../restore/facts.ts"
 
 const SECTION = /^## (.+)$|^(The (?:user|assistant) said):$/
@@ -56,10 +58,11 @@ export function takeEarlierRecord({ words, statements, names }: Recorded, text: 
     const own = SHORT.has(section) ? given : given.replace(HANDLE_BEFORE, "").replace(HANDLE_AFTER, "")
     const plain = unquoted(own)
     if (plain.trim() === "" || words.messages.some((known) => known.text === plain)) return
-    words.messages.push({
-      ...{ uuid: uuidFrom(`earlier:${plain}`), timestamp: "", text: plain, isImported: true },
-      rules: standingRules(plain),
-    })
+    const uuid = uuidFrom(`earlier:${plain}`)
+    words.messages.push({ uuid, timestamp: "", text: plain, isImported: true, rules: standingRules(plain) })
+    // so that a later value can replace one that was said before
+    const message = { role: "user", content: plain } as const
+    statementsView.apply(statements, { type: "user", uuid, parentUuid: null, timestamp: "", message } as Message, true)
   }
   const stated = (given: string) => {
     const without = given.replace(HANDLE_AFTER, "")
