@@ -3,13 +3,13 @@
  * everyone who has to know: extraction, the agent's own writes, a person's edits and dreams.
  */
 
+import { compareFacts, type FactRelation } from "../../views/record/facts/compare-facts.ts"
+import { type Fact, readFact, wordsOf } from "../../views/record/facts/fact.ts"
+import { GENERAL, TITLES } from "../../views/record/facts/fact-words.ts"
+import { isHead, rootOfStem } from "../../views/record/facts/reworded-facts.ts"
 import { sentenceParts } from "../../views/record/sentences.ts"
 import type { Memory } from "../memory.ts"
 import { LIST_MARK, ruleIn } from "../own-words.ts"
-import { compareFacts, type FactRelation } from "./compare-facts.ts"
-import { type Fact, readFact, wordsOf } from "./fact.ts"
-import { GENERAL, TITLES } from "./fact-words.ts"
-import { isHead, rootOfStem } from "./reworded-facts.ts"
 
 /**
  * What a memory is to another: `covered`: the other one says all of it. `outdated`: the other one says all of it, with another value at least

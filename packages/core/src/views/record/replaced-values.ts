@@ -1,21 +1,16 @@
 /**
- * Which sentence replaces an earlier one: both say the same thing with another value, as "The cap is $201" and "The cap is now $956", or
- * one names what it replaces, as "use pnpm instead of npm". A rule of words, without a model. Where it is unsure, nothing is replaced.
+ * Which sentence replaces an earlier one. Both say the same with another value, as "The cap is $201" and "The cap is now $956": the rule is that
+ * of memories (`facts`). Or one names what it replaces, as "use pnpm instead of npm". Where it is unsure, nothing is replaced.
  */
 import { remembering } from "../../base/remembering.ts"
-import { exactNamesIn } from "../../messages/exact-names.ts"
+import { compareFacts } from "./facts/compare-facts.ts"
+import { type FactWord, readFact } from "./facts/fact.ts"
 
 /** A sentence that states a value. */
 export interface StatedValue {
-  /** The words that say what the value belongs to. */
-  readonly about: ReadonlySet<string>
   readonly value: string
   /** The value that it names as the one before. */
   readonly old?: string
-  /** It says what something is, as "The cap is $201". Otherwise the value is one among other words. */
-  readonly isAssigned?: true
-  /** It says itself that something has changed. */
-  readonly isChange: boolean
 }
 
 const MAX_VALUE_WORDS = 6
@@ -41,7 +36,7 @@ const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
     "person",
     /(?<!^)(?<![.!?:] )\b\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+\b|^\p{Lu}\p{Ll}+ \p{Lu}\p{Ll}+(?= (?:is|has|was|will|takes|owns))/gu,
   ],
-  ["number", /(?<![\w.-])\d[\d.,]*\d(?![\w-])|(?<![\w.-])\d(?![\w.-])/g],
+  ["number", /(?<![\w.-])\d[\d.,]*\d(?![\w-])|(?<![\w.-])\d(?![\w-]|[.,]\d)/g],
 ]
 const CHANGE =
   /\b(?:now|from today|from now on|since (?:today|this morning|yesterday)|rotated|taken over|takes over|changed?|updated?|instead|no longer|actually|correction|corrected|raised?|lowered?|increased?|decreased?|bumped?|moved?|renamed?|switch(?:ed)?|replaced?s?|revised|migrated?|jetzt|nun|geändert|stattdessen|statt|maintenant|désormais|ahora|agora)\b|→|->|现在|改为|改成|に変更|변경/iu
@@ -61,156 +56,178 @@ const REPLACES: readonly (readonly [RegExp, old: number, value: number])[] = [
   [/\bnot\s+(\S+)\s+but\s+(\S+)/i, 1, 2],
   [/(\S+)\s*(?:→|->|=>)\s*(\S+)/, 1, 2],
 ]
+/** Words that do not say what a sentence is about. */
 const STOP = new Set(
   (
     "the a an of to in on at for by from with is are was were be been being will would should must can may has have had do does it its " +
-    "this that these those there here our my your their his her we i you they he she now new current currently changed change updated " +
-    "update set moved raised lowered increased decreased bumped renamed switched instead actually no longer not but and or as so than " +
-    "then final latest also still just all any der die das ein eine ist sind nun jetzt"
+    "this that these those there here our my your their his her we i you they he she us now new current currently changed change updated " +
+    "update set moved raised lowered increased decreased bumped renamed switched switch rotated taken takes over instead actually no longer " +
+    "not but and or as so than then final latest also still just all any always everything use uses used run runs work works called known " +
+    "named today tomorrow yesterday week morning month der die das ein eine ist sind nun jetzt"
   ).split(" "),
 )
-const WORD = /[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+)*/gu
+const WORD = /[\p{L}\p{N}]+/gu
+/** These come again and again: a second one is another one. */
+const RECURRING = /\b(?:bugs?|errors?|problems?|issues?|failures?|crash(?:es)?|causes?|questions?)\b/i
+const QUESTION = /[?？]\s*$/
+/** What it names is one of several. */
+const ONE_OF = /\b(?:one|some|two|several|another|both) of\b/i
+const CORRECTS = /\bcorrect(?:ion|ed)\b/i
 
-/** `undefined` where a sentence states no single value. */
 export const valueStatedIn = (sentence: string): StatedValue | undefined => read(sentence).stated
 
-/** Whether it says itself that something has changed. */
-export const saysChange = (sentence: string): boolean =>
-  CHANGE.test(sentence) || valueStatedIn(sentence)?.isChange === true
+interface ReadSentence {
+  readonly stated?: StatedValue
+  /** What the sentence is about: its words without values. */
+  readonly about: ReadonlySet<string>
+  readonly values: readonly Value[]
+  readonly isOrder: boolean
+  readonly isChange: boolean
+  readonly isCorrection: boolean
+  readonly isAddition: boolean
+  /** It asks, or what it names is one of several: it replaces nothing. */
+  readonly isOpen: boolean
+  /** It is about what comes again and again. */
+  readonly isRecurring: boolean
+  /** The thing that it is about, where it names one before the verb: the "cap" of "the cap for May". */
+  readonly head: string | undefined
+}
 
-const read = remembering((sentence) => {
-  const stated = statedIn(sentence)
-  return stated ? { stated } : {}
+interface Value {
+  readonly kind: string
+  readonly text: string
+  /** It says of what something is said: "Ticket 12 is closed". */
+  readonly isSubject: boolean
+}
+
+const read = remembering((sentence): ReadSentence => {
+  const plain = sentence.replace(/[*_`]/g, "").replace(LABEL, "").replace(LEAD_IN, "").trim()
+  const isQuestion = QUESTION.test(sentence)
+  const stated = sentence.length > 300 || isQuestion ? undefined : (replacement(plain) ?? assignment(plain))
+  const { values, rest } = valuesIn(plain)
+  const { subject, shape, adds } = factOf(sentence)
+  const about = contentWords(rest)
+  const subjects = subject.map(({ text }) => text)
+  const head = [...contentWords(subjects.slice(0, endOfPhrase(subject)).join(" "))].findLast((word) => about.has(word))
+  return {
+    ...(stated ? { stated } : {}),
+    ...{ about, head, isOrder: shape === "order" && !COPULA.test(plain), isChange: CHANGE.test(sentence) },
+    ...{ isCorrection: CORRECTS.test(sentence), isAddition: adds, isOpen: isQuestion || ONE_OF.test(sentence) },
+    isRecurring: RECURRING.test(sentence),
+    values: values.map(({ kind, text }) => ({
+      ...{ kind, text },
+      isSubject: [...contentWords(text)].every((word) => subjects.includes(word)),
+    })),
+  }
 })
 
-function statedIn(sentence: string): StatedValue | undefined {
-  if (sentence.length > 300 || /[?？]\s*$/.test(sentence)) return undefined
-  const isChange = CHANGE.test(sentence)
-  const plain = sentence.replace(/[*_`]/g, "").replace(LABEL, "").replace(LEAD_IN, "").trim()
-  return replacement(plain) ?? assignment(plain, isChange) ?? amid(plain, isChange)
+const factOf = remembering(readFact)
+
+function endOfPhrase(words: readonly FactWord[]): number {
+  const at = words.findIndex(({ preposition }, place) => place > 0 && preposition !== undefined)
+  return at < 0 ? words.length : at
 }
 
 /** It names both. */
 function replacement(sentence: string): StatedValue | undefined {
   const range = FROM_TO.exec(sentence)
-  if (range && isExact(range[1]!) === isExact(range[2]!) && CHANGE.test(sentence))
-    return named(sentence.replace(range[0], " "), range[1]!, range[2]!)
+  if (range && isExact(range[1]!) === isExact(range[2]!) && CHANGE.test(sentence)) return named(range[1]!, range[2]!)
   for (const [pattern, old, value] of REPLACES) {
     const found = pattern.exec(sentence)
-    if (found) return named(sentence.replace(found[0], " "), found[old]!, found[value]!)
+    if (found) return named(found[old]!, found[value]!)
   }
   return undefined
 }
 
-function named(rest: string, old: string, value: string): StatedValue | undefined {
+function named(old: string, value: string): StatedValue | undefined {
   const [was, is] = [bare(old), bare(value)]
-  if (was === "" || is === "" || was.toLowerCase() === is.toLowerCase() || STOP.has(was) || STOP.has(is))
-    return undefined
-  return { about: contentWords(rest), value: is, old: was, isChange: true }
+  if (was === "" || is === "" || same(was, is) || STOP.has(was) || STOP.has(is)) return undefined
+  return { value: is, old: was }
 }
 
-function assignment(sentence: string, isChange: boolean): StatedValue | undefined {
+/** It says what something is. */
+function assignment(sentence: string): StatedValue | undefined {
   const copula = COPULA.exec(sentence)
   if (!copula || copula.index === 0) return undefined
   const about = contentWords(sentence.slice(0, copula.index))
-  const value = bare(
-    sentence
-      .slice(copula.index + copula[0].length)
-      .replace(BEFORE_VALUE, "")
-      .replace(AFTER_VALUE, ""),
-  )
+  const after = sentence.slice(copula.index + copula[0].length)
+  const value = bare(after.replace(BEFORE_VALUE, "").replace(AFTER_VALUE, ""))
   if (value === "" || value.length > MAX_VALUE || value.split(/\s+/).length > MAX_VALUE_WORDS) return undefined
   if (about.size === 0 || about.size > MAX_VALUE_WORDS) return undefined
-  if (!isExact(value) && !isChange && about.size < 2) return undefined
-  return { about, value, isAssigned: true, isChange }
-}
-
-/** One exact value amid words. */
-function amid(sentence: string, isChange: boolean): StatedValue | undefined {
-  const values = exactNamesIn(sentence).filter(({ name, kind }) => kind !== "quoted" && /\d/.test(name))
-  const [only, second] = values
-  if (!only || second) return undefined
-  const about = contentWords(sentence.replace(only.name, " "))
-  return about.size < 2 || about.size > 12 ? undefined : { about, value: only.name, isChange }
+  return isExact(value) || CHANGE.test(sentence) || about.size > 1 ? { value } : undefined
 }
 
 /** Whether the later sentence makes the earlier one outdated. */
 export function isReplacedBy(earlier: string, later: string): boolean {
-  if (earlier === later) return false
-  const [before, after] = [valueStatedIn(earlier), valueStatedIn(later)]
-  if (!after) return false
-  if (after.old !== undefined && speaksOf(earlier, after.old) && sharesWord(earlier, later, after)) return true
-  if (!before || same(before.value, after.value) || isExact(before.value) !== isExact(after.value)) return false
-  if (before.old !== undefined && same(before.old, after.value)) return false // changed back: the newest counts, and it names it
-  const [small, large] =
-    before.about.size <= after.about.size ? [before.about, after.about] : [after.about, before.about]
-  if (small.size === 0) return false
-  const isPart = [...small].every((word) => large.has(word))
-  return isPart && (after.isChange || (after.isAssigned === true && small.size === large.size))
+  const [before, after] = [read(earlier), read(later)]
+  if (earlier === later || before.isOpen || after.isOpen) return false
+  const { old } = after.stated ?? {}
+  if (old !== undefined && speaksOf(earlier, old) && areWithin(before.about, contentWords(`${later} ${old}`)))
+    return true
+  if (before.isRecurring && !after.isChange) return false
+  // an order with a number is one of many: "Look at ticket 12"
+  if (before.isOrder && after.isOrder && after.values.length > 0) return false
+  return shareWord(before.about, after.about) && compareFacts(factOf(earlier), factOf(later)) === "contradicts"
 }
-
-/** Whether two sentences differ in a single value and say the same otherwise. */
-export function differInOneValue(earlier: string, later: string): boolean {
-  const [before, after] = [withoutValues(earlier), withoutValues(later)]
-  if (before.words.size < 2 || !sameSets(before.words, after.words) || before.values.length !== after.values.length)
-    return false
-  const changed = before.values.filter(
-    ({ kind, text }, at) => kind !== after.values[at]!.kind || text !== after.values[at]!.text,
-  )
-  return changed.length === 1
-}
-
-/** It asks for something, so it says nothing about how things are. */
-const REQUEST = /^(?:please|now|then|next|let|can you|could you|bitte)\b/i
-const COUNT = /^\d{1,2}$/ // of tests, files, servers: many things have one
 
 /**
- * Whether the later sentence says that something has changed, and the earlier one is about it: both have one value of a kind, and a word in
- * common. That is a weak sign, so it counts only where a single earlier sentence shows it, and never for a count.
+ * Whether the later sentence says that something has changed, and the earlier one is about it in other words: one value of a kind in each,
+ * and what the later one is about is what the earlier one is about. It counts only where a single earlier sentence shows it.
  */
 export function mayReplace(later: string, earlier: string): boolean {
-  if (!CHANGE.test(later) || REQUEST.test(later) || earlier === later) return false
-  const [before, after] = [withoutValues(earlier), withoutValues(later)]
-  const shared = [...before.words].some((word) => word.length > 3 && after.words.has(word))
-  return (
-    shared &&
-    VALUE_KINDS.some(([kind]) => {
-      const [one, other] = [
-        before.values.filter((each) => each.kind === kind),
-        after.values.filter((each) => each.kind === kind),
-      ]
-      if (one.length !== 1 || other.length !== 1 || one[0]!.text === other[0]!.text) return false
-      return !COUNT.test(one[0]!.text) && !COUNT.test(other[0]!.text)
-    })
-  )
+  const [before, after] = [read(earlier), read(later)]
+  if (!after.isChange || earlier === later || before.isOpen || after.isOpen || after.isAddition) return false
+  if (before.isOrder || after.isOrder || !shareWord(before.about, after.about)) return false
+  const isSame = areWithin(after.about, before.about) && (before.head === undefined || after.about.has(before.head))
+  if (!isSame && !after.isCorrection) return false
+  return VALUE_KINDS.some(([kind]) => {
+    const [one, other] = [oneValue(before, kind), oneValue(after, kind)]
+    return one !== undefined && other !== undefined && !same(one, other)
+  })
+}
+
+function areWithin(words: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  for (const word of words) if (!others.has(word)) return false
+  return true
+}
+
+function shareWord(words: ReadonlySet<string>, others: ReadonlySet<string>): boolean {
+  for (const word of words) if (others.has(word)) return true
+  return false
+}
+
+/** The value of this kind that a sentence says something is. */
+function oneValue({ values, stated }: ReadSentence, kind: string): string | undefined {
+  const found = values.filter((each) => each.kind === kind)
+  const newest = stated?.old === undefined ? found : found.filter(({ text }) => same(text, stated.value))
+  const [only] = newest
+  return newest.length !== 1 || (only!.isSubject && kind !== "person") ? undefined : only!.text
 }
 
 interface ValuesOut {
-  readonly values: readonly { readonly kind: string; readonly text: string }[]
-  readonly words: ReadonlySet<string>
+  readonly values: readonly Omit<Value, "isSubject">[]
+  /** The text without them. */
+  readonly rest: string
 }
 
-const withoutValues = remembering((sentence): ValuesOut => {
+function valuesIn(sentence: string): ValuesOut {
   const values: { readonly kind: string; readonly text: string; readonly at: number }[] = []
-  let rest = sentence.replace(LABEL, "").replace(LEAD_IN, "")
+  let rest = sentence
   for (const [kind, pattern] of VALUE_KINDS)
     rest = rest.replace(pattern, (text: string, ...more: unknown[]) => {
       values.push({ kind, text: text.trim(), at: Number(more.find((each) => typeof each === "number")) })
       return " ".repeat(text.length)
     })
-  return { values: values.sort((a, b) => a.at - b.at), words: contentWords(rest) }
-})
-
-const sameSets = (one: ReadonlySet<string>, other: ReadonlySet<string>): boolean =>
-  one.size === other.size && [...one].every((word) => other.has(word))
+  return { values: values.sort((a, b) => a.at - b.at), rest }
+}
 
 /** Whether it has a value of any kind: an amount, a date, a place, a code, a person, a number. */
-export const hasValue = (sentence: string): boolean => withoutValues(sentence).values.length > 0
+export const hasValue = (sentence: string): boolean => read(sentence).values.length > 0
 
 /** The value that the earlier of two sentences has and the later one has not. */
 export function oldValue(earlier: string, later: string): string | undefined {
-  const after = withoutValues(later).values.map(({ text }) => text)
-  return withoutValues(earlier).values.find(({ text }) => !after.includes(text))?.text
+  const after = read(later).values.map(({ text }) => text)
+  return read(earlier).values.find(({ text }) => !after.includes(text))?.text
 }
 
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
@@ -223,14 +240,6 @@ function speaksOf(sentence: string, value: string): boolean {
   return false
 }
 
-/** Besides the two values, or it has nothing else to share. */
-function sharesWord(earlier: string, later: string, { value, old }: StatedValue): boolean {
-  const values = new Set([value.toLowerCase(), old!.toLowerCase()])
-  const words = new Set([...contentWords(later)].filter((word) => !values.has(word)))
-  const shared = [...contentWords(earlier)].filter((word) => words.has(word))
-  return words.size === 0 || shared.length > 0
-}
-
 const isExact = (value: string): boolean => /[\d$€£¥/_]|\w\.\w/.test(value)
 
 /** Without punctuation around it. */
@@ -241,11 +250,6 @@ const bare = (text: string): string =>
     .trim()
 
 function contentWords(text: string): ReadonlySet<string> {
-  return new Set(
-    wordsIn(text)
-      .filter((word) => !STOP.has(word))
-      .map((word) => word.replace(/(?<=\p{L}{3})s$/u, "")),
-  )
+  const words = text.toLowerCase().match(WORD) ?? []
+  return new Set(words.filter((word) => !STOP.has(word)).map((word) => word.replace(/(?<=\p{L}{3})s$/u, "")))
 }
-
-const wordsIn = (text: string): readonly string[] => text.toLowerCase().match(WORD) ?? []

@@ -12,15 +12,7 @@ import { inline } from "../../messages/inline.ts"
 import { contentOf, isHuman, spokenText, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { proseSentences, type SentenceKind } from "./prose.ts"
-import {
-  differInOneValue,
-  hasValue,
-  isReplacedBy,
-  mayReplace,
-  oldValue,
-  saysChange,
-  valueStatedIn,
-} from "./replaced-values.ts"
+import { hasValue, isReplacedBy, mayReplace, oldValue, valueStatedIn } from "./replaced-values.ts"
 import { typedPieces } from "./typed-text.ts"
 
 export interface Statement {
@@ -138,17 +130,16 @@ function isSettledByUser({ current, replaced }: Statements, text: string): boole
   return [text, replaced.get(text)?.by ?? text].some((said) => current.get(said)?.by === "user")
 }
 
-/** What the user said, only the user takes back. "Look at ticket 12" and "Look at ticket 13" both count: neither says how something is. */
+/** What the user said, only the user takes back. */
 function replacedBy({ current }: Statements, text: string, by: Statement["by"]): readonly string[] {
-  const isChange = saysChange(text) || DESCRIBES.test(text)
-  const earlier = [...current].filter(([, said]) => said.by !== "user" || by === "user").map(([said]) => said)
-  const clear = earlier.filter((said) => isReplacedBy(said, text) || (isChange && differInOneValue(said, text)))
-  if (clear.length > 0) return clear
-  const likely = earlier.filter((said) => mayReplace(text, said))
-  return likely.length === 1 ? likely : []
+  const [clear, likely]: [string[], string[]] = [[], []]
+  for (const [earlier, said] of current) {
+    if (said.by === "user" && by !== "user") continue
+    if (isReplacedBy(earlier, text)) clear.push(earlier)
+    else if (mayReplace(text, earlier)) likely.push(earlier)
+  }
+  return clear.length > 0 ? clear : likely.length === 1 ? likely : []
 }
-
-const DESCRIBES = /\b(?:is|are|has to|have to|will|must|runs|listens|lives|ist|sind|muss|est|es|é)\b|是/iu
 
 function forget({ current, replaced }: Statements): void {
   while (replaced.size > MAX_REPLACED) replaced.delete(replaced.keys().next().value!)

@@ -67,6 +67,51 @@ describe("carry", () => {
     expect(carried.tokens.after).toBeLessThan(carried.tokens.before / 2)
   })
 
+  it("says that the messages exceed the budget where no summary would be smaller (L4-36)", async () => {
+    const rule = user(`Never touch port 48731. ${"Why is that so? ".repeat(100)}`)
+    for (const messages of [[rule], [user("Hello there."), said("Hi."), user("Use pnpm.")]]) {
+      const { tokens, overBudget, kept } = await carry(messages, { budget: 5 })
+      expect(kept).toEqual(messages)
+      expect(overBudget).toMatchObject({ budget: 5, least: tokens.after })
+      expect((await carry(messages, { budget: tokens.after })).overBudget).toBeUndefined()
+    }
+  })
+
+  it("carries no secret of a command, a todo, a plan or an answer on (BEY-9)", async () => {
+    const key = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    const messages = [
+      user("Deploy it."),
+      ...round("Bash", { command: `GITHUB_TOKEN=${key} make deploy` }, "Exit code 2\nfailed"),
+      ...round("Bash", { command: `GITHUB_TOKEN=${key} npm test` }, "Exit code 1\nfailed"),
+      ...round("TodoWrite", { todos: [{ content: `Rotate ${key}`, status: "pending", activeForm: "Rotating" }] }, "ok"),
+      ...round("ExitPlanMode", { plan: `1. Log in with ${key}` }, "ok"),
+      said(`I log in with ${key}, because the other token has expired.`),
+      ...work(),
+      user("Go on."),
+    ]
+    for (const budget of [500, 3_000, 10_000]) {
+      const { text } = await carry(messages, { budget })
+      expect(text).not.toContain(key)
+    }
+    expect((await carry(messages, { budget: 3_000 })).text).toContain("[secret removed: ")
+  })
+
+  it("loses no sentence of the user because the assistant took one of its own back (L4-37)", async () => {
+    const messages = [
+      said("The port is 8080."),
+      user("Remember: The port is 8080. The cap is $201. then always ask first."),
+      said("The port is now 9090."),
+      user("The cap is now $956."),
+      ...work(),
+      user("Go on."),
+    ]
+    for (const budget of [300, 3_000]) {
+      const { text } = await carry(messages, { budget })
+      expect(text).toContain("Remember: The port is 8080.")
+      expect(text).toContain("always ask first.")
+    }
+  })
+
   it("never separates a call from its result (BEY-16)", async () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 40 }), fc.integer({ min: 0, max: 9_000 }), async (rounds, keep) => {

@@ -5,6 +5,7 @@
 import { grouped } from "../../../base/grouped.ts"
 import { inSlices, type Steps } from "../../../base/in-slices.ts"
 import { anOption, checkOptions, InvalidOptionError, type OptionRules, oneOf } from "../../../base/options.ts"
+import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { renderAttachment } from "../../../messages/attachments.ts"
 import { textOf } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/handles.ts"
@@ -20,7 +21,7 @@ import { withinBudget } from "../summarise/budget.ts"
 import { asRead } from "../summarise/offline.ts"
 import { continuationText, summaryPrompt } from "../summarise/prompts.ts"
 import { readSummary } from "../summarise/summary-text.ts"
-import { takeEarlierRecord } from "./earlier-record.ts"
+import { notLikeRecord, takeEarlierRecord } from "./earlier-record.ts"
 import { type CarryMessage, type Given, givenMessages, textIn } from "./given-messages.ts"
 import { type PrunedText, pruneMessages } from "./prune.ts"
 import { type CarriedRecord, ConversationRecord } from "./record.ts"
@@ -149,12 +150,13 @@ export async function carry<M extends CarryMessage>(
   const asGiven = (): Carried<M> => ({
     ...{ messages, kept: messages, text: "", summary: "", facts: "", record: record.data },
     tokens: { before, after: before, facts: 0, kept: before },
+    ...(before <= (options.budget ?? before) ? {} : { overBudget: unchangedOverBudget(before, options.budget!) }),
     state: stateOf(record, given, { text: options.before?.text ?? "", summary: options.before?.summary ?? "" }),
   })
   if (!cut.summarised.some(({ type }) => type === "assistant")) return asGiven()
   const estimate = (text: string) => estimator.text(text)
   const answer = await writtenSummary({ cut, given, estimate, budget }, options)
-  const written = answer === undefined ? undefined : markReplaced(answer, record.views.statements)
+  const written = answer === undefined ? undefined : markReplaced(notLikeRecord(answer), record.views.statements)
   const composed = await composedWithin({ record, cuts: [cut, cutFor(0)], written, budget, estimate, sum }, options)
   if (composed.tokens >= before) return asGiven()
   const held = new Set(composed.cut.kept)
@@ -243,6 +245,11 @@ function overBudget(
   const parts = `summary ${rounded(estimate(summary))}, rules, open task and the rest of the record ${rounded(estimate(facts))}, messages kept as they are ${rounded(sum(cut.kept))}`
   const message = `The least that can be left is ${rounded(tokens)} tokens, and the budget is ${rounded(budget)}: ${parts}.`
   return { budget, least: tokens, message }
+}
+
+function unchangedOverBudget(least: number, budget: number): NonNullable<Carried<unknown>["overBudget"]> {
+  const message = `The messages have ${grouped(least)} tokens, and the budget is ${grouped(budget)}. No summary with the record would be smaller, so they stay as given.`
+  return { budget, least, message }
 }
 
 interface ToPrune<M> {
@@ -348,7 +355,7 @@ async function quotedSummary(
   const messages = cut.summarised.map((message) => asRead(message, sentBlocks(message)))
   const shown = [facts, ...outdated, ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n")
   const about = { wanted: options.instructions ?? "", budget: { tokens: tokens - 2, tokensOf: estimate }, shown }
-  const text = await inSlices(summariseAbout(messages, about), { signal: options.signal })
+  const text = maskSecrets(await inSlices(summariseAbout(messages, about), { signal: options.signal }))
   return text === "" ? "" : `Summary:\n${text}`
 }
 

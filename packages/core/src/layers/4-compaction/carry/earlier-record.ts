@@ -5,8 +5,10 @@
 import { uuidFrom } from "../../../base/ids.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/handles.ts"
+import type { Message } from "../../../messages/messages.ts"
 import { valueStatedIn } from "../../../views/record/replaced-values.ts"
 import { standingRules } from "../../../views/record/standing-rules.ts"
+import { statements as statementsView } from "../../../views/record/statements.ts"
 import type { Recorded } from "../restore/facts.ts"
 
 const SECTION = /^## (.+)$|^(The (?:user|assistant) said):$/
@@ -34,6 +36,10 @@ function withoutShortRecord(text: string): string {
   return at < 0 ? whole : whole.slice(0, last + at).trimEnd()
 }
 
+/** A summary, so that no later call takes a part of it for our record. */
+export const notLikeRecord = (summary: string): string =>
+  summary.replace(/<(?=\s*\/?\s*system-reminder)/gi, "&lt;").replace(/^(?=The (?:user|assistant) said:$)/gm, "- ")
+
 const LONG_BEGIN = "<system-reminder>\nA record of what was said and done"
 const SHORT_USER = "\nThe user said:\n"
 
@@ -49,12 +55,14 @@ export function takeEarlierRecord({ words, statements, names }: Recorded, text: 
   let opened = ""
   let heading = ""
   const said = (given: string) => {
-    const plain = unquoted(given.replace(HANDLE_BEFORE, "").replace(HANDLE_AFTER, ""))
+    const own = SHORT.has(section) ? given : given.replace(HANDLE_BEFORE, "").replace(HANDLE_AFTER, "")
+    const plain = unquoted(own)
     if (plain.trim() === "" || words.messages.some((known) => known.text === plain)) return
-    words.messages.push({
-      ...{ uuid: uuidFrom(`earlier:${plain}`), timestamp: "", text: plain, isImported: true },
-      rules: standingRules(plain),
-    })
+    const uuid = uuidFrom(`earlier:${plain}`)
+    words.messages.push({ uuid, timestamp: "", text: plain, isImported: true, rules: standingRules(plain) })
+    // so that a later value can replace one that was said before
+    const message = { role: "user", content: plain } as const
+    statementsView.apply(statements, { type: "user", uuid, parentUuid: null, timestamp: "", message } as Message, true)
   }
   const stated = (given: string) => {
     const without = given.replace(HANDLE_AFTER, "")
@@ -72,7 +80,7 @@ export function takeEarlierRecord({ words, statements, names }: Recorded, text: 
       else if (FENCE.test(line)) {
         fence = []
         opened = line
-      } else if (HANDLE_BEFORE.test(line)) heading = line
+      } else if (HANDLE_BEFORE.test(line) && !SHORT.has(section)) heading = line
       else if (BULLET.test(line) || SHORT.has(section)) {
         const item = BULLET.exec(line)?.[1] ?? line
         if (BY_USER.has(section)) said(item)

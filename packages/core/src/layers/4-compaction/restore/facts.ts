@@ -3,6 +3,7 @@
  * equal views give equal bytes. Text from outside is quoted, so that only our own lines read as ours.
  */
 import { atOnce, type Steps } from "../../../base/in-slices.ts"
+import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { fenced, type Todo } from "../../../messages/attachments.ts"
 import { handleOf } from "../../../messages/handles.ts"
 import { inline, inlineUpTo } from "../../../messages/inline.ts"
@@ -185,16 +186,17 @@ const TODO_STATES = { pending: "open", in_progress: "in progress", completed: "d
 
 function renderTodos(todos: readonly Todo[]): string {
   const lines = todos.map(
-    ({ content, status }) => `- ${TODO_STATES[status]}: ${inlineUpTo(MOST_TODO_CHARACTERS, content)}`,
+    ({ content, status }) => `- ${TODO_STATES[status]}: ${inlineUpTo(MOST_TODO_CHARACTERS, maskSecrets(content))}`,
   )
   return lines.length === 0 ? "" : ["## Todos", ...lines].join("\n")
 }
 
 /** The text of a plan in a file is restored with the file. */
 function renderPlan(
-  { active, path, text = "" }: Frontier["plan"],
+  { active, path, text: written = "" }: Frontier["plan"],
   { limit, estimate }: { readonly limit: number; readonly estimate: Estimate },
 ): string {
+  const text = maskSecrets(written)
   const lines = [
     ...(active ? ["Plan mode is on: nothing is changed until the plan is approved."] : []),
     ...(path === undefined ? [] : [`The plan is in ${inline(path)}.`]),

@@ -8,7 +8,7 @@ import type { Uuid } from "../../../messages/messages.ts"
 import { sentenceParts } from "../../../views/record/sentences.ts"
 import type { Views } from "../../../views/views.ts"
 import type { Estimate } from "../cut-text.ts"
-import { openTask } from "./users-words.ts"
+import { openTask, outdatedWords } from "./users-words.ts"
 import { worthOf } from "./worth.ts"
 
 type Recorded = Pick<Views, "words" | "statements">
@@ -64,22 +64,20 @@ const OURS = /^(?:The (?:user|assistant) said|#|`{3})/i
 function linesOfUser({ words, statements }: Recorded, kept: ReadonlySet<Uuid>): readonly Line[] {
   const task = openTask(words)
   const count = words.messages.length
-  const isOutdated = (piece: string) => [...statements.replaced.keys()].some((old) => piece.includes(old))
+  const outdated = outdatedWords(words, statements)
+  const isOutdated = (piece: string) => outdated.some((old) => piece.includes(old))
   return words.messages.flatMap(({ uuid, text, rules }, at): readonly Line[] => {
     if (kept.has(uuid)) return []
     const most = task.has(uuid) ? TASK_LENGTH : SHORT_MESSAGE
     const shown = task.has(uuid) ? text.slice(0, TASK_LENGTH).toWellFormed() : text
-    const pieces = (shown.length <= most && !isOutdated(shown) ? [shown] : sentenceParts(shown)).map((part) =>
-      part.trim(),
-    )
-    const standing = rules.filter((rule) => !pieces.some((piece) => piece.includes(rule)))
-    return [...pieces.filter((piece) => !standing.some((rule) => rule.includes(piece))), ...standing]
-      .filter((piece) => piece !== "" && !isOutdated(piece))
-      .map((piece) => {
-        const isNeeded = uuid === words.messages.at(-1)!.uuid || rules.some((rule) => piece.includes(rule))
-        const score = worthOf(piece) + (RECENCY * at) / count + (isNeeded ? ALWAYS : 0)
-        return { text: piece, by: "user", at, score }
-      })
+    const parts = shown.length <= most && !isOutdated(shown) ? [shown] : sentenceParts(shown)
+    const pieces = parts.map((part) => part.trim()).filter((piece) => piece !== "" && !isOutdated(piece))
+    const standing = rules.filter((rule) => !isOutdated(rule) && !pieces.some((piece) => piece.includes(rule)))
+    return [...pieces.filter((piece) => !standing.some((rule) => rule.includes(piece))), ...standing].map((piece) => {
+      const isNeeded = uuid === words.messages.at(-1)!.uuid || rules.some((rule) => piece.includes(rule))
+      const score = worthOf(piece) + (RECENCY * at) / count + (isNeeded ? ALWAYS : 0)
+      return { text: piece, by: "user", at, score }
+    })
   })
 }
 

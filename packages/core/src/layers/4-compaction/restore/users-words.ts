@@ -45,6 +45,12 @@ export function openTask({ messages }: Words): ReadonlySet<Uuid> {
   return task
 }
 
+/** Sentences of the user that they replaced later. What the assistant takes back of its own says nothing about them. */
+export function outdatedWords({ messages }: Words, { replaced }: Pick<Statements, "replaced">): readonly string[] {
+  const own = new Set(messages.map(({ uuid }) => uuid))
+  return [...replaced].flatMap(([sentence, { uuid }]) => (own.has(uuid) ? [sentence] : []))
+}
+
 export function renderMessages({ words, statements, limit, estimate, kept }: MessagesToRender): RenderedMessages {
   const own = words.messages.filter(({ uuid }) => !kept.has(uuid))
   if (own.length === 0) return { text: "", whole: new Set() }
@@ -147,7 +153,8 @@ interface RulesToRender {
 }
 
 /** A sentence that was said several times appears once, where it was said last. */
-export function renderRules({ words: { messages }, statements: { replaced }, inView }: RulesToRender): string {
+export function renderRules({ words, statements, inView }: RulesToRender): string {
+  const { messages } = words
   const rules = new Map<string, Uuid>()
   for (const message of messages) {
     for (const rule of message.rules) {
@@ -159,7 +166,8 @@ export function renderRules({ words: { messages }, statements: { replaced }, inV
   const listed = [...rules].filter(([, uuid]) => !inView.has(uuid))
   const elsewhere = [...new Set([...rules.values()].filter((uuid) => inView.has(uuid)))]
   if (rules.size === 0) return pasted === "" ? "" : ["## Standing rules", pasted].join("\n")
-  const lines = listed.map(([rule, uuid]) => `[${handleOf(uuid)}] ${rule}${replaced.has(rule) ? ` ${REPLACED}` : ""}`)
+  const isOutdated = new Set(outdatedWords(words, statements))
+  const lines = listed.map(([rule, uuid]) => `[${handleOf(uuid)}] ${rule}${isOutdated.has(rule) ? ` ${REPLACED}` : ""}`)
   const where =
     elsewhere.length === 0
       ? ""

@@ -3,6 +3,7 @@
  * test command ended last, and tool results that can be recalled. The newest of each, with a count of those left out.
  */
 import { remembering } from "../../../base/remembering.ts"
+import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { fenced } from "../../../messages/attachments.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/handles.ts"
@@ -54,7 +55,7 @@ export function renderFiles({
 export function renderFailures({ artifacts: { commands }, limit, estimate }: WorkToRender): string {
   const lines = [...commands]
     .filter(([, { failed, isTest }]) => failed && !isTest)
-    .map(([command, facts]) => `- ${endOf(facts)}: ${inlineUpTo(MOST_COMMAND_CHARACTERS, command)}`)
+    .map(([command, facts]) => `- ${endOf(facts)}: ${commandLine(command)}`)
   if (lines.length === 0) return ""
   return ["## Commands whose last run failed", ...newestLines(lines, { limit, estimate })].join("\n")
 }
@@ -62,10 +63,12 @@ export function renderFailures({ artifacts: { commands }, limit, estimate }: Wor
 export function renderTests({ artifacts: { commands }, limit, estimate }: WorkToRender): string {
   const lines = [...commands]
     .filter(([, { isTest }]) => isTest)
-    .map(([command, facts]) => `- ${endOf(facts)}: ${inlineUpTo(MOST_COMMAND_CHARACTERS, command)}`)
+    .map(([command, facts]) => `- ${endOf(facts)}: ${commandLine(command)}`)
   if (lines.length === 0) return ""
   return ["## Tests, as they ended last", ...newestLines(lines, { limit, estimate })].join("\n")
 }
+
+const commandLine = (command: string): string => inlineUpTo(MOST_COMMAND_CHARACTERS, maskSecrets(command))
 
 function endOf({ failed, exitCode, last }: CommandFacts): string {
   const code = exitCode === undefined ? "" : ` with exit code ${exitCode}`

@@ -3,6 +3,7 @@
  * length. It reads cleared results from the journal, needs no network, and takes time in proportion to the range.
  */
 import { inSlices } from "../../../base/in-slices.ts"
+import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { type Block, isToolResult } from "../../../messages/blocks.ts"
 import { contentOf, isRequest, type Message } from "../../../messages/messages.ts"
 import { sentBlocks } from "../../../messages/sent-blocks.ts"
@@ -35,7 +36,8 @@ export function offline(): Route {
           )
         : ""
       const shown = [facts, ...context.views.statements.replaced.keys()].join("\n")
-      const text = await inSlices(summariseAbout(messages, { wanted: order.instructions ?? "", budget, shown }))
+      const quotations = summariseAbout(messages, { wanted: order.instructions ?? "", budget, shown })
+      const text = maskSecrets(await inSlices(quotations))
       onProgress(text.length)
       return { kind: "summary", text: `Summary:\n${text}`, cut, isQuoted: true, responses: [] }
     },

@@ -2,7 +2,7 @@
  * Two sentences that say the same in other words: one names the attribute with a noun, the other with the verb it comes from. "The auditor
  * of Atlas is Olu", "Atlas is audited by Olu"; "The opening time of the loft is 9 am", "The loft opens at 9 am".
  */
-import { baseForm } from "../../base/terms.ts"
+import { baseForm } from "../../../base/terms.ts"
 import { type Fact, type FactWord, wordsOf } from "./fact.ts"
 import { DIRECTIONS, isQuality } from "./fact-words.ts"
 
