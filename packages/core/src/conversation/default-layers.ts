@@ -83,7 +83,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     ...memoryLayer(memory, {
       access: accessOf(tools),
       extract: extractMemories ?? forkExtraction({ ...parent, ...(rest.mayRead ? { mayRead: rest.mayRead } : {}) }),
-      isFree: extractMemories !== undefined || isOffline(model),
+      requests: extractMemories || isOffline(model) ? 0 : 2,
       ...(confirmMemory ? { confirm: confirmMemory } : {}),
     }),
     ...(dreaming ? [dreamingLayer(dreaming, memory)] : []),
@@ -97,7 +97,7 @@ const notesParts = (daily: Budget | undefined, configDirectory: string | undefin
 
 const wishesOf = ({ guidance }: Pick<CompactionOptions, "guidance">) => (guidance ? { guidance } : {})
 
-type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "isFree" | "confirm">
+type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "requests" | "confirm">
 
 /** It comes after compaction: what it attaches must follow a boundary made for the same request. */
 function memoryLayer(memory: ProjectMemory | undefined, parts: MemoryParts): readonly Layer[] {
@@ -151,6 +151,6 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
     notes,
     compacts,
     ...(cacheBreakpoints ? [cacheLifetimes()] : []),
-    ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent), isFree: isOffline(model) }),
+    ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent), requests: isOffline(model) ? 0 : 1 }),
   ]
 }

@@ -22,7 +22,7 @@ export function dollarsFor(responses: readonly { readonly usage?: Usage }[], fac
 export interface ExpectedWork {
   /** Tokens that the server has in its cache. Default: none. */
   readonly cached?: number
-  /** Tokens that it has not. The first request writes them to the cache. */
+  /** Tokens that it has not. If there are several requests, the first one writes them to the cache. */
   readonly fresh: number
   /** Tokens of all answers. */
   readonly answer: number
@@ -31,7 +31,7 @@ export interface ExpectedWork {
 
 export function expectedDollars({ cached = 0, fresh, answer, requests }: ExpectedWork, facts: ModelFacts): number {
   const cacheRead = requests * cached + (requests - 1) * fresh
-  const counts = { ...NO_TOKENS, cacheRead, cacheWrite5m: fresh, output: answer }
+  const counts = { ...NO_TOKENS, cacheRead, [requests > 1 ? "cacheWrite5m" : "input"]: fresh, output: answer }
   const cost = costOf(facts, counts)
   return cost.known ? cost.dollars : usualDollars(counts)
 }

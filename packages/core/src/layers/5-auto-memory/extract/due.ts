@@ -16,7 +16,7 @@ import { expectedDollars } from "../../dollars-for.ts"
 import type { LayerContext } from "../../layer.ts"
 import type { CountedConversation, MemoryBudget, WorkShare } from "../../memory-budget.ts"
 import type { Quota } from "../../quota.ts"
-import { shownTokens } from "./waiting.ts"
+import { MAX_SHOWN_TOKENS, shownTokens } from "./waiting.ts"
 
 const LONG_MESSAGE = 1_500 // characters; who writes this much explains something
 const LEAST_WORDS = 4
@@ -42,8 +42,8 @@ export interface ExtractionBudgets {
   readonly budget: MemoryBudget
   readonly daily: Budget
   readonly quota?: Quota
-  /** True where an extraction costs nothing: a function of the application, or the offline model. */
-  readonly isFree?: boolean
+  /** Requests of a usual extraction. 0 where it costs nothing: a function of the application, or the offline model. */
+  readonly requests: number
 }
 
 /** `message`: a sentence for the person. A conversation that is only short waits without one. */
@@ -52,7 +52,7 @@ type ExtractionShare = WorkShare | { readonly state: "wait"; readonly message?: 
 /** Whether an extraction may run now: something waits for it here or in other conversations, and it may cost what it will cost. */
 export async function takeExtraction(
   context: LayerContext,
-  { budget, daily, quota, isFree = false, prompt }: ExtractionBudgets & { readonly prompt: () => Promise<number> },
+  { budget, daily, quota, requests, prompt }: ExtractionBudgets & { readonly prompt: () => Promise<number> },
 ): Promise<ExtractionShare> {
   const { flags, now } = context
   const own = countedIn(context)
@@ -62,7 +62,11 @@ export async function takeExtraction(
     const isMissed = own.tokensFrom(own.from) > 0
     return { state: "wait", ...(isMissed ? { message: `Memories wait for a while: ${shortage}. ${LATER}` } : {}) }
   }
-  const expected = async (waiting: number) => (isFree ? 0 : extractionDollars(context, (await prompt()) + waiting))
+  const expected = async (waiting: number) => {
+    if (requests === 0) return 0
+    const added = (await prompt()) + Math.min(waiting, MAX_SHOWN_TOKENS)
+    return extractionDollars(context, { prompt: added, requests })
+  }
   const share = await budget.take({ work: "extraction", own, limit: flags.figures["background-share"], expected, now })
   if (share.state === "wait" && share.taken > 0) return { state: "wait", message: waitsForShare(share) }
   if (share.state !== "taken") return { state: "wait" }
@@ -106,9 +110,12 @@ const USUAL_PROMPT = 1_500 // tokens of the prompt that asks for memories, witho
 const ANSWER = 700 // tokens of a usual answer: a file or two
 
 /** What a fork that asks for memories will cost. `prompt`: tokens that it adds to the conversation. */
-export function extractionDollars({ size, views, facts }: LayerContext, prompt = USUAL_PROMPT): number {
+export function extractionDollars(
+  { size, views, facts }: LayerContext,
+  { prompt = USUAL_PROMPT, requests = 2 }: { readonly prompt?: number; readonly requests?: number } = {},
+): number {
   const usage = views.context.recentResponses(1)[0]?.message.usage
   const { cacheRead, cacheWrite5m, cacheWrite1h } = usage ? cacheCounts(usage) : NO_TOKENS
   const cached = Math.min(size.tokens, cacheRead + cacheWrite5m + cacheWrite1h)
-  return expectedDollars({ cached, fresh: size.tokens - cached + prompt, answer: ANSWER, requests: 2 }, facts)
+  return expectedDollars({ cached, fresh: size.tokens - cached + prompt, answer: ANSWER, requests }, facts)
 }

@@ -56,8 +56,10 @@ export class ExtractionQueue {
     if (this.#running) await this.#itsTurn(context)
     if (this.#waiting && this.#waiting.context !== context) return undefined
     this.#waiting = undefined
-    if (context.signal.aborted || !this.#hasNews(context)) return undefined
-    return this.#start(context)
+    if (!this.#hasNews(context)) return undefined
+    if (!context.signal.aborted) return this.#start(context)
+    await this.#options.budget.note(countedIn(context)) // it is closing: a later conversation looks at it
+    return undefined
   }
 
   /** Resolves when nothing runs any more, when a newer one waits, or when the conversation closes. */

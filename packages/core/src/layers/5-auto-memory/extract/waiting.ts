@@ -8,7 +8,7 @@ import { type Word, words } from "../../../views/record/words.ts"
 import { type Looked, nextIn, type WaitingConversation } from "../../memory-budget.ts"
 import { isTyped, type SaidWord } from "../keep/provenance.ts"
 
-const MAX_SHOWN_TOKENS = 4_000 // of what was said in all of them
+export const MAX_SHOWN_TOKENS = 4_000 // of what was said in all of them
 const MAX_SHOWN_CHARACTERS = 1_500 // of one message
 
 type Address = Pick<JournalAddress, "project" | "id">
