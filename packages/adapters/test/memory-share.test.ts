@@ -1,4 +1,4 @@
-/** What memory may cost behind an adapter: nothing of the first turns, and what was said there is looked at later. */
+/** What memory may cost with an adapter: nothing in the first turns, and what was said there is looked at later. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -72,7 +72,7 @@ const memoriesIn = (dir: string): string =>
 describe.each([
   ["withStrata", anthropic],
   ["the middleware of the AI SDK", aiSdk],
-] as const)("L5-9 memory behind %s", (_, open) => {
+] as const)("L5-9 memory with %s", (_, open) => {
   test("asks for nothing in conversations of 1, 2 and 3 turns; a later one of the owner looks at what was said in them", async () => {
     const { place, forks } = await stage()
     for (const turns of [1, 2, 3]) {

@@ -48,13 +48,13 @@ describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (
   test("a first extraction waits until the conversations of the memory have spent enough together, then it has all that waits", async () => {
     const { take } = stage(opening())
     expect(await take(counted("a"))).toMatchObject({ state: "wait", taken: 0, limit: 5 })
-    const costs: number[] = []
-    const expected = (waiting: number) => {
-      costs.push(waiting)
+    const asked: string[] = []
+    const expected: WorkOrder["expected"] = (waiting) => {
+      asked.push(...waiting.map(({ id, tokens }) => `${id}: ${tokens}`))
       return 0.1
     }
     expect(idsIn(await take(counted("b"), { expected }))).toEqual(["a"])
-    expect(costs).toEqual([10])
+    expect(asked).toEqual(["a: 10"])
   })
 
   test("what the extraction did cost is counted in place of what was expected; a refused one has cost nothing", async () => {
@@ -118,7 +118,7 @@ describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (
     expect(taken(await take(counted("a", { spent: 10, said: 3, from: 2 }))).from).toBe(2)
   })
 
-  test("the list is bounded: 300 conversations, those that wait for nothing go first; a damaged one counts as empty", async () => {
+  test("the list is bounded: 300 conversations, those that wait for nothing go first; a damaged one counts as empty, and one of an earlier version is read", async () => {
     const open = opening()
     const { budget, take } = stage(open)
     const files = open().memories({ project: "app" })
@@ -131,6 +131,9 @@ describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (
     expect(kept.map(({ id }) => id)).toEqual(expect.not.arrayContaining(["c7", "c0"]))
     expect(kept.at(-1)!.id).toBe("y")
     await files.install([{ path: ".waiting.json", text: '{"conversations": [{"id": 3}], "underWay": "x"' }])
-    expect(idsIn(await take(counted("z", { spent: 10 })))).toEqual([])
+    await budget().note(counted("z"))
+    const earlier = { waiting: [{ project: "app", id: "old", from: 1, said: 3, spent: { weighed: 5 } }], looked: [] }
+    await files.install([{ path: ".waiting.json", text: JSON.stringify(earlier) }])
+    expect(taken(await take(counted("z", { spent: 10 }))).waiting).toMatchObject([{ id: "old", looked: 1, said: 3 }])
   })
 })

@@ -13,6 +13,7 @@ import { type BudgetAnswer, shareAfter } from "./background-budget.ts"
 const FILE = ".waiting.json"
 const MAX_CONVERSATIONS = 300 // the newest: about 50 KB
 const MAX_WORK_MS = 10 * 60_000 // work that is older was killed
+const EARLIER_TOKENS = 100 // of a message, where it was not counted
 const GROWTH = 1.5 // sums are written again when they have grown so much
 
 /** Memory work that is one at a time. */
@@ -50,8 +51,8 @@ export interface WorkOrder {
   readonly own: ConversationSpending & Partial<SaidInConversation>
   /** Percent of what all conversations cost. */
   readonly limit: number
-  /** What the work will cost, in dollars. `waiting`: tokens that other conversations have waiting. */
-  readonly expected: (waiting: number) => number | Promise<number>
+  /** What the work will cost, in dollars. `waiting`: other conversations that wait, the oldest first. */
+  readonly expected: (waiting: readonly WaitingConversation[]) => number | Promise<number>
   readonly now: Date
 }
 
@@ -129,8 +130,7 @@ export function memoryBudget(files: Pick<MemoryFiles, "read" | "install">): Memo
         await note(own).catch(() => undefined) // nothing is lost: the sum is written with the next one
         return { state: "nothing" }
       }
-      const waiting = othersIn(known, own.id)
-      const dollars = await expected(waiting.reduce((sum, { tokens }) => sum + tokens, 0))
+      const dollars = await expected(othersIn(known, own.id))
       const started: WorkUnderWay = { by: own.id, work, at: now.toISOString(), dollars }
       let answer: WorkAnswer = { state: "nothing" }
       await change((before) => {
@@ -258,12 +258,20 @@ const sumOf = <T>(all: readonly T[], of: (one: T) => number): number => all.redu
 /** A file that cannot be read counts as empty. It is replaced by the next note. */
 function keptIn(text: string | undefined): Kept {
   try {
-    const { conversations = [], underWay = [] } = JSON.parse(text ?? "{}") as Partial<Kept>
+    const { waiting = [], ...kept } = JSON.parse(text ?? "{}") as Partial<Kept & { waiting: readonly EarlierRow[] }>
+    const { conversations = waiting.map(fromEarlier), underWay = [] } = kept
     return { conversations: conversations.filter(isConversation), underWay: underWay.filter(isUnderWay) }
   } catch {
     return { conversations: [], underWay: [] }
   }
 }
+
+type EarlierRow = Pick<WaitingConversation, "project" | "id" | "from" | "said">
+
+/** Version 0.1.0 wrote only what waits. */
+const fromEarlier = ({ project, id, from, said }: EarlierRow): WaitingConversation => ({
+  ...{ project, id, from: 0, looked: from, said, tokens: EARLIER_TOKENS * (said - from), spent: 0, memory: 0 },
+})
 
 const isConversation = ({ project, id, ...counts }: WaitingConversation) =>
   isText(project) &&

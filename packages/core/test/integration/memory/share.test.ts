@@ -70,7 +70,7 @@ const memoriesIn = (dir: string): readonly string[] =>
     .filter((entry) => entry.isDirectory() && entry.name === "memory")
     .map(({ parentPath, name }) => join(parentPath, name))
 
-/** What a fork is told of other conversations. */
+/** What a fork gets of other conversations. */
 const saidEarlierIn = (fork: BrainRequest): string => textOfRequest(fork).split("<said_earlier>")[1] ?? ""
 
 const shareOf = ({ views }: Conversation): number => {

@@ -14,9 +14,9 @@ import { type BudgetAnswer, memorySpending } from "../../background-budget.ts"
 import { takeShare } from "../../daily-limit.ts"
 import { expectedDollars } from "../../dollars-for.ts"
 import type { LayerContext } from "../../layer.ts"
-import type { CountedConversation, MemoryBudget, WorkShare } from "../../memory-budget.ts"
+import type { CountedConversation, MemoryBudget, WaitingConversation, WorkShare } from "../../memory-budget.ts"
 import type { Quota } from "../../quota.ts"
-import { MAX_SHOWN_TOKENS, shownTokens } from "./waiting.ts"
+import { expectedTokens, shownTokens } from "./waiting.ts"
 
 const LONG_MESSAGE = 1_500 // characters; who writes this much explains something
 const LEAST_WORDS = 4
@@ -62,16 +62,16 @@ export async function takeExtraction(
     const isMissed = own.tokensFrom(own.from) > 0
     return { state: "wait", ...(isMissed ? { message: `Memories wait for a while: ${shortage}. ${LATER}` } : {}) }
   }
-  const expected = async (waiting: number) => {
-    if (requests === 0) return 0
-    const added = (await prompt()) + Math.min(waiting, MAX_SHOWN_TOKENS)
-    return extractionDollars(context, { prompt: added, requests })
-  }
+  const expected = async (waiting: readonly WaitingConversation[]) =>
+    requests === 0 ? 0 : extractionDollars(context, { prompt: (await prompt()) + expectedTokens(waiting), requests })
   const share = await budget.take({ work: "extraction", own, limit: flags.figures["background-share"], expected, now })
   if (share.state === "wait" && share.taken > 0) return { state: "wait", message: waitsForShare(share) }
   if (share.state !== "taken") return { state: "wait" }
   const [limit, day] = [flags.figures["memory-daily-limit"], dayOf(now)]
-  const today = await takeShare(daily, { limit, day, expected: share.expected })
+  const today = await takeShare(daily, { limit, day, expected: share.expected }).catch(async (error: unknown) => {
+    await share.settle(0)
+    throw error
+  })
   if (today.state === "taken")
     return {
       ...share,

@@ -8,7 +8,8 @@ import { type Word, words } from "../../../views/record/words.ts"
 import { type Looked, nextIn, type WaitingConversation } from "../../memory-budget.ts"
 import { isTyped, type SaidWord } from "../keep/provenance.ts"
 
-export const MAX_SHOWN_TOKENS = 4_000 // of what was said in all of them
+const MAX_SHOWN_TOKENS = 4_000 // of what was said in all of them
+const MAX_SHOWN_MESSAGES = 20 // an answer has at most so many memories
 const MAX_SHOWN_CHARACTERS = 1_500 // of one message
 
 type Address = Pick<JournalAddress, "project" | "id">
@@ -44,6 +45,17 @@ const shownText = ({ text }: Pick<Word, "text">): string => text.slice(0, MAX_SH
 export const shownTokens = (said: readonly Word[], estimate: (text: string) => number): number =>
   said.filter(isTyped).reduce((sum, word) => sum + estimate(shownText(word)), 0)
 
+/** At most, by what was noted of them. */
+export function expectedTokens(waiting: readonly WaitingConversation[]): number {
+  let [messages, sum] = [0, 0]
+  for (const one of waiting) {
+    if (messages >= MAX_SHOWN_MESSAGES) break
+    messages += Math.max(1, one.said - nextIn(one))
+    sum += one.tokens
+  }
+  return Math.min(sum, MAX_SHOWN_TOKENS)
+}
+
 interface SaidEarlier {
   readonly words: readonly SaidWord[]
   readonly shown: readonly string[]
@@ -71,7 +83,7 @@ export async function saidEarlier(
     for (const word of said) {
       const text = shownText(word)
       if (isTyped(word)) {
-        if (estimate(text) > room) break
+        if (estimate(text) > room || shown.length >= MAX_SHOWN_MESSAGES) break
         room -= estimate(text)
         shown.push(text)
         found.push({ ...word, conversation: one.id })
