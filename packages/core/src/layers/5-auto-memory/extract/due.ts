@@ -16,7 +16,7 @@ import { expectedDollars } from "../../dollars-for.ts"
 import type { LayerContext } from "../../layer.ts"
 import type { CountedConversation, MemoryBudget, WaitingConversation, WorkShare } from "../../memory-budget.ts"
 import type { Quota } from "../../quota.ts"
-import { expectedTokens, shownTokens } from "./waiting.ts"
+import { expectedIn, MAX_SHOWN_MESSAGES, shownTokens } from "./waiting.ts"
 
 const LONG_MESSAGE = 1_500 // characters; who writes this much explains something
 const LEAST_WORDS = 4
@@ -62,8 +62,12 @@ export async function takeExtraction(
     const isMissed = own.tokensFrom(own.from) > 0
     return { state: "wait", ...(isMissed ? { message: `Memories wait for a while: ${shortage}. ${LATER}` } : {}) }
   }
-  const expected = async (waiting: readonly WaitingConversation[]) =>
-    requests === 0 ? 0 : extractionDollars(context, { prompt: (await prompt()) + expectedTokens(waiting), requests })
+  const expected = async (waiting: readonly WaitingConversation[]) => {
+    if (requests === 0) return 0
+    const others = expectedIn(waiting)
+    const messages = Math.min(MAX_SHOWN_MESSAGES, others.messages + own.said - own.from)
+    return extractionDollars(context, { prompt: (await prompt()) + others.tokens, messages, requests })
+  }
   const share = await budget.take({ work: "extraction", own, limit: flags.figures["background-share"], expected, now })
   if (share.state === "wait" && share.taken > 0) return { state: "wait", message: waitsForShare(share) }
   if (share.state !== "taken") return { state: "wait" }
@@ -106,16 +110,25 @@ export function countedIn({ journal, views, flags }: LayerContext): CountedConve
   }
 }
 
-const USUAL_PROMPT = 1_500 // tokens of the prompt that asks for memories, without a memory
-const ANSWER = 700 // tokens of a usual answer: a file or two
+const ANSWER = 500 // tokens
+const ANSWER_PER_MESSAGE = 75 // tokens: a short memory
 
-/** What a fork that asks for memories will cost. `prompt`: tokens that it adds to the conversation. */
-export function extractionDollars(
-  { size, views, facts }: LayerContext,
-  { prompt = USUAL_PROMPT, requests = 2 }: { readonly prompt?: number; readonly requests?: number } = {},
-): number {
+interface ExpectedExtraction {
+  /** Tokens that it adds to the conversation. */
+  readonly prompt: number
+  /** Messages of the person that it looks at. */
+  readonly messages: number
+  readonly requests: number
+}
+
+const USUAL: ExpectedExtraction = { prompt: 1_500, messages: 3, requests: 2 }
+
+/** What a fork that asks for memories will cost. */
+export function extractionDollars({ size, views, facts }: LayerContext, expected = USUAL): number {
+  const { prompt, messages, requests } = expected
   const usage = views.context.recentResponses(1)[0]?.message.usage
   const { cacheRead, cacheWrite5m, cacheWrite1h } = usage ? cacheCounts(usage) : NO_TOKENS
   const cached = Math.min(size.tokens, cacheRead + cacheWrite5m + cacheWrite1h)
-  return expectedDollars({ cached, fresh: size.tokens - cached + prompt, answer: ANSWER, requests }, facts)
+  const answer = ANSWER + ANSWER_PER_MESSAGE * messages
+  return expectedDollars({ cached, fresh: size.tokens - cached + prompt, answer, requests }, facts)
 }

@@ -9,7 +9,7 @@ import { type Looked, nextIn, type WaitingConversation } from "../../memory-budg
 import { isTyped, type SaidWord } from "../keep/provenance.ts"
 
 const MAX_SHOWN_TOKENS = 4_000 // of what was said in all of them
-const MAX_SHOWN_MESSAGES = 20 // an answer has at most so many memories
+export const MAX_SHOWN_MESSAGES = 20 // an answer has at most so many memories
 const MAX_SHOWN_CHARACTERS = 1_500 // of one message
 
 type Address = Pick<JournalAddress, "project" | "id">
@@ -45,15 +45,15 @@ const shownText = ({ text }: Pick<Word, "text">): string => text.slice(0, MAX_SH
 export const shownTokens = (said: readonly Word[], estimate: (text: string) => number): number =>
   said.filter(isTyped).reduce((sum, word) => sum + estimate(shownText(word)), 0)
 
-/** At most, by what was noted of them. */
-export function expectedTokens(waiting: readonly WaitingConversation[]): number {
-  let [messages, sum] = [0, 0]
+/** What an extraction will be shown of them at most, by what was noted. */
+export function expectedIn(waiting: readonly WaitingConversation[]) {
+  let [messages, tokens] = [0, 0]
   for (const one of waiting) {
     if (messages >= MAX_SHOWN_MESSAGES) break
     messages += Math.max(1, one.said - nextIn(one))
-    sum += one.tokens
+    tokens += one.tokens
   }
-  return Math.min(sum, MAX_SHOWN_TOKENS)
+  return { messages, tokens: Math.min(tokens, MAX_SHOWN_TOKENS) }
 }
 
 interface SaidEarlier {
