@@ -4,8 +4,8 @@
  */
 import type { LayerContext, TokenCounts } from "@strata/core"
 import { NO_TOKENS } from "@strata/core/base"
-import { extractionSpent, isWorthExtracting } from "@strata/core/memory"
-import { backgroundBudget } from "@strata/core/policy"
+import { extractionDollars, isWorthExtracting } from "@strata/core/memory"
+import { memorySpending, shareAfter } from "@strata/core/policy"
 
 /** Tokens of a fork that are not the conversation: its own prompt and its answer. */
 export interface Fork {
@@ -27,12 +27,9 @@ export class MemoryWork {
     const isNew =
       messages.length > this.#said && isWorthExtracting(messages.slice(this.#said), flags.figures["memory-messages"])
     if (!isNew || !flags.on["auto-memory"]) return false
-    const asked = {
-      purpose: "memory" as const,
-      limit: flags.figures["background-share"],
-      first: extractionSpent(context),
-    }
-    if (!backgroundBudget(views.ledger, asked).allowed) return false
+    const { spent: whole, memory: own } = memorySpending(views.ledger)
+    const limit = flags.figures["background-share"]
+    if (!shareAfter({ whole, own, limit, piece: extractionDollars(context) }).allowed) return false
     this.#said = messages.length
     return true
   }

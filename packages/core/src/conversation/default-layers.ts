@@ -11,7 +11,6 @@ import { compaction } from "../layers/4-compaction/compaction.ts"
 import type { CompactionOptions } from "../layers/4-compaction/options.ts"
 import { offline } from "../layers/4-compaction/summarise/offline.ts"
 import { autoMemory } from "../layers/5-auto-memory/auto-memory.ts"
-import { extractionSpent } from "../layers/5-auto-memory/extract/due.ts"
 import { type ExtractMemories, forkExtraction } from "../layers/5-auto-memory/extract/extraction.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep/keep.ts"
 import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
@@ -84,11 +83,10 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
     ...memoryLayer(memory, {
       access: accessOf(tools),
       extract: extractMemories ?? forkExtraction({ ...parent, ...(rest.mayRead ? { mayRead: rest.mayRead } : {}) }),
-      // a function of the application, and the offline model, cost nothing
-      ...(extractMemories || isOffline(model) ? {} : { expected: extractionSpent }),
+      requests: extractMemories || isOffline(model) ? 0 : 2,
       ...(confirmMemory ? { confirm: confirmMemory } : {}),
     }),
-    ...(dreaming ? [dreamingLayer(dreaming, memory?.quota)] : []),
+    ...(dreaming ? [dreamingLayer(dreaming, memory)] : []),
   ]
 }
 
@@ -99,7 +97,7 @@ const notesParts = (daily: Budget | undefined, configDirectory: string | undefin
 
 const wishesOf = ({ guidance }: Pick<CompactionOptions, "guidance">) => (guidance ? { guidance } : {})
 
-type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "expected" | "confirm">
+type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "requests" | "confirm">
 
 /** It comes after compaction: what it attaches must follow a boundary made for the same request. */
 function memoryLayer(memory: ProjectMemory | undefined, parts: MemoryParts): readonly Layer[] {
@@ -153,6 +151,6 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
     notes,
     compacts,
     ...(cacheBreakpoints ? [cacheLifetimes()] : []),
-    ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent) }),
+    ...memoryLayer(memory, { access: "none", extract: forkExtraction(parent), requests: isOffline(model) ? 0 : 1 }),
   ]
 }

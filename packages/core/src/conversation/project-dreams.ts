@@ -3,8 +3,8 @@ import type { Clock } from "../base/clock.ts"
 import { type Consolidate, consolidateWithModel } from "../layers/6-dreaming/consolidate/consolidate.ts"
 import type { RulesOnReading } from "../layers/6-dreaming/consolidate/tools.ts"
 import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
-import { dollarsFor } from "../layers/dollars-for.ts"
-import type { Model } from "../model/model.ts"
+import { dollarsFor, expectedDollars } from "../layers/dollars-for.ts"
+import { isOffline, type Model } from "../model/model.ts"
 import type { Confinement } from "../tools/shell/confinement.ts"
 import type { ProjectMemory } from "./project-memory.ts"
 
@@ -33,5 +33,14 @@ export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
     consolidate: dreams.consolidate ?? consolidateWithModel({ model, clock, env, rules, confinement }),
     daily,
     dollarsFor: (responses) => dollarsFor(responses, model.facts),
+    ...(dreams.consolidate || isOffline(model) ? {} : { expectedDollars: (tokens) => dreamDollars(tokens, model) }),
   })
 }
+
+const INSTRUCTIONS = 5_000 // tokens of the prompt and the tools of a dream
+const REQUESTS = 6
+const ANSWERS = 2_500 // tokens, with the files it writes
+
+/** It is shown a line of each memory, and may read all of them. */
+const dreamDollars = (tokens: number, { facts }: Model): number =>
+  expectedDollars({ fresh: INSTRUCTIONS + 2 * tokens, answer: ANSWERS, requests: REQUESTS }, facts)

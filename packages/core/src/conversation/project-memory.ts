@@ -15,8 +15,9 @@ import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memo
 import { memoriesOf, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
 import { type WhichProject, whichProject } from "../journal/which-project.ts"
-import { type Waiting, waitingConversations } from "../layers/5-auto-memory/extract/waiting.ts"
+import { type WordsOf, wordsInJournals } from "../layers/5-auto-memory/extract/waiting.ts"
 import { type PastConversations, pastConversations } from "../layers/6-dreaming/transcripts.ts"
+import { type MemoryBudget, memoryBudget } from "../layers/memory-budget.ts"
 import { Quota } from "../layers/quota.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
 import { claimsOf } from "../memory/claims.ts"
@@ -37,8 +38,10 @@ export interface ProjectMemory {
   readonly files: MemoryFiles
   /** What memory work has cost, over all processes. */
   readonly daily: Budget
-  /** Conversations that were too short for an extraction. Absent for an agent's own memory. */
-  readonly waiting?: Waiting
+  /** What extractions and dreams may cost, and which conversations wait for one. Absent for an agent's own memory. */
+  readonly budget?: MemoryBudget
+  /** What the person said in a conversation of this memory. Absent for an agent's own memory. */
+  readonly wordsOf?: WordsOf
   readonly quota: Quota
   /** The directory with its links followed, if the store keeps files, or of the working copy. */
   readonly directory?: string
@@ -128,7 +131,8 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
     ...{ files, copy, withoutCopy, notices },
     daily: store.budget(project),
     dreams: { notes: store.memories({ project, beside: "dreams" }), past: pastConversations(store, places) },
-    waiting: waitingConversations(files, async (address) =>
+    budget: memoryBudget(files),
+    wordsOf: wordsInJournals(async (address) =>
       // a file says which conversations wait, and it must not lead to those of another owner
       (await places()).includes(address.project) ? store.open(address, { access: "read" }) : undefined,
     ),
@@ -185,12 +189,13 @@ interface MemoryParts {
   readonly dreams?: ProjectMemory["dreams"]
   /** `project`: the place of the memory. */
   readonly past?: Past & { readonly project: string }
-  readonly waiting?: Waiting
+  readonly budget?: MemoryBudget
+  readonly wordsOf?: WordsOf
 }
 
 async function openMemory(
   { mode, clock, cwd, code = cwd }: Omit<ProjectMemoryOptions, "store" | "owner" | "project">,
-  { kind, files, copy, withoutCopy, notices = [], daily, dreams, past, waiting }: MemoryParts,
+  { kind, files, copy, withoutCopy, notices = [], daily, dreams, past, budget, wordsOf }: MemoryParts,
 ): Promise<ProjectMemory | undefined> {
   if (mode === "off") return undefined
   const directory = files.directory === undefined ? undefined : await followed(files.directory)
@@ -205,7 +210,8 @@ async function openMemory(
   return {
     ...{ kind, mode, files, notices, bank, recall, daily, quota: new Quota() },
     ...(directory === undefined ? {} : { directory }),
-    ...(waiting ? { waiting } : {}),
+    ...(budget ? { budget } : {}),
+    ...(wordsOf ? { wordsOf } : {}),
     ...(dreams ? { dreams } : {}),
     places: async () => (past ? past.places() : []),
     ...(copy ? { copy } : {}),

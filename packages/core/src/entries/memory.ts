@@ -6,7 +6,7 @@ export { openProjectMemory, type ProjectMemory } from "../conversation/project-m
 export { ageOf, sourcePhrase } from "../layers/5-auto-memory/attach/age.ts"
 export { recallFor } from "../layers/5-auto-memory/attach/recall.ts"
 export { startOf } from "../layers/5-auto-memory/attach/start.ts"
-export { extractionSpent, isWorthExtracting } from "../layers/5-auto-memory/extract/due.ts"
+export { extractionDollars, isWorthExtracting } from "../layers/5-auto-memory/extract/due.ts"
 export { readAnswer } from "../layers/5-auto-memory/extract/extraction.ts"
 export { keepProposals } from "../layers/5-auto-memory/keep/keep.ts"
 export { keepRulesIn, rememberedDraft } from "../layers/5-auto-memory/keep/rules.ts"

@@ -94,7 +94,7 @@ export const FIGURES = [
   figure(
     "background-share",
     { value: 5, min: 0, max: 100, unit: "percent" },
-    "of the conversation's spend that memories may take",
+    "of what an owner's conversations cost that extractions and dreams may take",
   ),
   figure(
     "memory-daily-limit",

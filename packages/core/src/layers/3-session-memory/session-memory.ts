@@ -9,7 +9,7 @@ import { MissingKeyError } from "../../model/errors.ts"
 import { isOffline } from "../../model/model.ts"
 import { limitsFrom } from "../../model/stream-limits.ts"
 import { compactionFigures } from "../4-compaction/figures.ts"
-import { type BudgetAnswer, backgroundBudget, forkSpent, spendingOf } from "../background-budget.ts"
+import { type BudgetAnswer, notesBudget, spendingOf } from "../background-budget.ts"
 import { type ShareOfDay, settled, takeShare } from "../daily-limit.ts"
 import { dollarsFor, expectedDollars } from "../dollars-for.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
@@ -81,7 +81,7 @@ function notesWriter(options: Extractor, write: WriteNotes): Writer {
   function isAffordable(context: LayerContext): boolean {
     if (isFree) return true
     const limit = Math.max(NOTES_SHARE, context.flags.figures["background-share"])
-    const budget = backgroundBudget(context.views.ledger, { purpose: "notes", limit })
+    const budget = notesBudget(context.views.ledger, limit)
     if (!budget.allowed) sayOnce(context, "share", waitsFor(budget))
     return budget.allowed
   }
@@ -89,7 +89,8 @@ function notesWriter(options: Extractor, write: WriteNotes): Writer {
   async function shareOfDay(context: LayerContext): Promise<ShareOfDay | undefined> {
     if (!options.daily || isFree || !followsFigures(context)) return UNCOUNTED
     const { flags, now, size, facts } = context
-    const [limit, expected] = [flags.figures["memory-daily-limit"], expectedDollars(forkSpent(size.tokens, facts))]
+    const work = { cached: size.tokens, fresh: UPDATE.prompt, answer: UPDATE.answer, requests: 2 }
+    const [limit, expected] = [flags.figures["memory-daily-limit"], expectedDollars(work, facts)]
     const share = await takeShare(options.daily, { limit, expected, day: dayOf(now) }).catch(() => UNCOUNTED)
     if (share.state === "taken") return share
     sayOnce(context, "day", `No notes now: ${share.sentence}`)

@@ -18,7 +18,9 @@ import { startOf } from "./attach/start.ts"
 import { ExtractionQueue, type Extractor } from "./extract/queue.ts"
 import { RuleKeeper } from "./keep/rules.ts"
 
-interface AutoMemoryOptions extends Extractor {
+type AutoMemoryOptions = Remembering & Omit<Extractor, "budget" | "wordsOf"> & Partial<Extractor>
+
+interface Remembering {
   /** A project's memory, or an agent's own: it keeps that by itself, so nothing is extracted for it. Default: the project's. */
   readonly kind?: "project" | "agent"
   readonly recall: Pick<MemoryRecall<Memory>, "recall">
@@ -38,7 +40,8 @@ export interface AutoMemory extends Layer {
 export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   const refused: string[] = []
   const rules = new RuleKeeper({ ...options, refused })
-  const extractions = new ExtractionQueue({ ...options, refused })
+  const { budget, wordsOf } = options
+  const extractions = budget && wordsOf && new ExtractionQueue({ ...options, budget, wordsOf, refused })
   const gone = async (memory: Memory) => (await options.gone?.(memory).catch(() => [])) ?? [] // a search that fails settles nothing
   const saved: Memory[] = []
   let known = new WeakMap<LayerContext["views"], MemoryInView>() // a conversation that sleeps lets its views go
@@ -87,7 +90,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
 
   return {
     name: "auto-memory",
-    running: () => extractions.running,
+    running: () => extractions?.running,
     attach: (memory) => void saved.push(memory),
 
     async beforeRequest(context) {
@@ -112,7 +115,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       if (!context.flags.on["auto-memory"]) return undefined
       // first, so that an extraction knows what is kept
       const kept = await rules.afterQuery(context)
-      return together(kept, await extractions.afterQuery(context))
+      return together(kept, await extractions?.afterQuery(context))
     },
   }
 }

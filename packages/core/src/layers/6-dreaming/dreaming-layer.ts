@@ -1,16 +1,22 @@
 import { limitsFrom } from "../../model/stream-limits.ts"
 import type { Flags } from "../../settings/flags.ts"
-import { backgroundBudget, spendingOf } from "../background-budget.ts"
+import { memorySpending, spendingOf } from "../background-budget.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
+import type { MemoryBudget } from "../memory-budget.ts"
 import type { Quota } from "../quota.ts"
-import type { Dreamed, DreamFigures, Dreaming, Hold } from "./dreaming.ts"
+import type { Dreamed, DreamFigures, Dreaming, DreamShare, Hold } from "./dreaming.ts"
 
 export interface DreamingLayer extends Layer {
   /** Dreams at once. The outcome has no message: the caller reports the end. */
   now(context: LayerContext): Promise<{ readonly end: Dreamed; readonly outcome: Outcome | undefined }>
 }
 
-export function dreamingLayer(dreaming: Dreaming, quota?: Quota): DreamingLayer {
+export interface DreamLimits {
+  readonly quota?: Quota
+  readonly budget?: MemoryBudget
+}
+
+export function dreamingLayer(dreaming: Dreaming, { quota, budget }: DreamLimits = {}): DreamingLayer {
   const orderFor = ({ flags, conversation, signal }: LayerContext) => ({
     figures: dreamFigures(flags),
     ...{ conversation, signal, patience: limitsFrom(flags) },
@@ -26,22 +32,39 @@ export function dreamingLayer(dreaming: Dreaming, quota?: Quota): DreamingLayer 
 
     async afterQuery(context) {
       if (!context.flags.on.dreaming || context.signal.aborted) return undefined
-      return outcomeOf(await dreaming.dream({ ...orderFor(context), hold: holdFor(context, quota) }), context)
+      const takeShare = budget && ((expected: number) => shareFor(context, { budget, expected }))
+      const order = { ...orderFor(context), hold: holdFor(context, quota), takeShare }
+      return outcomeOf(await dreaming.dream(order), context)
     },
   }
 }
 
-/** A dream can wait: it must not take from the person's share, from a short quota, or from an answer that they wait for. */
-function holdFor({ views, flags, now }: LayerContext, quota: Quota | undefined): Hold | undefined {
+/** A dream can wait: it must not take from a short quota, or from an answer that they wait for. */
+function holdFor({ views, now }: LayerContext, quota: Quota | undefined): Hold | undefined {
   if (views.context.queued.length > 0)
     return { gate: "waiting", message: "A message of yours was waiting for an answer." }
   const shortage = quota?.shortage(now)
-  if (shortage !== undefined) return { gate: "quota", message: `It waits because ${shortage}.` }
-  const budget = backgroundBudget(views.ledger, { purpose: "memory", limit: flags.figures["background-share"] })
-  if (budget.allowed) return undefined
-  const taken = `Background work had taken ${Math.round(budget.taken)}% of that conversation's cost`
-  const next = `A dream might have made it ${Math.round(budget.next)}%`
-  return { gate: "share", message: `${taken}. ${next}, and the limit is ${budget.limit}% (background-share).` }
+  return shortage === undefined ? undefined : { gate: "quota", message: `It waits because ${shortage}.` }
+}
+
+interface ShareWanted {
+  readonly budget: MemoryBudget
+  /** Dollars. */
+  readonly expected: number
+}
+
+/** Dreams and extractions take from one share. */
+async function shareFor(context: LayerContext, { budget, expected }: ShareWanted): Promise<DreamShare> {
+  const { journal, views, flags, now } = context
+  const { project, id } = journal.address
+  const limit = flags.figures["background-share"]
+  const own = { project, id, ...memorySpending(views.ledger) }
+  const share = await budget.take({ work: "dream", own, limit, expected: () => expected, now })
+  if (share.state === "taken") return share
+  if (share.state !== "wait") return { state: "wait", message: "Another dream is running." }
+  const taken = `Memory work had taken ${Math.round(share.taken)}% of what your conversations here cost`
+  const next = `A dream might have made it ${Math.round(share.next)}%`
+  return { state: "wait", message: `${taken}. ${next}, and the limit is ${limit}% (background-share).` }
 }
 
 export const dreamFigures = ({ on, figures }: Flags): DreamFigures => ({

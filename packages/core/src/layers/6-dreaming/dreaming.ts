@@ -8,6 +8,7 @@ import { dayOf } from "../../base/clock.ts"
 import { messageOf } from "../../base/errors.ts"
 import type { Budget } from "../../journal/budget.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
+import type { Memory } from "../../memory/memory.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { StreamLimits } from "../../model/stream-limits.ts"
 import { usedUp } from "../daily-limit.ts"
@@ -38,6 +39,8 @@ export interface DreamingOptions extends DreamGround {
   readonly daily?: Budget
   /** What responses cost. */
   readonly dollarsFor?: (responses: readonly ModelResponse[]) => number
+  /** What a dream about so many tokens of memories will cost. Absent: nothing. */
+  readonly expectedDollars?: (tokens: number) => number
   /** Every change waits for the person's consent. */
   readonly asksFirst?: boolean
   /** For tests that end the dream or the process at a step. */
@@ -58,9 +61,15 @@ interface DreamOrder {
   readonly conversation?: string
   /** Why it should wait although it is due, as far as the caller knows. */
   readonly hold?: Hold | undefined
+  /** Takes the money for it: dollars. Absent: it may cost anything. */
+  readonly takeShare?: ((expected: number) => Promise<DreamShare>) | undefined
   readonly patience?: StreamLimits
   readonly signal?: AbortSignal
 }
+
+export type DreamShare =
+  | { readonly state: "taken"; readonly settle: (dollars: number) => Promise<void> }
+  | { readonly state: "wait"; readonly message: string }
 
 /** A reason to leave a dream that is due for later. `message` is a sentence for a person. */
 export interface Hold {
@@ -129,7 +138,7 @@ export class Dreaming {
     if (this.#isStarting) return skipped("running", "A dream is running already.")
     this.#isStarting = true
     try {
-      return (await this.#obstacle(order)) ?? (await this.#run(order))
+      return (await this.#obstacle(order)) ?? (await this.#runWithin(order))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === undefined) throw error
       this.#task = undefined
@@ -214,7 +223,10 @@ export class Dreaming {
       return skipped("unreviewed", "The last dream waits for your consent. See strata dream review.")
     if (!(await this.#hasWork())) return skipped("nothing-to-do", NOTHING)
     const reason = hold ?? (await this.#usedUp(figures))
-    if (!reason) return undefined
+    return reason && this.#skip(reason)
+  }
+
+  async #skip(reason: Omit<SkippedDream, "at">): Promise<Dreamed> {
     const { clock, notes } = this.#options
     const record: SkippedDream = { at: clock.now().toISOString(), ...reason }
     // the reason is for a person who looks; a disk that is full is no reason to fail
@@ -233,6 +245,22 @@ export class Dreaming {
     const spent = (await daily?.spentOn(dayOf(clock.now()))) ?? 0
     if (!daily || spent < dailyLimit) return undefined
     return { gate: "daily-limit", message: `No dream now: ${usedUp(spent, dailyLimit)}` }
+  }
+
+  async #runWithin(order: DreamOrder): Promise<Dreamed> {
+    const { force = false, takeShare } = order
+    if (force || !takeShare) return this.#run(order)
+    const { bank, expectedDollars = () => 0, dollarsFor = () => 0 } = this.#options
+    const share = await takeShare(expectedDollars(tokensIn(await bank.all())))
+    if (share.state === "wait") return this.#skip({ gate: "share", message: share.message })
+    let dollars = 0
+    try {
+      const end = await this.#run(order)
+      dollars = dollarsFor(end.responses)
+      return end
+    } finally {
+      await share.settle(dollars)
+    }
   }
 
   async #run({ figures, patience, signal }: DreamOrder): Promise<DreamEnd> {
@@ -256,6 +284,11 @@ export class Dreaming {
     )
   }
 }
+
+const CHARACTERS_PER_TOKEN = 4
+
+const tokensIn = (memories: readonly Memory[]): number =>
+  memories.reduce((sum, { description, body }) => sum + description.length + body.length, 0) / CHARACTERS_PER_TOKEN
 
 const skipped = (gate: Extract<Dreamed, { state: "skipped" }>["gate"], message: string): Dreamed => ({
   state: "skipped",

@@ -134,6 +134,19 @@ describe("L6-1 L6-5 an agent dreams after a query", () => {
     await sim.close()
   })
 
+  test("L5-9 a first dream waits until the conversations of the memory have paid for it, and has then cost nothing", async () => {
+    const { sim, open, dreamRequests, memory } = await stage()
+    const agent = await open({}, { "background-share": 5 })
+    await say(agent, "Hello")
+    expect(dreamRequests).toEqual([])
+    const { skipped, today } = await agent.dreaming!.overview({ figures: FIGURES })
+    expect(skipped).toMatchObject({ gate: "share", message: expect.stringMatching(/had taken 0% .* the limit is 5%/) })
+    expect(today!.spent).toBe(0)
+    expect(JSON.parse(readFileSync(join(memory, ".waiting.json"), "utf8"))).toMatchObject({ underWay: [] })
+    await agent.close()
+    await sim.close()
+  })
+
   test.runIf(isWhole)(
     "L5-9 a dream waits while background work has taken its share of the conversation's cost",
     async () => {

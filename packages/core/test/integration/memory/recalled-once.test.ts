@@ -25,6 +25,7 @@ function place() {
     const chat = await open(id)
     await chat.add(text)
     await chat.record({ id: `msg_${id}`, content: [{ type: "text", text: "Noted." }] })
+    await chat.settled()
     await chat.close()
   }
   /** What a process that opens a copy of the home would send. */
@@ -52,6 +53,7 @@ test("L5-7, JRN-2 a message for which nothing was found is not looked up again a
   expect(await elsewhere("c")).toBe(before)
   expect(await sent(chat)).toBe(before)
   await chat.record({ id: "msg_1", content: [{ type: "text", text: "I do not know." }] })
+  await chat.settled()
   await chat.past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not
   await chat.add(QUESTION)
   expect(await sent(chat)).toContain("7071")
@@ -65,9 +67,11 @@ test("L5-7, JRN-2 a passage that was recalled and folded away is not recalled ag
   const first = await chat.add(`${QUESTION} ${"Say more. ".repeat(60)}`)
   expect(await sent(chat)).toContain("707")
   await chat.record({ id: "msg_1", content: [{ type: "text", text: "It is 7071." }] })
+  await chat.settled()
   await chat.add("Thanks.")
   await chat.prepare()
   await chat.record({ id: "msg_2", content: [{ type: "text", text: "You are welcome." }] })
+  await chat.settled()
   await chat.add(QUESTION)
   await chat.fold({ from: first })
   const again = await elsewhere("c")
@@ -83,6 +87,7 @@ test("L5-7, JRN-5 going back to a message recalls again what was found for it", 
   const before = await sent(chat)
   expect(before).toContain("7071")
   await chat.record({ id: "msg_1", content: [{ type: "text", text: "It is 7071." }] })
+  await chat.settled()
   await chat.rewind(question)
   expect(await sent(chat)).toBe(before)
 })

@@ -199,7 +199,7 @@ export const MEMORY_FIGURES: Probes = {
     observe: extracted([...TELLING, ...TELLING, ...TELLING], {
       ...MEMORY,
       base: { memory: "auto", switches: { dreaming: false } },
-      done: { rounds: 20, tokens: 2_000, tool: "Look" }, // it has cost enough for one extraction
+      done: { rounds: 100, tokens: 400, tool: "Look" }, // it has cost enough for one extraction
     }),
     turned: 100,
     usual: 1,

@@ -8,31 +8,23 @@ import type { DecisionDraft } from "../../../journal/entries.ts"
 import { MissingKeyError } from "../../../model/errors.ts"
 import { limitsFrom } from "../../../model/stream-limits.ts"
 import { unlessInterrupted } from "../../../tools/interruption.ts"
-import type { Word } from "../../../views/record/words.ts"
 import { spendingOf } from "../../background-budget.ts"
-import { type ShareOfDay, settled } from "../../daily-limit.ts"
 import { dollarsFor } from "../../dollars-for.ts"
 import type { LayerContext, Outcome } from "../../layer.ts"
+import type { Looked, WorkShare } from "../../memory-budget.ts"
 import { positionOf } from "../../position.ts"
 import { type Keeper, type Kept, keepProposals, reportOf } from "../keep/keep.ts"
 import { outsideIn } from "../keep/provenance.ts"
-import { isAffordable, isWorthExtracting, type Purses } from "./due.ts"
-import type { Extraction, ExtractionTask, ExtractMemories } from "./extraction.ts"
-import { asWaiting, isNoted, saidEarlier, type Waiting, type WaitingConversation } from "./waiting.ts"
+import { countedIn, type ExtractionBudgets, takeExtraction } from "./due.ts"
+import { type Extraction, type ExtractionTask, type ExtractMemories, promptTokens } from "./extraction.ts"
+import { saidEarlier, type WordsOf } from "./waiting.ts"
 
-export interface Extractor extends Keeper, Purses {
+export interface Extractor extends Keeper, ExtractionBudgets {
   readonly extract: ExtractMemories
   /** The memory directory with its links followed, if there is one. */
   readonly directory?: string
-  /** Conversations that were too short for an extraction. */
-  readonly waiting?: Waiting
-}
-
-interface ExtractionOrder {
-  readonly others: readonly WaitingConversation[]
-  /** Whether this conversation waits too. */
-  readonly isNoted: boolean
-  readonly share: ShareOfDay
+  /** What the person said in conversations that wait. */
+  readonly wordsOf: WordsOf
 }
 
 export class ExtractionQueue {
@@ -40,8 +32,6 @@ export class ExtractionQueue {
   #running: Promise<void> | undefined
   /** One that became due during another. Of several, only the newest runs: the one before it need not wait any longer. */
   #waiting: { readonly context: LayerContext; readonly giveUp: () => void } | undefined
-  /** This conversation, as it was noted last. */
-  #noted: WaitingConversation | undefined
   /** How many of the person's messages the last attempt saw. A failed one is repeated when there are more. */
   #tried = 0
   /** No model can be asked: further attempts would fail like the first. */
@@ -60,14 +50,16 @@ export class ExtractionQueue {
 
   async afterQuery(context: LayerContext): Promise<Outcome | undefined> {
     if (this.#isOff || this.#options.mode === "read-only") return undefined
-    if (context.views.memories.agentWrites > context.views.memories.seenWrites) return skipped(context)
+    if (context.views.memories.agentWrites > context.views.memories.seenWrites) return this.#skipped(context)
     if (context.views.context.queued.length > 0) return undefined // the person waits; the end of that query sees these messages too
-    if (!this.#isDue(context) && !this.#waiting) return undefined
+    if (!this.#hasNews(context) && !this.#waiting) return undefined
     if (this.#running) await this.#itsTurn(context)
     if (this.#waiting && this.#waiting.context !== context) return undefined
     this.#waiting = undefined
-    if (context.signal.aborted || !this.#isDue(context)) return undefined
-    return this.#start(context)
+    if (!this.#hasNews(context)) return undefined
+    if (!context.signal.aborted) return this.#start(context)
+    await this.#options.budget.note(countedIn(context)) // it is closing: a later conversation looks at it
+    return undefined
   }
 
   /** Resolves when nothing runs any more, when a newer one waits, or when the conversation closes. */
@@ -80,10 +72,8 @@ export class ExtractionQueue {
       await unlessInterrupted(context.signal, Promise.race([promise, this.#running]))
   }
 
-  #isDue(context: LayerContext): boolean {
-    const { words } = context.views
-    const isNew = words.messages.length > this.#tried
-    return isNew && isWorthExtracting(newWords(context), context.flags.figures["memory-messages"])
+  #hasNews({ views }: LayerContext): boolean {
+    return views.words.messages.length > this.#tried
   }
 
   /** Sets `#running` before the first await: nothing may come between the check and the start. */
@@ -105,20 +95,16 @@ export class ExtractionQueue {
     return outcome && { ...outcome, journaled: async () => end(), lost: end }
   }
 
-  /** Until it has been looked at, the conversation waits: then one that follows can do it, if this one ends before. */
+  /** What is not looked at now waits: this conversation, or one that follows, does it later. */
   async #extractOrWait(context: LayerContext): Promise<Outcome | undefined> {
-    const { waiting } = this.#options
-    const all = (await waiting?.all()) ?? []
-    const others = all.filter(({ id }) => id !== context.conversation)
-    const affordable = await isAffordable(context, { ...this.#options, besides: others.map(({ spent }) => spent) })
-    if (affordable.state === "taken")
-      return this.#extract(context, { others, isNoted: others.length < all.length, share: affordable })
-    const own = asWaiting(context)
-    if (own && !isNoted(own, this.#noted)) {
-      await waiting?.note(own)
-      this.#noted = own
+    const { bank } = this.#options
+    const prompt = async () => {
+      const [memories, index] = await Promise.all([bank.all(), bank.index()])
+      return promptTokens({ memories, index: index.text, estimate: estimateIn(context) })
     }
-    if (affordable.message !== undefined) this.#report(context, affordable.message)
+    const share = await takeExtraction(context, { ...this.#options, prompt })
+    if (share.state === "taken") return this.#extract(context, share)
+    if (share.message !== undefined) this.#report(context, share.message)
     return undefined
   }
 
@@ -130,54 +116,46 @@ export class ExtractionQueue {
     context.progress({ phase: "message", message })
   }
 
-  async #extract(
-    context: LayerContext,
-    { others, isNoted: isWaiting, share }: ExtractionOrder,
-  ): Promise<Outcome | undefined> {
-    const { bank, waiting } = this.#options
-    const look = lookAt(context)
+  async #extract(context: LayerContext, share: WorkShare): Promise<Outcome | undefined> {
+    const { bank, wordsOf } = this.#options
+    const look = lookAt(context, share.from)
     this.#tried = look.seen.said
-    const { extraction, earlier, isPersonsTurn } = await settled(share, {
-      work: async () => {
-        const [isCommand, request] = await Promise.all([bank.isCommandRunning(), context.request()])
-        const task = await this.#taskFor(context, { ...look, request })
-        const said = await saidEarlier(others, { waiting, estimate: look.estimate })
-        const done = await this.#options.extract({ ...task, earlier: said.shown })
-        return { extraction: done, earlier: said, isPersonsTurn: !isCommand }
-      },
-      cost: (done) => dollarsFor(done.extraction.responses, context.facts),
-    })
-    const spent = spendingOf(extraction.responses, "memory")
-    const { throughUuid } = look
-    if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)
-    const evidence = {
-      conversation: context.conversation,
-      words: isPersonsTurn ? [...earlier.words, ...look.everything] : [],
-      outside: outsideIn(look.stored),
-    }
+    let [spent, dollars, looked]: [readonly DecisionDraft[], number, readonly Looked[]] = [[], 0, []]
     try {
+      const [isCommand, request] = await Promise.all([bank.isCommandRunning(), context.request()])
+      const task = await this.#taskFor(context, { ...look, request })
+      const earlier = await saidEarlier(share.waiting, { wordsOf, estimate: look.estimate })
+      const extraction = await this.#options.extract({ ...task, earlier: earlier.shown })
+      spent = spendingOf(extraction.responses, "memory")
+      dollars = dollarsFor(extraction.responses, context.facts)
+      const { throughUuid, seen } = look
+      if (extraction.ended !== "done" || throughUuid === undefined) return this.#unfinished(extraction, spent, context)
+      const evidence = {
+        conversation: context.conversation,
+        words: isCommand ? [] : [...earlier.words, ...look.everything],
+        outside: outsideIn(look.stored),
+      }
       const { now, signal } = context
       const kept = await keepProposals(extraction, { ...this.#options, evidence, now, signal })
-      const own = isWaiting ? asWaiting(context) : undefined
-      const looked = [...earlier.taken, ...(own ? [{ ...own, said: look.seen.said }] : [])]
-      if (looked.length > 0) await waiting?.looked(looked)
+      looked = [...earlier.looked, { id: context.journal.address.id, said: seen.said, left: 0 }]
       this.#lastProblem = undefined
-      return finished(kept, spent, { throughUuid, ...look.seen })
+      return finished(kept, spent, { throughUuid, ...seen })
     } catch (error) {
       const failed = this.#failed(error, context)
-      return { ...failed, drafts: [...spent, ...(failed?.drafts ?? [])] }
+      return spent.length === 0 ? failed : { ...failed, drafts: [...spent, ...(failed?.drafts ?? [])] }
+    } finally {
+      await share.settle(dollars, looked)
     }
   }
 
   async #taskFor(
     context: LayerContext,
-    { words, openCalls, estimate, room, request }: Look & Pick<ExtractionTask, "request">,
+    { words, isContinued, openCalls, estimate, room, request }: Look & Pick<ExtractionTask, "request">,
   ): Promise<Omit<ExtractionTask, "earlier">> {
     const { bank, directory } = this.#options
     const [memories, index] = await Promise.all([bank.all(), bank.index()])
     return {
-      ...{ words, memories, request, openCalls, estimate, room, directory },
-      isContinued: context.views.memories.throughUuid !== undefined,
+      ...{ words, isContinued, memories, request, openCalls, estimate, room, directory },
       index: index.text,
       textOf: (file) => bank.text(file),
       location: directory ?? bank.location,
@@ -193,6 +171,17 @@ export class ExtractionQueue {
     const failed = problem === undefined ? undefined : this.#failed(problem, context)
     const drafts = [...spent, ...(failed?.drafts ?? [])]
     return drafts.length + (failed?.failures?.length ?? 0) > 0 ? { ...failed, drafts } : undefined
+  }
+
+  /** The agent wrote memories itself: what was said until now counts as looked at. */
+  async #skipped(context: LayerContext): Promise<Outcome | undefined> {
+    const { views } = context
+    const { throughUuid } = positionOf(views.context.storedMessages())
+    if (throughUuid === undefined) return undefined
+    const seen = { said: views.words.messages.length, agentWrites: views.memories.agentWrites }
+    const facts = { throughUuid, written: [], skipped: "agent-wrote" as const, ...seen }
+    await this.#options.budget.note({ ...countedIn(context), from: seen.said })
+    return { drafts: [{ type: "strata", subtype: "memory-extracted", ...facts }] }
   }
 
   /** The same problem again is not reported again. A conversation that was closed has no problem. */
@@ -211,34 +200,27 @@ export class ExtractionQueue {
   }
 }
 
-/** What the person said since the last extraction. */
-const newWords = ({ views }: LayerContext): readonly Word[] => views.words.messages.slice(views.memories.said)
+const estimateIn =
+  ({ views }: LayerContext) =>
+  (text: string) =>
+    Math.ceil(views.estimator.text(text))
 
-/** The conversation at one moment: it goes on while the extraction runs. */
-/** As it is now, and not when it became due: it may have gone on meanwhile. The request is taken at the same moment. */
-function lookAt(context: LayerContext) {
-  const { context: view, words, memories, estimator } = context.views
+/** The conversation as it is now: it may have gone on since it became due. The request is taken at the same moment. */
+function lookAt(context: LayerContext, from: number) {
+  const { context: view, words, memories } = context.views
   const stored = view.storedMessages()
   return {
     ...{ stored, ...positionOf(stored) },
     room: context.thresholds.effective - view.size().tokens,
     seen: { said: words.messages.length, agentWrites: memories.agentWrites },
-    words: newWords(context),
+    isContinued: from > 0,
+    words: words.messages.slice(from),
     everything: [...words.messages],
-    estimate: (text: string) => Math.ceil(estimator.text(text)),
+    estimate: estimateIn(context),
   }
 }
 
 type Look = ReturnType<typeof lookAt>
-
-/** The agent wrote memories itself: what was said until now counts as looked at. */
-function skipped({ views }: LayerContext): Outcome | undefined {
-  const { throughUuid } = positionOf(views.context.storedMessages())
-  if (throughUuid === undefined) return undefined
-  const seen = { said: views.words.messages.length, agentWrites: views.memories.agentWrites }
-  const facts = { throughUuid, written: [], skipped: "agent-wrote" as const, ...seen }
-  return { drafts: [{ type: "strata", subtype: "memory-extracted", ...facts }] }
-}
 
 interface Seen {
   readonly throughUuid: string

@@ -1,83 +1,31 @@
 /**
- * Conversations that were too short for an extraction of their own. The next conversation of the same memory looks at what was said in them
- * too. Only their addresses are kept here; what was said is read from their journals.
+ * What was said in conversations that wait for an extraction. The next one of the same memory looks at it too. Only their addresses are kept;
+ * what was said is read from their journals.
  */
-import { changedText } from "../../../journal/changed-text.ts"
-import type { MemoryFiles } from "../../../journal/memory-files.ts"
 import type { Journal, JournalAddress } from "../../../journal/store.ts"
 import { Links } from "../../../views/path.ts"
 import { type Word, words } from "../../../views/record/words.ts"
-import { type Spent, spentOn } from "../../background-budget.ts"
-import type { LayerContext } from "../../layer.ts"
+import { type Looked, nextIn, type WaitingConversation } from "../../memory-budget.ts"
 import { isTyped, type SaidWord } from "../keep/provenance.ts"
 
-const FILE = ".waiting.json"
-const MOST_WAITING = 30
-const MOST_LOOKED = 100
-const MOST_SHOWN_TOKENS = 4_000 // of what was said in all of them
-const MOST_SHOWN_CHARACTERS = 1_500 // of one message
+const MAX_SHOWN_TOKENS = 4_000 // of what was said in all of them
+export const MAX_SHOWN_MESSAGES = 20 // an answer has at most so many memories
+const MAX_SHOWN_CHARACTERS = 1_500 // of one message
 
-export interface WaitingConversation extends Pick<JournalAddress, "project" | "id"> {
-  /** The first message of the person that was not looked at. */
-  readonly from: number
-  /** How many there were when it was noted. There may be more by now. */
-  readonly said: number
-  /** What it had cost. */
-  readonly spent: Spent
-}
+type Address = Pick<JournalAddress, "project" | "id">
 
-export interface Waiting {
-  all(): Promise<readonly WaitingConversation[]>
-  /** Notes a conversation, or renews what is noted. Of what others have looked at, nothing is noted again. */
-  note(one: WaitingConversation): Promise<void>
-  /** They were looked at, up to `said`. */
-  looked(some: readonly WaitingConversation[]): Promise<void>
-  /** What the person said in it and no one looked at. Nothing if its journal is gone. */
-  wordsOf(one: WaitingConversation): Promise<readonly Word[]>
-}
+/** What the person said in a conversation. Nothing if its journal is gone. */
+export type WordsOf = (address: Address) => Promise<readonly Word[]>
 
-interface Kept {
-  readonly waiting: readonly WaitingConversation[]
-  /** Up to which message others looked at a conversation. */
-  readonly looked: readonly { readonly id: string; readonly said: number }[]
-}
-
-type OpenJournal = (address: Pick<JournalAddress, "project" | "id">) => Promise<Journal | undefined>
-
-export function waitingConversations(files: Pick<MemoryFiles, "read" | "install">, open: OpenJournal): Waiting {
-  const change = (to: (kept: Kept) => Kept): Promise<void> =>
-    changedText(files, FILE, (text) => {
-      const kept = keptIn(text)
-      const after = to(kept)
-      return JSON.stringify(after) === JSON.stringify(kept) ? undefined : `${JSON.stringify(after)}\n`
-    })
-  return {
-    all: async () => keptIn(await files.read(FILE)).waiting,
-    note: (one) =>
-      change(({ waiting, looked }) => {
-        const from = Math.max(one.from, looked.find(({ id }) => id === one.id)?.said ?? 0)
-        const others = waiting.filter(({ id }) => id !== one.id)
-        return { waiting: from < one.said ? [...others, { ...one, from }].slice(-MOST_WAITING) : others, looked }
-      }),
-    looked: (some) =>
-      change(({ waiting, looked }) => {
-        const ids = new Set(some.map(({ id }) => id))
-        const done = some.map(({ id, said }) => ({ id, said }))
-        const isLeft = ({ id, said }: WaitingConversation) => !done.some((one) => one.id === id && one.said >= said)
-        return {
-          waiting: waiting.filter(isLeft),
-          looked: [...looked.filter(({ id }) => !ids.has(id)), ...done].slice(-MOST_LOOKED),
-        }
-      }),
-    async wordsOf({ project, id, from }) {
-      const journal = await open({ project, id }).catch(() => undefined)
-      if (!journal) return []
-      try {
-        return (await wordsIn(journal)).slice(from)
-      } finally {
-        await journal.close()
-      }
-    },
+export function wordsInJournals(open: (address: Address) => Promise<Journal | undefined>): WordsOf {
+  return async (address) => {
+    const journal = await open(address).catch(() => undefined)
+    if (!journal) return []
+    try {
+      return await wordsIn(journal)
+    } finally {
+      await journal.close()
+    }
   }
 }
 
@@ -90,59 +38,66 @@ async function wordsIn(journal: Journal): Promise<readonly Word[]> {
   return state.messages
 }
 
-/** A file that cannot be read counts as empty. It is replaced by the next note. */
-function keptIn(text: string | undefined): Kept {
-  try {
-    const { waiting = [], looked = [] } = JSON.parse(text ?? "{}") as Partial<Kept>
-    return { waiting: waiting.filter(isWaiting), looked: looked.filter(({ id, said }) => isText(id) && isCount(said)) }
-  } catch {
-    return { waiting: [], looked: [] }
+/** A message as another conversation's extraction is shown it: long ones are cut. */
+const shownText = ({ text }: Pick<Word, "text">): string => text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()
+
+/** Tokens of what an extraction of another conversation would be shown of these messages. */
+export const shownTokens = (said: readonly Word[], estimate: (text: string) => number): number =>
+  said.filter(isTyped).reduce((sum, word) => sum + estimate(shownText(word)), 0)
+
+/** What an extraction will be shown of them at most, by what was noted. */
+export function expectedIn(waiting: readonly WaitingConversation[]) {
+  let [messages, tokens] = [0, 0]
+  for (const one of waiting) {
+    if (messages >= MAX_SHOWN_MESSAGES) break
+    messages += Math.max(1, one.said - nextIn(one))
+    tokens += one.tokens
   }
+  return { messages, tokens: Math.min(tokens, MAX_SHOWN_TOKENS) }
 }
-
-const isWaiting = ({ project, id, from, said, spent }: WaitingConversation) =>
-  isText(project) && isText(id) && isCount(from) && isCount(said) && typeof spent?.weighed === "number"
-const isText = (value: unknown) => typeof value === "string"
-const isCount = (value: unknown) => Number.isSafeInteger(value) && (value as number) >= 0
-
-/** The conversation as one that waits. Sub-agents do not: what they heard is the agent's words. */
-export function asWaiting(context: LayerContext): WaitingConversation | undefined {
-  const { journal, views } = context
-  const { project, id, under } = journal.address
-  if (under !== undefined) return undefined
-  const spent = spentOn(views.ledger.lines.values())
-  return { project, id, from: views.memories.said, said: views.words.messages.length, spent }
-}
-
-/** Whether what was noted still does: where to begin is the same, and it has not grown much. How much was said is read from its journal. */
-export const isNoted = (one: WaitingConversation, noted: WaitingConversation | undefined): boolean =>
-  noted !== undefined && noted.from === one.from && one.said - one.from < 2 * (noted.said - noted.from)
 
 interface SaidEarlier {
   readonly words: readonly SaidWord[]
-  /** The same for a prompt: long messages are cut. */
   readonly shown: readonly string[]
-  readonly taken: readonly WaitingConversation[]
+  readonly looked: readonly Looked[]
 }
 
-/** What was said in conversations that wait, as far as there is room. Those that do not fit go on waiting. */
+interface Reading {
+  readonly wordsOf: WordsOf
+  readonly estimate: (text: string) => number
+}
+
+/** What was said in conversations that wait, the oldest first, as far as there is room. The rest goes on waiting. */
 export async function saidEarlier(
-  others: readonly WaitingConversation[],
-  { waiting, estimate }: { readonly waiting: Waiting | undefined; readonly estimate: (text: string) => number },
+  waiting: readonly WaitingConversation[],
+  { wordsOf, estimate }: Reading,
 ): Promise<SaidEarlier> {
-  const words: SaidWord[] = []
+  const found: SaidWord[] = []
   const shown: string[] = []
-  const taken: WaitingConversation[] = []
-  let room = MOST_SHOWN_TOKENS
-  for (const one of others) {
-    const all = (await waiting?.wordsOf(one)) ?? []
-    const said = all.filter(isTyped)
-    const texts = said.map(({ text }) => text.slice(0, MOST_SHOWN_CHARACTERS))
-    room -= texts.reduce((sum, text) => sum + estimate(text), 0)
-    if (room < 0) break
-    shown.push(...texts.map((text) => text.toWellFormed()))
-    words.push(...said.map((word) => ({ ...word, conversation: one.id })))
-    taken.push({ ...one, said: Math.max(one.said, one.from + all.length) })
+  const looked: Looked[] = []
+  let room = MAX_SHOWN_TOKENS
+  for (const one of waiting) {
+    const from = nextIn(one)
+    const said = (await wordsOf(one)).slice(from)
+    let count = 0
+    for (const word of said) {
+      const text = shownText(word)
+      if (isTyped(word)) {
+        if (estimate(text) > room || shown.length >= MAX_SHOWN_MESSAGES) break
+        room -= estimate(text)
+        shown.push(text)
+        found.push({ ...word, conversation: one.id })
+      }
+      count++
+    }
+    // messages of a journal that is gone no longer wait
+    const isDone = count === said.length
+    looked.push({
+      id: one.id,
+      said: isDone ? Math.max(one.said, from + count) : from + count,
+      left: isDone ? 0 : Math.max(1, shownTokens(said.slice(count), estimate)),
+    })
+    if (!isDone) break
   }
-  return { words, shown, taken }
+  return { words: found, shown, looked }
 }
