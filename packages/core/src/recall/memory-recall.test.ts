@@ -81,6 +81,17 @@ test("BEY-5 passages of past conversations fill the free places, one for each co
   expect(await recall("retry the upload queue", { limit: 1 })).toHaveLength(1)
 })
 
+test("BEY-5 one passage has its place however many memories fit, unless there is only one place", async () => {
+  const recall = recallIn({ passages: [passage("c1", "m1"), passage("c2", "m2")] })
+  const chosen = await recall("How often does the upload queue retry?")
+  expect(chosen).toHaveLength(5)
+  expect(chosen.filter((file) => file.startsWith("retry-"))).toHaveLength(4)
+  expect(chosen.at(-1)).toBe("m1")
+  expect(await recall("How often does the upload queue retry?", { limit: 1 })).toEqual([
+    expect.stringMatching(/^retry-/),
+  ])
+})
+
 test("BEY-5 a passage that fits poorly is not chosen", async () => {
   expect(await recallIn({ passages: [passage("a", "m1", 0.4)] })("the port of staging")).toEqual(["staging.md"])
 })

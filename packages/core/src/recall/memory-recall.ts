@@ -1,5 +1,5 @@
 /**
- * Chooses what to attach to a person's message: memories first, then passages of past conversations. Works offline. Chooses nothing where
+ * Chooses what to attach to a person's message: memories and a few passages of past conversations. Works offline. Chooses nothing where
  * nothing fits. The caller attaches the choice and excludes it from then on.
  */
 import type { Found, SearchAnswer } from "./answer/choose.ts"
@@ -9,8 +9,9 @@ import { MemorySearch, type SearchableMemory } from "./memory-search.ts"
 import { isExactName, questionTerms } from "./passages/passage-terms.ts"
 
 const DEFAULT_LIMIT = 5
-/** Passages are there to fill a gap. What was worth keeping is in memories. */
+/** Passages are there to fill a gap. One has its place beside memories: what waits for an extraction is in passages alone. */
 const MOST_PASSAGES = 2
+const OWN_PASSAGES = 1
 /** A passage was never meant to be kept, so it has to fit better than a memory: the share of the question that it covers. */
 const LEAST_PASSAGE_COVERAGE = 0.5
 const PASSAGES_LOOKED_AT = 2 * MOST_PASSAGES
@@ -107,11 +108,12 @@ export class MemoryRecall<M extends RecallableMemory> {
       })
     const retired = [...this.#search.retired].flatMap((file) => this.#search.get(file) ?? [])
     const known = messagesOf([...retired, ...memories.map(({ memory }) => memory)])
-    const passages = await this.#passages(question, Math.min(MOST_PASSAGES, limit - memories.length), {
+    const places = Math.min(MOST_PASSAGES, Math.max(limit > 1 ? OWN_PASSAGES : 0, limit - memories.length))
+    const passages = await this.#passages(question, places, {
       conversations: exclude.conversations ?? new Set(),
       messages: { has: (uuid) => known.has(uuid) || exclude.messages?.has(uuid) === true },
     })
-    return [...memories, ...passages]
+    return [...memories.slice(0, limit - passages.length), ...passages]
   }
 
   close(): void {
