@@ -73,7 +73,7 @@ const PASSING =
 
 const ELSEWHERE = new RegExp(
   `^${any(
-    "ich (?:bin (?:eine? )?(?!mir|nicht|gerade|dabei|gleich|bald|fast|etwas|ein bisschen|ein wenig|so|sehr|zu|hier|da|im|am|in der|auf|bereit|fertig|sicher|froh|müde|verwirrt|verloren|der Meinung|weiter|schon|noch|jetzt|wieder|unsicher|gespannt)\\p{L}{4,}|arbeite (?:bei|als|in|für)|heiße|wohne|lebe in|komme aus|spreche|habe (?:eine?n?|zwei|drei|vier) (?:kind(?:er)?|sohn|söhne|tochter|töchter|hund|katzen?))",
+    "ich (?:bin (?!ein (?:bisschen|wenig))(?:eine? )?(?!mir|nicht|gerade|dabei|gleich|bald|fast|etwas|ein bisschen|ein wenig|so|sehr|zu|hier|da|im|am|in der|auf|bereit|fertig|sicher|froh|müde|verwirrt|verloren|der Meinung|weiter|schon|noch|jetzt|wieder|unsicher|gespannt)\\p{L}{4,}|arbeite (?:bei|als|in|für)|heiße|wohne|lebe in|komme aus|spreche|habe (?:eine?n?|zwei|drei|vier) (?:kind(?:er)?|sohn|söhne|tochter|töchter|hund|katzen?))",
     "mein name ist",
     "je (?:suis (?!en train|d'accord|pas|prête?|un peu|très|trop|bloqué|perdu|sûre?|désolé|en |à |sur |dans |là|content|inquiet|curieu)(?:une? )?\\p{L}{5,}|travaille (?:comme|à|chez|pour|dans)|m'appelle|viens de (?!\\p{Ll}+(?:er|ir|re)\\b)|parle )",
     "j'(?:habite|ai (?:une?|deux|trois|quatre) (?:enfants?|fils|filles?|chiens?|chats?)|ai \\d+ ans)",

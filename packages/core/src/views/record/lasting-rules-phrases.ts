@@ -33,7 +33,13 @@ const LATER = any(
   ],
   ...["in (?:the )?future", "as of (?:now|today)", "starting (?:now|today)", "next time", "for (?:all )?future"],
   ...["until (?:further notice|i say otherwise)", "by default", "as a (?:general )?rule", "at all times", "for later"],
-  ...["no matter what", "under (?:no|any) circumstances", "any ?more", "for next time", "at any (?:point|time)"],
+  ...[
+    "no matter what",
+    "under (?:no|any) circumstances",
+    "any ?more(?! \\w)",
+    "for next time",
+    "at any (?:point|time)",
+  ],
   ...["ever again", "in general"],
 )
 export const FROM_NOW = pattern(`\\b${LATER}\\b`)

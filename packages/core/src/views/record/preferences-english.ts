@@ -13,12 +13,12 @@ const PREFERENCE = pattern(
     `${I}${OFTEN} (?:prefer|favou?r|prioriti[sz]e)\\b`,
     `${I}(?:'d| would)${OFTEN} prefer (?:that |if |it if |it when |for )?(?:you|all|every|any|no|answers|your)\\b`,
     `${I} (?:always|usually|generally|normally|typically) (?:choose|pick|go for|take|opt for|buy|book|order)\\b`,
-    "\\bmy (?:general |strong |personal )?(?:preference (?:is|would be|for)|(?:preferred|favou?rite|go-to) [\\w ]{2,30} (?:is|are)) (?!not\\b|this\\b|that\\b)(?<!\\b(?:in|of|from|on|about) (?:the|this|that|your) .*)",
+    "(?<!\\b(?:if|whether|how) )\\bmy (?:general |strong |personal )?(?:preference (?:is|would be|for)|(?:preferred|favou?rite|go-to) [\\w ]{2,30} (?:is|are)) (?!not\\b|this\\b|that\\b)(?<!\\b(?:in|of|from|on|about) (?:the|this|that|your) .*)",
   ),
 )
 /** One of several things that are on the table. */
 const PREFERS_AT_HAND =
-  /\b(?:prefer|favou?r|prioriti[sz]e)\s+(?:the|this|that(?! you)|these|those|it\b(?! if| when)|yours|option|version|number|plan)\b(?! (?:kind|sort|type|way|use|idea|style)s? of)/iu
+  /\b(?:prefer|favou?r|prioriti[sz]e)\s+(?:the|this|that(?! you)|these|those|it\b(?! if| when)|yours|its|option|version|number|plan)\b(?! (?:kind|sort|type|way|use|idea|style)s? of)/iu
 const ONE =
   "(?:the|this|that|these|those|it|its|yours?|his|her|their|him|them|both|(?:option|version|number|plan) \\w)\\b"
 const NOW = "(?:now|later|again|today|tonight|tomorrow|instead)\\b"

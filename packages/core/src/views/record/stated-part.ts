@@ -29,7 +29,7 @@ const ASKS_ANYWHERE = madeOnce(
 )
 /** What the person does about it now. */
 const GOES_ON =
-  /,\s+(?:(?:and|so|which is why)\s+)?(?:now\s+)?i(?:'m \w+ing|'m thinking| am \w+ing| was \w+ing| want to| wanna| need (?:to|help)|'d like to| would like to| made sure| hope| wonder)\b.*$/isu
+  /,\s+(?:(?:and|so|which is why)\s+)?(?:now\s+)?i(?:(?:'m| am| was) (?:\w+ )?\w+ing| want to| wanna| need (?:to|help)|'d like to| would like to| made sure| hope| wonder)\b.*$/isu
 /** Why they come to say it. What holds under a condition does not begin like this. */
 const LEADS =
   /^(?:(?:i|i'm|i've|we|we're|we've|my|it's|there's)\b.*?(?:(?:,|\s)\s*(?:so|and|but|since|because|given that|considering(?: that)?)\s+|,\s+)|(?:since|because|given that|considering(?: that)?)\s+)(?=i(?:'d|'m| am)? )/isu
@@ -44,13 +44,13 @@ export function statedPart(sentence: string): string {
 /** The clause that a pattern finds, without what comes before and after it. Nothing where the pattern finds it nowhere. */
 export function clauseWith(stated: string, isMeant: (clause: string) => boolean): string | undefined {
   const typed = stated.replaceAll("’", "'")
-  const end = GOES_ON.exec(typed)?.index || typed.length
   const begins = [0]
-  for (let lead = LEADS.exec(typed); lead; lead = LEADS.exec(typed.slice(begins.at(-1)!))) {
-    const begin: number = begins.at(-1)! + lead[0].length
-    if (begin >= end) break
-    begins.push(begin)
+  for (let lead = LEADS.exec(typed); lead; lead = LEADS.exec(typed.slice(begins.at(-1)!)))
+    begins.push(begins.at(-1)! + lead[0].length)
+  for (const begin of begins.reverse()) {
+    const rest = typed.slice(begin)
+    const end = begin + (GOES_ON.exec(rest)?.index || rest.length)
+    if (isMeant(typed.slice(begin, end))) return stated.slice(begin, end).trimEnd()
   }
-  const begin = begins.findLast((at) => isMeant(typed.slice(at, end)))
-  return begin === undefined ? undefined : stated.slice(begin, end).trimEnd()
+  return undefined
 }
