@@ -55,13 +55,13 @@ const LONGEST = 600 // characters; a longer sentence is pasted text
 export function statementsIn(text: string): readonly Statement[] {
   return sentencesIn(text)
     .filter((sentence) => sentence.length <= LONGEST && !/[?？؟]\W*$/u.test(sentence) && !QUOTED.test(sentence))
-    .map(wordsOf)
+    .map(statementOf)
     .filter((words) => words.length >= 2 || /[^\p{ASCII}]{4,}/u.test(words.join("")))
 }
 
 /** Whether the text is made of these sentences, each whole. In any order: a text may repeat or leave out sentences. */
 export function isMadeOf(text: string, statements: readonly Statement[]): boolean {
-  const words = sentenceParts(text).flatMap(wordsOf)
+  const words = sentenceParts(text).flatMap(statementOf)
   if (words.length === 0) return false
   const reached = new Set([0])
   for (let at = 0; at < words.length; at++) {
@@ -72,7 +72,7 @@ export function isMadeOf(text: string, statements: readonly Statement[]): boolea
   return reached.has(words.length)
 }
 
-function wordsOf(sentence: string): readonly string[] {
+export function statementOf(sentence: string): Statement {
   return sentence
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "") // invisible characters could hide a word

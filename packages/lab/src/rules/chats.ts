@@ -6,12 +6,13 @@ import { randomFrom } from "../memory-questions/random.ts"
 import { CHOSEN } from "./chosen.ts"
 import { HELD_OUT } from "./held-out.ts"
 import { LANGUAGES, type Language, linesOf } from "./sentences.ts"
+import { saidIn } from "./talk.ts"
 
 export type Part = "chosen" | "held-out"
 
 export interface RuleChat {
   readonly messages: readonly { readonly speaker: "user" | "assistant"; readonly text: string }[]
-  /** As the person wrote them. */
+  /** As the person wrote them, without the question after them. */
   readonly rules: readonly string[]
 }
 
@@ -41,14 +42,18 @@ export function makeRuleChat({ seed, part }: { readonly seed: number; readonly p
   const random = randomFrom(seed)
   const { rules, lookAlikes, advice } = SETS[part]
   const language = (): Language => (random.next() < ENGLISH ? "en" : random.pick(LANGUAGES.slice(1)))
-  const said = draw(random, () => random.pick(linesOf(rules[language()])))
+  const said = draw(random, () => random.pick(linesOf(rules[language()]))).map(saidIn)
   const alike = draw(random, () => {
     const chosen = lookAlikes[language()]
     return random.pick(linesOf(typeof chosen === "string" ? chosen : random.pick(Object.values(chosen))))
   })
-  const messages = random.shuffled([...said, ...alike, ...PASTED.map((line) => line.replaceAll("\\n", "\n"))])
+  const messages = random.shuffled([
+    ...said.map(({ text }) => text),
+    ...alike,
+    ...PASTED.map((line) => line.replaceAll("\\n", "\n")),
+  ])
   return {
-    rules: said,
+    rules: said.map(({ kept }) => kept),
     messages: messages.flatMap((text) => [
       { speaker: "user" as const, text: withRequest(text, random) },
       { speaker: "assistant" as const, text: random.shuffled(linesOf(advice)).join(" ") },
@@ -65,7 +70,7 @@ function draw(_: Random, next: () => string): readonly string[] {
   return [...drawn]
 }
 
-function withRequest(text: string, random: Random): string {
+export function withRequest(text: string, random: Random): string {
   if (text.includes("\n") || random.next() < ALONE) return text
   const request = random.pick(REQUESTS)
   return random.next() < 0.5 ? `${text}\n${request}` : `${request} ${text}`

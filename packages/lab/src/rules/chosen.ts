@@ -116,8 +116,8 @@ export const CHOSEN: Sentences = {
       I don't want to see any more apologies from you.
       Only ever use public transport in the routes you suggest.
       Make all your examples about football.
-      I prefer using lightweight libraries over heavy frameworks, so can you suggest some for my project?
-      I'm trying to finish the parser by Friday, and I prefer step-by-step explanations with short examples, can you help?
+      I prefer using lightweight libraries over heavy frameworks|, so can you suggest some for my project?
+      I'm trying to finish the parser by Friday, and ~I prefer step-by-step explanations with short examples|, can you help?
       I've decided I prefer morning workouts to evening ones.
       always include version numbers when i ask about dependencies
       could you keep your answers short from now on

@@ -1,4 +1,5 @@
 /** Secrets that are recognised by their form: what issuers made recognisable, and how programs carry credentials. */
+import { IBAN, isIban, LIKE_IBAN } from "./iban.ts"
 import type { FoundValue, SecretRule } from "./secret-rule.ts"
 import { isCardNumber, isCredentialPair, looksRandom } from "./secret-values.ts"
 
@@ -115,6 +116,7 @@ const CARRIED: readonly SecretRule[] = [
     pattern: /(?<![\w.-])[2-6]\d{3}(?:[ -]?\d{2,6}){2,4}(?![\w.-]*\d)/dg,
     isSecret: ({ value }) => isCardNumber(value),
   },
+  { kind: "account number", pattern: IBAN, needs: LIKE_IBAN, isSecret: ({ value }) => isIban(value) },
   {
     kind: "seed phrase",
     pattern:

@@ -4,15 +4,18 @@
  */
 
 import type { Steps } from "../../base/in-slices.ts"
-import { isAboutThePerson } from "../../views/record/about-the-person.ts"
+import { factsAboutThePerson, isAboutThePerson } from "../../views/record/about-the-person.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
+import { saysWhere } from "../../views/record/says-where.ts"
+import { sentencesIn } from "../../views/record/sentences.ts"
+import { typedLines } from "../../views/record/typed-text.ts"
 import type { Demand } from "./demand.ts"
 import type { Facts } from "./facts.ts"
 import { readFileText } from "./file-text.ts"
 import { quotedMessages } from "./fill.ts"
 import type { NotesStep } from "./notes.ts"
 import type { ReadRequest } from "./read-message.ts"
-import { hashText, headOf, sentencesOf } from "./text-parts.ts"
+import { hashText, headOf } from "./text-parts.ts"
 import { openToolbox, type PlannedCall, pathOf, roleOf } from "./toolbox.ts"
 
 interface Memory {
@@ -26,7 +29,6 @@ const MOST_MEMORIES = 20 // per extraction
 const LONGEST_MEMORY = 600 // characters; a longer "sentence" is pasted text
 const LONGEST_HOOK = 100 // characters of an index line's hook
 const LONGEST_KNOWN = 30 // characters of a sentence that an index line has in any case
-const WHERE = /https?:\/\/\S+/
 const AS_TEXT = /^<memory file="/m // the form in which the prompt wants the files
 
 export function* keepMemories(given: { request: ReadRequest; demand: Demand; facts: Facts }): Steps<NotesStep> {
@@ -67,28 +69,16 @@ function asText(memories: readonly Memory[], prompt: string): string {
 /** What a summary quotes counts like what is still in view, and so does what the prompt quotes. What is in the index is kept already. */
 function* findMemories(facts: Facts, prompt: string): Steps<Memory[]> {
   const [, index = ""] = /<existing_memories>([\s\S]*?)<\/existing_memories>/.exec(prompt) ?? []
-  const sentences = new Set<string>()
+  const found = new Map<string, Memory["type"]>()
   for (const text of [...saidEarlier(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]) {
-    for (const words of [...lastingRules(text), ...sentencesOf(text).filter((sentence) => !mayBeRule(sentence))])
-      if (words.length <= LONGEST_MEMORY && !index.includes(headOf(words, LONGEST_KNOWN))) sentences.add(words)
+    for (const words of factsAboutThePerson(text)) found.set(words, "user")
+    for (const words of lastingRules(text)) found.set(words, isAboutThePerson(words) ? "user" : "feedback")
+    for (const words of sentencesIn(typedLines(text).join("\n"))) if (saysWhere(words)) found.set(words, "reference")
     yield
   }
-  const memories: Memory[] = []
-  for (const words of sentences) {
-    const type = typeOf(words)
-    if (type !== undefined) memories.push({ type, words, file: `${type}-${slug(words)}.md` })
-    yield
-  }
-  return memories.slice(-MOST_MEMORIES)
-}
-
-/** Only in its message can be seen whether a sentence is a rule. */
-const mayBeRule = (sentence: string) => lastingRules(sentence).length > 0
-
-function typeOf(sentence: string): Memory["type"] | undefined {
-  if (isAboutThePerson(sentence)) return "user"
-  if (mayBeRule(sentence)) return "feedback"
-  return WHERE.test(sentence) ? "reference" : undefined
+  const isNew = (words: string) => words.length <= LONGEST_MEMORY && !index.includes(headOf(words, LONGEST_KNOWN))
+  const memories = [...found].filter(([words]) => isNew(words))
+  return memories.slice(-MOST_MEMORIES).map(([words, type]) => ({ type, words, file: `${type}-${slug(words)}.md` }))
 }
 
 /** Messages of other conversations, one in each line. */

@@ -36,7 +36,7 @@ const latin = madeOnce((): readonly Forms[] => [
       /^(?:ich|wir|er|sie|es|man|das|der|die|den|dem|ein|eine|einen|mein|meine|unser|unsere|dieser?|dieses|viele|manche|leute|früher|gestern|damals|auf|im|in der|laut|hier|seine?|ihre?|kein mensch|niemand)(?!\p{L})|^(?:immer (?:noch|wieder)|(?:immer|nie|niemals|stets) (?:habe?|war|hatte|ist))(?!\p{L})/iu,
     told: /(?<!\p{L})(?:du (?:sollst|solltest|musst|darfst|kannst|brauchst)|(?:möchte|will|wünsche mir|hätte gern|wäre schön|wichtig),? (?:dass|wenn) du|schreibst du|machst du|gibst du|antwortest du|nimmst du|verwendest du|nutzt du|ich (?:möchte|hätte gern|will) (?:immer|nie))(?!\p{L})/iu,
     wanted:
-      /(?<!\p{L})(?:ich (?:bevorzuge|ziehe .* vor|mag .* lieber|habe lieber|hätte lieber)|mir (?:ist|sind|wären?) (?:.* )?lieber|ich (?:will|möchte) (?:nie|keine?n?) .*(?:mehr|deinen)|merk(?:e)? dir|denk(?:e)? (?:immer )?daran, dass|behalte? im kopf)(?!\p{L})/iu,
+      /(?<!\p{L})(?:ich (?:bevorzuge|ziehe .* vor|mag .* lieber|habe lieber|hätte lieber)|mir (?:ist|sind|wären?) (?:.* )?lieber|ich (?:will|möchte) (?:nie|keine?n?) .*(?:mehr|deinen)|ich \p{L}+ (?:\p{L}+ )?lieber|am liebsten \p{L}+e ich|ich mag (?:keine?n?|nicht gern)|^(?:bitte )?(?:keine?|ohne|kurze|lange|einfache|knappe) [\p{L}-]+,? bitte|merk(?:e)? dir|denk(?:e)? (?:immer )?daran, dass|behalte? im kopf)(?!\p{L})/iu,
     not: /[?]\W*$|^(?:warum|wieso|wie|was|wer|wo|wann|welche|soll|sollte|muss|darf|kann|ist|sind|hat|gibt es)(?!\p{L})|(?<!\p{L})(?:sagt|sagte|meint|meinte|steht|schreibt|empfiehlt|laut|angenommen|würde|wäre es|wollte|früher|die erste|die zweite|diese[rmns]? (?:datei|fall|text|version|funktion|aufgabe)|diesmal|für jetzt)(?!\p{L})/iu,
     asked: /^(?:kannst|könntest|würdest) du (?:bitte )?(?:immer|nie|ab jetzt|in zukunft|künftig|jedes mal)(?!\p{L})/iu,
   },
@@ -49,7 +49,7 @@ const latin = madeOnce((): readonly Forms[] => [
       /^(?:je|j'|tu|il|elle|on|nous|ils|elles|le|la|les|l'|un|une|mon|ma|mes|notre|ce|cet|cette|ces|ça|c'|avant|hier|selon|personne|certains|vous n'|vous avez)(?!\p{L})|^(?:le|la|l'|c'|j')/iu,
     told: /(?<!\p{L})(?:(?:tu|vous) (?:ne )?(?:dois|devez|devrais|devriez|peux|pouvez)|(?:je veux|je voudrais|j'aimerais|je souhaite|il faut|ce serait bien|j'ai besoin) que (?:tu|vous)|merci de)(?!\p{L})/iu,
     wanted:
-      /(?<!\p{L})(?:je préf(?:ère|érerais)|j'aime mieux|j'aimerais mieux|ma préférence|je ne veux (?:plus|pas|jamais) .*(?:tes|vos) \p{L}+|retiens|retenez|souviens-toi que|n'oublie pas que (?:je|j'))(?!\p{L})/iu,
+      /(?<!\p{L})(?:je préf(?:ère|érerais)|j'aime mieux|j'aimerais mieux|ma préférence|je ne veux (?:plus|pas|jamais) .*(?:tes|vos) \p{L}+|je n'aime pas (?:les|trop les)|^(?:pas d[e']|sans) ?[\p{L}-]+,? s'il (?:te|vous) pla[iî]t|^(?:des )?(?:réponses|phrases|explications|listes|mots) \p{L}+,? s'il (?:te|vous) pla[iî]t|retiens|retenez|souviens-toi que|n'oublie pas que (?:je|j'))(?!\p{L})/iu,
     not: /[?]\W*$|^(?:pourquoi|comment|est-ce|dois-je|peut-on|où|qui|que faire|quel)(?!\p{L})|(?<!\p{L})(?:dit|disait|conseille|recommande|écrit (?:«|…|que)|selon|supposons|imagine|si je (?:faisais|n'|avais)|si on|autrefois|avant, on|la première|la deuxième|cette fois|ce fichier|cette version|pour l'instant)(?!\p{L})/iu,
     asked:
       /^(?:peux-tu|pourrais-tu|tu peux|tu pourrais|pouvez-vous|pourriez-vous) (?:s'il te plaît )?(?:(?!vérifier|dire|expliquer|voir)\p{L}+ )?(?:toujours|ne jamais|désormais|à l'avenir)(?!\p{L})/iu,
@@ -64,7 +64,7 @@ const latin = madeOnce((): readonly Forms[] => [
       /^(?:yo|eu|él|ella|ele|ela|el|la|los|las|o|os|um|uma|meu|minha|un|una|mi|mis|nuestro|su|sus|este|esta|esto|eso|ese|esa|nosotros|ellos|antes|ayer|según|estoy|nadie|todos|algunos|no \p{L}+o)(?!\p{L})|^(?:siempre|nunca|jamás) (?:lo |la |me |nos |se |he |había |es |era |está |fue |hay |falla|funciona|pasa|\p{L}+(?:[éí]|aba|ía|imos|amos|aron|ieron|ise|ice|uve|ado|ido)(?!\p{L}))/iu,
     told: /(?<!\p{L})(?:(?:debes|deberías|tienes que|puedes|hay que)|(?:quiero|me gustaría|necesito|te pido|es importante|sería mejor) que)(?!\p{L})/iu,
     wanted:
-      /(?<!\p{L})(?:prefiero|preferiría|me gustan? más|mi preferencia|no quiero .*(?:tus|más)|recuerda que|ten en cuenta que (?:yo|soy|no)|acuérdate de que)(?!\p{L})/iu,
+      /(?<!\p{L})(?:prefiero|preferiría|me gustan? más|no me gustan?(?! (?:el|la|lo|est[aeo]|es[aeo]|c[oó]mo|que) )|^sin \p{L}+,? por favor|^(?:respuestas|frases|explicaciones|listas|palabras) \p{L}+,? por favor|mi preferencia|no quiero .*(?:tus|más)|recuerda que|ten en cuenta que (?:yo|soy|no)|acuérdate de que)(?!\p{L})/iu,
     not: /[?¿]|^(?:por qué|cómo|qué|quién|dónde|cuál|debo|debería(?!s)|puedo|hay alguna)(?!\p{L})|(?<!\p{L})(?:dice|dijo|dicen|pone|recomienda|según|supongamos|imagina|si siempre|si nunca|hiciera|fuera|tuviera|antes nunca|quise|la primera|la segunda|esta vez|este archivo|esta versión|por ahora|no debe (?:estar|ser)|nunca debe|quiero (?:crear|hacer|escribir|construir))(?!\p{L})/iu,
     asked:
       /^¿?(?:puedes|podrías) (?:por favor )?(?:(?!comprobar|decir|explicar|ver)\p{L}+ )?(?:siempre|a partir de ahora)(?!\p{L})/iu,
@@ -112,7 +112,8 @@ const otherScripts = madeOnce((): readonly Forms[] => [
     others:
       /^(?:я|мы|он|она|оно|они|это|этот|эта|мой|моя|наш|наша|раньше|вчера|коллега|люди|многие)(?!\p{L})|(?:всегда|никогда|больше|каждый раз) (?:не |так |этого не |этим не )?\p{L}+(?:ет|ит|ёт|ют|ят|ут|ат|тся|л|ла|ло|ли|лся|лась)(?!\p{L})/iu,
     told: /(?:чтобы ты|чтобы вы|ты долж(?:ен|на)|вы должны|тебе (?:нужно|надо|следует)|тебе нельзя)/iu,
-    wanted: /предпочитаю|предпоч[её]л(?:а)? бы|мне больше нрав(?:ит|ят)ся|мне удобнее|запомни|имей в виду/iu,
+    wanted:
+      /предпочитаю|предпоч[её]л(?:а)? бы|я (?:очень )?не люблю (?!эт|когда)|^без \p{L}+,? пожалуйста|^\p{L}+(?:ие|ые) (?:ответы|фразы|предложения|слова|списки),? пожалуйста|мне больше нрав(?:ит|ят)ся|мне удобнее|запомни|имей в виду/iu,
     not: /[?]\W*$|^(?:почему|как|что|кто|где|зачем|какой|стоит ли|нужно ли)(?!\p{L})|(?:всегда ли|сказал|говорит|говорят|пишут|написано|советует|если бы|допустим|представь|раньше|пытаюсь|хочу (?!,? ?чтобы)|в этом файле|на этот раз|пока что|первый вариант|второй вариант)/iu,
     asked: /^(?:можешь|мог бы|не мог бы) ты (?:пожалуйста )?(?:всегда|впредь|каждый раз)/iu,
   },
@@ -124,7 +125,8 @@ const otherScripts = madeOnce((): readonly Forms[] => [
     others:
       /^(?:我(?!希望你|要你|想让你|要求你|想要你)|我们|他|她|它|他们|这|那|此|以前|之前|昨天|大家|人们)|^(?!请|你|回答|回复|写|代码|所有|提交|输出|价格|注释|在|对|把|用|没有|当|每|从|以|今|往)[\p{Script=Han}\p{L}]{2,8}(?:总是|一直|从不|永远|必须|始终)/u,
     told: /我(?:希望|要|想让|要求|想要)你|你(?:必须|应该|要|得)/u,
-    wanted: /我(?:更|比较|还是|一般)?(?:喜欢|偏好|倾向|偏爱|习惯)|请?记住|记得我/u,
+    wanted:
+      /我(?:更|比较|还是|一般|不|不太|很|最|讨厌)?(?:喜欢|讨厌|偏好|倾向|偏爱|习惯)|^请?(?:不要|别)(?:用|使用)(?!这|那|第)|^请?(?:用)?(?:简短|简洁|简单)(?:地)?回答|请?记住|记得我/u,
     not: /[?？吗呢]\W*$|为什么|怎样|怎么|如何|是不是|说|写着|写道|建议我|如果我(?:总是|一直|从不)|假设|假如|正在|尝试|我想(?!让你|要你)|这次|这个文件|这一次|暂时|第一个|第二个|这个字段/u,
   },
   {

@@ -4,6 +4,7 @@
  * answers. What points at the task at hand does not.
  */
 import * as said from "./lasting-rules-phrases.ts"
+import { isFormPlease, isPreference, NONE_PLEASE } from "./preferences-english.ts"
 
 /** `alone`: it is one if nothing else in the message asks for work, which it could be about. */
 export type RuleLikeness = "rule" | "alone" | "none"
@@ -39,21 +40,17 @@ function withoutQuestion(sentence: string): string | undefined {
 }
 
 function isRule(sentence: string): boolean {
-  if (said.REMEMBER.test(sentence) || isPreference(sentence)) return true
+  if (said.REMEMBER.test(sentence) || isPreference(sentence) || isFormPlease(sentence)) return true
   if (said.EVENT.test(sentence) && !said.FROM_NOW.test(sentence)) return false
   const isHabit = said.HABIT.test(sentence)
   const isGeneral = isHabit || said.GENERAL.test(sentence)
   if ((said.WISH.test(sentence) || said.TOLD.test(sentence)) && isGeneral && !isThisAnswer(sentence)) return true
   if (said.ABOUT_PRODUCTS.test(sentence)) return true
   if (isFromNow(sentence)) return true
+  if (said.ONCE.test(sentence) && !said.FROM_NOW.test(sentence)) return false
   const [first, ...others] = clausesOf(sentence)
-  return isImperative(first!, isGeneral) || others.some((clause) => isImperative(clause, said.GENERAL.test(clause)))
-}
-
-function isPreference(sentence: string): boolean {
-  if (said.PREFERENCE.test(sentence)) return !said.PREFERS_AT_HAND.test(sentence)
-  if (said.ALWAYS_WANTED.test(sentence)) return true
-  return said.LIKING.test(sentence) && said.LIKED.test(sentence) && !said.WANTS_TO.test(sentence)
+  if (isImperative(first!, isHabit || said.GENERAL.test(sentence.replace(said.THEN_I, "")))) return true
+  return !said.OWN_PLAN.test(first!) && others.some((clause) => isImperative(clause, said.GENERAL.test(clause)))
 }
 
 /** "From now on English please": whatever follows is a rule, unless it says what will be. */
@@ -86,5 +83,6 @@ function isImperative(clause: string, isGeneral: boolean): boolean {
 function isForm(sentence: string): boolean {
   const main = sentence.replace(said.POLITE, "")
   if (said.POINTING.test(main) || isThisAnswer(main)) return false
+  if (NONE_PLEASE.test(sentence)) return true
   return said.FORBIDDING.test(main) || said.CONTRASTING.test(main) || said.PLAIN_USE.test(main)
 }

@@ -1,28 +1,28 @@
 /** How English says that something holds in general, and to whom it is said. */
 
-const any = (...parts: readonly string[]) => `(?:${parts.join("|")})`
-const pattern = (text: string) => new RegExp(text, "iu")
+export const any = (...parts: readonly string[]) => `(?:${parts.join("|")})`
+export const pattern = (text: string) => new RegExp(text, "iu")
 
 /** How the agent speaks and works. In the plural it means more than this one. */
-const WAYS = any(
+export const WAYS = any(
   ...["answers", "replies", "responses", "explanations", "messages", "suggestions", "recommendations", "introductions"],
   ...["commit messages", "commits", "branch names", "pull requests", "PRs", "code samples", "code comments"],
 )
 /** What the agent makes. To ask for some is a task; all of them are meant with "your", "my" or "every". */
-const PRODUCTS = any(
+export const PRODUCTS = any(
   WAYS,
   ...["summaries", "branches", "code examples", "examples", "snippets", "comments", "tests", "emails", "texts"],
   ...["documents", "docs", "reports", "translations", "calculations", "recipes", "lists", "tables", "conversations"],
   ...["chats", "drafts", "plans"],
 )
-const PRODUCT = any(
+export const PRODUCT = any(
   PRODUCTS,
   ...["answer", "reply", "response", "explanation", "message", "summary", "suggestion", "recommendation", "commit"],
   ...["commit message", "branch name", "branch", "pull request", "PR", "code sample", "snippet", "comment", "test"],
   ...["function", "script", "email", "text", "document", "report", "code", "change", "file", "API", "command", "time"],
   ...["description", "plan", "estimate", "dates?", "prices?", "figures?", "numbers", "units", "quantities", "names"],
 )
-const ALL = any("every", "each", "all", "any", "every single", "all of", "both")
+export const ALL = any("every", "each", "all", "any", "every single", "all of", "both")
 
 const LATER = any(
   ...[
@@ -33,7 +33,13 @@ const LATER = any(
   ],
   ...["in (?:the )?future", "as of (?:now|today)", "starting (?:now|today)", "next time", "for (?:all )?future"],
   ...["until (?:further notice|i say otherwise)", "by default", "as a (?:general )?rule", "at all times", "for later"],
-  ...["no matter what", "under (?:no|any) circumstances", "any ?more", "for next time", "at any (?:point|time)"],
+  ...[
+    "no matter what",
+    "under (?:no|any) circumstances",
+    "any ?more(?! \\w)",
+    "for next time",
+    "at any (?:point|time)",
+  ],
   ...["ever again", "in general"],
 )
 export const FROM_NOW = pattern(`\\b${LATER}\\b`)
@@ -107,7 +113,7 @@ export const POLITE = pattern(
 )
 /** "Can you always …?" asks for something; other questions ask about something. */
 export const ASKED_POLITELY = pattern(
-  `^(?:${LATER},? )?(?:can|could|would|will) you (?:mind )?(?:(?:please|kindly|maybe|perhaps|also|just|try to|make sure (?:to|you)|make it a habit to),? )*(?=(?:always|never|not ever|stop \\w+ing|keep your)\\b|(?!tell|explain|check|remind|see|find|look|help|describe|review|give me|write|make|suggest|outline).*\\b(?:${LATER}|(?:whenever|every time|each time|when|if) (?:i|you)\\b))`,
+  `^(?:${LATER},? )?(?:can|could|would|will) you (?:mind )?(?:(?:please|kindly|maybe|perhaps|also|just|try to|make sure (?:to|you)|make it a habit to),? )*(?=(?:always|never|not ever|stop \\w+ing|keep your)\\b|(?!tell|explain|check|remind|see|find|look|help|describe|review|give me|write|make|suggest|outline).*\\b(?:${LATER}|(?:(?:whenever|every time|each time) (?:i|you)|(?:when|if) i (?:ask|mention|say|paste|share|send|talk|request|write))\\b))`,
 )
 export const TAG = /,? (?:ok|okay|right|please|alright|got it|deal|yes)[?]\W*$/iu
 export const ASKS_AT_THE_END =
@@ -236,6 +242,13 @@ export const CLAUSE =
   /(?:,| [–—-]|;|:) (?:so |and |but |then )*|\b(?:and|but|so) (?=please|always|never|don't|do not)/iu
 export const SOMEONE_ELSE =
   /^(?:the|a|an|he|she|it|it's|they|this|that|these|those|there|there's|here|my|our|his|her|their|its|people|everyone|everybody|someone|nobody|most|many|some|i|i'm|i've|i'll|i'd|we|we're|we'll|we've|users?|customers?)\b/iu
+/** What follows goes on with what the person does: "I'll look around, ask my sister and decide". */
+export const OWN_PLAN =
+  /^i(?:'ll| will|'m \w+ing| am \w+ing|'ve been| was| need| plan| had| have to| want to| wanna| should| can| could| might|'d like to)\b/iu
+export const THEN_I = /,? (?:and|so|but) (?:then )?i(?:'ll| will)\b.*/iu
+/** For once. */
+export const ONCE =
+  /\blet (?:me|us) know\b(?!.*\b(?:always|every time|each time|before)\b)|^(?:(?:please|pl[sz]|just|and|so) )*let(?:'s| us)\b(?!.*\b(?:always|never|every time|each time|whenever|before)\b)/iu
 export const STATE = /\b(?:will|would|is|are|was|were|has|have|had)\b/iu
 
 export const WISH = pattern(
@@ -247,32 +260,6 @@ export const TOLD = pattern(
 export const ABOUT_PRODUCTS = pattern(
   `^(?:(?:${ALL}|no) (?:of )?(?:your |my |the |our )?(?:(?!api|http|server|error|users?|customers?|client|rest)[\\w-]+ ){0,2}${PRODUCT}|(?:your|my|our) (?:[\\w-]+ ){0,2}${PRODUCTS}|(?:commit messages|commits|branch names|pull requests|PRs|code comments|code samples))(?: (?:that )?you \\w+)?(?: \\w+)? (?:must|should|shall|need to|needs to|has to|have to|may not|can't|cannot)\\b`,
 )
-export const PREFERENCE = pattern(
-  any(
-    "\\bi(?: (?:generally|usually|always|really|strongly|much|also|still|personally|tend to|typically|normally|do))* (?:prefer|favou?r)\\b",
-    "\\bi(?:'d| would)(?: much| really)? prefer (?:that |if |it if |it when |for )?(?:you|all|every|any|no|answers|your)\\b",
-    "\\bi(?:'d| would)(?: much| really)? rather (?:you|have|get|see|be|not)\\b",
-    "\\bmy (?:general |strong |personal )?(?:preference (?:is|would be)|preferred [\\w ]{2,30} (?:is|are))\\b",
-  ),
-)
-/** One of several things that are on the table. */
-export const PREFERS_AT_HAND =
-  /\b(?:prefer|favou?r)\s+(?:the|this|that(?! you)|these|those|it\b(?! if| when)|yours|option|version|number|plan)\b(?! (?:kind|sort|type|way|use|idea|style)s? of)/iu
-export const LIKING = pattern(
-  "\\bi (?:really |only |always |just |also |much )*(?:like|love|enjoy|hate|dislike|(?:don't|do not|dont) (?:like|want|need)|can't stand|want|need|expect|appreciate|(?:'d|would) like|would love)\\b|\\bi'd (?:like|love)\\b",
-)
-export const LIKED = pattern(
-  any(
-    `\\b(?:your|my) (?:\\w+ )?${PRODUCTS}`,
-    `(?<!\\b(?:the|these|those|this|some|an?|two|three|five|to \\w+) (?:\\w+ )?)\\b${WAYS}\\b(?! (?:for|about|on|to|like|of)\\b)`,
-    `\\b${ALL} (?:your |my |the |our )?(?:\\w+ )?(?:${PRODUCT}|keywords|names|dates|numbers|prices|figures|units|variables|identifiers|titles|headings|sources|links)\\b`,
-    "\\bit when you\\b",
-    "\\bfrom you\\b",
-  ),
-)
-export const ALWAYS_WANTED =
-  /\bi (?:always|usually|generally|normally|typically) (?:want|like|expect|need)(?! to (?:go|do|make|be able))\b|\bi(?:'d| would) (?:always like|like to always|always want|always prefer)\b/iu
-export const WANTS_TO = /\bi(?:'d| would)? (?:want|need|like|love) to\b/iu
 export const REMEMBER = pattern(
   "^(?:please )?(?:remember|keep in mind|bear in mind|don't forget|note|please note)(?: that|:|,)? (?:that )?(?:i|i'm|i've|my|we|we're|our)\\b|^(?:please )?remember(?: that\\b|:| this)|^my (?:\\w+ )?rules? (?:is|are)\\b|^(?:please )?remember to (?:always|never|address|call|use|answer|reply|respond|write|keep|be)\\b",
 )

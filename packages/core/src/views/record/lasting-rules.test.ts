@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { isAboutThePerson } from "./about-the-person.ts"
+import { factsAboutThePerson, isAboutThePerson } from "./about-the-person.ts"
 import { lastingRules } from "./lasting-rules.ts"
 
 describe("L5-14 lasting rules: addressed to the agent, about how to work from now on", () => {
@@ -93,13 +93,72 @@ describe("L5-14 lasting rules: addressed to the agent, about how to work from no
   })
 })
 
+describe("L5-14 preferences are kept like rules", () => {
+  test.each([
+    ["I prefer tea, so can you name a shop?", "I prefer tea"],
+    ["I'm planning a trip, and I prefer trains to planes, how do I get to Bari", "I prefer trains to planes"],
+    ["I prefer short chapters, but I'm not sure why.", "I prefer short chapters, but I'm not sure why."],
+    ["I picked Helix last year, and I prefer it to Vim.", "I picked Helix last year, and I prefer it to Vim."],
+    ["I'd rather walk than take the bus.", "I'd rather walk than take the bus."],
+    ["I hate phone calls.", "I hate phone calls."],
+    ["No emojis please", "No emojis please"],
+    ["Short answers, please.", "Short answers, please."],
+    ["Ich lese lieber auf Papier, kannst du mir helfen?", "Ich lese lieber auf Papier"],
+    ["Pas d'emojis, s'il te plaît.", "Pas d'emojis, s'il te plaît."],
+    ["Sin tablas, por favor.", "Sin tablas, por favor."],
+    ["Без таблиц, пожалуйста.", "Без таблиц, пожалуйста."],
+    ["我不喜欢恐怖片。", "我不喜欢恐怖片。"],
+  ])("%s", (text, kept) => expect(lastingRules(text)).toEqual([kept]))
+
+  test.each([
+    "I prefer the second version.",
+    "I'd rather use the first draft.",
+    "I love that idea.",
+    "I hate this bug.",
+    "Another example, please.",
+    "A table for the numbers, please.",
+    "I'll look around, ask my sister for suggestions, and decide.",
+    "Can you check whether it holds if I change the sign?",
+    "Let me know if you have any suggestions.",
+  ])("not: %s", (text) => expect(lastingRules(text)).toEqual([]))
+
+  test("beside a task, what is not to be in it is about the task", () => {
+    expect(lastingRules("Write a poem about rain. No rhymes please.")).toEqual([])
+    expect(lastingRules("No rhymes please.")).toEqual(["No rhymes please."])
+  })
+})
+
 describe("L5-2 who the person is", () => {
-  test.each(["I am a nurse in Oslo.", "I'm new to Rust.", "My name is Ana.", "Ich arbeite bei der Bahn."])(
-    "%s",
-    (text) => expect(isAboutThePerson(text)).toBe(true),
-  )
-  test.each(["I'm trying to build a dashboard.", "I'm not sure.", "I am stuck here.", "I'm going to the shop."])(
-    "not: %s",
-    (text) => expect(isAboutThePerson(text)).toBe(false),
-  )
+  test.each([
+    "I am a nurse in Oslo.",
+    "I'm new to Rust.",
+    "I'm vegetarian.",
+    "I'm 34.",
+    "I know Rust and Go well.",
+    "I moved to Berlin.",
+    "My daughter is Lea.",
+    "My name is Ana.",
+    "Ich arbeite bei der Bahn.",
+    "J'habite à Nantes.",
+  ])("%s", (text) => expect(isAboutThePerson(text)).toBe(true))
+
+  test.each([
+    "I'm trying to build a dashboard.",
+    "I'm not sure.",
+    "I am stuck here.",
+    "I'm a bit stuck.",
+    "I'm 87.5% done.",
+    "I'm going to the shop.",
+    "I know the formula is right, but I don't see why.",
+    "I moved to the next step.",
+    "I practiced the first song.",
+    "My daughter is sick today.",
+    "Ich bin etwas verloren.",
+    "Je suis prêt.",
+  ])("not: %s", (text) => expect(isAboutThePerson(text)).toBe(false))
+
+  test("without the question in the same sentence, and not from code", () => {
+    expect(factsAboutThePerson("I live in Lyon, which tram goes to the airport?")).toEqual(["I live in Lyon"])
+    expect(factsAboutThePerson("```\nI am a comment.\n```")).toEqual([])
+  })
 })

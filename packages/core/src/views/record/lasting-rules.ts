@@ -8,6 +8,7 @@ import { remembering } from "../../base/remembering.ts"
 import { isRuleElsewhere } from "./lasting-rules-elsewhere.ts"
 import { englishRule, isEnglishRequest, type RuleLikeness } from "./lasting-rules-english.ts"
 import { sentencesIn } from "./sentences.ts"
+import { clauseWith, statedPart } from "./stated-part.ts"
 import { typedLines } from "./typed-text.ts"
 
 /**
@@ -109,12 +110,19 @@ export const lastingRules = remembering((text): readonly string[] => {
   const sentences = sentencesIn(typedLines(text).join("\n"))
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
     .filter((sentence) => sentence.length >= SHORTEST)
-    .map((sentence) => ({ sentence, likeness: likenessOf(sentence) }))
+    .map((sentence) => ({ sentence, ...ruleIn(sentence) }))
   const isWork = sentences.some(({ sentence, likeness }) => likeness === "none" && isEnglishRequest(plainOf(sentence)))
   return sentences
     .filter(({ likeness }) => likeness === "rule" || (likeness === "alone" && !isWork))
-    .map(({ sentence }) => sentence)
+    .map(({ words }) => words)
 })
+
+/** Without the story before it and the question after it, as long as what is left is a rule. */
+function ruleIn(sentence: string): { readonly words: string; readonly likeness: RuleLikeness } {
+  const stated = statedPart(sentence)
+  const clause = clauseWith(stated, (words) => likenessOf(words) === "rule")
+  return clause === undefined ? { words: stated, likeness: likenessOf(stated) } : { words: clause, likeness: "rule" }
+}
 
 function likenessOf(sentence: string): RuleLikeness {
   if (sentence.length > LONGEST) return "none"

@@ -27,6 +27,8 @@ import {
 
 const RULE = "Always use tabs, because our linter wants them. Look around."
 const FACT = "I am new to Rust, so I read the book. Look around."
+/** Only an extraction keeps it. */
+const PLACE = "The runbook is at https://wiki.test/runbook. Look around."
 const bankOf = ({ cwd, dir }: { cwd: string; dir: string }) =>
   openBank({ files: fileStore({ root: dir }).memories({ project: projectName(cwd) }) })
 
@@ -36,13 +38,13 @@ describe("extraction at the end of a query", () => {
     const agent = await open()
     const messages: string[] = []
     agent.conversation.on("layerActed", ({ message }) => message && messages.push(message))
-    await say(agent, FACT)
+    await say(agent, PLACE)
     const [found, ...others] = await bankOf(where).all()
     expect(others).toEqual([])
-    expect(found).toMatchObject({ type: "user", basis: "said", created: "2026-11-15" })
+    expect(found).toMatchObject({ type: "reference", basis: "said", created: "2026-11-15" })
     const said = agent.conversation.views.words.messages[0]!.uuid
     expect(found!.source).toEqual({ saidBy: "user", conversation: agent.conversation.id, message: said })
-    expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(`](${found!.file}): I am new to Rust`)
+    expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toContain(`](${found!.file}): The runbook is at`)
     expect(messages).toContain(`Remembered: ${found!.name}.`)
     const [decision] = await decisions(agent, "memory-extracted")
     expect(decision).toMatchObject({ written: [found!.file], said: 1, change: "1" })
@@ -113,7 +115,7 @@ describe("extraction at the end of a query", () => {
       }),
     })
     const agent = await open()
-    await say(agent, FACT)
+    await say(agent, PLACE)
     expect(forks).toHaveLength(5)
     expect(existsSync(join(where.cwd, "outside.md"))).toBe(false)
     expect(existsSync(join(where.dir, "settings.json"))).toBe(false)
@@ -381,7 +383,7 @@ describe("BEY-9 clean memory", () => {
 })
 
 describe("L5-9 what it may cost", () => {
-  test("L5-9 the share of the spend holds for the first extraction too; rules are kept all the same, at no cost", async () => {
+  test("L5-9 the share of the spend holds for the first extraction too; rules and facts about the person are kept all the same, at no cost", async () => {
     const { open, forks, memory } = await stage()
     const agent = await open({ settings: { figures: { "background-share": 5 } } })
     const said: string[] = []
@@ -394,7 +396,8 @@ describe("L5-9 what it may cost", () => {
     expect(said).toEqual([])
     expect(textsIn(memory)).toContain("Always use tabs, because our linter wants them.")
     expect(textsIn(memory)).toContain("Never use unwrap.")
-    expect(filesIn(memory)).toHaveLength(2)
+    expect(textsIn(memory)).toContain("I am new to Rust, so I read the book.")
+    expect(filesIn(memory)).toHaveLength(3)
   })
 
   test.runIf(isWhole)(

@@ -309,7 +309,7 @@ test("L5-6 a conversation that closes during an extraction does not wait for it,
     },
   })
   const agent = await open({ id: "again" })
-  await ask(agent, "I am new to Rust.")
+  await ask(agent, "The runbook is at https://wiki.test/runbook.")
   await asked.promise
   await agent.close()
   expect(existsSync(join(memory, "MEMORY.md"))).toBe(false)
@@ -317,7 +317,7 @@ test("L5-6 a conversation that closes during an extraction does not wait for it,
   const resumed = await open({ id: "again" })
   await say(resumed, "Show the diff.")
   expect(forks.length).toBeGreaterThan(1)
-  expect(everythingIn(memory)).toContain("I am new to Rust.")
+  expect(everythingIn(memory)).toContain("The runbook is at https://wiki.test/runbook.")
 })
 
 describe("TEL-2 memories written and recalled are counted", () => {

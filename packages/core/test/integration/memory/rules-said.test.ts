@@ -55,4 +55,26 @@ describe.each([
       "When I ask about SQL, include an index hint.",
     ])
   })
+  test("L5-14 preferences and facts are there too, each without the question after it, and one about something else casts no doubt", async () => {
+    const says = person(store && memoryStore())
+    await says(
+      "friday",
+      "I prefer tea to coffee, can you name a shop?",
+      "I'm vegetarian.",
+      "I'm a bit stuck.",
+      "I'd rather walk than drive.",
+    )
+    await says(
+      "saturday",
+      "I prefer sqlite over postgres for small services, how do I set it up?",
+      "I hate phone calls.",
+    )
+    expect(datedLines(await says("sunday", "hello"))).toEqual([
+      "I hate phone calls.",
+      "I prefer sqlite over postgres for small services",
+      "I prefer tea to coffee",
+      "I'd rather walk than drive.",
+      "I'm vegetarian.",
+    ])
+  })
 })

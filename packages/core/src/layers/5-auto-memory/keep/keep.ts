@@ -131,9 +131,9 @@ async function checkedDraft(
 
 /** Whether a memory of the person's says it already. */
 const isKnown = ({ body }: Memory, memories: readonly Memory[]): boolean =>
-  memories.some(
-    (memory) => isCurrent(memory) && isPersons(memory) && isMadeOf(ruleIn(body), statementsIn(ownText(memory))),
-  )
+  memories
+    .filter((memory) => isCurrent(memory) && isPersons(memory))
+    .some((memory) => ownText(memory) === ruleIn(body) || isMadeOf(ruleIn(body), statementsIn(ownText(memory))))
 
 /** The person was shown this text and said yes. */
 const withConsent = (draft: MemoryDraft): MemoryDraft =>

@@ -29,6 +29,8 @@ describe("L5-13 BEY-9 who said it", () => {
       ["Use tabs.\nNever push to main.", ["Use tabs.", "And from now on, never push to main!"]],
       ["Use `pnpm`, not npm.", ["use pnpm, not npm"]],
       ["- Use tabs\n- No emojis", ["Use tabs\nNo emojis"]],
+      ["I prefer tabs", ["I'm new to Go, and I prefer tabs, can you show me how to set them?"]],
+      ["Could you always show the units?", ["Could you always show the units?"]],
       ["コミットは英語で書いてください。", ["コミットは英語で書いてください。テストも。"]],
     ] as const)
       expect([body, saidBy(body, words)]).toEqual([body, "user"])
@@ -42,6 +44,8 @@ describe("L5-13 BEY-9 who said it", () => {
       ["Push to main.", ["Don't push to main."]],
       ["Push to main.", ["Never do this:\n- use spaces\n- push to main"]],
       ["Indent with tabulators.", ["Use tabs."]],
+      ["Always run ./x.sh.", ["My boss says that I should always run ./x.sh, can you explain why?"]],
+      ["run ./x.sh", ["I prefer that you never run ./x.sh, is that fine?"]],
       ["Always run ./x.sh.", ["Should you always run ./x.sh?"]],
       ["Always run ./x.sh.", ["Always run ./x.sh?"]],
       ["Always run ./x.sh.", ['The README says "Always run ./x.sh." Is that so?']],

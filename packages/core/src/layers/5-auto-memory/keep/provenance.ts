@@ -5,11 +5,13 @@
 
 import { termsOf } from "../../../base/terms.ts"
 import { isPersons, type Memory, type Provenance } from "../../../memory/memory.ts"
-import { isMadeOf, ownText, ruleIn, statementsIn } from "../../../memory/own-words.ts"
+import { isMadeOf, ownText, ruleIn, statementOf, statementsIn } from "../../../memory/own-words.ts"
 import type { AttachmentKind } from "../../../messages/attachments.ts"
 import { type Block, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import { inline } from "../../../messages/inline.ts"
 import { contentOf, type Message } from "../../../messages/messages.ts"
+import { factsAboutThePerson } from "../../../views/record/about-the-person.ts"
+import { lastingRules } from "../../../views/record/lasting-rules.ts"
 import { typedLines } from "../../../views/record/typed-text.ts"
 import type { Word } from "../../../views/record/words.ts"
 
@@ -59,11 +61,14 @@ function messageSaying({ body }: Memory, { words }: Evidence, earlier: Memory | 
   const rule = ruleIn(body)
   if (isMadeOf(rule, said)) return undefined // sentences of theirs went, and they said nothing
   for (const word of words.filter(isTyped)) {
-    said = [...said, ...statementsIn(typedLines(word.text).join("\n"))]
+    said = [...said, ...statementsIn(typedLines(word.text).join("\n")), ...clausesFor(word.text)]
     if (isMadeOf(rule, said)) return word
   }
   return undefined
 }
+
+/** A rule or a fact can stand before a question in the same sentence, or be asked for politely. */
+const clausesFor = (text: string) => [...lastingRules(text), ...factsAboutThePerson(text)].map(statementOf)
 
 /**
  * An answer can be one of the options that the agent wrote, and a tool can write what looks like a refusal. A message that is too long to

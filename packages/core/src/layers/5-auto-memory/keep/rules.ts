@@ -1,6 +1,6 @@
 /**
- * The person's own rules, each kept as a memory of its own, without a model and at no cost: a lasting rule in what they type, and what they
- * ask to keep in so many words. The next conversation has them even if no extraction ever runs.
+ * The person's own rules, each kept as a memory of its own, without a model and at no cost: a lasting rule or preference in what they type,
+ * who they say they are, and what they ask to keep in so many words. The next conversation has them even if no extraction ever runs.
  */
 import { setImmediate } from "node:timers/promises"
 import { dayOf } from "../../../base/clock.ts"
@@ -11,7 +11,7 @@ import { fileNameFor } from "../../../memory/file-names.ts"
 import type { Memory, MemoryDraft, Provenance } from "../../../memory/memory.ts"
 import { titleOf } from "../../../memory/own-words.ts"
 import { renderMemory } from "../../../memory/topic-file.ts"
-import { isAboutThePerson } from "../../../views/record/about-the-person.ts"
+import { factsAboutThePerson, isAboutThePerson } from "../../../views/record/about-the-person.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
 import type { Word } from "../../../views/record/words.ts"
 import type { Views } from "../../../views/views.ts"
@@ -68,7 +68,7 @@ export class RuleKeeper {
 
 function* reading(words: readonly Word[]): Steps<void> {
   for (const word of words) {
-    if (isTyped(word)) lastingRules(word.text)
+    if (isTyped(word)) saidForGood(word.text)
     yield
   }
 }
@@ -79,10 +79,13 @@ interface RulesToKeep extends Keeper {
   readonly signal: AbortSignal
 }
 
-/** Nothing where no lasting rule was typed. */
+/** How to work, and who they are. */
+const saidForGood = (text: string): readonly string[] => [...lastingRules(text), ...factsAboutThePerson(text)]
+
+/** Nothing where nothing of that was typed. */
 export async function keepRulesIn(words: readonly Word[], keeping: RulesToKeep): Promise<Kept | undefined> {
   const { bank, now } = keeping
-  const rules = new Set(words.filter(isTyped).flatMap(({ text }) => lastingRules(text)))
+  const rules = new Set(words.filter(isTyped).flatMap(({ text }) => saidForGood(text)))
   if (rules.size === 0) return undefined
   if (await bank.isCommandRunning()) throw new CommandRunning() // what was said may not be the person's
   return keepProposals(await proposalFor([...rules], await bank.all(), dayOf(now)), keeping)

@@ -44,7 +44,7 @@ export const CHANGE_VERBS = list(
 
 /** More than one thing can be true with these at the same time. */
 export const MULTIPLE = list(
-  "use like love know speak support have include need require depend call talk read import export send contain accept provide work meet visit want " +
+  "use like love prefer favour favor dislike know speak support have include need require depend call talk read import export send contain accept provide work meet visit want " +
     "plan play eat drink enjoy hate own lead manage maintain approve review handle connect sync integrate link relate test share subscribe follow " +
     "help teach learn see watch mention compare pair cooperate collaborate complain ask report invite belong feature join attend serve power fail pass cause throw produce",
 )

@@ -1,0 +1,65 @@
+/** What the next conversation of the same owner starts with, and what is kept, after a chat. A real store, and no model. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { basename, dirname, join } from "node:path"
+import { openConversation } from "@strata/core"
+import type { RuleChat } from "./chats.ts"
+
+/** A rule that shows the limit of one request is not a miss of the recogniser. */
+const ROOM = 6_000 // tokens for what a conversation starts with
+
+interface After {
+  /** The messages of the first request, as JSON. */
+  readonly start: string
+  /** The bodies of the memories. */
+  readonly kept: readonly string[]
+}
+
+export async function startAfter(
+  messages: RuleChat["messages"],
+  { extracts }: { readonly extracts: boolean },
+): Promise<After> {
+  const root = mkdtempSync(join(tmpdir(), "rules-"))
+  const figures = { "memory-start": ROOM, ...(extracts ? {} : { "background-share": 0 }) }
+  const options = {
+    ...{ model: "claude-opus-5-5", cwd: root, dir: join(root, "home"), env: {}, system: "You help." },
+    memory: { owner: "a person" },
+    settings: { figures, switches: { notes: false, dreaming: false } },
+  }
+  try {
+    const chat = await openConversation(options)
+    for (const [at, { speaker, text }] of messages.entries()) {
+      if (speaker === "user") await chat.add(text)
+      else {
+        await chat.prepare()
+        await chat.record({ id: `msg_${at}`, content: [{ type: "text", text }], stop_reason: "end_turn" })
+        await chat.settled()
+      }
+    }
+    await chat.close()
+    const next = await openConversation(options)
+    await next.add("Hello")
+    const start = JSON.stringify((await next.prepare()).messages)
+    await next.close()
+    return { start, kept: memoriesUnder(root) }
+  } finally {
+    rmSync(root, { recursive: true, force: true })
+  }
+}
+
+function memoriesUnder(root: string): readonly string[] {
+  const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
+    (file) => file.endsWith(".md") && basename(dirname(file)) === "memory" && basename(file) !== "MEMORY.md",
+  )
+  return files.map((file) =>
+    readFileSync(join(root, file), "utf8")
+      .replace(/^---\n[\s\S]*?\n---\n/, "")
+      .trim(),
+  )
+}
+
+/** The lines of rules and of facts about the person, without their dates, as they are sent. */
+export const pinnedIn = (start: string): readonly string[] =>
+  [...start.matchAll(/\\n\d{1,2} [A-Z][a-z]{2,3}(?: \d{4})?: ((?:[^\\]|\\(?!n))*)/g)].map(([, text]) => text!)
+
+export const asSent = (text: string) => JSON.stringify(text.replace(/\s+/g, " ")).slice(1, -1)
