@@ -39,7 +39,6 @@ const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
   "the time named in the question": { time: 1 },
   "the score of the session": { session: 0 },
   "more weight for words together": { together: 0 },
-  "more weight for what the speaker tells": { told: 0 },
 }
 
 const percent = (share: number) => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)}%`)
