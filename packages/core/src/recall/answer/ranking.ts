@@ -72,8 +72,8 @@ export const WEIGHTS: Weights = {
   time: 3,
   together: 0.5,
   day: 0.5,
-  kind: 0.3,
-  speaker: 0.5,
+  kind: 0.6,
+  speaker: 1,
 }
 
 /** Numbers of passages. */
