@@ -57,7 +57,7 @@ const WAYS = {
       "I met {p} on {d} about {a}, and we agreed on {m}. How do I best prepare it?",
     ],
     value: [
-      "My {a} stands at {n} at the moment, is that a good place to be?",
+      "My {a} is at {n} at the moment, is that a good place to be?",
       "I decided on {n} for {a}, help me make that work.",
     ],
     follow: ["Great, thanks a lot! That clears up {t} for me.", "Right. Could you go over the second point once more?"],
