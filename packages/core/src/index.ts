@@ -395,6 +395,7 @@ export type {
   WarmResponse,
 } from "./model/model.ts"
 export type { StreamLimits } from "./model/stream-limits.ts"
+export type { Embed } from "./recall/vectors/embedded-passages.ts"
 export type { ClaudeOffer } from "./settings/claude-consent.ts"
 export type { ClaudeDecision } from "./settings/claude-home.ts"
 export type { FlagClient, FlagContext, FlagDetails } from "./settings/flag-client.ts"

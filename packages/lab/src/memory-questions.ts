@@ -5,10 +5,13 @@
  *     npm run memory-questions                 the figures of docs/development/figures.md
  *     npm run memory-questions -- --short      a few dialogues, without the table of weights
  *     npm run memory-questions -- --tune       the seeds on which weights are chosen
+ *     npm run memory-questions -- --data DIR [--half odd|even]    public data outside of the project: LoCoMo files, or folders of BEAM chats
  */
-import { existsSync, globSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { globSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { parseArgs } from "node:util"
 import type { Weights } from "../../core/src/recall/answer/ranking.ts"
+import { CHAT_FILE, readBeam } from "./memory-questions/beam.ts"
 import { makeChat } from "./memory-questions/chats.ts"
 import { type Dialogue, makeDialogue, type QuestionKind } from "./memory-questions/dialogues.ts"
 import { type DoorOf, memorySearch, plainFts5, recallTool } from "./memory-questions/doors.ts"
@@ -22,12 +25,20 @@ import {
   UNANSWERABLE,
   withoutSharedWord,
 } from "./memory-questions/measure.ts"
+import { makeProject } from "./memory-questions/projects.ts"
 import { measureSupersession } from "./memory-questions/supersession.ts"
 
-const DATA = join(import.meta.dirname, "../../../../shared/data/memory")
 const CROWD_DIALOGUES = 62 // about 1M tokens
-const isShort = process.argv.includes("--short")
-const part = process.argv.includes("--tune") ? "chosen" : "held-out"
+const { values: options } = parseArgs({
+  options: {
+    short: { type: "boolean", default: false },
+    tune: { type: "boolean", default: false },
+    data: { type: "string" },
+    half: { type: "string" },
+  },
+})
+const isShort = options.short
+const part = options.tune ? "chosen" : "held-out"
 const FIRST_SEED = { chosen: 1, "held-out": 1_001 }[part]
 const dialogueCount = isShort ? 2 : 12
 const supersessionCases = isShort ? 200 : 5_000
@@ -39,17 +50,50 @@ const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
   "the time named in the question": { time: 1 },
   "the score of the session": { session: 0 },
   "more weight for words together": { together: 0 },
-  "more weight for what the speaker tells": { told: 0 },
+  "more weight for the kind of answer": { kind: 0 },
+  "more weight for who is asked about": { speaker: 0 },
+  "all that was said on a named day": { day: 0 },
 }
 
 const percent = (share: number) => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)}%`)
 
 async function row(name: string, dialogues: readonly Dialogue[], door: DoorOf, kinds?: readonly QuestionKind[]) {
-  const { count, turn5, turn10, session5, whole } = await measure(dialogues, door, kinds ?? ANSWERABLE)
+  const all = await measure(dialogues, door, kinds ?? ANSWERABLE)
   return {
-    ...{ search: name, questions: count, "turn @5": percent(turn5), "turn @10": percent(turn10) },
-    ...{ "session @5": percent(session5), whole: whole > 0 ? percent(whole) : "" },
+    ...{ search: name, questions: all.count, "turn hit@1": percent(all.turn1), "turn any@5": percent(all.turn5) },
+    ...{ "turn any@10": percent(all.turn10), "session hit@1": percent(all.session1) },
+    ...{ "session any@5": percent(all.session5), whole: all.whole > 0 ? percent(all.whole) : "" },
   }
+}
+
+/** By turn: is evidence the first answer, or among the first? By session: is its session, where each counts once? Others give one or the other. */
+async function reportData(directory: string, half: string | undefined): Promise<void> {
+  const files = globSync("**/*.json", { cwd: directory }).map((file) => join(directory, file))
+  const chats = files.filter((file) => file.endsWith(`/${CHAT_FILE}`)).map(dirname)
+  const inOrder = (chats.length > 0 ? chats : files).toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }))
+  const read = inOrder.flatMap((file): readonly Dialogue[] => {
+    if (chats.length > 0) return [readBeam(file)]
+    const text = readFileSync(file, "utf8")
+    return text === "" ? [] : readLocomo(text)
+  })
+  const dialogues = read.filter((_, at) => half === undefined || (at % 2 === 0) === (half === "odd"))
+  console.log(`\n${directory}: ${dialogues.length} of ${read.length} dialogues`)
+  const rows = [
+    await row("plain BM25", dialogues, plain),
+    await row("FTS5", dialogues, plainFts5),
+    await row("memory search", dialogues, memorySearch()),
+  ]
+  for (const kind of ANSWERABLE) {
+    if (!dialogues.some(({ questions }) => questions.some((question) => question.kind === kind))) continue
+    rows.push(await row(`  plain BM25, ${kind}`, dialogues, plain, [kind]))
+    rows.push(await row(`  memory search, ${kind}`, dialogues, memorySearch(), [kind]))
+  }
+  console.table(rows)
+}
+
+if (options.data !== undefined) {
+  await reportData(options.data, options.half)
+  process.exit()
 }
 
 async function report(title: string, dialogues: readonly Dialogue[]): Promise<void> {
@@ -96,6 +140,11 @@ await report(
   many((seed) => makeChat({ seed, part })),
 )
 
+await report(
+  `Months of work with an assistant, ${part}`,
+  many((seed) => makeProject({ seed, part })),
+)
+
 const both = await measure([...everyday, ...project], recallTool)
 console.log(
   `\nTwo people, ${both.count} questions: turn @5 ${percent(both.turn5)}, turn @10 ${percent(both.turn10)}, session @5 ${percent(both.session5)}`,
@@ -107,10 +156,6 @@ if (part === "held-out") {
   console.table([await row("everyday", everyday, crowd.door), await row("project", project, crowd.door)])
   crowd.close()
 }
-
-const files = existsSync(DATA) ? globSync("**/*.json", { cwd: DATA }) : []
-if (files.length === 0) console.log("\nThere is no data in ../shared/data/memory, so no public benchmark was measured.")
-for (const file of files) await report(file, readLocomo(readFileSync(join(DATA, file), "utf8")))
 
 const { cases, retiredOffered, retiredAbove, currentFound } = measureSupersession(supersessionCases)
 console.log(

@@ -115,7 +115,7 @@ async function converse(equipment: Equipment): Promise<Conversation> {
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   return openWithSettings(
     {
-      ...pick(options, ["mustExist", "patience", "title", "ids", "system", "memory"]),
+      ...pick(options, ["mustExist", "patience", "title", "ids", "system", "memory", "embed"]),
       ...{ id, model, cwd, dir, env, clock, store, layers },
       ...(sub ? { source: "agent" as const } : {}),
       tools: toolset.tools,

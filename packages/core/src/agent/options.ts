@@ -26,6 +26,7 @@ import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt } from "../messages/request.ts"
 import type { AnthropicClient } from "../model/anthropic/anthropic.ts"
 import { CLIENT_OPTION, MODEL_OPTION, type ModelChoice } from "../model/choose-model.ts"
+import type { Embed } from "../recall/vectors/embedded-passages.ts"
 import type { FlagClient } from "../settings/flags.ts"
 import type { ProjectPart } from "../settings/project-parts.ts"
 import type { EffectiveSettings, SettingsInput } from "../settings/settings.ts"
@@ -126,6 +127,8 @@ export interface AgentOptions {
   readonly flags?: FlagClient
   /** Puts what the Recall tool's search found in order, such as a reranking model. Default: our order. */
   readonly rerank?: Rerank
+  /** Vectors of texts. The Recall tool's search then also finds what is near in meaning. Default: words alone. */
+  readonly embed?: Embed
   /** Default: files under `dir`. */
   readonly store?: Store
   readonly clock?: Clock
@@ -170,6 +173,7 @@ const RULES: OptionRules<AgentOptions> = {
   makeLayers: anOption.callback,
   flags: FLAGS_OPTION,
   rerank: anOption.callback,
+  embed: anOption.callback,
   store: aPort.store,
   clock: aPort.clock,
   ids: aPort.ids,

@@ -20,6 +20,7 @@ import { contentOf, type Uuid } from "../messages/messages.ts"
 import type { Model } from "../model/model.ts"
 import type { Meter } from "../model/spending/meter.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
+import type { Embed } from "../recall/vectors/embedded-passages.ts"
 import type { FlagReader } from "../settings/flags.ts"
 import { compactionAllowed, type EffectiveSettings } from "../settings/settings.ts"
 import { findModel, type ModelLookup, windowBetas } from "../tokens/models.ts"
@@ -86,6 +87,8 @@ export interface ConversationParts {
   readonly isShared: boolean
   /** The places of the store with conversations of the project. */
   readonly places?: (() => Promise<readonly string[]>) | undefined
+  /** Searches the past beside our own search. */
+  readonly embed?: Embed | undefined
   /** Called when the conversation has closed. */
   readonly release?: () => void
   /** Counts what requests cost, however they end. */
@@ -226,6 +229,7 @@ export class Engine {
       isShared: parts.isShared,
       places: parts.places ?? (async () => []),
       estimate: (text) => this.views.estimator.text(text),
+      embed: parts.embed,
     })
     this.recorder = new ResponseRecorder({
       ...{ record, model, maxTokens, cache, factsOf },

@@ -239,6 +239,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     release: () => memory?.close(),
     isShared: owner !== undefined,
     places: memory && (() => memory.places()),
+    embed: options.embed,
     cacheBreakpoints,
     refreshPrompt: options.refreshPrompt,
     sleeps,

@@ -18,6 +18,7 @@ import type { Question } from "./answer/ranking.ts"
 import {
   type JournalAnswer,
   type JournalPlace,
+  type JournalQuestion,
   type JournalSearch,
   journalSearchIn,
   sharedJournalSearch,
@@ -32,6 +33,7 @@ import {
   textsIn,
   withoutPrefix,
 } from "./recalled-places.ts"
+import { CANDIDATES, type Embed, fusedByRank } from "./vectors/embedded-passages.ts"
 
 /** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
 const AROUND_MATCH = 40
@@ -42,6 +44,7 @@ const LATE = "Some conversations are not indexed yet. Search again to include th
 const LATE_HERE = "The newest part of this conversation is not indexed yet. Search again to include it."
 const ONLY_OWN = "Only your own conversation was searched. Ask your lead for more."
 const ONLY_THIS = "Only this conversation was searched: it has no owner, so it shares nothing with others."
+const FAILED = "The embedding function failed, so words alone were searched. It said:"
 const LOCKED = "Another process keeps the search index locked, so the journals were read instead."
 
 interface ConversationRecallOptions {
@@ -52,6 +55,8 @@ interface ConversationRecallOptions {
   /** The places of the store with conversations of the same project and owner. */
   readonly places: () => Promise<readonly string[]>
   readonly estimate: (text: string) => number
+  /** Searches beside our own search. */
+  readonly embed?: Embed | undefined
   /** What "last week" in a question is counted from. Default: the system's clock. */
   readonly now?: () => Date
 }
@@ -65,6 +70,9 @@ export class ConversationRecall implements RecallSource {
   readonly #options: ConversationRecallOptions
   readonly #searches = new Map<string, { readonly value: JournalSearch; close(): void }>()
   #closed = false
+  /** Why the embedding function failed first. It is said once. */
+  #failure: string | undefined
+  #isFailureSaid = false
 
   constructor(options: ConversationRecallOptions) {
     this.#options = options
@@ -148,15 +156,37 @@ export class ConversationRecall implements RecallSource {
       return isLate
     }
     const places = isHere ? [journal.address] : await this.#beside()
-    const answers = await Promise.all(places.map((place) => this.#index(place).search(asked, { isLate: late })))
+    const ours = { ...asked, limit: this.#options.embed ? Math.max(asked.limit, CANDIDATES) : asked.limit }
+    const answers = await Promise.all(
+      places.map(async (place) => {
+        const search = this.#index(place)
+        const { answer, of } = await search.search(ours, { isLate: late })
+        return { of, answer: { ...answer, found: await this.#withNearest(answer.found, search, asked) } }
+      }),
+    )
     const all = answers.flatMap(({ answer }) => answer.found)
     const found = all.sort((a, b) => b.score - a.score).slice(0, question.limit)
     const isLocked = answers.some(({ of }) => of === "stand-in")
-    const gaps = [...(isLocked ? [LOCKED] : []), ...(isLate ? [isHere ? LATE_HERE : LATE] : [])]
+    const failed = this.#failure === undefined || this.#isFailureSaid ? [] : [`${FAILED} ${this.#failure}.`]
+    this.#isFailureSaid ||= failed.length > 0
+    const gaps = [...(isLocked ? [LOCKED] : []), ...(isLate ? [isHere ? LATE_HERE : LATE] : []), ...failed]
     return {
       found,
       more: answers.reduce((sum, { answer }) => sum + answer.more, 0) + all.length - found.length,
       ...(gaps.length === 0 ? {} : { gap: gaps.join(" ") }),
+    }
+  }
+
+  /** Ours and those that the embedding function finds, in one order. If the function fails, ours. */
+  async #withNearest(found: Matches["found"], search: JournalSearch, question: JournalQuestion) {
+    const { embed } = this.#options
+    if (!embed) return found
+    try {
+      return fusedByRank([found, await search.nearest(embed, question)])
+    } catch (error) {
+      if (this.#closed) throw error
+      this.#failure ??= error instanceof Error ? error.message : String(error)
+      return found
     }
   }
 

@@ -11,13 +11,16 @@ import type { JournalAddress, Store } from "../journal/store.ts"
 import type { SearchAnswer } from "./answer/choose.ts"
 import type { Question } from "./answer/ranking.ts"
 import { BlockReader } from "./block-texts.ts"
+import type { FollowedIndex } from "./index/followed-index.ts"
 import { type Asked, type CatchUp, FollowedJournals } from "./index/followed-journals.ts"
 import { removeDatabase } from "./index/index-file.ts"
 import { PassageIndex } from "./index/passage-index.ts"
 import { ServedIndex } from "./index/served-index.ts"
 import { TOKENS_VERSION } from "./index/tokens.ts"
 import { type BlockAround, passagesOf } from "./passages/passage.ts"
+import { type Embed, EmbeddedPassages } from "./vectors/embedded-passages.ts"
 
+const JUST_SEARCHED_MS = 60_000
 const INDEX_NAME = "search.sqlite"
 /** Of earlier versions. */
 const OLD_NAMES = ["blocks.sqlite", "recall.sqlite"]
@@ -46,6 +49,7 @@ export interface JournalQuestion extends Question {
 export class JournalSearch {
   readonly #journals: FollowedJournals
   readonly #only: CatchUp
+  readonly #embedded = new WeakMap<Embed, EmbeddedPassages>()
 
   constructor({ feed, only, shelf, mask = maskSecrets, clock = systemClock }: JournalSearchOptions) {
     this.#only = only === undefined ? {} : { only: new Set([only]) }
@@ -79,6 +83,17 @@ export class JournalSearch {
       },
       { ...which, ...only },
     )
+  }
+
+  /** By an embedding function. Call it after a search: it reads nothing new. Throws if the function fails. */
+  async nearest(embed: Embed, question: JournalQuestion): Promise<JournalAnswer["found"]> {
+    const known = this.#embedded.get(embed)
+    const ask = async <T>(asking: (index: FollowedIndex) => T | Promise<T>) =>
+      (await this.#journals.ask(asking, { ...this.#only, mostAge: JUST_SEARCHED_MS })).answer
+    const embedded = known ?? new EmbeddedPassages({ embed, ask })
+    this.#embedded.set(embed, embedded)
+    const { around = 0, ...rest } = question
+    return embedded.nearest(rest, around)
   }
 
   /** Reads what is new. Searching does that too; call it where no one waits. */

@@ -30,6 +30,10 @@ export type QuestionKind =
   | "several"
   | "rule"
   | "answer"
+  | "preference"
+  | "contradiction"
+  | "summary"
+  | "order"
 
 export interface AskedQuestion {
   readonly text: string

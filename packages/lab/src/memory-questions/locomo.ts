@@ -27,8 +27,13 @@ const KINDS: Readonly<Record<number, QuestionKind>> = {
 }
 const DAY = 86_400_000
 
+/** A file has all samples, or one whose sessions are beside its questions. */
 export function readLocomo(text: string): readonly Dialogue[] {
-  return (JSON.parse(text) as readonly LocomoSample[]).map(dialogueFrom)
+  const read = JSON.parse(text) as readonly LocomoSample[] | LocomoSample
+  const samples = Array.isArray(read) ? (read as readonly LocomoSample[]) : [read as LocomoSample]
+  return samples.map((sample) =>
+    dialogueFrom(sample.conversation ? sample : { ...sample, conversation: { ...sample } }),
+  )
 }
 
 function dialogueFrom({ conversation, qa }: LocomoSample): Dialogue {

@@ -8,7 +8,20 @@ import { type Answer, type DoorOf, writtenAs } from "./doors.ts"
 import { plainBm25 } from "./plain-bm25.ts"
 
 const ANSWERS = 60
-export const ANSWERABLE = ["direct", "time", "two-hop", "who", "changed", "several", "rule", "answer"] as const
+export const ANSWERABLE = [
+  "direct",
+  "time",
+  "two-hop",
+  "who",
+  "changed",
+  "several",
+  "rule",
+  "answer",
+  "preference",
+  "contradiction",
+  "summary",
+  "order",
+] as const
 export const UNANSWERABLE = ["unrelated", "unrelated-two-hop", "never-said", "said-of-another"] as const
 
 /** As journals have them: one person is the user, the other one answers. */
@@ -99,8 +112,12 @@ export function withoutSharedWord({ turns, questions }: Dialogue): readonly Aske
 /** Shares of the questions, from 0 to 1. */
 export interface Figures {
   readonly count: number
+  /** The first answer is evidence; evidence is among the first 5, or 10. */
+  readonly turn1: number
   readonly turn5: number
   readonly turn10: number
+  /** The same for the sessions of the answers, each once in their order. */
+  readonly session1: number
   readonly session5: number
   /** Of the questions whose evidence is among the first ten: how often the text has all of it. */
   readonly whole: number
@@ -115,7 +132,7 @@ export async function measure(
   open: DoorOf,
   kinds: readonly QuestionKind[] = ANSWERABLE,
 ): Promise<Figures> {
-  const totals = { turn5: 0, turn10: 0, session5: 0, whole: 0, unfitting: 0 }
+  const totals = { turn1: 0, turn5: 0, turn10: 0, session1: 0, session5: 0, whole: 0, unfitting: 0 }
   const missed: AskedQuestion[] = []
   let count = 0
   for (const dialogue of dialogues) {
@@ -129,6 +146,8 @@ export async function measure(
       const sessions = [...new Set(answers.map(({ session }) => session))]
       const hit = answers.slice(0, 10).find(isEvidence)
       count++
+      totals.turn1 += Number(answers[0] !== undefined && isEvidence(answers[0]))
+      totals.session1 += Number(sessions[0] !== undefined && right.has(sessions[0]))
       totals.turn5 += Number(answers.slice(0, 5).some(isEvidence))
       totals.turn10 += Number(hit !== undefined)
       const isNear = sessions.slice(0, 5).some((session) => right.has(session))
@@ -139,11 +158,13 @@ export async function measure(
     }
     await door.close()
   }
-  const { turn5, turn10, session5, whole, unfitting } = totals
+  const { turn1, turn5, turn10, session1, session5, whole, unfitting } = totals
   return {
     ...{ count, missed },
+    turn1: turn1 / count,
     turn5: turn5 / count,
     turn10: turn10 / count,
+    session1: session1 / count,
     session5: session5 / count,
     whole: whole / turn10,
     unfitting: unfitting / count,

@@ -2,8 +2,9 @@
 
 import type { Passage } from "../passages/passage.ts"
 import { PERSON_WEIGHT } from "../passages/passage-columns.ts"
+import { answerFactor } from "./answer-kind.ts"
 import { coverageOf, isFitting, type LookedFor, wordsIn } from "./looked-for.ts"
-import type { Question, RankedPassage } from "./ranking.ts"
+import { type Question, type RankedPassage, WEIGHTS } from "./ranking.ts"
 
 export interface Found extends Passage {
   readonly source: string
@@ -62,12 +63,18 @@ export function chooseFrom(texts: readonly RankedText[], question: Question, ask
 
 export function choicesFrom(texts: readonly RankedText[], question: Question, asked: LookedFor): Choices {
   const total = asked.weights.reduce((sum, weight) => sum + weight, 0) || 1
+  const factorOf = answerFactor(asked.text, { ...WEIGHTS, ...question.weights })
   const scored = texts
     .map((ranked) => {
       const { bonus, at } = literally(ranked.text, asked, total * PERSON_WEIGHT)
       // what was said is ranked by the turns around it already; a long result has no other way to the top
       const row = ranked.isSaid ? 0 : inARow(ranked.text, asked).share * total * PERSON_WEIGHT
-      return { ranked, score: ranked.score + bonus + row, isLiteral: bonus > 0, at }
+      return {
+        ranked,
+        score: (ranked.isSaid ? factorOf(ranked.text) : 1) * ranked.score + bonus + row,
+        isLiteral: bonus > 0,
+        at,
+      }
     })
     .sort((a, b) => b.score - a.score)
   const isExact = scored[0]?.isLiteral === true

@@ -1,8 +1,8 @@
 /** What a question looks for: its words, each with the terms that stand for it in an index, and how much each says. */
 
 import { namesAsWritten, type QuestionTerm, questionTerms } from "../passages/passage-terms.ts"
-import { isAboutSpeaker } from "../passages/told.ts"
 import { type NamedTime, timeNamedIn } from "./named-time.ts"
+import { isAboutTalk, isForSummary, isOfTalk } from "./question-frame.ts"
 import { bitsIn, type Question, type Weights } from "./ranking.ts"
 
 /** Only the rarest words count, in a mask of 32 bits. */
@@ -45,8 +45,6 @@ export interface LookedFor {
   readonly time: NamedTime | undefined
   /** Whether it asks for what the assistant said: then long answers are not held back. */
   readonly isForAnswer: boolean
-  /** Whether it asks for what the speaker said of themselves. */
-  readonly isForSpeaker: boolean
 }
 
 const FOR_ANSWER =
@@ -68,13 +66,14 @@ export interface AskedTerms {
   readonly time: NamedTime | undefined
 }
 
-/** The words that name a time are compared with times. As words they count no more than context does. */
+/** The words that name a time are compared with times. As words they count no more than context does, and so do those that are about the talk. */
 export function termsAsked({ text, context = [], now }: Question): AskedTerms {
   const time = timeNamedIn(text, now)
-  const asked = questionTerms(time ? text.replace(time.phrase, " ") : text)
+  const all = questionTerms(time ? text.replace(time.phrase, " ") : text)
+  const ofTalk = isAboutTalk(text) ? all.filter(({ word }) => isOfTalk(word)) : []
+  const asked = ofTalk.length === all.length ? all : all.filter((term) => !ofTalk.includes(term))
   const isAsked = new Set(asked.map(({ term }) => term))
-  const around = [...context, time?.phrase ?? ""]
-    .flatMap((each) => questionTerms(each))
+  const around = [...[...context, time?.phrase ?? ""].flatMap((each) => questionTerms(each)), ...ofTalk]
     .slice(-MOST_CONTEXT_TERMS)
     .flatMap(({ term }) => (isAsked.has(term) ? [] : term))
   return { asked, around, time }
@@ -87,7 +86,7 @@ interface Looking extends AskedTerms {
 }
 
 export function lookedFor({ text, vocabulary, weights, ...terms }: Looking): LookedFor {
-  const isForAnswer = FOR_ANSWER.test(text)
+  const isForAnswer = FOR_ANSWER.test(text) || isForSummary(text)
   const weighed = (term: string) => {
     const documents = vocabulary.documentsWith(term)
     return { term, documents, weight: rarity(documents, vocabulary.count) }
@@ -125,7 +124,7 @@ export function lookedFor({ text, vocabulary, weights, ...terms }: Looking): Loo
     ),
     terms: [...own, ...others, ...around].sort((a, b) => b.weight - a.weight),
     names: namesAsWritten(text),
-    ...{ text: text.trim(), time: terms.time, isForAnswer, isForSpeaker: !isForAnswer && isAboutSpeaker(text) },
+    ...{ text: text.trim(), time: terms.time, isForAnswer },
   }
 }
 

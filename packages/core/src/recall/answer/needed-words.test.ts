@@ -31,7 +31,7 @@ test("BEY-5 what must cover a part of the question is ranked as among all passag
             ...{ length: 5, blockLength: 50, time: Number.NaN },
           })
         const lists = words.map(({ ids: having, often, weight }, word) => ({
-          ...{ weight, word, isName: false, ids: having, twice: often ? having : [], often: [], told: [] },
+          ...{ weight, word, isName: false, ids: having, twice: often ? having : [], often: [] },
         }))
         const weights = words.map(({ weight }) => weight)
         const whole = weights.reduce((sum, weight) => sum + weight, 0)

@@ -190,33 +190,54 @@ test("BEY-5 of many candidates, the best are kept whatever their order is", () =
   expect(best.every(({ text }) => text.startsWith("relay relay end"))).toBe(true)
 })
 
-test("BEY-5 a question for what someone told of themselves is answered where they told it, and not where they asked about it", () => {
-  const asked = [
-    "Please explain how other people handle buying the car.",
-    "What should I know about buying the car?",
-    "Write a small script that keeps notes on the car.",
-    "Can you help me write a text about buying a car?",
-  ]
-  const told = "Could you compare a few ways to name a branch? We bought a car: a tiny Fiat. It was after the storm."
-  const index = indexOf("a", [...asked, "ok"])
-  adding(index, "b", ["lunch", told])
-  expect(found(index, "Which car did I buy?")[0]).toBe(told)
-  expect(found(index, "Which car did they buy?")[0]).not.toBe(told)
+test("BEY-5 finds words that are written or derived otherwise", () => {
+  const index = indexOf("a", ["She mentored two juniors.", "My check-up went fine.", "the cat sleeps", "lunch at noon"])
+  expect(found(index, "the mentorship")[0]).toBe("She mentored two juniors.")
+  expect(found(index, "any checkups?")[0]).toBe("My check-up went fine.")
 })
 
-test("BEY-5 what was told is found in other languages, and a rule is told too", () => {
-  const told = [
-    "Mein Hund heißt Bello. Schreib mir bitte ein Gedicht über den Herbst.",
-    "Never mock the database in tests.",
-  ]
-  const asked = [
-    "Was kostet ein Hund? Hund?",
-    "Fix the tests.",
-    "Run the tests.",
-    "Explain tests and the database tests.",
-  ]
+test("BEY-5 words about the talk itself only help to choose, apart from a question that has no others", () => {
+  const about = "The heron moved to the harbour."
+  const index = indexOf("a", ["Everything is clear now, thanks for the list!", about, "ok", "the order of our talks"])
+  expect(found(index, "Can you give me a clear list of what we discussed about herons, in order?")[0]).toBe(about)
+  expect(found(index, "the order of our conversations")[0]).toBe("the order of our talks")
+  expect(found(index, "list order")).toHaveLength(2)
+})
+
+test("BEY-5 a summary is made of long answers too", () => {
+  const asked = Array.from({ length: 6 }, (_, at) => `Is the heron there today, number ${at}?`)
   const index = indexOf("a", asked)
-  adding(index, "b", told)
-  expect(found(index, "Wie heißt mein Hund?")[0]).toBe(told[0])
-  expect(found(index, "What did I tell you about tests?")[0]).toBe(told[1])
+  const answer = `The heron nests here. ${"It eats fish, frogs and many other things. ".repeat(60)}The heron leaves in autumn, and the heron returns.`
+  index.extend({
+    ...{ source: "b", from: undefined, to: "1" },
+    passages: [said(answer, 99, { kind: "assistant" })],
+  })
+  const place = (text: string) => found(index, text).indexOf(answer)
+  expect(place("Can you summarise the nests of the heron?")).toBe(0)
+})
+
+test.each([
+  ["When did the heron come?", "The heron came last Monday.", "The heron came, at long last and with joy."],
+  ["How many eggs has the heron?", "The heron has three eggs.", "The heron has eggs, they say."],
+  ["Where does the heron live?", "The heron lives in Genoa.", "The heron lives in a nest."],
+  ["Who saw the heron?", "Only Bertha saw the heron, Carl says.", "Only the cat saw the heron, they say."],
+])("BEY-5 of texts that fit as well, the one that has what is asked for comes first: %s", (question, answer, other) => {
+  for (const texts of [
+    [answer, other],
+    [other, answer],
+  ])
+    expect(found(indexOf("a", ["ok", ...texts, "lunch"]), question)[0]).toBe(answer)
+})
+
+test("BEY-5 what a person said comes before what another one said to them", () => {
+  const texts = ["Ann: Bob, do you play the cello at home?", "Bob: The cello is what I play at home, yes."]
+  for (const all of [texts, texts.toReversed()])
+    expect(found(indexOf("a", ["ok", ...all, "lunch"]), "What does Bob play at home?")[0]).toBe(texts[1])
+})
+
+test("BEY-5 everything that was said on a named day may answer, also on the day after", () => {
+  const index = indexOf("a", ["The pond froze.", "I like lunch."], { time: "2026-02-01T10:00:00.000Z" })
+  adding(index, "b", ["Yesterday I went bowling with everyone from work.", "ok"], { time: "2026-02-18T10:00:00.000Z" })
+  expect(found(index, "Which sport did I do on February 17?")[0]).toContain("bowling")
+  expect(found(index, "Which sport did I do?")).toEqual([])
 })

@@ -5,6 +5,7 @@
 
 import type { Passage } from "../passages/passage.ts"
 import { type PassageColumns, PERSON_WEIGHT } from "../passages/passage-columns.ts"
+import type { AnswerWeights } from "./answer-kind.ts"
 import type { TimeSpan } from "./named-time.ts"
 
 /** A set, or several that are asked as one. */
@@ -37,7 +38,7 @@ export interface Question {
   readonly weights?: Partial<Weights>
 }
 
-export interface Weights {
+export interface Weights extends AnswerWeights {
   /** BM25: how fast repetitions stop to count. */
   readonly k1: number
   /** BM25: how much a long passage, or a long session, is held back. */
@@ -53,10 +54,10 @@ export interface Weights {
   readonly context: number
   /** A factor for what was said in the time that the question names. */
   readonly time: number
+  /** What was said on a day that the question names, or on the next one, counts like a rare word of the question, times this. */
+  readonly day: number
   /** How much more a passage counts that has all words of the question. */
   readonly together: number
-  /** How much more a word counts in what the speaker tells of themselves, if the question is for that. */
-  readonly told: number
 }
 
 export const WEIGHTS: Weights = {
@@ -70,7 +71,9 @@ export const WEIGHTS: Weights = {
   context: 0.15,
   time: 3,
   together: 0.5,
-  told: 2,
+  day: 0.5,
+  kind: 0.6,
+  speaker: 1,
 }
 
 /** Numbers of passages. */
@@ -87,8 +90,6 @@ export interface TermList {
   /** Those that have it at least twice, and at least four times. */
   readonly twice: Ids
   readonly often: Ids
-  /** Those that have it in what the speaker tells of themselves. Empty where the question is not for that. */
-  readonly told: Ids
 }
 
 interface Ranking {
@@ -141,6 +142,10 @@ function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): re
   const candidates = bestOf(touched, { fits, scoreOf: (id) => own[id]! + sessionPart(id) })
   const all = new Set(candidates)
   for (const id of candidates) for (const near of besideOf(id, { columns, masks })) if (fits(near)) all.add(near)
+  const onDay = new Set(time && time.to - time.from <= DAY ? saidSoonAfter(time, ranking) : [])
+  for (const id of onDay) all.add(id)
+  const rare = Math.log(1 + columns.count) // about what a word says that is in one passage
+  const average = columns.total / columns.count || 1
   const list: RankedPassage[] = []
   for (const id of all) {
     const near = columns.said[id] ? around(id, { columns, own, masks, weights }) : NOTHING
@@ -149,6 +154,8 @@ function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): re
     const score =
       own[id]! * (1 + weights.together * share(masks[id]!)) +
       sessionPart(id) +
+      // a short text says little of the day
+      (onDay.has(id) ? weights.day * rare * columns.weights[id]! * Math.min(1, columns.lengths[id]! / average) : 0) +
       (near.score * columns.weights[id]!) / PERSON_WEIGHT
     const factor = prior(id) * (time && isDuring(columns.times[id]!, time) ? weights.time : 1)
     if (score * factor > 0) list.push({ id, score: score * factor, mask })
@@ -195,7 +202,7 @@ function scoresOf(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> 
     if (inSession[session] === 0) counted.push(session)
     inSession[session]! += ((to - from) * saidWeights[id]!) / PERSON_WEIGHT
   }
-  for (const { weight, word, isName, ids, twice, often, told } of lists) {
+  for (const { weight, word, isName, ids, twice, often } of lists) {
     const bit = word === undefined ? 0 : 1 << word
     const [once, again, more] = [
       { from: 0, to: 1, weight, isName },
@@ -210,11 +217,6 @@ function scoresOf(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> 
     }
     for (const id of twice) if (id <= largest && isOpen[sessionOf[id]!] === 1) add(id, again)
     for (const id of often) if (id <= largest && isOpen[sessionOf[id]!] === 1) add(id, more)
-    for (const id of told) {
-      if (id > largest || isOpen[sessionOf[id]!] === 0) continue
-      own[id]! += weights.told * weight * PERSON_WEIGHT * saturated(1, k1 * (1 - b + (b * lengths[id]!) / average))
-      inSession[sessionOf[id]!]! += weights.told
-    }
     for (const session of counted) {
       const held = k1 * (1 - sessionB + (sessionB * columns.sessionLengths[session]!) / sessionAverage)
       sessions[session]! += weight * PERSON_WEIGHT * saturated(inSession[session]!, held)
@@ -335,6 +337,17 @@ export function bitsIn(mask: number): number {
   let count = 0
   for (let rest = mask; rest !== 0; rest &= rest - 1) count++
   return count
+}
+
+const DAY = 86_400_000
+
+/** What was said on a day, and on the next one, when people say "yesterday". The newest, as many as there are candidates. */
+function saidSoonAfter({ from }: TimeSpan, { columns, fits }: Pick<Ranking, "columns" | "fits">): readonly number[] {
+  const { times, said, largest } = columns
+  const ids: number[] = []
+  for (let id = largest; id > 0 && ids.length < CANDIDATES; id--)
+    if (said[id] === 1 && times[id]! >= from && times[id]! < from + 2 * DAY && fits(id)) ids.push(id)
+  return ids
 }
 
 const isDuring = (time: number, { from, to }: TimeSpan) => time >= from && time < to

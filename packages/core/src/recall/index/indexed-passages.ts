@@ -47,6 +47,12 @@ const SHORTEST_PART = 3
 /** How the passages with a text as it is written are found, the newest first. */
 export type LiteralSearch = (wanted: LiteralWanted, lists: TermLists) => Asking<readonly number[]> | readonly number[]
 
+export interface SaidPassages {
+  /** How often something was removed. */
+  readonly removals: number
+  readonly passages: readonly { readonly id: number; readonly text: string }[]
+}
+
 export class IndexedPassages {
   readonly #literally: LiteralSearch
   #columns = new PassageColumns()
@@ -85,6 +91,33 @@ export class IndexedPassages {
     const wanted = found.map((one) => ids.get(keyOf(one)) ?? 0)
     const rows = found.length === 0 ? [] : yield* fromShelf((shelf) => shelf.around(wanted, most))
     return rows.map((each, at) => (each.length === 0 ? undefined : blockAround(each.map(passageFrom), found[at]!)))
+  }
+
+  /** What people and the assistant said after this passage, in its order: so many at most. */
+  *said(after: number, most: number): Asking<SaidPassages> {
+    yield* this.#upToDate([])
+    const { said, largest } = this.#columns
+    const ids: number[] = []
+    for (let id = after + 1; id <= largest && ids.length < most; id++) if (said[id] === 1) ids.push(id)
+    const rows = ids.length === 0 ? [] : yield* fromShelf((shelf) => shelf.rows(ids))
+    const passages = rows.map(({ id, text }) => ({ id, text })).sort((a, b) => a.id - b.id)
+    return { removals: this.#removals, passages }
+  }
+
+  /** The passages that fit the question and are the nearest. */
+  *nearest(question: Question, closeness: (id: number) => number | undefined, most: number): Asking<readonly Found[]> {
+    yield* this.#upToDate([])
+    const only = question.source === undefined ? undefined : this.#sources.get(question.source)
+    if (question.source !== undefined && only === undefined) return []
+    const fits = this.#filter(question, only)
+    const near: RankedPassage[] = []
+    for (const id of this.#columns.ids()) {
+      const score = fits(id) ? closeness(id) : undefined
+      if (score !== undefined) near.push({ id, score, mask: 0 })
+    }
+    const nearest = near.sort((a, b) => b.score - a.score || b.id - a.id).slice(0, most)
+    const texts = yield* this.#withTexts(nearest, question)
+    return texts.map(({ passage, score }) => ({ ...passage(), score, at: 0, coverage: 0, words: [] }))
   }
 
   *#ranked(
@@ -190,7 +223,7 @@ export class IndexedPassages {
     else if (facts.some(({ length }) => length > 0)) this.#terms.clear()
   }
 
-  *#lists({ terms, isForSpeaker }: LookedFor, only: number | undefined): Asking<readonly TermList[]> {
+  *#lists({ terms }: LookedFor, only: number | undefined): Asking<readonly TermList[]> {
     let [listed, ofContext] = [0, 0]
     const wanted = terms.filter(({ documents, word }, at) => {
       if (word === undefined) {
@@ -203,7 +236,7 @@ export class IndexedPassages {
     })
     const lists = yield* this.#terms.listsOf(
       wanted.map(({ term, word }) => ({ term, isPlain: word === undefined })),
-      { only, isForSpeaker },
+      only,
     )
     return wanted.map(({ weight, word, isName }, at) => ({ weight, word, isName, ...lists[at]! }))
   }

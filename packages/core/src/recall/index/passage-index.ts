@@ -2,11 +2,11 @@
  * A full-text index of passages in SQLite: every block of past conversations, or memories. The index holds nothing that cannot be rebuilt. Adding
  * costs what is new.
  */
-import type { Choices, SearchAnswer } from "../answer/choose.ts"
+import type { Choices, Found, SearchAnswer } from "../answer/choose.ts"
 import type { Question } from "../answer/ranking.ts"
 import type { BlockAround, Passage } from "../passages/passage.ts"
 import { type Asking, askedAtOnce } from "./asking.ts"
-import { IndexedPassages } from "./indexed-passages.ts"
+import { IndexedPassages, type SaidPassages } from "./indexed-passages.ts"
 import { SqliteShelf } from "./sqlite-shelf.ts"
 import { shelved } from "./tokens.ts"
 
@@ -85,6 +85,26 @@ export class PassageIndex {
   /** What is around passages that were found. */
   around(found: readonly Place[], most: number): readonly (BlockAround | undefined)[] {
     return this.#ask(this.#passages.around(found, most))
+  }
+
+  said(after: number, most: number): SaidPassages {
+    return this.#ask(this.#passages.said(after, most))
+  }
+
+  nearest(question: Question, closeness: (id: number) => number | undefined, most: number): readonly Found[] {
+    return this.#ask(this.#passages.nearest(question, closeness, most))
+  }
+
+  vectors(hashes: readonly string[]): ReadonlyMap<string, Float32Array> {
+    return this.#shelf.vectors(hashes)
+  }
+
+  keepVectors(vectors: ReadonlyMap<string, Float32Array>): void {
+    this.#shelf.keepVectors(vectors)
+  }
+
+  clearVectors(): void {
+    this.#shelf.clearVectors()
   }
 
   /** Work in the background, which does not wait for other processes. */

@@ -2,12 +2,13 @@
  * The tables of a shelf in SQLite. Most of the facts are packed, many passages in one value, so that to open a large index takes milliseconds.
  */
 import { FACTS, type ShelfPassage, type ShelfRow } from "../../journal/passage-shelf.ts"
+import { hashOf } from "../vectors/text-hash.ts"
 import type { IndexFile, IndexShape } from "./index-file.ts"
-import { BEGINNING, OFTEN, TOLD, TWICE } from "./tokens.ts"
+import { BEGINNING, OFTEN, TWICE } from "./tokens.ts"
 
 export const SHAPE: IndexShape = {
-  version: 8,
-  tables: ["vocabulary", "words", "sources", "passages", "packs", "removals"],
+  version: 9,
+  tables: ["vocabulary", "words", "sources", "passages", "packs", "removals", "vectors"],
   create: `
   CREATE TABLE passages (
     id INTEGER PRIMARY KEY AUTOINCREMENT, source INTEGER NOT NULL, turn INTEGER NOT NULL, uuid TEXT NOT NULL, blocks TEXT NOT NULL,
@@ -16,6 +17,7 @@ export const SHAPE: IndexShape = {
   CREATE INDEX passages_by_source ON passages (source);
   CREATE TABLE sources (id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, mark TEXT NOT NULL);
   CREATE TABLE packs (last INTEGER PRIMARY KEY, facts BLOB NOT NULL);
+  CREATE TABLE vectors (hash TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID;
   CREATE TABLE removals (count INTEGER NOT NULL);
   INSERT INTO removals VALUES (0);
   CREATE VIRTUAL TABLE words USING fts5 (body, content='', contentless_delete=1, detail=none, tokenize="ascii tokenchars '_'");
@@ -62,10 +64,19 @@ export function addPassages(file: IndexFile, passages: readonly ShelfPassage[], 
 
 export function removePassages(file: IndexFile, source: number): void {
   file.statement("UPDATE removals SET count = count + 1").run()
+  removeVectors(file, source)
   const stretch = file.statement("SELECT min(id) AS first, max(id) AS last FROM passages WHERE source = ?").get(source)
   file.statement("DELETE FROM words WHERE rowid IN (SELECT id FROM passages WHERE source = ?)").run(source)
   file.statement("DELETE FROM passages WHERE source = ?").run(source)
   if (stretch?.first != null) packAgain(file, { first: Number(stretch.first), last: Number(stretch.last) })
+}
+
+/** A vector tells what a text is about, so it leaves with the text. Another passage with this text gets it again. */
+function removeVectors(file: IndexFile, source: number): void {
+  if (!file.statement("SELECT 1 FROM vectors LIMIT 1").get()) return
+  const remove = file.statement("DELETE FROM vectors WHERE hash = ?")
+  for (const { text } of file.statement("SELECT text FROM passages WHERE source = ?").all(source))
+    remove.run(hashOf(String(text)))
 }
 
 export const ROW = "id, source, uuid, blocks, facts, label, time, start, length, text"
@@ -79,7 +90,7 @@ export function rowFrom({ label, time, ...row }: Row): ShelfRow {
 }
 
 /** All terms. The other tokens are left out by their order: they are in many passages, and SQLite would count those. */
-export const TERMS_BETWEEN = ["", TWICE, OFTEN, BEGINNING, SOURCE, TOLD].map((kind, at, kinds) => {
+export const TERMS_BETWEEN = ["", TWICE, OFTEN, BEGINNING, SOURCE].map((kind, at, kinds) => {
   const next = kinds[at + 1]
   const after = kind === "" ? "term > ''" : `term > '${kind}~'`
   return `SELECT group_concat(term, char(10)) AS terms FROM vocabulary WHERE ${after}${next === undefined ? "" : ` AND term < '${next}'`}`

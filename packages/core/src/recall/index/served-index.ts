@@ -1,21 +1,24 @@
 /** The same index on a server, shared by all processes. It answers as the one in SQLite does. */
 import type { PassageShelf, ShelfRow } from "../../journal/passage-shelf.ts"
-import type { SearchAnswer } from "../answer/choose.ts"
+import type { Found, SearchAnswer } from "../answer/choose.ts"
 import type { Question } from "../answer/ranking.ts"
 import type { BlockAround, Passage } from "../passages/passage.ts"
 import { type Asking, asked, fromShelf } from "./asking.ts"
-import { IndexedPassages, type LiteralSearch } from "./indexed-passages.ts"
+import { IndexedPassages, type LiteralSearch, type SaidPassages } from "./indexed-passages.ts"
 import type { Extension } from "./passage-index.ts"
 import { passageFrom, shelved, tokensOf } from "./tokens.ts"
 
 /** Numbers in lists that are kept, 16 MB: what is not crosses the network again. */
 const MOST_KEPT = 4_000_000
+const MOST_VECTORS = 50_000
 
 export class ServedIndex {
   /** Passages that are added at once: each time crosses a network. */
   readonly batch = 200
   readonly #shelf: PassageShelf
   readonly #passages: IndexedPassages
+  /** The server keeps none: each process computes its own. */
+  readonly #vectors = new Map<string, Float32Array>()
 
   constructor(shelf: PassageShelf) {
     this.#shelf = shelf
@@ -60,6 +63,30 @@ export class ServedIndex {
     most: number,
   ): Promise<readonly (BlockAround | undefined)[]> {
     return asked(this.#passages.around(found, most), this.#shelf)
+  }
+
+  said(after: number, most: number): Promise<SaidPassages> {
+    return asked(this.#passages.said(after, most), this.#shelf)
+  }
+
+  nearest(question: Question, closeness: (id: number) => number | undefined, most: number): Promise<readonly Found[]> {
+    return asked(this.#passages.nearest(question, closeness, most), this.#shelf)
+  }
+
+  vectors(hashes: readonly string[]): ReadonlyMap<string, Float32Array> {
+    return new Map(
+      hashes.flatMap((hash) => (this.#vectors.has(hash) ? [[hash, this.#vectors.get(hash)!] as const] : [])),
+    )
+  }
+
+  /** Only the newest: those of the others are with the searches that asked for them. */
+  keepVectors(vectors: ReadonlyMap<string, Float32Array>): void {
+    if (this.#vectors.size > MOST_VECTORS) this.#vectors.clear()
+    for (const [hash, vector] of vectors) this.#vectors.set(hash, vector)
+  }
+
+  clearVectors(): void {
+    this.#vectors.clear()
   }
 
   briefly<T>(work: () => Promise<T>): Promise<T> {

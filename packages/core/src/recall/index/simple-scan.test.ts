@@ -9,7 +9,6 @@ import { type Question, rankPassages, type TermList, WEIGHTS } from "../answer/r
 import type { Passage } from "../passages/passage.ts"
 import { PassageColumns } from "../passages/passage-columns.ts"
 import { countedTerms } from "../passages/passage-terms.ts"
-import { toldIn } from "../passages/told.ts"
 import { PassageIndex } from "./passage-index.ts"
 
 const NOW = new Date("2026-03-10T12:00:00Z")
@@ -41,7 +40,6 @@ function scanned(passages: readonly Placed[], question: Question) {
     columns.add(at + 1, { ...facts, length: terms, blockLength: length, time: Date.parse(time) })
   }
   const counts = passages.map(({ text: each }) => countedTerms(each).counts)
-  const tolds = passages.map((one) => countedTerms(toldIn(one)).counts)
   const having = (all: readonly ReadonlyMap<string, number>[], term: string, least: number) =>
     all.flatMap((each, at) => ((each.get(term) ?? 0) >= least ? [at + 1] : []))
   const documentsWith = (term: string) => having(counts, term, 1).length
@@ -49,9 +47,8 @@ function scanned(passages: readonly Placed[], question: Question) {
   const looked = lookedFor({ ...termsAsked(question), text: question.text, vocabulary, weights: WEIGHTS })
   const lists = looked.terms.map(({ term, weight, isName, word }): TermList => {
     const ids = having(counts, term, 1)
-    if (word === undefined) return { weight, isName, word, ids, twice: [], often: [], told: [] }
-    const told = looked.isForSpeaker ? having(tolds, term, 1) : []
-    return { weight, isName, word, ids, twice: having(counts, term, 2), often: having(counts, term, 4), told }
+    if (word === undefined) return { weight, isName, word, ids, twice: [], often: [] }
+    return { weight, isName, word, ids, twice: having(counts, term, 2), often: having(counts, term, 4) }
   })
   const ranked = rankPassages({
     ...{ columns, lists, weights: WEIGHTS, time: looked.time, isForAnswer: looked.isForAnswer, leastShare: 0 },

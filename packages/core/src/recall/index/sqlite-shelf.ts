@@ -163,6 +163,27 @@ export class SqliteShelf implements ShelfAtHand {
     return ids.map((id) => around.all(id - most, id + most, id).map(rowFrom))
   }
 
+  vectors(hashes: readonly string[]): ReadonlyMap<string, Float32Array> {
+    const rows = this.#file
+      .statement("SELECT hash, vector FROM vectors WHERE hash IN (SELECT value FROM json_each(?))")
+      .all(JSON.stringify(hashes))
+    return new Map(
+      rows.map(({ hash, vector }) => [String(hash), new Float32Array((vector as Uint8Array).slice().buffer)]),
+    )
+  }
+
+  keepVectors(vectors: ReadonlyMap<string, Float32Array>): void {
+    const keep = this.#file.statement("INSERT OR REPLACE INTO vectors (hash, vector) VALUES (?, ?)")
+    this.#file.inTransaction(() => {
+      for (const [hash, { buffer, byteOffset, byteLength }] of vectors)
+        keep.run(hash, new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength))
+    })
+  }
+
+  clearVectors(): void {
+    this.#file.statement("DELETE FROM vectors").run()
+  }
+
   /** The names of the sources that have such a message. */
   sourcesWith(isWanted: (uuid: string) => boolean): ReadonlySet<string> {
     const rows = this.#file.statement("SELECT DISTINCT source, uuid FROM passages").iterate()

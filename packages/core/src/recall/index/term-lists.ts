@@ -5,7 +5,7 @@
 import type { ShelfRow } from "../../journal/passage-shelf.ts"
 import type { PassageColumns } from "../passages/passage-columns.ts"
 import { type Asking, fromShelf } from "./asking.ts"
-import { isSaidIn, kindIn, OFTEN, TOLD, TWICE, tokenOf, tokensOf } from "./tokens.ts"
+import { OFTEN, TWICE, tokenOf, tokensOf } from "./tokens.ts"
 
 /** If more passages than this are new, their terms are not looked at one by one. */
 const MOST_ADDED = 200
@@ -17,8 +17,6 @@ export interface Lists {
   /** Those that have it at least twice, and at least four times. */
   readonly twice: Uint32Array
   readonly often: Uint32Array
-  /** Those that have it in what the speaker tells of themselves. */
-  readonly told: Uint32Array
 }
 
 export interface ListWanted {
@@ -59,11 +57,8 @@ export class TermLists {
   /** Takes in new passages. */
   add(rows: readonly ShelfRow[]): void {
     const added = new Map<string, number[]>()
-    for (const { id, facts, label, text } of rows) {
-      const { tokens } = tokensOf({
-        ...{ kind: kindIn(facts), isSaid: isSaidIn(facts), text },
-        ...(label === undefined ? {} : { label }),
-      })
+    for (const { id, label, text } of rows) {
+      const { tokens } = tokensOf({ text, ...(label === undefined ? {} : { label }) })
       if (this.#vocabulary !== undefined)
         this.#vocabulary += tokens.flatMap((token) => (token.includes("_") ? [] : `${token}\n`)).join("")
       for (const token of tokens) {
@@ -99,12 +94,9 @@ export class TermLists {
     return [...found]
   }
 
-  /** `only`: of this source. `isForSpeaker`: where the speaker tells of themselves is listed too. In the order of what is wanted. */
-  *listsOf(
-    wanted: readonly ListWanted[],
-    { only, isForSpeaker }: { readonly only: number | undefined; readonly isForSpeaker: boolean },
-  ): Asking<readonly Lists[]> {
-    const marks = ["", TWICE, OFTEN, ...(isForSpeaker ? [TOLD] : [])]
+  /** `only`: of this source. In the order of what is wanted. */
+  *listsOf(wanted: readonly ListWanted[], only: number | undefined): Asking<readonly Lists[]> {
+    const marks = ["", TWICE, OFTEN]
     const tokens = wanted.flatMap(({ term, isPlain }) =>
       isPlain ? tokenOf(term) : marks.map((mark) => mark + tokenOf(term)),
     )
@@ -112,8 +104,7 @@ export class TermLists {
     return wanted.map(({ term, isPlain }) => {
       const token = tokenOf(term)
       const marked = (mark: string) => (isPlain ? NONE : lists.get(mark + token)!)
-      const told = isForSpeaker ? marked(TOLD) : NONE
-      return { ids: lists.get(token)!, twice: marked(TWICE), often: marked(OFTEN), told }
+      return { ids: lists.get(token)!, twice: marked(TWICE), often: marked(OFTEN) }
     })
   }
 

@@ -3,10 +3,9 @@ import type { ShelfPassage, ShelfRow } from "../../journal/passage-shelf.ts"
 import { beginningsIn } from "../passages/common-beginnings.ts"
 import { KINDS, type Passage } from "../passages/passage.ts"
 import { countedTerms } from "../passages/passage-terms.ts"
-import { toldIn } from "../passages/told.ts"
 
 /** Raise it when terms or tokens change, and the version of the tables in SQLite with it. */
-export const TOKENS_VERSION = 2
+export const TOKENS_VERSION = 3
 
 /** A label, such as the title of a memory, says what the text is about. */
 const LABEL_COUNT = 2
@@ -19,15 +18,14 @@ export const tokenOf = (term: string) => (isPlainTerm(term) ? term : `u${Buffer.
 // no term has an underscore
 export const TWICE = "2_"
 export const OFTEN = "4_"
-export const TOLD = "t_"
 export const BEGINNING = "b_"
 export const beginningToken = (beginning: string) => BEGINNING + beginning
 
-type Tokenised = Pick<Passage, "kind" | "isSaid" | "label" | "text">
+type Tokenised = Pick<Passage, "label" | "text">
 
 /**
- * Each term, and the term once more if it is there at least twice, or at least four times: the index lists passages, and no counts. A term of
- * what the speaker says of themselves is there once more too. Then how its common words begin. `terms`: how many it has, with repetitions.
+ * Each term, and the term once more if it is there at least twice, or at least four times: the index lists passages, and no counts. Then how
+ * its common words begin. `terms`: how many it has, with repetitions.
  */
 export function tokensOf(passage: Tokenised): { readonly tokens: readonly string[]; readonly terms: number } {
   const { label, text } = passage
@@ -39,9 +37,7 @@ export function tokensOf(passage: Tokenised): { readonly tokens: readonly string
     const token = tokenOf(term)
     return [token, ...(count > 1 ? [TWICE + token] : []), ...(count > 3 ? [OFTEN + token] : [])]
   })
-  const told = toldIn(passage)
-  const toldTokens = told === "" ? [] : [...countedTerms(told).counts.keys()].map((term) => TOLD + tokenOf(term))
-  return { tokens: [...tokens, ...toldTokens, ...[...beginningsIn(text)].map(beginningToken)], terms }
+  return { tokens: [...tokens, ...[...beginningsIn(text)].map(beginningToken)], terms }
 }
 
 /** A passage as a shelf keeps it. */

@@ -58,7 +58,7 @@ function askedWith(piece: string): readonly QuestionTerm[] {
   if (known) return known
   const isName = looksLikeName(piece)
   const terms = [
-    ...termsOf(piece).map(({ stem, word }) => ({ term: stem, word, isName })),
+    ...termsOf(piece).map(({ stem, word }) => ({ term: familyOf(stem), word, isName })),
     ...namesIn(piece).map((name) => ({ term: name, word: name, isName: true })),
   ]
   if (rememberedAsked.size >= MOST_REMEMBERED_ASKED) rememberedAsked.clear()
@@ -90,16 +90,26 @@ function* piecesIn(text: string): Generator<string> {
 function termsOfPiece(piece: string): readonly string[] {
   const known = remembered.get(piece)
   if (known) return known
-  const terms = [...termsOf(piece).map(({ stem }) => stem), ...namesIn(piece)]
+  const terms = [...termsOf(piece).map(({ stem }) => familyOf(stem)), ...namesIn(piece)]
   if (remembered.size >= MOST_REMEMBERED) remembered.clear()
   if (piece.length <= LONGEST_NAME) remembered.set(piece, terms)
   return terms
 }
+
+/** "mentorship" is about a mentor. The stemmer leaves these endings. */
+const familyOf = (stem: string): string => stem.replace(/(?<=^[a-z]{4,})(?:ship|hood)$/, "")
+
+/** "check-up" and "checkup" are one word. */
+const HYPHENATED = /^\p{L}+(?:-\p{L}+)+$/u
 
 /** `src/foo/bar.ts:120` is one name, and has the name `bar.ts` in it. */
 function namesIn(piece: string): readonly string[] {
   const bare = piece.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase()
   if (bare.length > LONGEST_NAME) return [bare.slice(0, LONGEST_NAME)]
   const parts = bare.split(/[/:=@\\]+/)
-  return [...new Set([bare, ...parts])].filter((name) => /[\p{L}\p{N}][^\p{L}\p{N}_'’]+[\p{L}\p{N}]/u.test(name))
+  return [...new Set([bare, ...parts])]
+    .filter((name) => /[\p{L}\p{N}][^\p{L}\p{N}_'’]+[\p{L}\p{N}]/u.test(name))
+    .flatMap((name) =>
+      HYPHENATED.test(name) ? termsOf(name.replaceAll("-", "")).map(({ stem }) => familyOf(stem)) : name,
+    )
 }

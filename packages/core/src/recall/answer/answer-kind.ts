@@ -1,0 +1,40 @@
+/**
+ * What tells an answer from a text with the same words: it has what the question asks for (a time, a number, a place, a name), and the one who
+ * is asked about says it. Texts that fit about as well are ordered by it.
+ */
+
+/** What a text must have to answer a question that begins like this. */
+const KINDS: readonly (readonly [asked: RegExp, had: RegExp])[] = [
+  [
+    /^(?:(?:and|so|about) )?(?:when\b|(?:what|which|on what|on which|in which) (?:date|day|month|year|time)\b|how (?:long ago|many (?:days|weeks|months|years))\b)/i,
+    /\b(?:yesterday|today|tonight|tomorrow|last|next|ago|days?|weeks?|weekend|months?|years?|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|november|december|(?:19|20)\d\d|recently)\b/i,
+  ],
+  [
+    /\bhow (?:many|much|long|old|often|far|big|large|fast|high)\b|\bwhat (?:percentage|number|amount|price|port|version|score|budget)\b/i,
+    /\p{N}|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve|once|twice|hundred|thousand|dozen|couple|few)\b/iu,
+  ],
+  [/\bwhere\b|\b(?:what|which) (?:city|country|place|town|state)\b/i, /\b(?:in|at|to|from|near) (?:the )?\p{Lu}/u],
+  [/^who\b|\b(?:called|name of|named)\b/i, /(?<=[\p{Ll},] )\p{Lu}\p{Ll}+/u],
+]
+const SPEAKER = /^([\p{Lu}][\p{L}\p{N}_-]{1,30}): /u
+
+/** A factor for a text. 1: nothing speaks for it or against it. */
+export function answerFactor(question: string, weights: AnswerWeights) {
+  const had = KINDS.find(([asked]) => asked.test(question))?.[1]
+  const isNamed = (name: string) => new RegExp(`(?<![\\p{L}\\p{N}])${name}(?![\\p{L}\\p{N}])`, "u").test(question)
+  const named = new Map<string, boolean>()
+  return (text: string): number => {
+    const speaker = SPEAKER.exec(text)?.[1]
+    if (speaker !== undefined && !named.has(speaker)) named.set(speaker, isNamed(speaker))
+    const own = speaker === undefined ? text : text.slice(speaker.length + 2)
+    return (
+      (had?.test(own) ? 1 + weights.kind : 1) * (speaker !== undefined && named.get(speaker) ? 1 + weights.speaker : 1)
+    )
+  }
+}
+
+/** By how much each of them raises a text. */
+export interface AnswerWeights {
+  readonly kind: number
+  readonly speaker: number
+}
