@@ -49,7 +49,7 @@ export interface ProjectMemory {
   /** The names in a memory that the code no longer has. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
   readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
-  /** About the first use of the project from this directory, for the person: a sentence each. */
+  /** For the person, a sentence each: about the first use of the project from this directory, and what happened to the files. */
   readonly notices: readonly string[]
   /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */
   readonly places: () => Promise<readonly string[]>
@@ -113,10 +113,11 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   const { store, mode } = options
   if (mode === "off") return undefined
   const isReadOnly = mode === "read-only"
-  const notices = isReadOnly ? [] : await settleProject(options)
+  const taken = isReadOnly ? [] : await settleProject(options)
   const project = placeOf(options)
   const { copy, withoutCopy } = options.isForTools ? await workingCopyOf(store, { project }) : {}
   const files = copy ?? (isReadOnly ? await memoriesToRead(options) : memoriesOf(options))
+  const notices = [...taken, ...(isReadOnly ? [] : await noticesOf(files))]
   let found: Promise<readonly string[]> | undefined
   // new conversations are all in the first one, so the others stay the same
   const places = () => {
@@ -148,8 +149,13 @@ export async function openAgentMemory(options: AgentMemoryOptions): Promise<Proj
   if (mode === "off") return undefined
   const { copy, withoutCopy } = place.scope === "project" ? {} : await workingCopyOf(store, place)
   const files = copy ?? filesOf(store, place)
-  return openMemory(options, { kind: "agent", files, copy, withoutCopy, daily: store.budget(options.project) })
+  const notices = mode === "read-only" ? [] : await noticesOf(files)
+  return openMemory(options, { kind: "agent", files, copy, withoutCopy, notices, daily: store.budget(options.project) })
 }
+
+/** A directory that cannot be used says so with the first request. */
+const noticesOf = async (files: MemoryFiles): Promise<readonly string[]> =>
+  (await files.notices?.().catch(() => [])) ?? []
 
 /** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
 export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promise<string | undefined> {
