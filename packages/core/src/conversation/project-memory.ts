@@ -26,7 +26,7 @@ import { openWorkingCopy, type WorkingCopy } from "../memory/working-copy.ts"
 import type { Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
-import { type Past, projectSearch } from "./project-search.ts"
+import { type Past, type ProjectSearch, projectSearch } from "./project-search.ts"
 import { memoriesToRead, settleProject } from "./settle-project.ts"
 
 export interface ProjectMemory {
@@ -227,11 +227,16 @@ async function openMemory(
 
 /** The bank of a memory and its search, one for all conversations of this process. */
 interface OpenedMemory extends Pick<ProjectMemory, "bank" | "recall"> {
+  /** Closes the indexes. What was read of the memories stays. */
+  rest(): void
   close(): void
 }
 
-const inFiles = new Shared<OpenedMemory>()
-const inStores = new SharedIn<OpenedMemory>()
+/** Memories that stay open without a user: the next conversation would read all of it again. */
+const MOST_IDLE = 8
+
+const inFiles = new Shared<OpenedMemory>({ mostIdle: MOST_IDLE })
+const inStores = new SharedIn<OpenedMemory>({ mostIdle: MOST_IDLE })
 
 const unshared = (value: OpenedMemory) => ({ value, close: () => value.close() })
 
@@ -248,12 +253,20 @@ function openedMemory({ files, clock, isReadOnly, past, directory }: OpeningMemo
   const watch = files.watch?.()
   const bank = openBank({ files, clock, readOnly: isReadOnly, ...(watch ? { watch } : {}) })
   const index = directory === undefined ? {} : { index: join(directory, SEARCH_INDEX) }
-  const search = projectSearch({ bank, past, clock, ...index })
+  let search: ProjectSearch | undefined
+  const rest = () => {
+    search?.close()
+    search = undefined
+  }
+  const recall: OpenedMemory["recall"] = (question) => {
+    search ??= projectSearch({ bank, past, clock, ...index })
+    return search.recall(question)
+  }
   const close = () => {
     watch?.close()
-    search.close()
+    rest()
   }
-  return { bank, recall: search.recall, close }
+  return { bank, recall, rest, close }
 }
 
 /** A directory with its links followed. It need not exist. */

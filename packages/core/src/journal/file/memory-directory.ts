@@ -125,18 +125,20 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
   async function readOnce({ folders, paths = [], known, mostBytes }: WantedTexts): Promise<readonly ReadMemoryFile[]> {
     const listed = [...(await Promise.all(folders.map(list))).flat(), ...paths.flatMap((path) => listingAt(path))]
     const wanted = new Map(listed.map((listing) => [listing.path, listing]))
-    return Promise.all(
-      [...wanted.values()].map(async (listing) => {
-        const { path, version, bytes, isClosed } = listing
-        if (isClosed || known?.get(path) === version || bytes > (mostBytes ?? Number.POSITIVE_INFINITY)) return listing
-        try {
-          const text = await read(path)
-          return text === undefined ? listing : { ...listing, text }
-        } catch (error) {
-          return { ...listing, error }
-        }
-      }),
-    )
+    const isWanted = ({ path, version, bytes, isClosed }: MemoryFileListing) =>
+      !isClosed && known?.get(path) !== version && bytes <= (mostBytes ?? Number.POSITIVE_INFINITY)
+    const found: ReadMemoryFile[] = []
+    for (const listing of wanted.values()) found.push(isWanted(listing) ? await withText(listing) : listing)
+    return found
+  }
+
+  async function withText(listing: MemoryFileListing): Promise<ReadMemoryFile> {
+    try {
+      const text = await read(listing.path)
+      return text === undefined ? listing : { ...listing, text }
+    } catch (error) {
+      return { ...listing, error }
+    }
   }
 
   function listingAt(path: string): readonly MemoryFileListing[] {

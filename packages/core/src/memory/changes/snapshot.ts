@@ -152,7 +152,7 @@ export class SnapshotReader {
       const key = `${hashIn(from, file)} ${JSON.stringify(facts)}`
       const known = this.#parsed.get(file)
       const fresh = known?.key === key ? known : await this.#parsedFile({ file, text, facts, key })
-      this.#parsed.set(file, fresh)
+      if (fresh !== known) this.#parsed.set(file, fresh)
       parsed.push(fresh)
     }
     return parsed
@@ -160,9 +160,13 @@ export class SnapshotReader {
 
   async #parsedFile(from: { file: string; text: string; facts: FileFacts; key: string }): Promise<ParsedFile> {
     const { file, text, key } = from
+    const hasSecrets = this.#kept.hasSecrets(file, text)
+    const known = hasSecrets ? undefined : this.#kept.memory(file, key)
+    if (known) return { key, hasSecrets, memory: known }
     const memory = await parseMemory(from)
-    if (!this.#kept.hasSecrets(file, text)) return { key, hasSecrets: false, memory }
-    return { key, hasSecrets: true, memory: maskedMemory(memory) }
+    if (hasSecrets) return { key, hasSecrets, memory: maskedMemory(memory) }
+    this.#kept.addMemory(file, { key, memory })
+    return { key, hasSecrets, memory }
   }
 }
 
