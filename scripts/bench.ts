@@ -23,6 +23,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   postgres: "packages/postgres/bench/beside-files.ts",
   policies: "packages/lab/bench/policies.ts",
   recall: "packages/lab/bench/recall.ts",
+  memory: "packages/lab/bench/memory.ts",
   search: "packages/postgres/bench/search.ts",
   "deferred-tools": "packages/lab/bench/deferred-tools.ts",
 }

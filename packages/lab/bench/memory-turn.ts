@@ -1,5 +1,9 @@
-/** What memory adds to `prepare`, in processor time: projects with no, some and many memories and past conversations. */
+/**
+ * What memory adds to `prepare`, in processor time: projects with no, some and many memories and past conversations. The first message of a
+ * process reads what earlier processes kept; that of a later conversation finds the memory open.
+ */
 
+import { spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { localPerson, type MemoryDraft, openConversation } from "@strata/core"
@@ -10,7 +14,8 @@ import { openBank } from "../../core/src/memory/bank.ts"
 import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { makeDialogue } from "../src/memory-questions/dialogues.ts"
 
-const COUNTS = isShort ? [0, 60] : [0, 60, 1_000]
+const COUNTS = isShort ? [0, 60] : [0, 60, 1_500, 10_000]
+const MOST_JOURNALS = 1_000
 const TURNS_PER_JOURNAL = 20
 const TURNS = isShort ? 20 : 100
 const FIRSTS = 5
@@ -25,7 +30,7 @@ interface Project {
 }
 
 /** Of some work, in milliseconds. */
-async function processorTime(work: () => Promise<unknown>): Promise<number> {
+export async function processorTime(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
   const { user, system } = process.cpuUsage(before)
@@ -47,7 +52,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
   const store = fileStore({ root, flush: "never" })
   const project = projectName(cwd)
   const ids = seededIds("bench")
-  for (let at = 0; at < count; at++) {
+  for (let at = 0; at < Math.min(count, MOST_JOURNALS); at++) {
     const sessionId = `c${at}`
     const journal = await store.open({ project, id: sessionId }, { access: "write", create: true })
     const place = { type: "user", parentUuid: null, timestamp: clock.now().toISOString(), sessionId }
@@ -59,7 +64,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
   }
   if (count === 0) return
   const puts = Array.from({ length: count }, (_, at): MemoryDraft => {
-    const body = said[at * 7]!
+    const body = `${said[(at * 7) % said.length]!} (${at})`
     return { name: `Memory ${at}`, description: body.slice(0, 60), type: at % 20 ? "project" : "feedback", body }
   })
   const bank = openBank({ files: store.memories({ project }), clock })
@@ -87,27 +92,41 @@ async function prepared({ root, cwd }: Project, memory: "auto" | "off", question
   return times
 }
 
+/** In a process of its own, which loads the code too. */
+function firstOfProcess({ root, cwd }: Project, memory: string): number {
+  const { stdout } = spawnSync(process.execPath, [import.meta.filename, root, cwd, memory], { encoding: "utf8" })
+  return Number(stdout)
+}
+
 const median = (times: readonly number[]) => quantile(times, 0.5)
 
 export async function memoryTurnReport(): Promise<string> {
   return inTemporaryDirectory(async (directory) => {
-    const { said, questions } = dialogues(Math.max(...COUNTS) * TURNS_PER_JOURNAL)
+    const { said, questions } = dialogues(Math.min(Math.max(...COUNTS), MOST_JOURNALS) * TURNS_PER_JOURNAL)
     const asked = Array.from({ length: WARM + TURNS }, (_, at) => questions[(at * 7) % questions.length]!)
-    const lines = ["What memory adds to `prepare`, processor time, code loaded"]
+    const lines = ["What memory adds to `prepare`, processor time"]
     for (const count of COUNTS) {
       const project = { root: join(directory, `${count}`, "store"), cwd: join(directory, `${count}`, "work") }
       await fill(project, count, said)
       await prepared(project, "auto", asked.slice(0, WARM))
       const [on, off] = [await prepared(project, "auto", asked), await prepared(project, "off", asked)]
+      const inProcess = (memory: string) => Array.from({ length: FIRSTS }, () => firstOfProcess(project, memory))
+      const ofProcess = median(inProcess("auto")) - median(inProcess("off"))
       const firsts = { auto: [] as number[], off: [] as number[] }
       for (let nth = 0; nth < FIRSTS; nth++)
         for (const memory of ["auto", "off"] as const)
           firsts[memory].push((await prepared(project, memory, asked.slice(nth, nth + 1)))[0]!)
       const later = on.slice(WARM)
       lines.push(
-        `  ${count} memories and past conversations: ${milliseconds(median(firsts.auto) - median(firsts.off))} to the first, ${milliseconds(median(later) - median(off.slice(WARM)))} to a later one (p95 ${milliseconds(quantile(later, 0.95) - median(off.slice(WARM)))})`,
+        `  ${count} memories, ${Math.min(count, MOST_JOURNALS)} past conversations: ${milliseconds(ofProcess)} to the first of a process with its code, ${milliseconds(median(firsts.auto) - median(firsts.off))} to the first of a later conversation, ${milliseconds(median(later) - median(off.slice(WARM)))} to a later one (p95 ${milliseconds(quantile(later, 0.95) - median(off.slice(WARM)))})`,
       )
     }
     return lines.join("\n")
   })
+}
+
+if (import.meta.main) {
+  const [root, cwd, memory] = process.argv.slice(2) as [string, string, "auto" | "off"]
+  const [first] = await prepared({ root, cwd }, memory, ["Which port does the staging server use, and who is on call?"])
+  console.log(first)
 }

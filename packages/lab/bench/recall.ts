@@ -1,7 +1,7 @@
 /**
  * Recall at 1M tokens. In past conversations: the processor time of a query, the time of building the index and of adding one turn. In one
- * conversation, at a tenth and at all of it: fetching a block by its handle, searching, and indexing what is new. In projects with 0, 60
- * and 1,000 memories and past conversations: what memory adds to the first turn and to later ones. `BENCH_TOKENS=10000000` asks past conversations of that size.
+ * conversation, at a tenth and at all of it: fetching a block by its handle, searching, and indexing what is new. In projects with 0, 60,
+ * 1,500 and 10,000 memories: what memory adds to the first turn and to later ones (alone: `npm run bench -- memory`). `BENCH_TOKENS=10000000` asks past conversations of that size.
  *
  *     npm run bench -- recall
  */

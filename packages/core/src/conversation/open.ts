@@ -189,6 +189,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
   const { isTraced = false, isProgram = false, sleeps = false } = prepared
   const { cacheBreakpoints = true, contextManagement: serverClears = false } = options
   const refusals = prepared.notices ?? []
+  if (!prepared.memory) refusals.push(...(memory?.notices ?? [])) // an agent says them itself
   const { id } = journal.address
   const shared = store.memories({ shared: true })
   const sharedTexts = await textsOf(shared, [LIMITS, PAUSES])

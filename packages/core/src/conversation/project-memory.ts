@@ -27,7 +27,7 @@ import { openWorkingCopy, type WorkingCopy } from "../memory/working-copy.ts"
 import type { Recalled, RecallQuestion } from "../recall/memory-recall.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { resolveTarget } from "../tools/files/paths.ts"
-import { type Past, projectSearch } from "./project-search.ts"
+import { type Past, type ProjectSearch, projectSearch } from "./project-search.ts"
 import { memoriesToRead, settleProject } from "./settle-project.ts"
 
 export interface ProjectMemory {
@@ -52,7 +52,7 @@ export interface ProjectMemory {
   /** The names in a memory that the code no longer has. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
   readonly recall: (question: RecallQuestion) => Promise<readonly Recalled<Memory>[]>
-  /** About the first use of the project from this directory, for the person: a sentence each. */
+  /** For the person, a sentence each: about the first use of the project from this directory, and what happened to the files. */
   readonly notices: readonly string[]
   /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */
   readonly places: () => Promise<readonly string[]>
@@ -116,10 +116,11 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   const { store, mode } = options
   if (mode === "off") return undefined
   const isReadOnly = mode === "read-only"
-  const notices = isReadOnly ? [] : await settleProject(options)
+  const taken = isReadOnly ? [] : await settleProject(options)
   const project = placeOf(options)
   const { copy, withoutCopy } = options.isForTools ? await workingCopyOf(store, { project }) : {}
   const files = copy ?? (isReadOnly ? await memoriesToRead(options) : memoriesOf(options))
+  const notices = [...taken, ...(isReadOnly ? [] : await noticesOf(files))]
   let found: Promise<readonly string[]> | undefined
   // new conversations are all in the first one, so the others stay the same
   const places = () => {
@@ -152,8 +153,13 @@ export async function openAgentMemory(options: AgentMemoryOptions): Promise<Proj
   if (mode === "off") return undefined
   const { copy, withoutCopy } = place.scope === "project" ? {} : await workingCopyOf(store, place)
   const files = copy ?? filesOf(store, place)
-  return openMemory(options, { kind: "agent", files, copy, withoutCopy, daily: store.budget(options.project) })
+  const notices = mode === "read-only" ? [] : await noticesOf(files)
+  return openMemory(options, { kind: "agent", files, copy, withoutCopy, notices, daily: store.budget(options.project) })
 }
+
+/** A directory that cannot be used says so with the first request. */
+const noticesOf = async (files: MemoryFiles): Promise<readonly string[]> =>
+  (await files.notices?.().catch(() => [])) ?? []
 
 /** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
 export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promise<string | undefined> {
@@ -227,11 +233,16 @@ async function openMemory(
 
 /** The bank of a memory and its search, one for all conversations of this process. */
 interface OpenedMemory extends Pick<ProjectMemory, "bank" | "recall"> {
+  /** Closes the indexes. What was read of the memories stays. */
+  rest(): void
   close(): void
 }
 
-const inFiles = new Shared<OpenedMemory>()
-const inStores = new SharedIn<OpenedMemory>()
+/** Memories that stay open without a user: the next conversation would read all of it again. */
+const MOST_IDLE = 8
+
+const inFiles = new Shared<OpenedMemory>({ mostIdle: MOST_IDLE })
+const inStores = new SharedIn<OpenedMemory>({ mostIdle: MOST_IDLE })
 
 const unshared = (value: OpenedMemory) => ({ value, close: () => value.close() })
 
@@ -248,12 +259,20 @@ function openedMemory({ files, clock, isReadOnly, past, directory }: OpeningMemo
   const watch = files.watch?.()
   const bank = openBank({ files, clock, readOnly: isReadOnly, ...(watch ? { watch } : {}) })
   const index = directory === undefined ? {} : { index: join(directory, SEARCH_INDEX) }
-  const search = projectSearch({ bank, past, clock, ...index })
+  let search: ProjectSearch | undefined
+  const rest = () => {
+    search?.close()
+    search = undefined
+  }
+  const recall: OpenedMemory["recall"] = (question) => {
+    search ??= projectSearch({ bank, past, clock, ...index })
+    return search.recall(question)
+  }
   const close = () => {
     watch?.close()
-    search.close()
+    rest()
   }
-  return { bank, recall: search.recall, close }
+  return { bank, recall, rest, close }
 }
 
 /** A directory with its links followed. It need not exist. */

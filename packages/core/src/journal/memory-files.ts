@@ -37,6 +37,8 @@ export interface MemoryFiles {
   install(changes: readonly MemoryFileChange[], options?: InstallOptions): Promise<InstallReport | undefined>
   /** What is wrong with the place as a whole, one sentence each. */
   problems?(): Promise<readonly string[]>
+  /** What happened to the files, one sentence each. Each is reported once. */
+  notices?(): Promise<readonly string[]>
   /** Says when something may have changed, so that unchanged files are not listed again. A store without it works, and is asked each time. */
   watch?(): MemoryFilesWatch
   /** The right to consolidate these files, and when that was done last. */
@@ -150,13 +152,21 @@ export function checkedMemoryPath(path: string): string {
   return path
 }
 
-export const MOST_MEMORY_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
+/** Where writes are announced that may not be the person's. */
+export const WRITING = ".history/writing"
+
+const MOST_MEMORY_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
+const MOST_OWN_BYTES = 100 * 1024 * 1024 // grows with the number of memories; PostgreSQL takes 120 MB
+
+/** Hidden files are Strata's own. The writer and the reader of a store have the same limit. */
+export const mostBytesOf = (path: string): number => (path.startsWith(".") ? MOST_OWN_BYTES : MOST_MEMORY_BYTES)
 
 /** Throws if the text cannot be kept as it is. */
 export function checkMemoryText(path: string, text: string | undefined): void {
   if (text === undefined) return
-  if (Buffer.byteLength(text) > MOST_MEMORY_BYTES)
-    throw new MemoryFileError(path, `it would have more than ${MOST_MEMORY_BYTES} bytes`)
+  const most = mostBytesOf(path)
+  if (text.length * 3 > most && Buffer.byteLength(text) > most)
+    throw new MemoryFileError(path, `it would have more than ${most} bytes`)
   if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
 }
 

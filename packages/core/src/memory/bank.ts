@@ -123,6 +123,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
     })
   }
 
+  const indexes = new WeakMap<Snapshot, LoadedIndex>()
   let last: Snapshot | undefined
 
   /** One look after another: what is reported to one look is not reported again. */
@@ -182,12 +183,10 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
       return (await settled()).texts.get(file)
     },
     async index() {
-      const { texts, memories, loaded } = await settled()
-      const text = texts.get(INDEX_FILE) ?? updateIndex({ text: undefined, memories })
-      const lines = new Set(loaded.head.files[INDEX_FILE]?.lines)
-      const own = ownIndex({ text, memories, lines })
-      // a line that was made from its memory has no secret
-      return loadedIndex(lines.size === 0 ? own : maskSecrets(own))
+      const snapshot = await settled()
+      const index = indexes.get(snapshot) ?? indexOf(snapshot)
+      indexes.set(snapshot, index)
+      return index
     },
 
     change,
@@ -255,6 +254,14 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
       return [...problems, ...(await loadChanges(files)).problems, ...((await files.problems?.()) ?? [])]
     },
   }
+}
+
+function indexOf({ texts, memories, loaded }: Snapshot): LoadedIndex {
+  const text = texts.get(INDEX_FILE) ?? updateIndex({ text: undefined, memories })
+  const lines = new Set(loaded.head.files[INDEX_FILE]?.lines)
+  const own = ownIndex({ text, memories, lines })
+  // a line that was made from its memory has no secret
+  return loadedIndex(lines.size === 0 ? own : maskSecrets(own))
 }
 
 /** Of the history, only its head says that something changed. */

@@ -43,8 +43,11 @@ export function checkedTopicFile(path: string): string {
 }
 
 /** A free file name for a memory's name. File systems that ignore case see the same name. */
-export function fileNameFor(name: string, taken: Iterable<string>): string {
-  const used = new Set([...taken].map((path) => path.toLowerCase()))
+export const fileNameFor = (name: string, taken: Iterable<string>): string =>
+  freeFileName(name, new Set([...taken].map((path) => path.toLowerCase())))
+
+/** `used`: names in lower case. */
+export function freeFileName(name: string, used: ReadonlySet<string>): string {
   const slug = slugOf(name)
   for (let count = 1; ; count++) {
     const file = `${slug}${count === 1 ? "" : `-${count}`}.md`

@@ -10,6 +10,7 @@ import { cut } from "./topic-file.ts"
 export const MOST_INDEX_LINES = 200
 export const MOST_INDEX_BYTES = 25_000
 const MOST_LINE_CHARACTERS = 150
+const MOST_FILE_BYTES = 3_500_000 // of 4 MB: lines that are written again may grow
 
 export interface LoadedIndex {
   readonly text: string
@@ -61,12 +62,21 @@ export function updateIndex({ text = "", memories, renewed, gone }: IndexUpdate)
       return renewed?.has(file) ? indexLine(memory) : line
     })
     .filter((line) => line !== undefined)
-  const added = [...current.values()].filter(({ file }) => !listed.has(file)).map(indexLine)
+  const added = withRoom(text, [...current.values()].filter(({ file }) => !listed.has(file)).map(indexLine))
   const first = kept.findIndex((line) => linkedFile(line) !== undefined)
   const at = first >= 0 ? first : endOfText(kept)
   const lines = [...kept.slice(0, at), ...added, ...kept.slice(at)]
   const joined = lines.join(newline)
   return joined === "" || joined.endsWith(newline) ? joined : joined + newline
+}
+
+/** A file that is too large could not be read again. What is not listed is still remembered. */
+function withRoom(text: string, added: readonly string[]): readonly string[] {
+  let room = MOST_FILE_BYTES - Buffer.byteLength(text)
+  return added.filter((line) => {
+    room -= Buffer.byteLength(line) + "\r\n".length
+    return room >= 0
+  })
 }
 
 interface OwnIndex {

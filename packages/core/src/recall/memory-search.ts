@@ -179,7 +179,8 @@ function successorsOf(memories: readonly SearchableMemory[]): ReadonlyMap<string
   const link = (older: string, newer: string) => {
     if (!successors.has(older) && !leadsTo(newer, older)) successors.set(older, newer)
   }
-  const newestFirst = memories.toSorted((a, b) => compare(b.created, a.created) || compare(a.file, b.file))
+  const linked = memories.filter(({ supersedes, supersededBy }) => supersedes ?? supersededBy)
+  const newestFirst = linked.toSorted((a, b) => compare(b.created, a.created) || compare(a.file, b.file))
   for (const { file, supersedes = [] } of newestFirst) for (const older of supersedes) link(older, file)
   for (const { file, supersededBy } of newestFirst.toReversed())
     if (supersededBy !== undefined) link(file, supersededBy)

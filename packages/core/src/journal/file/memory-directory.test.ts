@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process"
+import { hash } from "node:crypto"
 import { rmSync, writeFileSync } from "node:fs"
 import { mkdir, open, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -150,7 +151,75 @@ test("BEY-9 a damaged intent is set aside and changes nothing", async () => {
     await writeFile(join(directory, ".intent.json"), intent)
     expect(await files.read("a.md")).toBe("a")
   }
-  expect((await readdir(directory)).filter((name) => name.endsWith(".damaged"))).toHaveLength(3)
+  expect(await readdir(join(directory, ".damaged"))).toHaveLength(3)
+  expect(await files.problems!()).toHaveLength(3)
+})
+
+test("BEY-9 a change that was half made when its intent was damaged: what was moved away comes back, and it is said once", async () => {
+  for (const damage of [
+    (text: string) => text.slice(0, -40), // torn
+    (text: string) => text.replace("ours", "0urs"), // another bit
+  ]) {
+    const { files, directory } = await temporaryMemories()
+    await files.install(["a.md", "b.md"].map((path) => ({ path, text: `${path} before` })))
+    const killed = memoryDirectory({
+      ...{ directory, clock: systemClock },
+      atStep(step) {
+        if (step === "moved") throw new Error("killed")
+      },
+    })
+    const change = killed.install(["a.md", "b.md"].map((path) => ({ path, text: `${path} ours` })))
+    await expect(change).rejects.toThrow("completes it")
+    const intent = join(directory, ".intent.json")
+    await writeFile(intent, damage(await readFile(intent, "utf8")))
+    expect(await files.notices!()).toEqual([expect.stringContaining("all other memories and the history are kept")])
+    expect(await files.notices!()).toEqual([])
+    expect((await files.problems!())[0]).toContain(".damaged/")
+    for (const path of ["a.md", "b.md"])
+      expect(`${await files.read(path)} ${await files.read(`archive/${path}`)}`).toContain(`${path} before`)
+    await files.install([{ path: "a.md", text: "next" }])
+    expect(await files.read("a.md")).toBe("next")
+    await files.install([{ path: "a.md", text: undefined }], { forGood: true })
+    expect(await files.problems!()).toEqual([])
+  }
+})
+
+/** The bytes that versions before wrote: one line. They could not read more than 4 MB of it. */
+function olderIntent(changes: readonly { path: string; before: string | null; text: string | null }[]): string {
+  const id = "0a1b2c3d"
+  return JSON.stringify({ id, changes, sum: hash("sha256", `${id}${JSON.stringify(changes)}`, "hex") })
+}
+
+test("BEY-9 a memory that an older version left with an intent too large to read opens, with all of the change", async () => {
+  const { files, directory } = await temporaryMemories()
+  await files.install([{ path: "a.md", text: "before" }])
+  const large = "x".repeat(200_000)
+  const changes = Array.from({ length: 24 }, (_, at) => ({ path: `n${at}.md`, before: null, text: `${at} ${large}` }))
+  const intent = olderIntent([{ path: "a.md", before: "before", text: "after" }, ...changes])
+  expect(intent.length).toBeGreaterThan(4 * 1024 * 1024)
+  await writeFile(join(directory, ".intent.json"), intent)
+  expect(await files.list()).toHaveLength(25)
+  expect(await files.read("a.md")).toBe("after")
+  expect(await files.read("n23.md")).toBe(`23 ${large}`)
+  expect(await files.problems!()).toEqual([])
+})
+
+test("BEY-9 a change that is larger than any of its texts may be is completed after a kill at each of its steps", async () => {
+  const large = "y".repeat(2_500_000)
+  const changes = ["a.md", "b.md"].map((path) => ({ path, text: `${path} ${large}` }))
+  for (const last of ["checked", "intended", "moved", "changed"] as const) {
+    const { files, directory } = await temporaryMemories()
+    await files.install(changes.map(({ path }) => ({ path, text: "before" })))
+    const killed = memoryDirectory({
+      ...{ directory, clock: systemClock },
+      atStep(step) {
+        if (step === last) throw new Error("killed")
+      },
+    })
+    await expect(killed.install(changes)).rejects.toThrow()
+    for (const { path, text } of changes) expect(await files.read(path)).toBe(last === "checked" ? "before" : text)
+    expect((await readdir(directory)).filter((name) => /intent|lock|draft/.test(name))).toEqual([])
+  }
 })
 
 test("BEY-9 links inside the directory are not followed, neither to read nor to write", async () => {

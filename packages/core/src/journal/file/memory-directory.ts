@@ -2,9 +2,8 @@
  * Memory files on the local disk: plain files that any editor can change. A change of several files is written to an intent file
  * first, so that after a kill the next reader or writer completes it. No link inside the directory is followed.
  */
-import { hash } from "node:crypto"
 import { lstatSync, type Stats } from "node:fs"
-import { mkdir, readdir, rename, rm } from "node:fs/promises"
+import { mkdir, readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate, setTimeout as wait } from "node:timers/promises"
 import type { Clock } from "../../base/clock.ts"
@@ -25,24 +24,13 @@ import { lockLost } from "./fence.ts"
 import { flushDirectory } from "./flush-names.ts"
 import { DIRECTORY_MODE, type MemoryDirectoryPlace } from "./layout.ts"
 import { acquireLock, type FileLock, removeDeadDoors, removeLeftovers } from "./lock.ts"
-import {
-  carryOut,
-  INTENT,
-  type IntendedChange,
-  type Intent,
-  intendedText,
-  intentOf,
-  isUnreadable,
-  lookAgain,
-  readIntent,
-  recordsIn,
-  setAsideIn,
-} from "./memory-intent.ts"
+import { DAMAGED, damageIn, setAsideDamaged, unreportedDamage } from "./memory-damage.ts"
+import { carryOut, hasRecords, intendedText, isUnreadable, lookAgain, setAsideIn } from "./memory-intent.ts"
+import { INTENT, type IntendedChange, type Intent, intentOf, readIntent, writeIntent } from "./memory-intent-file.ts"
 import { exists, isMissing, makeFolder, mustBeInside, readWhole, writeWhole } from "./memory-texts.ts"
 import { MemoryWatch } from "./memory-watch.ts"
 
 const LOCK = ".lock"
-const MOST_FILES = 20_000
 const MOST_READINGS = 50 // each repetition means that another process succeeded
 const FILES_AT_ONCE = 500 // about 3 ms, then others get their turn
 const LOCK_PATIENCE_MS = 30_000 // a change takes milliseconds
@@ -87,21 +75,21 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
       return undefined
     } catch (error) {
       if (!isUnwritable(error)) throw error
-      return readIntent((await readWhole(directory, INTENT)) ?? "")
+      const read = await readIntent(directory)
+      return read?.state === "whole" ? read.intent : undefined
     }
   }
 
   async function complete(check: () => void): Promise<void> {
-    const text = await readWhole(directory, INTENT)
-    if (text === undefined) return
-    const intent = readIntent(text)
-    if (intent) await carryOut({ directory, intent, check, atStep })
-    else await rename(intentPath, join(directory, `.intent.${hash("sha256", text, "hex").slice(0, 8)}.damaged`))
+    const read = await readIntent(directory)
+    if (read === undefined) return
+    if (read.state === "whole") await carryOut({ directory, intent: read.intent, check, atStep })
+    else await setAsideDamaged(directory, read.changes)
   }
 
   /** What someone wrote into a file while it was replaced goes back to its place. */
   async function giveBackLateEdits(): Promise<void> {
-    if ((await recordsIn(directory)).length === 0) return
+    if (!(await hasRecords(directory))) return
     await locked(() => lookAgain(directory)).catch((error: unknown) => {
       if (!isUnwritable(error)) throw error // the next writer looks
     })
@@ -137,18 +125,20 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
   async function readOnce({ folders, paths = [], known, mostBytes }: WantedTexts): Promise<readonly ReadMemoryFile[]> {
     const listed = [...(await Promise.all(folders.map(list))).flat(), ...paths.flatMap((path) => listingAt(path))]
     const wanted = new Map(listed.map((listing) => [listing.path, listing]))
-    return Promise.all(
-      [...wanted.values()].map(async (listing) => {
-        const { path, version, bytes, isClosed } = listing
-        if (isClosed || known?.get(path) === version || bytes > (mostBytes ?? Number.POSITIVE_INFINITY)) return listing
-        try {
-          const text = await read(path)
-          return text === undefined ? listing : { ...listing, text }
-        } catch (error) {
-          return { ...listing, error }
-        }
-      }),
-    )
+    const isWanted = ({ path, version, bytes, isClosed }: MemoryFileListing) =>
+      !isClosed && known?.get(path) !== version && bytes <= (mostBytes ?? Number.POSITIVE_INFINITY)
+    const found: ReadMemoryFile[] = []
+    for (const listing of wanted.values()) found.push(isWanted(listing) ? await withText(listing) : listing)
+    return found
+  }
+
+  async function withText(listing: MemoryFileListing): Promise<ReadMemoryFile> {
+    try {
+      const text = await read(listing.path)
+      return text === undefined ? listing : { ...listing, text }
+    } catch (error) {
+      return { ...listing, error }
+    }
   }
 
   function listingAt(path: string): readonly MemoryFileListing[] {
@@ -182,12 +172,15 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
           if (intended.length === 1 && (options.isOurs || isOurs(intended[0]!.path)))
             return await replaceOurs(directory, intended[0]!)
           const intent = intentOf(intended)
-          await writeWhole(intentPath, JSON.stringify(intent))
+          await writeIntent(intentPath, intent)
           isIntended = true
           await flushDirectory(directory) // from now on a power cut leaves all of it
           atStep("intended")
           const kept = await carryOut({ directory, intent, check, atStep })
-          if (forGood) await lookAgain(directory, { all: true })
+          if (forGood) {
+            await lookAgain(directory, { all: true })
+            await rm(join(directory, DAMAGED), { recursive: true, force: true })
+          }
           atStep("completed")
           return { kept }
         })
@@ -197,14 +190,18 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
       }
     },
 
-    problems: () => setAsideIn(directory),
+    problems: async () => [...(await setAsideIn(directory)), ...(await damageIn(directory))],
+    async notices() {
+      await settle()
+      return unreportedDamage(directory)
+    },
   }
 }
 
 /** Completes what a killed process began, as every reader does, and removes copies of replaced texts that no editor writes to any more. */
 export async function settleMemories(options: MemoryDirectoryOptions): Promise<void> {
   const { directory } = options
-  if ((await exists(join(directory, INTENT))) || (await recordsIn(directory)).length > 0)
+  if ((await exists(join(directory, INTENT))) || (await hasRecords(directory)))
     await memoryDirectory(options).list(undefined)
 }
 
@@ -294,7 +291,6 @@ async function walk(step: Walk): Promise<void> {
     return []
   })
   for (const entry of entries) {
-    if (found.length >= MOST_FILES) return
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`
     if (entry.name.endsWith(".draft") || (!withHidden && entry.name.startsWith(".")) || !isMemoryPath(path)) continue
     if (entry.isDirectory()) await walk({ ...step, folder: path })

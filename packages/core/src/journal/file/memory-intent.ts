@@ -10,47 +10,23 @@ import { hash, randomUUID } from "node:crypto"
 import { link, mkdir, readdir, readFile, rename, rm } from "node:fs/promises"
 import { basename, dirname, join, relative, sep } from "node:path"
 import { MemoryFileError } from "../../base/errors.ts"
-import { checkedMemoryPath } from "../memory-files.ts"
 import { DIRECTORY_MODE } from "./layout.ts"
+import {
+  INTENT,
+  type IntendedChange,
+  type Intent,
+  intentOf,
+  isThere,
+  readIntent,
+  writeIntent,
+} from "./memory-intent-file.ts"
 import { draftOf, exists, factsOf, isMissing, makeFolder, readWhole, writeDraft } from "./memory-texts.ts"
 
-export const INTENT = ".intent.json"
 const REPLACED = ".replaced"
 const SET_ASIDE = ".set-aside"
 const WRITES_AT_ONCE = 32 // each waits for the disk
 const KEPT_MS = 10_000 // an editor that saves has its file open for milliseconds
 const NAME_DIGITS = 12
-
-export interface Intent {
-  /** Tells its moved files from those of another intent with the same changes. Absent in intents of older versions. */
-  readonly id?: string
-  readonly changes: readonly IntendedChange[]
-  /** Over the rest, so that a damaged intent is recognised. */
-  readonly sum: string
-}
-
-export interface IntendedChange {
-  readonly path: string
-  readonly before: string | null
-  readonly text: string | null
-}
-
-const sumOf = ({ id = "", changes }: Omit<Intent, "sum">) => hash("sha256", `${id}${JSON.stringify(changes)}`, "hex")
-
-export function intentOf(changes: Intent["changes"]): Intent {
-  const id = randomUUID().slice(0, 8)
-  return { id, changes, sum: sumOf({ id, changes }) }
-}
-
-export function readIntent(text: string): Intent | undefined {
-  try {
-    const intent = JSON.parse(text) as Intent
-    for (const { path } of intent.changes) checkedMemoryPath(path)
-    return sumOf(intent) === intent.sum ? intent : undefined
-  } catch {
-    return undefined
-  }
-}
 
 export interface CarryOut {
   readonly directory: string
@@ -78,8 +54,11 @@ export async function carryOut({ directory, intent, check, atStep }: CarryOut): 
     for (const end of ends) if (end.status === "rejected") throw end.reason
   }
   check()
-  if (readIntent((await readWhole(directory, INTENT)) ?? "")?.sum === sum)
-    await rename(join(directory, INTENT), recordOf(directory, sum))
+  if (await isThere(directory, intent)) {
+    const replaced = changes.filter(({ before }) => before !== null)
+    if (replaced.length > 0) await writeIntent(recordOf(directory, sum), intentOf(replaced), { flush: false })
+    await rm(join(directory, INTENT))
+  }
   return kept.sort()
 }
 
@@ -87,7 +66,9 @@ const recordOf = (directory: string, sum: string) => join(directory, REPLACED, `
 
 /** Where the text goes that a change replaces. */
 const asideOf = (directory: string, { sum, path }: { sum: string; path: string }) =>
-  join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}-${hash("sha256", path, "hex").slice(0, NAME_DIGITS)}`)
+  join(directory, REPLACED, `${sum.slice(0, NAME_DIGITS)}-${placeOf(path)}`)
+
+const placeOf = (path: string) => hash("sha256", path, "hex").slice(0, NAME_DIGITS)
 
 interface Replacing extends IntendedChange {
   readonly directory: string
@@ -154,25 +135,53 @@ async function archive({ directory, path, aside }: { directory: string; path: st
  * place has changed again. Older ones are removed. `all`: the newest too.
  */
 export async function lookAgain(directory: string, { all = false } = {}): Promise<void> {
-  for (const name of await recordsIn(directory)) {
+  const names = await namesIn(directory)
+  for (const name of names.filter(isRecord)) {
     const record = join(directory, REPLACED, name)
     const facts = await factsOf(record)
-    const intent = readIntent((await readWhole(directory, `${REPLACED}/${name}`).catch(() => undefined)) ?? "")
-    if (facts === undefined || intent === undefined) continue
-    const isOver = all || Math.abs(Date.now() - facts.ctimeMs) > KEPT_MS
-    for (const change of intent.changes) {
-      const aside = asideOf(directory, { sum: intent.sum, path: change.path })
-      if (!(await exists(aside))) continue
-      if (!(await isText(aside, change.before))) await giveBack({ directory, change, aside })
-      else if (isOver) await rm(aside, { force: true })
+    if (facts === undefined) continue
+    const sum = name.slice(0, NAME_DIGITS)
+    const asides = new Set(names.filter((one) => one.startsWith(`${sum}-`)))
+    const isOver = all || asides.size === 0 || Math.abs(Date.now() - facts.ctimeMs) > KEPT_MS
+    for (const change of asides.size === 0 ? [] : await changesIn(directory, `${REPLACED}/${name}`)) {
+      const aside = asideOf(directory, { sum, path: change.path })
+      if (asides.has(basename(aside)) && !(await isText(aside, change.before)))
+        await giveBack({ directory, change, aside })
     }
-    if (isOver) await rm(record, { force: true })
+    if (!isOver) continue
+    for (const aside of asides) await rm(join(directory, REPLACED, aside), { force: true })
+    await rm(record, { force: true })
+  }
+}
+
+async function changesIn(directory: string, path: string): Promise<readonly IntendedChange[]> {
+  const read = await readIntent(directory, path)
+  return read?.state === "whole" ? read.intent.changes : (read?.changes ?? [])
+}
+
+/** Puts back what was moved out of the way of a change that is not completed. What belongs to no change that can be read goes to the archive. */
+export async function giveBackMoved(directory: string, changes: readonly IntendedChange[]): Promise<void> {
+  const names = await namesIn(directory)
+  const finished = new Set(names.filter(isRecord).map((name) => name.slice(0, NAME_DIGITS)))
+  const paths = new Map(changes.map(({ path }) => [placeOf(path), path]))
+  for (const name of names) {
+    if (isRecord(name) || finished.has(name.slice(0, NAME_DIGITS))) continue
+    const path = paths.get(name.slice(-NAME_DIGITS))
+    const aside = join(directory, REPLACED, name)
+    if (path === undefined) await archive({ directory, path: `${name}.md`, aside })
+    else if (await exists(join(directory, path))) await archive({ directory, path, aside })
+    else await linkedTo(aside, join(directory, path))
+    await rm(aside, { force: true })
   }
 }
 
 /** Whether there is anything to look at. */
-export const recordsIn = async (directory: string): Promise<readonly string[]> =>
-  (await readdir(join(directory, REPLACED)).catch(() => [] as string[])).filter((name) => name.endsWith(".json"))
+export const hasRecords = async (directory: string): Promise<boolean> => (await namesIn(directory)).some(isRecord)
+
+const namesIn = (directory: string): Promise<readonly string[]> =>
+  readdir(join(directory, REPLACED)).catch(() => [] as string[])
+
+const isRecord = (name: string) => name.endsWith(".json")
 
 interface GivingBack {
   readonly directory: string

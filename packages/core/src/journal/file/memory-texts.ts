@@ -4,14 +4,15 @@ import { closeSync, lstatSync, openSync, readFileSync } from "node:fs"
 import { lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, sep } from "node:path"
 import { MemoryFileError } from "../../base/errors.ts"
-import { MOST_MEMORY_BYTES } from "../memory-files.ts"
+import { mostBytesOf } from "../memory-files.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 
 export async function readWhole(directory: string, path: string): Promise<string | undefined> {
   const facts = factsWithoutLinks(directory, path)
   if (facts === undefined) return undefined
   if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file") // opening a pipe would wait for ever
-  if (facts.size > MOST_MEMORY_BYTES) throw new MemoryFileError(path, `it has more than ${MOST_MEMORY_BYTES} bytes`)
+  const most = mostBytesOf(path)
+  if (facts.size > most) throw new MemoryFileError(path, `it has more than ${most} bytes`)
   try {
     // a promise for each step would take ten times as long, and a memory has a few hundred bytes
     const file = openSync(join(directory, path), "r")
@@ -71,7 +72,11 @@ export const draftOf = (target: string): string =>
   join(dirname(target), `.${hash("sha256", target, "hex").slice(0, 12)}.draft`)
 
 /** A finished file beside its target. */
-export async function writeDraft(target: string, text: string, { flush = true } = {}): Promise<string> {
+export async function writeDraft(
+  target: string,
+  text: string | Iterable<string>,
+  { flush = true } = {},
+): Promise<string> {
   const draft = draftOf(target)
   await rm(draft, { force: true }) // of a killed process, or a link that someone put there
   try {
@@ -83,7 +88,11 @@ export async function writeDraft(target: string, text: string, { flush = true } 
   return draft
 }
 
-export async function writeWhole(path: string, text: string, options: { flush?: boolean } = {}): Promise<void> {
+export async function writeWhole(
+  path: string,
+  text: string | Iterable<string>,
+  options: { flush?: boolean } = {},
+): Promise<void> {
   await rename(await writeDraft(path, text, options), path)
 }
 

@@ -10,7 +10,7 @@ import { randomUUID } from "node:crypto"
 import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type Holder, judge, thisProcess } from "../../journal/file/lock-owner.ts"
-import type { MemoryFileChange, MemoryFiles, ReadMemoryFile } from "../../journal/memory-files.ts"
+import { type MemoryFileChange, type MemoryFiles, type ReadMemoryFile, WRITING } from "../../journal/memory-files.ts"
 import type { Provenance } from "../memory.ts"
 import type { Head } from "./history.ts"
 
@@ -38,9 +38,11 @@ export async function handEditsIn(
     ? "files that git manages"
     : isForgotten
       ? "files without a history"
-      : announced.some((write) => write.files === undefined)
-        ? "a command of the agent"
-        : undefined
+      : announced.some((write) => write.isDamaged)
+        ? "a change that was damaged"
+        : announced.some((write) => write.files === undefined)
+          ? "a command of the agent"
+          : undefined
   return {
     announced,
     doubt: (file) =>
@@ -58,8 +60,6 @@ function isInRepository(directory: string | undefined): boolean {
   return false
 }
 
-/** Where writes are announced. */
-export const WRITING = ".history/writing"
 const US = randomUUID() // a process id can be another process in another container
 
 interface AnnouncedWrite {
@@ -70,12 +70,15 @@ interface AnnouncedWrite {
   /** Its process is gone, so it is not taken back any more. */
   readonly isLeftOver: boolean
   readonly isOurs: boolean
+  /** A change was half made, and can no longer be completed. */
+  readonly isDamaged: boolean
 }
 
 interface Stored {
   readonly by: string
   readonly owner: Holder
   readonly files?: readonly string[]
+  readonly isDamaged?: true
 }
 
 /** Resolves with a function that takes the announcement back. Record what was written before. */
@@ -109,12 +112,13 @@ const versionsIn = async (files: MemoryFiles): Promise<ReadonlyMap<string, strin
 async function announcedIn(writing: readonly ReadMemoryFile[]): Promise<readonly AnnouncedWrite[]> {
   return Promise.all(
     writing.map(async ({ path, text }) => {
-      const { by, owner, files: written } = stored(text)
+      const { by, owner, files: written, isDamaged = false } = stored(text)
       return {
         path,
         ...(written ? { files: written } : {}),
-        isLeftOver: owner !== undefined && (await judge(owner)) === "dead",
+        isLeftOver: isDamaged || (owner !== undefined && (await judge(owner)) === "dead"),
         isOurs: by === US,
+        isDamaged,
       }
     }),
   )
@@ -132,7 +136,8 @@ export async function isCommandRunning(files: MemoryFiles): Promise<boolean> {
 /** One that cannot be read covers everything. */
 function stored(text: string | undefined): Partial<Stored> {
   try {
-    const { by, owner, files } = JSON.parse(text ?? "") as Stored
+    const { by, owner, files, isDamaged } = JSON.parse(text ?? "") as Stored
+    if (isDamaged === true) return { isDamaged }
     return { by, ...(Number.isSafeInteger(owner?.pid) ? { owner } : {}), ...(Array.isArray(files) ? { files } : {}) }
   } catch {
     return {}

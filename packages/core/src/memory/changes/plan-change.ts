@@ -4,7 +4,7 @@ import { dayOf } from "../../base/clock.ts"
 import { MemoryFileError, StrataError } from "../../base/errors.ts"
 import { findSecrets, maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
-import { checkedTopicFile, fileNameFor, INDEX_FILE } from "../file-names.ts"
+import { checkedTopicFile, freeFileName, INDEX_FILE, MOST_MEMORY_BYTES } from "../file-names.ts"
 import { lessTrusted, refusalOf, trespassOf } from "../instruction-guard.ts"
 import type {
   Memory,
@@ -20,6 +20,7 @@ import type { PlannedChange } from "./commit.ts"
 import { withDates } from "./dated-words.ts"
 import { loadChanges, readCopy, sourceOfCopy } from "./history.ts"
 import { type Edits, mergedWith } from "./merge.ts"
+import { nearMemories } from "./near-memories.ts"
 import { factsOf, type Snapshot } from "./snapshot.ts"
 import { doubtersOf, isNamed, replaced, successorsOf, withoutContradicted } from "./supersession.ts"
 
@@ -46,6 +47,10 @@ interface Planning {
   readonly snapshot: Snapshot
   readonly proposal: MemoryProposal
   readonly today: string
+  /** The memories of the snapshot, by file. */
+  readonly known: ReadonlyMap<string, Memory>
+  /** File names that are in use, in lower case. */
+  readonly taken: Set<string>
   readonly edits: Map<string, string | null>
   readonly sources: Map<string, Provenance>
   readonly masked: { file: string; kind: string }[]
@@ -61,6 +66,8 @@ export async function planProposal(options: {
     snapshot,
     proposal,
     today: dayOf(now),
+    known: new Map(snapshot.memories.map((memory) => [memory.file, memory])),
+    taken: new Set([...snapshot.listings.keys()].map((path) => path.toLowerCase())),
     edits: new Map(),
     sources: new Map(),
     masked: [],
@@ -70,7 +77,8 @@ export async function planProposal(options: {
   for (const put of proposal.puts ?? []) {
     const memory = "text" in put ? await planText(planning, put) : await planDraft(planning, put)
     if (!memory) continue
-    const before = snapshot.memories.find(({ file }) => file === memory.file)
+    checkSize(memory.file, planning.edits.get(memory.file))
+    const before = planning.known.get(memory.file)
     const why = refusalOf(memory) ?? (proposal.by === "person" ? undefined : trespassOf(before, memory))
     if (why && !isAsBefore(memory, before)) refusals.push({ file: memory.file, why })
     written.push(memory)
@@ -81,6 +89,12 @@ export async function planProposal(options: {
     if (snapshot.texts.has(checkedTopicFile(file)) && !planning.edits.has(file)) planning.edits.set(file, null)
   const edits = await mergedWith({ edits: planning.edits, base: proposal.base, texts: snapshot.texts })
   return { edits, sources: planning.sources, masked: planning.masked }
+}
+
+/** A larger one would be written, and not read. */
+function checkSize(file: string, text: string | null | undefined): void {
+  if (typeof text === "string" && Buffer.byteLength(text) > MOST_MEMORY_BYTES)
+    throw new MemoryFileError(file, `it would have more than ${MOST_MEMORY_BYTES} bytes`)
 }
 
 /** A person may have written by hand what is refused here. A change of its marks only, such as a supersession, goes through. */
@@ -105,6 +119,7 @@ async function planText(planning: Planning, { file, text, source: given }: Memor
   const { text: masked, kinds } = await maskFile({ file, text, facts })
   planning.masked.push(...kinds.map((kind) => ({ file, kind })))
   planning.edits.set(file, masked)
+  planning.taken.add(file.toLowerCase())
   if (file === INDEX_FILE) return undefined
   const memory = await parseMemory({ file, text: masked, facts })
   planning.sources.set(file, source)
@@ -115,8 +130,7 @@ async function planText(planning: Planning, { file, text, source: given }: Memor
 async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory> {
   const { snapshot, proposal, today } = planning
   const name = maskSecrets(oneLine(draft.name)) || "Note"
-  const taken = [...snapshot.listings.keys(), ...planning.edits.keys()]
-  const file = checkedTopicFile(draft.file ?? fileNameFor(name, taken))
+  const file = checkedTopicFile(draft.file ?? freeFileName(name, planning.taken))
   const text = snapshot.texts.get(file)
   if (text === undefined && snapshot.listings.has(file))
     throw new MemoryFileError(file, "there is a file of that name that is not a memory")
@@ -151,15 +165,16 @@ async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory
         .trimEnd(),
     ),
   }
+  planning.taken.add(file.toLowerCase())
   planning.edits.set(file, await renderMemory(memory, text === undefined ? undefined : { text, facts }))
   planning.sources.set(file, source)
   return memory
 }
 
 /** Without a word from the caller. A text that someone else rewrote is no longer the person's. */
-function usualSource({ snapshot, proposal }: Planning, file: string, body: string): Provenance {
+function usualSource({ known, proposal }: Planning, file: string, body: string): Provenance {
   if (proposal.by === "person") return { saidBy: "user" }
-  const before = snapshot.memories.find((memory) => memory.file === file)
+  const before = known.get(file)
   if (before?.body === body) return before.source
   return lessTrusted({ saidBy: "agent" }, before?.source ?? { saidBy: "agent" })
 }
@@ -181,15 +196,17 @@ async function markSuperseded(planning: Planning, memories: readonly Memory[]): 
   }))
   const removed = new Set(proposal.removals)
   const others = snapshot.memories.filter(({ file }) => !removed.has(file))
-  const files = new Set(memories.map(({ file }) => file))
-  for (const [older, successor] of successorsOf(written, others)) {
-    const isExplicit = isNamed(before.get(older)!, memories.find(({ file }) => file === successor)!.supersedes)
-    if (files.has(older) && !isExplicit) continue // both are written now, so neither is the older one
+  const now = new Map(memories.map((memory) => [memory.file, memory]))
+  const near = nearMemories(others, written.length)
+  const found = (of: typeof successorsOf) => new Map(written.flatMap((one) => [...of([one], [...near(one.memory)])]))
+  for (const [older, successor] of found(successorsOf)) {
+    const isExplicit = isNamed(before.get(older)!, now.get(successor)!.supersedes)
+    if (now.has(older) && !isExplicit) continue // both are written now, so neither is the older one
     await editMemory(planning, older, (memory) => replaced(memory, successor))
   }
-  for (const [older, later] of doubtersOf(written, others))
-    if (!files.has(older)) {
-      const newer = memories.find(({ file }) => file === later)!
+  for (const [older, later] of found(doubtersOf))
+    if (!now.has(older)) {
+      const newer = now.get(later)!
       await editMemory(
         planning,
         older,

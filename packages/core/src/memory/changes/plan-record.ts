@@ -10,6 +10,7 @@ import type { PlannedChange } from "./commit.ts"
 import { withDates } from "./dated-words.ts"
 import { sourceOfEdit, withoutLeftOvers } from "./hand-edits.ts"
 import { addedLines, readCopy } from "./history.ts"
+import { nearMemories } from "./near-memories.ts"
 import { factsOf, hashIn, type Snapshot } from "./snapshot.ts"
 import { replaced as marked, successorsOf, type Written } from "./supersession.ts"
 
@@ -110,7 +111,9 @@ async function markOlder(
   { snapshot, edits }: { readonly snapshot: Snapshot; readonly edits: Map<string, string | null> },
 ): Promise<void> {
   const others = snapshot.memories.filter(({ file }) => !edits.has(file))
-  for (const [file, successor] of successorsOf(written, others)) {
+  const near = nearMemories(others, written.length)
+  const successors = new Map(written.flatMap((one) => [...successorsOf([one], [...near(one.memory)])]))
+  for (const [file, successor] of successors) {
     const text = snapshot.texts.get(file)!
     const facts = factsOf(snapshot, file)
     edits.set(file, await editedMemory({ file, text, facts }, (memory) => marked(memory, successor)))

@@ -1,11 +1,11 @@
 /** One consistent reading of a memory directory: no change by another process falls between two files of it. */
 import { dayOf } from "../../base/clock.ts"
 import { plainReason, StrataError } from "../../base/errors.ts"
-import type { MemoryFileListing, MemoryFiles, ReadMemoryFile } from "../../journal/memory-files.ts"
+import { type MemoryFileListing, type MemoryFiles, type ReadMemoryFile, WRITING } from "../../journal/memory-files.ts"
 import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "../file-names.ts"
 import type { Memory } from "../memory.ts"
 import { type FileFacts, maskedMemory, parseMemory } from "../topic-file.ts"
-import { type HandEdits, handEditsIn, sourceOfEdit, WRITING } from "./hand-edits.ts"
+import { type HandEdits, handEditsIn, sourceOfEdit } from "./hand-edits.ts"
 import { FIRST_CHANGE, HEAD, hashOf, type LoadedHead, loadHead, readHeadText } from "./history.ts"
 import { KeptReadings, type Reading } from "./kept-readings.ts"
 
@@ -52,16 +52,29 @@ export class SnapshotReader {
       ...{ folders: [undefined, WRITING], paths: [FIRST_CHANGE], guard: HEAD },
       ...{ known: this.#kept.versions, mostBytes: MOST_MEMORY_BYTES },
     })
-    const shown = all.filter(({ path }) => !path.startsWith("."))
-    const head = all.find(({ path }) => path === HEAD)
+    const complete = await Promise.all(all.map((file) => (isLeftOut(file) ? this.#whole(file) : file)))
+    const shown = complete.filter(({ path }) => !path.startsWith("."))
+    const head = complete.find(({ path }) => path === HEAD)
     const loaded = await loadHead(this.#files, {
       text: await this.#headText(head),
       known: this.#last?.snapshot.loaded,
-      mayHaveChanges: shown.length > 0 || all.some(({ path }) => path === FIRST_CHANGE),
+      mayHaveChanges: shown.length > 0 || complete.some(({ path }) => path === FIRST_CHANGE),
     })
-    const snapshot = await this.#snapshotOf(loaded, { all, shown })
+    const snapshot = await this.#snapshotOf(loaded, { all: complete, shown })
     await this.#kept.save(snapshot.texts)
     return snapshot
+  }
+
+  /** The index and announcements grow with the number of memories. If someone writes them in between, the next change finds another head. */
+  async #whole(file: ReadMemoryFile): Promise<ReadMemoryFile> {
+    const { path, version } = file
+    if (this.#kept.of(path, version) || (path !== INDEX_FILE && !path.startsWith(`${WRITING}/`))) return file
+    try {
+      const text = await this.#files.read(path)
+      return text === undefined ? file : { ...file, text }
+    } catch (error) {
+      return { ...file, error }
+    }
   }
 
   /** It can be larger than a memory. What cannot be read is something else in its place: the next change sets that aside. */
@@ -119,10 +132,11 @@ export class SnapshotReader {
     return { loaded, texts, hashes, listings, closed, handEdits, memories, problems }
   }
 
-  #textOf({ path, bytes, version, text, error }: ReadMemoryFile): Reading | { problem: string } | undefined {
+  #textOf(file: ReadMemoryFile): Reading | { problem: string } | undefined {
+    const { path, version, text, error } = file
     const known = this.#kept.of(path, version)
     if (known) return known
-    if (bytes > MOST_MEMORY_BYTES)
+    if (isLeftOut(file))
       return { problem: `${path} has more than ${MOST_MEMORY_BYTES} bytes, so it is not read as a memory.` }
     if (error === undefined) return text === undefined ? undefined : this.#kept.add(path, { version, text })
     if (!(error instanceof StrataError) && (error as NodeJS.ErrnoException).code === undefined) throw error
@@ -138,7 +152,7 @@ export class SnapshotReader {
       const key = `${hashIn(from, file)} ${JSON.stringify(facts)}`
       const known = this.#parsed.get(file)
       const fresh = known?.key === key ? known : await this.#parsedFile({ file, text, facts, key })
-      this.#parsed.set(file, fresh)
+      if (fresh !== known) this.#parsed.set(file, fresh)
       parsed.push(fresh)
     }
     return parsed
@@ -146,11 +160,18 @@ export class SnapshotReader {
 
   async #parsedFile(from: { file: string; text: string; facts: FileFacts; key: string }): Promise<ParsedFile> {
     const { file, text, key } = from
+    const hasSecrets = this.#kept.hasSecrets(file, text)
+    const known = hasSecrets ? undefined : this.#kept.memory(file, key)
+    if (known) return { key, hasSecrets, memory: known }
     const memory = await parseMemory(from)
-    if (!this.#kept.hasSecrets(file, text)) return { key, hasSecrets: false, memory }
-    return { key, hasSecrets: true, memory: maskedMemory(memory) }
+    if (hasSecrets) return { key, hasSecrets, memory: maskedMemory(memory) }
+    this.#kept.addMemory(file, { key, memory })
+    return { key, hasSecrets, memory }
   }
 }
+
+const isLeftOut = ({ bytes, text, error }: ReadMemoryFile) =>
+  bytes > MOST_MEMORY_BYTES && text === undefined && error === undefined
 
 const sameEdits = (a: HandEdits, b: HandEdits) =>
   a.announced.length === 0 && b.announced.length === 0 && a.doubt(INDEX_FILE) === b.doubt(INDEX_FILE)

@@ -42,8 +42,7 @@ const CHANGE = z.object({
   why: z.string().max(10_000),
   files: z
     .array(z.object({ path: PATH, before: HASH.optional(), after: HASH.optional(), source: SOURCE.optional() }))
-    .min(1)
-    .max(10_000),
+    .min(1), // a copied folder is one change, of any number of files
 })
 
 /** Paths and texts. The same memories give the same bytes. */

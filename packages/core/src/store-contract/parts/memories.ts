@@ -70,6 +70,20 @@ export const memories: readonly Claim[] = [
     },
   ],
   [
+    "BEY-9 a large change is made as a whole, and a hidden file may be larger than a memory's: it grows with their number",
+    async (ground) => {
+      const files = ground.handle().memories(PLACE)
+      const notes = Array.from({ length: 24 }, (_, at) => ({ path: `n${at}.md`, text: `${at} ${"x".repeat(200_000)}` }))
+      const head = { path: ".history/head.json", text: "y".repeat(5_000_000) }
+      await files.install([...notes, head])
+      const others = ground.handle().memories(PLACE)
+      assert.ok((await others.read(head.path)) === head.text)
+      const read = new Map((await others.readAll({ folders: [undefined] })).map(({ path, text }) => [path, text]))
+      assert.equal(read.size, notes.length)
+      for (const { path, text } of notes) assert.ok(read.get(path) === text, path)
+    },
+  ],
+  [
     "BEY-9 no path leads out of the memory files",
     async (ground) => {
       const files = ground.handle().memories(PLACE)

@@ -5,7 +5,7 @@
  */
 
 import type { MemoryBank } from "../../../memory/bank.ts"
-import { linkedFile, MOST_INDEX_LINES } from "../../../memory/index-file.ts"
+import { type LoadedIndex, linkedFile, MOST_INDEX_LINES } from "../../../memory/index-file.ts"
 import { byNews, isCurrent, isPersons, isRule, type Memory } from "../../../memory/memory.ts"
 import { ownText, ruleIn } from "../../../memory/own-words.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
@@ -43,7 +43,8 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
     files.push(...shown.map(({ file }) => file))
   }
   const place = access === "none" ? "" : `. Read a file in ${location} when it matters`
-  const listed = (await bank.index()).lines.filter((line) => isEntry(line) && !files.includes(linkedFile(line) ?? ""))
+  const shownFiles = new Set(files)
+  const listed = entriesOf(await bank.index()).filter(({ file }) => !shownFiles.has(file))
   let left = listed.length
   for (const { title, lines } of indexLists(listed, { memories, kind, place })) {
     const shown = firstWithin(lines, room() - NOTICE - estimate(title), estimate)
@@ -81,13 +82,13 @@ interface IndexFacts {
 }
 
 /** The other memories, and apart from them what the agent noted. */
-function indexLists(lines: readonly string[], { memories, kind, place }: IndexFacts) {
-  const notes = new Set(kind === "agent" ? [] : memories.filter((one) => !isPersons(one)).map(({ file }) => file))
-  const isNote = (line: string) => notes.has(linkedFile(line) ?? "")
-  const known = lines.filter((line) => !isNote(line))
+function indexLists(lines: readonly IndexEntry[], { memories, kind, place }: IndexFacts) {
+  const noted = new Set(kind === "agent" ? [] : memories.filter((one) => !isPersons(one)).map(({ file }) => file))
+  const [known, notes]: [string[], string[]] = [[], []]
+  for (const { text, file } of lines) (noted.has(file) ? notes : known).push(text)
   return [
     { title: `${INDEX_TITLES[kind]}${place}:`, lines: known },
-    { title: `${NOTES_TITLE}${known.length === 0 ? place : ""}:`, lines: lines.filter(isNote) },
+    { title: `${NOTES_TITLE}${known.length === 0 ? place : ""}:`, lines: notes },
   ]
 }
 
@@ -113,6 +114,23 @@ const MARGIN = 100 // tokens for titles, and for the first lines of the index
 const NOTICE = 25 // tokens of the line that says how many are not shown
 const LONGEST = 500 // characters of a line
 
+interface IndexEntry {
+  readonly text: string
+  /** Empty: a line of the user's without a link. */
+  readonly file: string
+}
+
+/** Read once for all conversations that start while the memories stay the same. */
+const entries = new WeakMap<LoadedIndex, readonly IndexEntry[]>()
+
+function entriesOf(index: LoadedIndex): readonly IndexEntry[] {
+  const known = entries.get(index)
+  if (known) return known
+  const read = index.lines.filter(isEntry).map((text) => ({ text, file: linkedFile(text) ?? "" }))
+  entries.set(index, read)
+  return read
+}
+
 /** A heading or an empty line is no memory. */
 const isEntry = (line: string) => line.trim() !== "" && !line.startsWith("#")
 
@@ -132,11 +150,12 @@ async function standingLine(
   return `${dayOf(memory, now)}: ${inline(onOneLine(text, file))}${facts.length > 0 ? ` (${facts.join(", ")})` : ""}`
 }
 
-const DAY: Intl.DateTimeFormatOptions = { timeZone: "UTC", day: "numeric", month: "short" }
+/** Made once: it takes longer than all else about a line. */
+const DAY = new Intl.DateTimeFormat("en-GB", { timeZone: "UTC", day: "numeric", month: "short" })
 
 /** Short, because it is a fourth of a short rule: the year is said where it is another. */
 function dayOf({ confirmed }: Memory, now: Date): string {
-  const day = new Date(confirmed).toLocaleDateString("en-GB", DAY)
+  const day = DAY.format(new Date(confirmed))
   const year = confirmed.slice(0, "YYYY".length)
   return year === `${now.getUTCFullYear()}` ? day : `${day} ${year}`
 }
