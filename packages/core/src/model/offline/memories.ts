@@ -5,6 +5,7 @@
 
 import type { Steps } from "../../base/in-slices.ts"
 import { isAboutThePerson } from "../../views/record/about-the-person.ts"
+import { isChangeOfThePerson } from "../../views/record/change-cues.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
 import type { Demand } from "./demand.ts"
 import type { Facts } from "./facts.ts"
@@ -86,7 +87,7 @@ function* findMemories(facts: Facts, prompt: string): Steps<Memory[]> {
 const mayBeRule = (sentence: string) => lastingRules(sentence).length > 0
 
 function typeOf(sentence: string): Memory["type"] | undefined {
-  if (isAboutThePerson(sentence)) return "user"
+  if (isAboutThePerson(sentence) || isChangeOfThePerson(sentence)) return "user"
   if (mayBeRule(sentence)) return "feedback"
   return WHERE.test(sentence) ? "reference" : undefined
 }
