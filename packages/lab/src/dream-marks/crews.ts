@@ -5,7 +5,7 @@ export const CREWS: readonly Attribute[] = [
   attribute("home", ["{p} lives in {v}.", "The home of {p} is in {v}."], "Bergen; Split; Cork; Gdynia"),
   attribute("employer", ["{p} works for {v}.", "The employer of {p} is {v}."], "Maersk; Hapag; Stena Line"),
   attribute("cabin", ["{p} sleeps in cabin {v}.", "The cabin of {p} is number {v}."], "12; 27; 31"),
-  attribute("watch", ["{p} stands watch at {v}.", "The watch of {p} begins at {v}."], "04:00; 8 am; 20:00"),
+  attribute("watch", ["{p} keeps watch at {v}.", "The watch of {p} begins at {v}."], "04:00; 8 am; 20:00"),
   attribute("boat", ["{p} sails on {v}.", "The ship of {p} is {v}."], "the Aurora; the Petrel; the Halcyon"),
   attribute("mentor", ["{p} is mentored by {v}.", "{v} mentors {p}."], "Captain Reyes; Captain Holm; Captain Adeyemi"),
   attribute("rank", ["{p} serves as {v}.", "The rank of {p} is {v}."], "bosun; second mate; third engineer"),
