@@ -1,16 +1,26 @@
 /**
  * What a dream does to memories whose truth is known: how many true facts go out of view, how many repetitions are merged, and how many
- * outdated values are marked. By rule, without a model.
+ * outdated values are marked. By rule, without a model. Then pairs of sentences that a person says one after the other.
  *
  *     npm run dream-marks [-- --seeds 5] [-- --size 1000] [-- --show]
  */
 import { parseArgs } from "node:util"
 import { CHOSEN, CHOSEN_THINGS } from "./dream-marks/chosen.ts"
+import { CREWS, CREWS_THINGS } from "./dream-marks/crews.ts"
 import { FINAL, FINAL_THINGS } from "./dream-marks/final.ts"
 import { FRESH, FRESH_THINGS } from "./dream-marks/fresh.ts"
 import { HELD_OUT, HELD_OUT_THINGS } from "./dream-marks/held-out.ts"
+import { KITCHENS, KITCHENS_THINGS } from "./dream-marks/kitchens.ts"
 import { LAST, LAST_THINGS } from "./dream-marks/last.ts"
 import { type DreamMarks, measureDream, noMarks } from "./dream-marks/measure.ts"
+import { measurePairs } from "./dream-marks/measure-pairs.ts"
+import {
+  type Pair,
+  REPLACED_CHOSEN,
+  REPLACED_HELD_OUT,
+  SIDE_BY_SIDE_CHOSEN,
+  SIDE_BY_SIDE_HELD_OUT,
+} from "./dream-marks/pairs.ts"
 import { SEEN, SEEN_THINGS } from "./dream-marks/seen.ts"
 import { UNSEEN, UNSEEN_THINGS } from "./dream-marks/unseen.ts"
 import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./memory-questions/kinds/project-held-out.ts"
@@ -31,6 +41,14 @@ const SETS = {
   unseen: { material: { attributes: UNSEEN, things: UNSEEN_THINGS }, first: 601 },
   fresh: { material: { attributes: FRESH, things: FRESH_THINGS }, first: 701 },
   final: { material: { attributes: FINAL, things: FINAL_THINGS }, first: 501 },
+  kitchens: { material: { attributes: KITCHENS, things: KITCHENS_THINGS }, first: 801 },
+  crews: { material: { attributes: CREWS, things: CREWS_THINGS }, first: 901 },
+}
+const PAIRS = {
+  "replaced, chosen": REPLACED_CHOSEN,
+  "replaced, held out": REPLACED_HELD_OUT,
+  "side by side, chosen": SIDE_BY_SIDE_CHOSEN,
+  "side by side, held out": SIDE_BY_SIDE_HELD_OUT,
 }
 
 for (const [name, { material, first }] of Object.entries(SETS)) {
@@ -38,6 +56,19 @@ for (const [name, { material, first }] of Object.entries(SETS)) {
   const marks = noMarks()
   for (let seed = first; seed < first + seeds; seed++) await measureDream(material, { seed, size, marks })
   print(name, marks)
+}
+for (const [name, pairs] of Object.entries(PAIRS))
+  if (values.only === undefined || values.only === name || values.only === "pairs") await printPairs(name, pairs)
+
+async function printPairs(name: string, pairs: readonly Pair[]): Promise<void> {
+  const { retired, inDoubt, untouched } = await measurePairs(pairs)
+  console.log(`${name}: of ${pairs.length} pairs`)
+  console.log(`  the earlier one retired  ${retired.length}`)
+  console.log(`  both in view, in doubt   ${inDoubt.length}`)
+  console.log(`  both in view             ${untouched.length}`)
+  if (!values.show) return
+  for (const [state, found] of Object.entries({ retired, inDoubt, untouched }))
+    for (const { earlier, later } of found) console.log(`    ${state}: ${earlier} | ${later}`)
 }
 
 function print(name: string, marks: DreamMarks): void {

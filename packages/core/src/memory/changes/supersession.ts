@@ -3,9 +3,9 @@
  * same subject and attribute. The older file stays, with a pointer. What no one confirmed replaces nothing that the person said.
  */
 
-import { contradictedIn, type Relation, relationOf } from "../facts/relation.ts"
+import { contradictedIn, mayOutdate, type Relation, relationOf } from "../facts/relation.ts"
 import { isOverreach } from "../instruction-guard.ts"
-import { isCurrent, isPersons, isRule, type Memory } from "../memory.ts"
+import { isCurrent, isPersons, isRule, type Memory, type MemoryType } from "../memory.ts"
 
 export interface Written {
   readonly memory: Memory
@@ -18,8 +18,9 @@ export function successorsOf(written: readonly Written[], others: readonly Memor
   const successors = new Map<string, string>()
   for (const { memory, before } of written) {
     const isNews = before?.body !== memory.body || isPersons(before) !== isPersons(memory)
+    const outdated = isNews && isCurrent(memory) ? outdatedBy(memory, others) : new Set<Memory>()
     for (const older of others) {
-      const isReplaced = isNamed(older, memory.supersedes) || (isNews && isCurrent(older) && isOutdated(older, memory))
+      const isReplaced = isNamed(older, memory.supersedes) || outdated.has(older)
       if (isReplaced && older.file !== memory.file && !isOverreach(memory, older))
         successors.set(older.file, memory.file)
     }
@@ -61,10 +62,38 @@ export function withoutContradicted(rule: Memory, later: Memory): Memory | undef
 /** What no one confirmed casts no doubt on what the person said. */
 export const isDoubted = (older: Memory, later: Memory): boolean =>
   later.confirmed >= older.confirmed && !isOverreach(later, older) && DOUBTS.has(relationOf(older, later))
-const DOUBTS: ReadonlySet<Relation> = new Set(["doubtful", "partly outdated"])
+const DOUBTS: ReadonlySet<Relation> = new Set(["doubtful", "named over", "partly outdated"])
 
-const isOutdated = (older: Memory, newer: Memory): boolean =>
-  isCurrent(newer) && relationOf(older, newer) === "outdated"
+/** What the newer memory says otherwise, among these. A value that it only names as over is meant where a single one has it. */
+export function outdatedBy(newer: Memory, others: readonly Memory[]): ReadonlySet<Memory> {
+  const having = (wanted: Relation) =>
+    others.filter((older) => older.file !== newer.file && isCurrent(older) && relationOf(older, newer) === wanted)
+  const named = having("named over")
+  return new Set([...having("outdated"), ...(named.length === 1 ? named : [])])
+}
+
+/**
+ * Of these sentences, those that say otherwise than a current memory, each with the type of what it replaces. What replaces something has to
+ * be kept, or the outdated fact would go on as the current one.
+ */
+export function replacingSentences(
+  sentences: readonly string[],
+  memories: readonly Memory[],
+): ReadonlyMap<string, MemoryType> {
+  const found = new Map<string, MemoryType>()
+  const current = memories.filter(isCurrent)
+  for (const sentence of sentences) {
+    if (!mayOutdate(sentence)) continue
+    const draft: Memory = { ...SAID_NOW, name: sentence, body: sentence }
+    const [replaced] = outdatedBy(draft, current)
+    if (replaced) found.set(sentence, replaced.type)
+  }
+  return found
+}
+const SAID_NOW: Memory = {
+  ...{ file: "", name: "", description: "", body: "", type: "user", created: "", confirmed: "", basis: "said" },
+  source: { saidBy: "user" },
+}
 
 /** A reference is a file, with or without its ending, or a name. */
 export const isNamed = ({ file, name }: Memory, references: readonly string[] | undefined): boolean =>

@@ -3,6 +3,7 @@
  * everyone who has to know: extraction, the agent's own writes, a person's edits and dreams.
  */
 
+import { attributeKey, heldIn } from "../../views/record/facts/attributes.ts"
 import { compareFacts, type FactRelation } from "../../views/record/facts/compare-facts.ts"
 import { type Fact, readFact, wordsOf } from "../../views/record/facts/fact.ts"
 import { GENERAL, TITLES } from "../../views/record/facts/fact-words.ts"
@@ -13,10 +14,10 @@ import { LIST_MARK, ruleIn } from "../own-words.ts"
 
 /**
  * What a memory is to another: `covered`: the other one says all of it. `outdated`: the other one says all of it, with another value at least
- * once. `partly outdated`: it also says something that the other one does not. `doubtful`: the other one has another value, and both could
+ * once. `named over`: the other one names its value as over, and not of what. `partly outdated`: it also says something that the other one does not. `doubtful`: the other one has another value, and both could
  * be true. `alike`: a reader may find a contradiction.
  */
-export type Relation = "covered" | "outdated" | "partly outdated" | "doubtful" | "alike" | "apart"
+export type Relation = "covered" | "outdated" | "named over" | "partly outdated" | "doubtful" | "alike" | "apart"
 type Compared = Pick<Memory, "name" | "body" | "failed">
 
 const MOST_SENTENCES = 40 // a longer text is a document, not a memory
@@ -30,12 +31,13 @@ export function relationOf(memory: Compared, other: Compared): Relation {
   const found = ours.facts.map((fact) => strongest(theirs.facts.map((one) => compareFacts(fact, one))))
   const has = (relation: FactRelation) => found.includes(relation)
   if (has("contradicts")) return has("apart") || has("alike") || has("doubtful") ? "partly outdated" : "outdated"
+  if (has("named over")) return has("apart") || has("alike") ? "doubtful" : "named over"
   if (found.every((relation) => relation === "same")) return "covered"
   return has("doubtful") ? "doubtful" : has("alike") ? "alike" : "apart"
 }
 
 /** "same" is stronger: what another sentence of the text repeats is not in doubt. */
-const STRENGTH: readonly FactRelation[] = ["same", "contradicts", "doubtful", "alike", "apart"]
+const STRENGTH: readonly FactRelation[] = ["same", "contradicts", "named over", "doubtful", "alike", "apart"]
 const strongest = (relations: readonly FactRelation[]): FactRelation =>
   STRENGTH.find((relation) => relations.includes(relation)) ?? "apart"
 
@@ -138,6 +140,29 @@ export const keysOf = (memory: Compared): readonly string[] => {
     ...new Set(kinds.filter((kind) => kind !== undefined).map((kind) => `kind:${kind}`)),
   ]
 }
+
+/** Beside its words: the attribute that it states, and what it names as over. */
+export const keysAsNewer = (memory: Compared): readonly string[] =>
+  contentOf(memory).facts.flatMap((fact) => [
+    ...(attributeKey(fact) ?? []),
+    ...(fact.over?.was.slice(0, 1) ?? []).map((stem) => `over:${stem}`),
+  ])
+/** Under which a newer one that has other words may be found. */
+export const rarerKeysOf = (memory: Compared): readonly string[] => {
+  const { facts, stems } = contentOf(memory)
+  return [...facts.flatMap((fact) => attributeKey(fact) ?? []), ...[...stems].map((stem) => `over:${stem}`)]
+}
+
+/** Whether a sentence that someone says can replace something: it says that something changed, or gives an attribute that has one value. */
+export function mayOutdate(sentence: string): boolean {
+  if (/[?？؟]\W*$/u.test(sentence)) return false
+  const fact = readFact(sentence)
+  return heldIn(fact) !== undefined || (fact.shape !== "order" && saysChange(fact))
+}
+const saysChange = ({ begins, corrects, over }: Fact): boolean => begins || corrects || over !== undefined
+
+/** Whether a text itself says that something changed. */
+export const isChange = (memory: Compared): boolean => contentOf(memory).facts.some(saysChange)
 
 const MERGED = 0.8 // share of a memory's words that a text made from it has
 

@@ -5,6 +5,7 @@
 
 import type { Steps } from "../../base/in-slices.ts"
 import { factsAboutThePerson, isAboutThePerson } from "../../views/record/about-the-person.ts"
+import { isChangeOfThePerson } from "../../views/record/change-cues.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
 import { saysWhere } from "../../views/record/says-where.ts"
 import { sentencesIn } from "../../views/record/sentences.ts"
@@ -73,7 +74,11 @@ function* findMemories(facts: Facts, prompt: string): Steps<Memory[]> {
   for (const text of [...saidEarlier(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]) {
     for (const words of factsAboutThePerson(text)) found.set(words, "user")
     for (const words of lastingRules(text)) found.set(words, isAboutThePerson(words) ? "user" : "feedback")
-    for (const words of sentencesIn(typedLines(text).join("\n"))) if (saysWhere(words)) found.set(words, "reference")
+    for (const words of sentencesIn(typedLines(text).join("\n"))) {
+      if (found.has(words)) continue
+      if (isChangeOfThePerson(words)) found.set(words, "user")
+      else if (saysWhere(words)) found.set(words, "reference")
+    }
     yield
   }
   const isNew = (words: string) => words.length <= LONGEST_MEMORY && !index.includes(headOf(words, LONGEST_KNOWN))

@@ -7,6 +7,7 @@ import { dayOf } from "../../../base/clock.ts"
 import { messageOf } from "../../../base/errors.ts"
 import type { MemoryMode } from "../../../base/vocabulary.ts"
 import type { MemoryBank } from "../../../memory/bank.ts"
+import { isChange, relationOf } from "../../../memory/facts/relation.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
 import { lessTrusted, refusalOf, trespassOf } from "../../../memory/instruction-guard.ts"
 import { isCurrent, isPersons, type Memory, type MemoryChange, type MemoryDraft } from "../../../memory/memory.ts"
@@ -88,10 +89,11 @@ async function keep({ texts, base }: Proposal, keeping: Keeping, memories: reado
       kept.push(keeping.mode === "ask" ? withConsent(checked) : checked)
   }
   if (kept.length === 0) return { change: undefined, memories: [], leftOut }
+  const puts = withoutOutdated(kept, memories.filter(isCurrentOf(keeping.evidence)))
   const why = `Learned in conversation ${keeping.evidence.conversation}`
-  const change = await keeping.bank.change({ by: "extraction", why, puts: kept, base: onlyOf(base, kept) })
+  const change = await keeping.bank.change({ by: "extraction", why, puts, base: onlyOf(base, puts) })
   const written = new Set(change?.files.map(({ path }) => path))
-  return { change, memories: kept.filter((memory) => written.has(memory.file!)), leftOut }
+  return { change, memories: puts.filter((memory) => written.has(memory.file!)), leftOut }
 }
 
 /** The memory with its source, or why it is left out. Nothing where it says what the file says already. */
@@ -128,6 +130,22 @@ async function checkedDraft(
     ...(supersedes ? { supersedes } : {}),
   }
 }
+
+/**
+ * What was over before it could be kept is no memory: of "I live in Paris" and "I moved to Berlin", the second. The journal has both.
+ * `earlier`: what this conversation has had kept already, as an extraction reads all of it again.
+ */
+function withoutOutdated(drafts: readonly MemoryDraft[], earlier: readonly Memory[]): readonly MemoryDraft[] {
+  const changes = [...earlier, ...drafts].filter(isChange)
+  return drafts.filter(
+    (draft) => isChange(draft) || !changes.some((change) => relationOf(draft, change) === "outdated"),
+  )
+}
+
+const isCurrentOf =
+  ({ conversation }: Evidence) =>
+  (memory: Memory): boolean =>
+    isCurrent(memory) && memory.source.conversation === conversation
 
 /** Whether a memory of the person's says it already. */
 const isKnown = ({ body }: Memory, memories: readonly Memory[]): boolean =>

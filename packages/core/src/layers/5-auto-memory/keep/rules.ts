@@ -1,18 +1,23 @@
 /**
  * The person's own rules, each kept as a memory of its own, without a model and at no cost: a lasting rule or preference in what they type,
- * who they say they are, and what they ask to keep in so many words. The next conversation has them even if no extraction ever runs.
+ * who they say they are, and what they ask to keep in so many words. So is what replaces a memory, or the outdated one would count as the
+ * current one. The next conversation has them even if no extraction ever runs.
  */
 import { setImmediate } from "node:timers/promises"
 import { dayOf } from "../../../base/clock.ts"
 import { StrataError } from "../../../base/errors.ts"
 import { inSlices, type Steps } from "../../../base/in-slices.ts"
 import { findSecrets } from "../../../base/secrets/find-secrets.ts"
+import { replacingSentences } from "../../../memory/changes/supersession.ts"
+import { mayOutdate } from "../../../memory/facts/relation.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
-import type { Memory, MemoryDraft, Provenance } from "../../../memory/memory.ts"
+import type { Memory, MemoryDraft, MemoryType, Provenance } from "../../../memory/memory.ts"
 import { titleOf } from "../../../memory/own-words.ts"
 import { renderMemory } from "../../../memory/topic-file.ts"
 import { factsAboutThePerson, isAboutThePerson } from "../../../views/record/about-the-person.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
+import { sentencesIn } from "../../../views/record/sentences.ts"
+import { typedLines } from "../../../views/record/typed-text.ts"
 import type { Word } from "../../../views/record/words.ts"
 import type { Views } from "../../../views/views.ts"
 import type { LayerContext, Outcome } from "../../layer.ts"
@@ -85,20 +90,35 @@ const saidForGood = (text: string): readonly string[] => [...lastingRules(text),
 /** Nothing where nothing of that was typed. */
 export async function keepRulesIn(words: readonly Word[], keeping: RulesToKeep): Promise<Kept | undefined> {
   const { bank, now } = keeping
-  const rules = new Set(words.filter(isTyped).flatMap(({ text }) => saidForGood(text)))
-  if (rules.size === 0) return undefined
+  const typed = words.filter(isTyped)
+  const rules = new Set(typed.flatMap(({ text }) => saidForGood(text)))
+  const others = typed.flatMap(({ text }) => sentencesIn(typedLines(text).join("\n"))).filter(mayOutdate)
+  if (rules.size === 0 && others.length === 0) return undefined
   if (await bank.isCommandRunning()) throw new CommandRunning() // what was said may not be the person's
-  return keepProposals(await proposalFor([...rules], await bank.all(), dayOf(now)), keeping)
+  const memories = await bank.all()
+  const types = replacingSentences(
+    others.filter((sentence) => !rules.has(sentence)),
+    memories,
+  )
+  if (rules.size === 0 && types.size === 0) return undefined
+  return keepProposals(await proposalFor([...rules, ...types.keys()], { memories, types, today: dayOf(now) }), keeping)
 }
 
 class CommandRunning extends Error {}
 
+interface ProposalFacts {
+  readonly memories: readonly Memory[]
+  /** Of sentences that replace a memory: its type. */
+  readonly types: ReadonlyMap<string, MemoryType>
+  readonly today: string
+}
+
 /** A file for each rule. What a memory says already is left out when they are kept. */
-async function proposalFor(rules: readonly string[], memories: readonly Memory[], today: string): Promise<Proposal> {
+async function proposalFor(rules: readonly string[], { memories, types, today }: ProposalFacts): Promise<Proposal> {
   const texts = new Map<string, string>()
   for (const rule of rules) {
     if (findSecrets(rule).length > 0) continue
-    const draft = draftOf(rule, { saidBy: "user" })
+    const draft = { ...draftOf(rule, { saidBy: "user" }), ...(types.has(rule) ? { type: types.get(rule)! } : {}) }
     const file = fileNameFor(draft.name, [...memories.map((memory) => memory.file), ...texts.keys()])
     texts.set(file, await renderMemory({ ...draft, file, created: today, confirmed: today }))
   }

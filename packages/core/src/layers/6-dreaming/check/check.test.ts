@@ -185,9 +185,9 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
   test("L5-11 of several values the newest is current, and what only a tool said replaces nothing else", async () => {
     const { memory } = clean(
       await check({
-        "a.md": memoryText("Port", "It is 80.", { confirmed: "2026-01-01" }),
-        "b.md": memoryText("port!", "It is 8080.", { confirmed: "2026-03-01" }),
-        "c.md": memoryText("Port", "It is 9090.", { confirmed: "2026-04-01", source: TOOL }),
+        "a.md": memoryText("Port", "The port is 80.", { confirmed: "2026-01-01" }),
+        "b.md": memoryText("port!", "The port is 8080.", { confirmed: "2026-03-01" }),
+        "c.md": memoryText("Port", "The port is 9090.", { confirmed: "2026-04-01", source: TOOL }),
       }),
     )
     expect(memory("b.md")).toMatchObject({ supersedes: ["a.md"] })
@@ -226,7 +226,8 @@ describe("L5-11 L6-3 one current memory for each fact", () => {
   })
 
   test("L5-13 a newer note of the agent never replaces what the person said; the person's newer word replaces the note", async () => {
-    const said = (confirmed: string) => memoryText("Office", "The office is in Ghent.", { confirmed, source: USER })
+    const said = (confirmed: string) =>
+      memoryText("Office", "The office has moved to Ghent.", { confirmed, source: USER })
     const noted = memoryText("Office", "The office is in Leuven.", { confirmed: "2026-02-01" })
     expect(current(clean(await check({ "a.md": said("2026-01-01"), "b.md": noted })))).toEqual(["a.md", "b.md"])
     expect(current(clean(await check({ "a.md": said("2026-03-01"), "b.md": noted })))).toEqual(["a.md"])

@@ -5,9 +5,11 @@
 
 import { isDoubted } from "../../../memory/changes/supersession.ts"
 import {
+  keysAsNewer,
   keysOf,
   mayReplace,
   type Relation,
+  rarerKeysOf,
   relationOf,
   textKey,
   wordsInCommon,
@@ -226,7 +228,7 @@ function relatedIn(memories: readonly Memory[]): Related {
   const byKey = new Map<string, Memory[]>()
   const byText = Map.groupBy(memories, textKey)
   for (const memory of memories)
-    for (const key of keysOf(memory)) {
+    for (const key of [...keysOf(memory), ...keysAsNewer(memory)]) {
       const found = byKey.get(key)
       if (found) found.push(memory)
       else byKey.set(key, [memory])
@@ -237,7 +239,11 @@ function relatedIn(memories: readonly Memory[]): Related {
     const listed = (keys: readonly string[]) =>
       keys.map((key) => byKey.get(key) ?? []).sort((a, b) => a.length - b.length)
     const [rarest] = listed(wordsInCommon(memory))
-    return new Set([...(byText.get(textKey(memory)) ?? []), ...(rarest ?? listed(keysOf(memory)).flat())])
+    return new Set([
+      ...(byText.get(textKey(memory)) ?? []),
+      ...listed(rarerKeysOf(memory)).flat(),
+      ...(rarest ?? listed(keysOf(memory)).flat()),
+    ])
   }
 
   function relationsOf(memory: Memory): readonly (readonly [Memory, Relation])[] {
@@ -253,10 +259,16 @@ function relatedIn(memories: readonly Memory[]): Related {
 
   const having = (memory: Memory, wanted: Relation) =>
     relationsOf(memory).flatMap(([one, relation]) => (relation === wanted ? [one] : []))
+  /** A value that is only named as over is meant where a single memory has it. */
+  const isMeantAlone = (newer: Memory) => {
+    const [, second] = memories.filter((one) => having(one, "named over").includes(newer))
+    return second === undefined
+  }
   return {
     covering: (memory) => having(memory, "covered"),
-    contradicting: (memory) => having(memory, "outdated"),
-    doubting: (memory) => [...having(memory, "doubtful"), ...having(memory, "partly outdated")],
-    isContradicted: (memory, other) => relationOf(memory, other) === "outdated",
+    contradicting: (memory) => [...having(memory, "outdated"), ...having(memory, "named over").filter(isMeantAlone)],
+    doubting: (memory) =>
+      (["doubtful", "named over", "partly outdated"] as const).flatMap((relation) => having(memory, relation)),
+    isContradicted: (memory, other) => ["outdated", "named over"].includes(relationOf(memory, other)),
   }
 }

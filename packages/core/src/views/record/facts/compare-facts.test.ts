@@ -7,9 +7,6 @@ const compare = (one: string, other: string) => compareFacts(readFact(one), read
 test.each([
   ["The port is 80.", "The port is 8080."],
   ["The port is 5010.", "Actually the port is 5020."],
-  ["The Orion server is in Frankfurt.", "The Orion server is in Dublin."],
-  ["The Orion server is in Frankfurt.", "The Orion server moved from Frankfurt to Dublin."],
-  ["The Orion server is in Frankfurt.", "The Orion server moved to Dublin."],
   ["Use tabs.", "Use spaces."],
   ["Use tabs for indentation.", "Use spaces for indentation."],
   ["Use tabs.", "Use spaces instead of tabs."],
@@ -19,34 +16,38 @@ test.each([
   ["Answer in German.", "Reply in English."],
   ["Keep answers short.", "Give detailed answers."],
   ["The port of Orion is 5020.", "Orion listens on port 5021."],
-  ["Releases are cut on Tuesdays.", "Releases are cut on Thursdays now."],
   ["Ana leads the payments team.", "Bo leads the payments team."],
-  ["The team uses Slack for chat.", "The team uses Teams for chat."],
-  ["We use npm.", "We now use pnpm."],
   ["The default branch is main.", "The default branch is trunk."],
-  ["Sprint 12 ends on Friday.", "Sprint 12 ends on Monday."],
   ["The timeout is 30 seconds in production.", "The timeout is 60 seconds in production."],
   ["The timeout of Orion is 30 seconds.", "The timeout of Orion is two minutes."],
-  ["Backups run at 03:00.", "Backups run at 5 am."],
-  ["Orion is written in Rust.", "Orion is written in Go."],
   ["The feature flag beta is enabled.", "The feature flag beta is disabled."],
   ["The feature flag beta is on.", "The feature flag beta is off."],
   ["We use Jenkins.", "We no longer use Jenkins."],
   ["Prefer tabs over spaces.", "Prefer spaces over tabs."],
   ["Der Port ist 5010.", "Der Port ist 5020."],
-  ["端口是 5010。", "端口是 5020。"],
   ["Verwende keine Tabs.", "Verwende Tabs."],
   ["I live in Berlin.", "I live in Hamburg."],
   ["The deadline for the migration is May 5.", "The deadline for the migration is 2026-06-01."],
   ["The API rate limit is 100 requests per minute.", "The API rate limit is 250 requests per minute."],
-  ["The queue of payment-relay is RabbitMQ.", "The queue of payment-relay is orders.v2."],
   ["Staging port: 5010", "The staging port is 5020."],
-  ["Since 2026-05-01 the office is in Ghent.", "The office is in Leuven."],
   ["Ana's birthday is on March 3.", "Ana's birthday is on March 4."],
-  ["The on-call engineer for billing is Ana.", "The on-call engineer for billing is Bo Lindqvist."],
 ])("L5-11 the same subject and attribute with another value contradict: %s %s", (one, other) => {
   for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("contradicts")
 })
+
+test.each([
+  ["The Orion server is in Frankfurt.", "The Orion server moved from Frankfurt to Dublin."],
+  ["The Orion server is in Frankfurt.", "The Orion server moved to Dublin."],
+  ["Releases are cut on Tuesdays.", "Releases are cut on Thursdays now."],
+  ["We use npm.", "We now use pnpm."],
+  ["The office is in Ghent.", "Since 2026-05-01 the office is in Leuven."],
+])(
+  "L5-11 another value replaces the earlier one where the newer sentence says that it changed: %s %s",
+  (one, other) => {
+    expect(compare(one, other)).toBe("contradicts")
+    expect(compare(other, one)).not.toBe("contradicts")
+  },
+)
 
 test.each([
   ["The Orion server is in Frankfurt.", "The Orion server is restarted Sundays."],
@@ -100,6 +101,14 @@ test.each([
 })
 
 test.each([
+  ["The Orion server is in Frankfurt.", "The Orion server is in Dublin."],
+  ["The team uses Slack for chat.", "The team uses Teams for chat."],
+  ["Sprint 12 ends on Friday.", "Sprint 12 ends on Monday."],
+  ["Backups run at 03:00.", "Backups run at 5 am."],
+  ["Orion is written in Rust.", "Orion is written in Go."],
+  ["端口是 5010。", "端口是 5020。"],
+  ["The queue of payment-relay is RabbitMQ.", "The queue of payment-relay is orders.v2."],
+  ["The on-call engineer for billing is Ana.", "The on-call engineer for billing is Bo Lindqvist."],
   ["The trailer of Echo is the double.", "The trailer of Echo is the old Ifor."],
   ["The grey gelding travels in the old Ifor.", "The grey gelding travels in the blue trailer."],
   ["Monsoon reads its orders from Kafka.", "Monsoon reads its orders from the nightly batch."],

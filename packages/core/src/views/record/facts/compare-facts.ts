@@ -1,32 +1,50 @@
 /**
- * Whether two sentences say the same, or contradict each other: the same subject and the same attribute with another value. What is not
- * certain is at most alike, and then both stay.
+ * Whether two sentences say the same, or the newer one replaces the older. It does so in three cases only: it turns round what the older one
+ * says, it gives another value to an attribute that has one at a time, or it says itself that something changed. Otherwise both stay.
  */
-import { type Fact, type FactWord, wordsOf } from "./fact.ts"
-import { DIRECTIONS, DUTIES, isQuality, MULTIPLE, ROLES, SHARED_STATES } from "./fact-words.ts"
-import { rewordingOf } from "./reworded-facts.ts"
+import { sameAttribute } from "./attributes.ts"
+import { comparedWithNamed } from "./compare-named.ts"
+import { type Fact, type FactWord, stemOf, wordsOf } from "./fact.ts"
+import { DIRECTIONS, DUTIES, isQuality, MANY, MULTIPLE, ROLES, SHARED_STATES, VERBS } from "./fact-words.ts"
+import { isEqual, rewordingOf } from "./reworded-facts.ts"
 
 export type FactRelation =
   | "same"
+  /** The newer one replaces the older. */
   | "contradicts"
+  /** The newer one names the older one's value as over, and not of what. It means this one only if no other has that value. */
+  | "named over"
   /** About the same subject and attribute, with another value. Both could still be true. */
   | "doubtful"
   /** About the same subject, with values of one kind. Whether both can be true takes a reader. */
   | "alike"
   | "apart"
 
-export function compareFacts(one: Fact, other: Fact): FactRelation {
-  const relation = compareWords(one, other)
-  if (relation !== "apart" && relation !== "alike") return relation
-  const rewording = rewordingOf(one, other)
+export function compareFacts(older: Fact, newer: Fact): FactRelation {
+  const named = comparedWithNamed(older, newer)
+  if (named !== undefined) return named
+  const relation = compareWords(older, newer)
+  if (relation === "same" || relation === "contradicts") return relation
+  const attribute = byAttribute(older, newer)
+  if (attribute !== undefined) return attribute
+  if (relation === "doubtful") return relation
+  const rewording = rewordingOf(older, newer)
   return rewording === "same" ? "same" : rewording === "another value" ? "doubtful" : relation
 }
 
-function compareWords(one: Fact, other: Fact): FactRelation {
-  const [a, b] = withoutSpeaker(one, other)
+/** The same attribute of the same subject, in any words. */
+function byAttribute(older: Fact, newer: Fact): FactRelation | undefined {
+  const found = sameAttribute(older, newer)
+  if (found === "no") return undefined
+  if (found === "same value") return "same"
+  return found === "another value" || newer.begins || newer.corrects ? "contradicts" : "doubtful"
+}
+
+function compareWords(older: Fact, newer: Fact): FactRelation {
+  const [a, b] = withoutSpeaker(older, newer)
   const [wordsOfA, wordsOfB] = [wordsOf(a), wordsOf(b)]
-  const onlyA = without(wordsOfA, wordsOfB)
-  const onlyB = without(wordsOfB, wordsOfA)
+  const onlyA = withoutEqual(without(wordsOfA, wordsOfB), a, b)
+  const onlyB = withoutEqual(without(wordsOfB, wordsOfA), b, a)
   if (onlyA.length === 0 && onlyB.length === 0) return compareEqual(a, b)
   if (a.isNegative !== b.isNegative || a.adds || b.adds) return "apart"
   const slots: Slots = { a: { fact: a, words: onlyA }, b: { fact: b, words: onlyB } }
@@ -38,10 +56,22 @@ function compareWords(one: Fact, other: Fact): FactRelation {
   if (isOtherDuty(slots) || isOtherDoer(slots)) return "doubtful"
   if (isLaterEnd(slots)) return "doubtful"
   if (!isSlot(slots.a) || !isSlot(slots.b)) return "apart"
-  if (isExclusive(slots)) return a.isPast || b.isPast ? ifCorrected(a, b) : "contradicts"
-  if (isDoubtful(slots)) return "doubtful"
+  if (isSameSlot(slots)) return isPast(a, b) ?? bySlot(slots)
+  if (isDoubtful(slots) || isMeasuredOtherwise(slots)) return "doubtful"
   return kindOf(onlyA) !== undefined && kindOf(onlyA) === kindOf(onlyB) ? "alike" : "apart"
 }
+
+/** They differ in the value only. */
+function bySlot(slots: Slots): FactRelation {
+  const { a, b } = slots
+  if (isMany(slots)) return b.fact.begins || b.fact.corrects ? "doubtful" : "apart"
+  if ((a.fact.shape === "order" || a.fact.verb === "prefer") && isClosed(kindOf(a.words) ?? "plain"))
+    return "contradicts"
+  return b.fact.begins || b.fact.corrects ? "contradicts" : "doubtful"
+}
+
+const MANY_NOUNS = new Set([...MANY].map(stemOf))
+const MANY_VERBS = new Set("speak know like love support serve ship visit teach learn play".split(" "))
 
 interface Side {
   readonly fact: Fact
@@ -60,6 +90,12 @@ function withoutSpeaker(a: Fact, b: Fact): readonly [Fact, Fact] {
   const open = (fact: Fact): Fact => (isSaid(fact) ? { ...fact, subject: [] } : fact)
   return isSaid(a) !== isSaid(b) ? [open(a), open(b)] : [a, b]
 }
+
+/** "lasts 14 days" beside "is 30 days": the verb says no more than "is". */
+const withoutEqual = (words: readonly FactWord[], fact: Fact, other: Fact): readonly FactWord[] =>
+  other.verb === undefined && fact.verb !== undefined && isEqual(fact.verb)
+    ? words.filter((word) => word !== fact.predicate[0])
+    : words
 
 /** The words of the first that the second lacks, counted with repetitions. */
 function without(words: readonly FactWord[], others: readonly FactWord[]): readonly FactWord[] {
@@ -123,10 +159,23 @@ function hasOneObject({ predicate: [, ...rest] }: Fact): boolean {
 
 /** "Ana answers tickets for Atlas", "Bo answers tickets for Atlas": often one does, and sometimes both do. */
 function isOtherDuty({ a, b }: Slots): boolean {
-  const isDoer = ({ fact: { subject, verb, isAboutOnePerson, isPast }, words }: Side) =>
-    isAboutOnePerson && !isPast && DUTIES.has(verb ?? "") && words.length === subject.length && words[0] === subject[0]
+  const isDoer = ({ fact: { subject, predicate, verb, isAboutOnePerson, isPast }, words }: Side) =>
+    isAboutOnePerson &&
+    !isPast &&
+    isDuty(verb ?? "", predicate[1]) &&
+    words.length === subject.length &&
+    words[0] === subject[0]
   return isDoer(a) && isDoer(b)
 }
+
+/** A verb that is not known counts where something is done to something: "Ilse curates the museum". */
+const isDuty = (verb: string, object: FactWord | undefined): boolean =>
+  DUTIES.has(verb) ||
+  (verb !== "" &&
+    !VERBS.has(verb) &&
+    object?.preposition === undefined &&
+    object?.isOneOf === false &&
+    !MEASURED.has(object.kind ?? ""))
 
 /** "Ana is fed by Bo", "Cy feeds Ana": the same is done, and not by the same. */
 function isOtherDoer({ a, b }: Slots): boolean {
@@ -142,7 +191,8 @@ function isOtherDoer({ a, b }: Slots): boolean {
 }
 
 /** "the owner", but not "owned". */
-const isPostName = ({ stem, text }: FactWord): boolean => ROLES.has(stem) && !/ed$/.test(text)
+const isPostName = ({ stem, text, kind }: FactWord): boolean =>
+  kind === undefined && ROLES.has(stem) && !/ed$/.test(text)
 
 /** "Use tabs", "Use spaces": an order with nothing in it but one of several choices. */
 function isChoice({ a, b }: Slots): boolean {
@@ -186,8 +236,8 @@ const OPEN = new Set(["name", "plain", "address", "label"])
 const WHOSE = new Set(["of", "for", "about", "von", "für", "de", "di", "van", "voor"])
 const isClosed = (kind: string): boolean => !MEASURED.has(kind) && !OPEN.has(kind)
 
-/** Whether only one of the two values can be true. */
-function isExclusive(slots: Slots): boolean {
+/** Whether they give one thing another value, as far as words can tell. */
+function isSameSlot(slots: Slots): boolean {
   const { a, b } = slots
   const [kind, other] = [kindOf(a.words), kindOf(b.words)]
   if (kind === undefined || other === undefined) return isNamedAttribute(slots)
@@ -197,7 +247,8 @@ function isExclusive(slots: Slots): boolean {
   if (isNamedAttribute(slots) || isPurposeNamed(slots)) return true
   if (isFollowed(a) || isFollowed(b)) return false
   const isPlain = a.fact.verb === undefined && b.fact.verb === undefined
-  if (kind === "label") return isPlain || (NEEDS.has(a.fact.verb ?? "") && NEEDS.has(b.fact.verb ?? ""))
+  if (kind === "label")
+    return isPlain || b.fact.begins || (NEEDS.has(a.fact.verb ?? "") && NEEDS.has(b.fact.verb ?? ""))
   if (isMultiple(a.fact) || isMultiple(b.fact)) return false
   if (kind === "plain") return isPlain && isPart(a) && isPart(b)
   if (isPost(a) && isPost(b)) return true
@@ -211,10 +262,19 @@ const LONGEST_VALUE = 5 // words
 
 /** The two differ only in what they end with, and the same words lead to it: "reads its orders from Kafka", "from the nightly batch". */
 function isDoubtful({ a, b }: Slots): boolean {
+  const isUnread = ({ fact, words }: Side) =>
+    fact.shape === "unknown" && words.some(({ kind }) => kind === undefined) && words[0]!.preposition === undefined
+  if (isUnread(a) || isUnread(b)) return false
   const isTold = ({ fact }: Side) => fact.isPast && fact.verb !== undefined // an event can happen again
   if (isTold(a) || isTold(b) || a.fact.isPast !== b.fact.isPast || !isLastSaid(a) || !isLastSaid(b)) return false
   const [first, second] = [a.words[0]!.preposition, b.words[0]!.preposition]
   return first === second && (first !== undefined || (isLed(a) && isLed(b)))
+}
+
+/** "It serves 80 covers a night", "it serves 130": the same words, and one measure. */
+function isMeasuredOtherwise({ a, b }: Slots): boolean {
+  const [one, other] = [kindOf(a.words), kindOf(b.words)]
+  return one === other && MEASURED.has(one ?? "") && ![a, b].some(isQualified) && !a.fact.isPast && !b.fact.isPast
 }
 
 /** "Ana plays for Rovers", "Update: Ana plays for United": both could be true, but one says that something changed. */
@@ -229,9 +289,7 @@ function isLaterEnd({ a, b }: Slots): boolean {
     words.every(({ preposition }, at) => (at === 0) === (preposition !== undefined)) &&
     subject.every(({ stem }) => stem !== "we" && stem !== "i")
   const isLater = [a, b].some(({ fact }) => fact.corrects || fact.begins)
-  return (
-    isLater && isEnd(a) && isEnd(b) && a.words[0]!.preposition === b.words[0]!.preposition && !isExclusive({ a, b })
-  )
+  return isLater && isEnd(a) && isEnd(b) && a.words[0]!.preposition === b.words[0]!.preposition && !isSameSlot({ a, b })
 }
 
 /** The value is what the sentence ends with, and nothing else in it is one. */
@@ -356,9 +414,19 @@ const PLACES = new Set(["in", "from", "at", "on"])
 
 /** "is owned by Ana", "the owner is Bo". */
 const isPost = ({ fact: { verb, subject, predicate } }: Side): boolean =>
-  verb === undefined && [...subject, ...predicate].some(({ stem }) => ROLES.has(stem))
+  verb === undefined && [...subject, ...predicate].some(({ stem, kind }) => kind === undefined && ROLES.has(stem))
 /** An event can happen again. What something was, it may still have been otherwise. */
-function ifCorrected(a: Fact, b: Fact): FactRelation {
-  if (a.corrects || b.corrects) return "contradicts"
+function isPast(a: Fact, b: Fact): FactRelation | undefined {
+  if ((!a.isPast && !b.isPast) || b.corrects) return undefined
   return a.isPast && b.isPast && a.verb === undefined && b.verb === undefined ? "doubtful" : "alike"
+}
+
+/** A person has several languages, children and so on, and so have we customers. */
+function isMany({ a, b }: Slots): boolean {
+  const isOfMany = ({ fact: { subject, predicate, verb }, words }: Side) =>
+    MANY_VERBS.has(verb ?? "") ||
+    words[0]!.isOneOf ||
+    subject.some(({ stem }) => MANY_NOUNS.has(stem)) ||
+    predicate.some((word) => MANY_NOUNS.has(word.stem) && !words.includes(word))
+  return isOfMany(a) && isOfMany(b)
 }

@@ -1,5 +1,15 @@
 /** The text of a sentence before it is read as a fact: without what only introduces it, with dates, times and negations in one form. */
-import { ADDITION, BEGINNING, CORRECTION, NEGATION_RUNS, OPENINGS } from "./fact-words.ts"
+import {
+  ADDITION,
+  asState,
+  BEGINNING,
+  CORRECTION,
+  type NamedChange,
+  namedChangeIn,
+  REJECTED,
+  withoutPerfect,
+} from "../change-cues.ts"
+import { NEGATION_RUNS, OPENINGS, VERBS } from "./fact-words.ts"
 
 const MONTH =
   "jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?"
@@ -19,21 +29,33 @@ const SINCE =
   /\b(?:since|as of|starting(?: from| on)?|effective|beginning|seit(?: dem)?|ab(?: dem)?)\s+(?:the\s+)?(?:\d{4}-\d{2}(?:-\d{2})?|date:\S+|today|yesterday|tomorrow|heute|gestern|morgen|(?:last|next|this)\s+\p{L}+|\d{4}|[A-Z]\p{Ll}+ \d{4}|\p{Lu}\p{Ll}+day)(?:\s+on\b)?,?/giu
 const TIMELY =
   /\b(?:right now|by now|now|nowadays|from now on|these days|at the moment|at present|going forward|instead|any ?more|meanwhile|jetzt|inzwischen|ab sofort|ab jetzt|künftig|stattdessen|désormais|maintenant|ahora|agora|nu)\b[,]?/giu
-const REJECTED =
-  /(?:,\s*(?:and\s+)?not|\binstead of|\brather than|\bin place of|\b(?:an)?statt|\banstelle von|\bau lieu de|\ben lugar de|\bem vez de|\binvece di|\bin plaats van)\s+([^,.;]{1,60}?)(?=\s+(?:for|in|on|at|as|when|with|für|in|bei|pour|para|per|voor)\s|\s*[,.;!]|\s*$)/iu
 const PREFERRED = /\b(?:over|to)\s+([^,.;]{1,60})[.!]?$/iu
-const CHANGES = /\b(?:mov|switch|chang|migrat|relocat|transfer|renam|rais|lower|increas|decreas|bump|went)/iu
-const CHANGED_FROM = /\bfrom\s+([^,.;]{1,40}?)\s+(?=to\b)/iu
 const NO_LONGER = /\b(?:no longer|not any ?more|nicht mehr|ne plus|ya no|não mais|non più|niet meer)\b/giu
 const GLUE = "␣"
+
+/** "deploying on Fridays is fine" allows it, like "you may deploy on Fridays". */
+const ALLOWED =
+  /^(?:(\p{L}+ing\b.*?) (?:is|are) (?:now |perfectly |again )*(?:fine|ok|okay|allowed|permitted|all right|alright|no problem)\b|(?:it|that) is (?:now )?(?:fine|ok|okay|allowed|permitted|all right|alright|no problem) (?:now )?to(?= ))/iu
+/** "is running on Oslo" is "runs on Oslo". */
+const GOING_ON = /\b(?:is|are|am)( now| currently)? (\p{L}{2,})ing\b/giu
+const PROMOTED = /\b(?:got|was|were|am|is|are|been) promoted to\b/iu
+/** "our new phone number is", "is the new owner": what was before has another one. */
+const NEW_ONE =
+  /^(my|our|his|her|their) new (?=\p{L}+(?: \p{L}+)? (?:is|are)\b)|(?<=\b(?:is|are) )(the|my|our|his|her|their) new /iu
+/** One clause of several has a subject of its own: "I got married, my surname is now Brandt". */
+const CLAUSES = /[,;]\s+(?:(?:so|and|but)\s+)?(?=(?:my|our|we|i)\b)/iu
 
 interface FactText {
   readonly said: string
   /** What the sentence says is not so. */
   readonly rejected: readonly string[]
+  /** It names what is over, and of what. */
+  readonly over?: { readonly was: string; readonly about: string }
   readonly corrects: boolean
   readonly begins: boolean
   readonly adds: boolean
+  /** It is about what the speaker has: "my". */
+  readonly isMine: boolean
 }
 
 export function readText(sentence: string): FactText {
@@ -41,36 +63,71 @@ export function readText(sentence: string): FactText {
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "")
     .replaceAll("’", "'")
+    .replace(CONTRACTED, (_, am, are) => (am ? " am" : are ? " are" : " is"))
     .replace(/`([^`]+)`/g, (_, code: string) => code.trim().replace(/\s+/g, GLUE)) // a command is one value
     .replace(/[`*"“”„«»()[\]]/g, "")
     .trim()
-  const since = plain
-    .replace(OPENINGS, "")
+  const told = withoutPerfect(changedClause(plain.replace(OPENINGS, "")))
+  const change = namedChangeIn(told)
+  const state = asState(change ? stateAfter(change, told) : told)
+  const opened = state.said
+    .replace(PROMOTED, "is a")
+    .replace(NEW_ONE, (_, whose = "", those = "") => `${whose}${those} `)
+  const isNew = opened !== state.said
+  const since = opened
+    .replace(ALLOWED, (_, what = "") => what)
+    .replace(GOING_ON, (all, now = "", gerund: string) => {
+      const base = [gerund, `${gerund}e`, gerund.replace(/(.)\1$/, "$1")].find((form) => VERBS.has(form))
+      return base === undefined ? all : `${now} ${base}s`
+    })
     .replace(NO_LONGER, "¬")
     .replace(/(?<=\d),(?=\d{3}(?!\d))/g, "") // 12,500
     .replace(DAY_MONTH, (_, day, month, year = "") => dateWord(month, day, year))
     .replace(MONTH_DAY, (_, month, day, year = "") => dateWord(month, day, year))
     .replace(CLOCK, (_, hour, minute = "00", half) => clockWord(Number(hour), minute, half))
     .replace(
-      /\b(?:every|each) (day|hour|week|month|night|year|quarter)\b/gi,
-      (_, unit: string) => OFTEN[unit.toLowerCase()]!,
+      /(?:\b(?:every|each)|(?<=\d\S*(?: \p{L}+)?) (?:an?|per)) (day|hour|week|month|night|year|quarter)\b/giu,
+      (_, unit: string) => ` ${OFTEN[unit.toLowerCase()]!}`,
     )
+    .replace(/\ban? (?=(?:second|minute|hour|day|week|month|year)\b)/giu, "1 ")
     .replace(/\btakes? place\b/gi, "happens")
     .replace(NEGATION_RUNS, " ¬ ")
     .replace(SINCE, "")
   const isPreference = /^(?:\S+ )?prefers?\b/iu.test(since)
-  const rejection = REJECTED.exec(since) ?? (isPreference ? PREFERRED.exec(since) : null)
-  const kept = rejection ? since.replace(rejection[0], "") : since
-  const from = CHANGES.test(kept) ? CHANGED_FROM.exec(kept) : null
-  const said = (from ? kept.replace(from[0], "") : kept)
+  const rejection = change ? null : (REJECTED.exec(since) ?? (isPreference ? PREFERRED.exec(since) : null))
+  const said = (rejection ? since.replace(rejection[0], "") : since)
     .replace(TIMELY, "")
+    .replace(/^([\p{L} -]{2,40}):\s+(?=\S*\d\S*$)/u, "the $1 is ") // "Release date: 2026-03-01" asks for no release
     .replace(/^([^:]{2,60}):\s+(?=\S)/u, "$1 = ")
   return {
     ...{ said, corrects: CORRECTION.test(plain), adds: ADDITION.test(plain) },
-    begins: BEGINNING.test(plain) || from !== null,
-    rejected: [rejection?.[1], from?.[1]].filter((text) => text !== undefined),
+    begins: BEGINNING.test(plain) || change !== undefined || state.isMoved || isNew,
+    isMine: /^my\b/iu.test(told),
+    ...(change ? { over: overIn(change) } : {}),
+    rejected: [rejection?.[1], state.was].filter((text) => text !== undefined),
   }
 }
+
+/** Of several clauses, the one that says that something changed. */
+function changedClause(text: string): string {
+  const clauses = text.split(CLAUSES)
+  const [changed, ...others] = clauses.filter((clause) => BEGINNING.test(clause) || CORRECTION.test(clause))
+  return clauses.length > 1 && changed !== undefined && others.length === 0 ? changed : text
+}
+
+const CONTRACTED = /(?<=\bi)'(m)\b|(?<=\b(?:we|you|they))'(re)\b|(?<=\b(?:it|that|he|she))'(s)\b/giu
+const SPEAKER = /^(?:we|they|i|you|everyone|(?:the|our) team)\b/iu
+
+/** How things are after it: "Ana took over billing from Bo" as "Ana owns billing", "we switched from Jest to Vitest" as "we use Vitest". */
+function stateAfter({ was, is, about, rest }: NamedChange, sentence: string): string {
+  if (is === undefined || (about === undefined && rest === "")) return sentence
+  if (about !== undefined) return `${is} owns ${about} ${rest}`
+  if (/\bmoved\b/iu.test(sentence)) return sentence.replace(`from ${was} `, "")
+  return SPEAKER.test(rest) ? rest.replace(SPEAKER, `we use ${is}`) : `${rest} = ${is}`
+}
+
+/** Of what, in the words around it. */
+const overIn = ({ was, about, rest }: NamedChange) => ({ was, about: about ?? rest.replace(SPEAKER, "") })
 
 const dateWord = (month: string, day: string, year: string): string =>
   `date:${month.slice(0, 3).toLowerCase()}-${Number(day)}${year === "" ? "" : `-${year}`} `

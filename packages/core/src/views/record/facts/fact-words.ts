@@ -35,11 +35,12 @@ export const PAST = list(
 )
 /** With a preposition after them they say no more than "is": lives in, runs on. */
 export const PLACE_VERBS = list(
-  "run live sit reside stay listen locate host base situate happen occur hold place schedule take set liegt steht läuft wohnt sitzt befindet",
+  "run live sit reside stay listen locate host base situate happen occur hold place schedule plan take set liegt steht läuft wohnt sitzt befindet",
 )
 /** Something was one thing and is now another. */
 export const CHANGE_VERBS = list(
-  "move switch change migrate relocate transfer reschedule postpone rename raise lower increase decrease bump",
+  "move switch change migrate relocate transfer reschedule postpone delay rename raise lower increase decrease reduce bump cut extend " +
+    "shorten push slip upgrade downgrade update rise fall grow",
 )
 
 /** More than one thing can be true with these at the same time. */
@@ -47,6 +48,11 @@ export const MULTIPLE = list(
   "use like love prefer favour favor dislike know speak support have include need require depend call talk read import export send contain accept provide work meet visit want " +
     "plan play eat drink enjoy hate own lead manage maintain approve review handle connect sync integrate link relate test share subscribe follow " +
     "help teach learn see watch mention compare pair cooperate collaborate complain ask report invite belong feature join attend serve power fail pass cause throw produce",
+)
+/** What one person, or one firm, has several of at a time. */
+export const MANY = list(
+  "daughter son child children kid sister brother sibling cousin friend colleague teammate neighbour neighbor pet cat dog aunt uncle parent grandchild " +
+    "customer client investor user hobby interest allergy language skill favourite favorite member",
 )
 /** After "is", and with more than one at the same time. */
 export const SHARED_STATES = list(
@@ -88,15 +94,6 @@ export const NEGATIONS = list(
 )
 /** In scripts without spaces. */
 export const NEGATION_RUNS = /不要|禁止|绝不|絕不|从不|從不|别|しないで|決して|하지 마|لا /gu
-
-/** It says that something before it was wrong, or is no longer so. */
-export const CORRECTION =
-  /\b(?:actually|correction|in fact|i meant|i was wrong|scratch that|instead|no longer|not any ?more|any ?more|tatsächlich|korrektur|stattdessen|nicht mehr|en fait|correction|en realidad|na verdade|in realtà|eigenlijk)\b|на самом деле|其实|實際上|実は|사실/iu
-/** It has begun at some time. */
-export const BEGINNING =
-  /^update\b|\b(?:now|nowadays|from now on|these days|since|as of|starting|effective|going forward|by now|meanwhile|jetzt|inzwischen|seit|ab sofort|ab jetzt|künftig|désormais|maintenant|ahora|a partir de ahora|agora|ora|d'ora in poi|nu|vanaf nu)\b|теперь|отныне|现在|從現在起|从现在起|今後|이제|앞으로/iu
-export const ADDITION =
-  /\b(?:also|too|as well|additionally|another|besides|in addition|second|third|both|either|sometimes|occasionally|auch|zusätzlich|außerdem|manchmal|aussi|parfois|también|a veces|também|às vezes|anche|a volte|ook|soms)\b|也|또한/iu
 
 /** Before a sentence, and without meaning for it. */
 export const OPENINGS =

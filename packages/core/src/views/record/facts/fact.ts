@@ -57,10 +57,24 @@ export interface Fact {
   readonly adds: boolean
   /** Words that the sentence says are not so: "instead of tabs". */
   readonly rejected: readonly string[]
+  /** It names what is over, and the words that say of what: "we switched from Jest to Vitest for the web app". */
+  readonly over?: { readonly was: readonly string[]; readonly about: readonly string[] }
+  /** With a preposition after it, it says no more than "is", but for a home it counts: "lives in". */
+  readonly placeVerb?: string
+  /** It is about what the speaker has: "my". */
+  readonly isMine: boolean
   readonly isAboutOnePerson: boolean
 }
 
-export const wordsOf = ({ subject, predicate }: Fact): readonly FactWord[] => [...subject, ...predicate]
+/** Asked for by each comparison. */
+const allWords = new WeakMap<Fact, readonly FactWord[]>()
+export function wordsOf(fact: Fact): readonly FactWord[] {
+  const before = allWords.get(fact)
+  if (before) return before
+  const words = [...fact.subject, ...fact.predicate]
+  allWords.set(fact, words)
+  return words
+}
 
 const IRREGULAR = new Set(
   "met went bought saw gave took wrote made found said left came got sold built began broke spent paid lost won flew drove ate".split(
@@ -82,28 +96,38 @@ const MODALS = new Set("may can must should shall will would".split(" "))
 /** After "is" they only say that a name follows. */
 const NAMED = new Set("called named titled labelled labeled dubbed".split(" "))
 const NOUN_FOLLOWS = new Set("the a an this that its my our your their every each".split(" "))
+/** "pushed back to": after what changed they say no more. */
+const PARTICLES = new Set("back forward up down out over".split(" "))
 /** Before a name. */
-const HONORIFICS = new Set("Mr Mrs Ms Dr Prof Herr Frau".split(" "))
+const HONORIFICS = new Set("Mr Mrs Ms Dr Prof Herr Frau Captain Chef Coach Uncle Aunt".split(" "))
 const PRONOUNS = new Set("i we they you who it he she this that".split(" "))
 const TOKEN =
   /https?:\/\/\S+|[\p{L}\p{N}._+-]+@[\p{L}\p{N}.-]+|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|[$€£]?[~./]?[\p{L}\p{N}_¬#␣]+(?:[./:'+-]+[\p{L}\p{N}_#␣]+)*%?|=/gu
 const GERMAN = /\b(?:[Dd]er|[Dd]ie|[Dd]as|ist|sind|und|nicht|[Ww]ir|wird|eine[nmr]?)\b/u
 
 export function readFact(sentence: string): Fact {
-  const { said, rejected, corrects, begins, adds } = readText(sentence)
+  const { said, rejected, over, corrects, begins, adds, isMine } = readText(sentence)
   const reading = readWords(said)
   return {
     ...split(reading),
-    ...{ corrects, adds, begins: begins || reading.hasChanged },
-    rejected: rejected.flatMap((text) => readWords(text).words.map(({ stem }) => stem)),
+    ...{ corrects, adds, isMine, begins: begins || reading.hasChanged },
+    ...(over ? { over: { was: stemsIn(over.was), about: stemsIn(over.about, WHEN) } } : {}),
+    rejected: rejected.flatMap((text) => stemsIn(text)),
   }
 }
+
+const WHEN = new Set(["date", "time", "unit"])
+const stemsIn = (text: string, without: ReadonlySet<string> = new Set()): readonly string[] =>
+  readWords(text)
+    .words.filter(({ kind }) => !without.has(kind ?? ""))
+    .map(({ stem }) => stem)
 
 interface Reading {
   readonly words: readonly FactWord[]
   /** How many words are before the verb. Absent: no verb was found. */
   readonly before?: number
   readonly verb?: string
+  readonly placeVerb?: string
   readonly isOrder: boolean
   readonly isNegative: boolean
   readonly isPast: boolean
@@ -117,7 +141,8 @@ function readWords(text: string): Reading {
     .filter((token) => !HONORIFICS.has(token))
   const isGerman = GERMAN.test(text)
   const first = tokens.findIndex((token) => !isSkipped(token))
-  const isAddressed = first >= 0 && !tokens.slice(0, first).some(speakerOf)
+  const isNoun = (token: string) => NOUN_FOLLOWS.has(token.toLowerCase())
+  const isAddressed = first >= 0 && !tokens.slice(0, first).some((token) => speakerOf(token) || isNoun(token))
   const isOrder = isAddressed && ORDERS.has(tokens[first]!.toLowerCase()) && !isFiniteLater(tokens, first)
   const at = isOrder ? { index: first, kind: "order" as const } : verbAt(tokens)
   const words: FactWord[] = []
@@ -129,6 +154,7 @@ function readWords(text: string): Reading {
   ]
   let before: number | undefined
   let verb: string | undefined
+  let placeVerb: string | undefined
   let isPast = at?.kind === "past"
   for (const [index, token] of tokens.entries()) {
     const text = token.toLowerCase()
@@ -141,16 +167,22 @@ function readWords(text: string): Reading {
       const base = baseOf(text)
       const follows = tokens[index + 1]?.toLowerCase() ?? ""
       if (at.kind === "copula" || at.kind === "past") continue
-      if (base !== undefined && CHANGE_VERBS.has(base)) hasChanged = true
-      else if (base !== undefined && PLACE_VERBS.has(base) && PREPOSITIONS.has(follows) && !isOrder) continue
-      else if (!(isOrder && CARRIERS.has(text))) {
-        verb = SAME_WORD[base ?? text] ?? base ?? text
+      if (base !== undefined && CHANGE_VERBS.has(base) && isToSomething(tokens, index)) {
+        hasChanged = true
+        placeVerb = base
+      } else if (base !== undefined && PLACE_VERBS.has(base) && PREPOSITIONS.has(follows) && !isOrder) {
+        placeVerb = base
+        continue
+      }
+      if (!hasChanged && !(isOrder && CARRIERS.has(text))) {
+        verb = SAME_WORD[base ?? text] ?? base ?? text.replace(/(?<=[^s])s$/, "")
         if (verb !== "have" && verb !== "get") words.push({ stem: stemOf(verb), text, isOneOf: false }) // "has a port of 80" is "the port is 80"
       }
       isPast = at.kind === "told" && !hasChanged
       continue
     }
     const isLowerCase = token === text || index === 0
+    if (hasChanged && PARTICLES.has(text) && words.length === before) continue
     if (NEGATIONS.has(text) && isLowerCase) isNegative = !isNegative
     else if (ARTICLES_OF_A_CLASS.has(text) && isLowerCase && index + 1 !== at?.index && index + 1 < tokens.length)
       isOneOf = true
@@ -164,7 +196,7 @@ function readWords(text: string): Reading {
       if (opposite !== undefined) isNegative = !isNegative
       const base = before === words.length ? baseOf(text) : undefined
       const isParticiple = before !== undefined && base !== undefined && /(?:ed|en|ld|un|t)$/u.test(text)
-      if (isParticiple && CHANGE_VERBS.has(base)) {
+      if (isParticiple && CHANGE_VERBS.has(base) && isToSomething(tokens, index)) {
         ;[hasChanged, isPast] = [true, false]
         continue
       }
@@ -192,21 +224,30 @@ function readWords(text: string): Reading {
     ...{ words: words.map(asModifier), isOrder, isNegative, isPast, hasChanged },
     ...(before === undefined ? {} : { before }),
     ...(verb === undefined ? {} : { verb }),
+    ...(placeVerb === undefined ? {} : { placeVerb }),
     isAboutOnePerson:
       (before === 1 || (before === undefined && /^\p{Ll}+s$/u.test(tokens[1] ?? ""))) && // of a verb that is not known
       first === 0 &&
       !tokens.includes("its") &&
       !PRONOUNS.has(tokens[0]!.toLowerCase()) &&
+      !PREPOSITIONS.has(tokens[0]!.toLowerCase()) &&
       /^\p{Lu}(?:['-]\p{Lu})?\p{Ll}+(?:-\p{Lu}\p{Ll}+)?$/u.test(tokens[0]!), // also O'Brien
   }
 }
 
+/** "was cut to", and not "is cut on Tuesdays". */
+const isToSomething = (tokens: readonly string[], verb: number): boolean =>
+  tokens.slice(verb + 1).some((token) => TOWARDS.has(token.toLowerCase()))
+const TOWARDS = new Set("to into onto nach auf à vers a para naar на".split(" "))
+
 const speakerOf = (token: string): string | undefined => SPEAKERS[token.toLowerCase()]
 const isSkipped = (token: string): boolean => FILLING.has(token.toLowerCase()) || NEGATIONS.has(token.toLowerCase())
 
-/** "The weekly review": it says which, and not how often. */
+/** "The weekly review": it says which, and not how often. "$4 a week": it belongs to the number. */
 function asModifier(word: FactWord, at: number, words: readonly FactWord[]): FactWord {
   const next = words[at + 1]
+  if (word.kind === "frequency" && words.slice(0, at).some(({ kind }) => kind === "number"))
+    return { ...word, kind: "unit" }
   if (word.kind !== "frequency" || next === undefined || next.kind !== undefined || next.preposition !== undefined)
     return word
   const { kind: _, ...rest } = word
@@ -267,7 +308,11 @@ function verbAt(tokens: readonly string[]): VerbPlace | undefined {
   const told = find((token) => IRREGULAR.has(token) || (/ed$/u.test(token) && token.length > 4))
   if (active > 0 && (told < 0 || active < told)) return { index: active, kind: "verb" }
   if (told > 0) return { index: told, kind: "told" }
-  return spoken > 0 ? { index: spoken, kind: "verb" } : undefined
+  if (spoken > 0) return { index: spoken, kind: "verb" }
+  // "Ilse curates the museum": a name, and a verb that is not known
+  const isUnknown =
+    /^\p{Lu}\p{Ll}+$/u.test(tokens[0] ?? "") && /^\p{Ll}{3,}s$/u.test(tokens[1] ?? "") && !isSkipped(tokens[0]!)
+  return isUnknown ? { index: 1, kind: "verb" } : undefined
 }
 
 function baseOf(text: string): string | undefined {
@@ -278,6 +323,7 @@ function baseOf(text: string): string | undefined {
     text.replace(/ies$/, "y"),
     text.replace(/d$/, ""),
     text.replace(/ed$/, ""),
+    baseForm(text),
   ]
   const doubled = text.replace(/(.)\1ed$/, "$1")
   const known = [...forms, doubled, SAME_WORD[text] ?? ""].find(
@@ -315,7 +361,7 @@ function wordFor(token: string, { preposition, isOneOf, isName, opposite, isNext
   }
 }
 
-const stemOf = (word: string): string => {
+export const stemOf = (word: string): string => {
   const base = baseForm(word)
   return /^[a-z]{4,}$/.test(base) ? stemmer(base) : base
 }
@@ -330,13 +376,14 @@ function kindOf(text: string, stem: string): string | undefined {
   return /^#|^\p{L}.*[\d_]|^\p{L}+-\p{L}.*\d/u.test(text) ? "name" : undefined
 }
 
-type Parts = Pick<Fact, "subject" | "predicate" | "verb" | "shape" | "isNegative" | "isPast" | "isAboutOnePerson">
+type Parts = Omit<Fact, "corrects" | "adds" | "begins" | "rejected" | "over" | "isMine">
 
-function split({ words, before, verb, isOrder, isNegative, isPast, isAboutOnePerson }: Reading): Parts {
+function split({ words, before, verb, placeVerb, isOrder, isNegative, isPast, isAboutOnePerson }: Reading): Parts {
   const shape = isOrder ? "order" : before === undefined ? "unknown" : "statement"
   const cut = shape === "statement" ? before! : 0
   return {
     ...{ subject: words.slice(0, cut), predicate: words.slice(cut), shape, isNegative, isPast, isAboutOnePerson },
     ...(verb === undefined ? {} : { verb }),
+    ...(placeVerb === undefined ? {} : { placeVerb }),
   }
 }

@@ -1,0 +1,154 @@
+/**
+ * Attributes that have one value at a time: where one lives, a deadline, a port. Only these replace an earlier value without a word that says
+ * so. All others can have several: languages, children, customers. An attribute that is missing here costs a doubt, one too many a true fact.
+ */
+import type { Fact, FactWord } from "./fact.ts"
+
+interface AttributeRow {
+  /** Nouns that name it: "the port of …", "her salary". */
+  readonly nouns: string
+  /** Verbs in their base form that state it. */
+  readonly verbs?: string
+  /** Only with one of these prepositions before the value. */
+  readonly before?: string
+}
+
+const ONE_AT_A_TIME: Readonly<Record<string, AttributeRow>> = {
+  home: { nouns: "home residence", verbs: "live reside move relocate", before: "in to at" },
+  employer: { nouns: "employer", verbs: "work", before: "for at" },
+  title: { nouns: "rank profession occupation" },
+  name: { nouns: "name surname nickname codename username" },
+  superior: { nouns: "boss manager supervisor", verbs: "report", before: "to" },
+  partner: { nouns: "wife husband spouse fiancé fiancée" },
+  birthday: { nouns: "birthday birthdate" },
+  age: { nouns: "age" },
+  pronouns: { nouns: "pronouns" },
+  timezone: { nouns: "timezone" },
+  pay: { nouns: "salary pay wage allowance", verbs: "earn" },
+  number: { nouns: "number" },
+  measure: { nouns: "weight height altitude temperature humidity", verbs: "weigh" },
+  deadline: { nouns: "deadline date birthday" },
+  time: { nouns: "time bedtime start end expiry" },
+  duration: { nouns: "duration timeout retention length", verbs: "last" },
+  port: { nouns: "port", verbs: "listen", before: "on" },
+  version: { nouns: "version" },
+  limit: { nouns: "limit quota cap maximum minimum threshold budget goal target size capacity" },
+  price: { nouns: "price cost fee rent deposit", verbs: "cost" },
+  owner: { nouns: "owner lead maintainer head chair captain ceo cto" },
+  branch: { nouns: "branch" },
+  state: { nouns: "status state flag" },
+  licence: { nouns: "licence license" },
+}
+
+const rowsBy = (words: (row: AttributeRow) => string | undefined): ReadonlyMap<string, string> =>
+  new Map(
+    Object.entries(ONE_AT_A_TIME).flatMap(([name, row]) =>
+      (words(row) ?? "")
+        .split(" ")
+        .filter((word) => word !== "")
+        .map((word) => [word, name] as const),
+    ),
+  )
+const BY_NOUN = rowsBy(({ nouns }) => nouns)
+const BY_VERB = rowsBy(({ verbs }) => verbs)
+
+/** A fact as one attribute of one subject. */
+export interface Held {
+  readonly attribute: string
+  /** Stems of all other words: of what, and in which case. */
+  readonly about: ReadonlySet<string>
+  readonly value: readonly FactWord[]
+}
+
+/** `undefined` where no attribute of the table is stated. */
+export function heldIn(fact: Fact): Held | undefined {
+  if (!known.has(fact)) known.set(fact, read(fact))
+  return known.get(fact)
+}
+const known = new WeakMap<Fact, Held | undefined>()
+
+function read(fact: Fact): Held | undefined {
+  if (isAddress(fact)) return { attribute: "address", value: fact.predicate.slice(2), about: new Set(["i"]) }
+  if (fact.shape !== "statement" || fact.isPast || fact.isNegative || fact.adds) return undefined
+  return byVerb(fact) ?? bySubject(fact) ?? byLabel(fact)
+}
+
+/** "Call me Bob". */
+const isAddress = ({ shape, verb, predicate: [, object, name], isNegative }: Fact): boolean =>
+  shape === "order" && verb === "call" && object?.text === "me" && name !== undefined && !isNegative
+
+/** "The port of Orion is 80": the last word before "of" names it, and all that follows is the value. */
+function bySubject({ subject, predicate, verb, isMine }: Fact): Held | undefined {
+  if (verb !== undefined) return undefined
+  const end = subject.findIndex(({ preposition }, at) => at > 0 && preposition !== undefined)
+  const head = subject[(end < 0 ? subject.length : end) - 1]
+  const attribute = head && BY_NOUN.get(head.text)
+  if (head === undefined || attribute === undefined || predicate.length === 0 || /[^s]s$/.test(head.text))
+    return undefined
+  const value = firstPhrase(predicate)
+  const about = [...subject.filter((word) => word !== head), ...predicate.slice(value.length)]
+  return { attribute, value, about: new Set([...(isMine ? ["i"] : []), ...about.map(({ stem }) => stem)]) }
+}
+
+/** "Ana lives in Oslo": the verb states it. */
+function byVerb({ subject, predicate, verb, placeVerb, begins, isAboutOnePerson }: Fact): Held | undefined {
+  const stated = verb ?? placeVerb
+  const attribute = stated === undefined ? undefined : BY_VERB.get(stated)
+  if (attribute === undefined || subject.length === 0) return undefined
+  const rest = predicate.slice(verb === undefined ? 0 : 1)
+  const value = firstPhrase(rest)
+  const allowed = ONE_AT_A_TIME[attribute]!.before?.split(" ")
+  if (value.length === 0 || (allowed && !allowed.includes(value[0]!.preposition ?? ""))) return undefined
+  const isPerson = isAboutOnePerson || (subject.length === 1 && subject[0]!.stem === "i")
+  if (placeVerb !== undefined && CHANGING.has(placeVerb) && !(begins && isPerson)) return undefined
+  return { attribute, value, about: new Set([...subject, ...rest.slice(value.length)].map(({ stem }) => stem)) }
+}
+
+/** "Orion runs on port 80", "it has a limit of 20": the word before the value names it. */
+function byLabel({ subject, predicate, verb }: Fact): Held | undefined {
+  if (verb !== undefined && verb !== "have") return undefined
+  const at = predicate.findIndex(
+    ({ kind }, index) => kind === undefined && BY_NOUN.has(predicate[index]!.text) && predicate[index + 1]?.kind,
+  )
+  if (at < 0 || subject.length === 0) return undefined
+  const value = firstPhrase(predicate.slice(at + 1))
+  const others = [...predicate.slice(0, at), ...predicate.slice(at + 1 + value.length)]
+  const about = new Set([...subject, ...others].map(({ stem }) => stem))
+  return { attribute: BY_NOUN.get(predicate[at]!.text)!, value, about }
+}
+
+/** Someone moves to a home, and a meeting to a room. */
+const CHANGING = new Set(["move", "relocate"])
+/** Up to the next preposition. */
+function firstPhrase(words: readonly FactWord[]): readonly FactWord[] {
+  const end = words.findIndex(({ preposition }, at) => at > 0 && preposition !== undefined)
+  return end < 0 ? words : words.slice(0, end)
+}
+
+/** Whether two facts give one attribute of one subject, and with which values. `wider`: one of them says more about the speaker's, as in "I live in Leeds with my sister". */
+export function sameAttribute(a: Fact, b: Fact): "same value" | "another value" | "wider" | "no" {
+  const [one, other] = [heldIn(a), heldIn(b)]
+  if (!one || !other || one.attribute !== other.attribute) return "no"
+  const isPart = (part: ReadonlySet<string>, whole: ReadonlySet<string>) => [...part].every((stem) => whole.has(stem))
+  const [aInB, bInA] = [isPart(one.about, other.about), isPart(other.about, one.about)]
+  if (one.about.size === 0 || other.about.size === 0 ? one.about.size !== other.about.size : !aInB && !bInA) return "no"
+  const stems = (words: readonly FactWord[]) =>
+    words
+      .map(({ stem }) => stem)
+      .sort()
+      .join(" ")
+  if (!aInB || !bInA) return one.about.has("i") && stems(one.value) !== stems(other.value) ? "wider" : "no"
+  return stems(one.value) === stems(other.value) ? "same value" : "another value"
+}
+
+/** What a fact with a known attribute can be found by: one that has other words for it has all of these words too. */
+export function attributeKey(fact: Fact): readonly string[] | undefined {
+  const held = heldIn(fact)
+  return (
+    held &&
+    [...held.about]
+      .sort()
+      .slice(0, 1)
+      .map((stem) => `attribute:${held.attribute}:${stem}`)
+  )
+}
