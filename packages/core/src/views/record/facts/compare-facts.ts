@@ -22,6 +22,9 @@ export function compareFacts(one: Fact, other: Fact): FactRelation {
   return rewording === "same" ? "same" : rewording === "another value" ? "doubtful" : relation
 }
 
+/** Whether they contradict each other. The same answer as `compareFacts`, for less: other words never contradict. */
+export const areContradictory = (one: Fact, other: Fact): boolean => compareWords(one, other) === "contradicts"
+
 function compareWords(one: Fact, other: Fact): FactRelation {
   const [a, b] = withoutSpeaker(one, other)
   const [wordsOfA, wordsOfB] = [wordsOf(a), wordsOf(b)]
@@ -63,12 +66,11 @@ function withoutSpeaker(a: Fact, b: Fact): readonly [Fact, Fact] {
 
 /** The words of the first that the second lacks, counted with repetitions. */
 function without(words: readonly FactWord[], others: readonly FactWord[]): readonly FactWord[] {
-  const left = new Map<string, number>()
-  for (const { stem } of others) left.set(stem, (left.get(stem) ?? 0) + 1)
+  const left: (string | undefined)[] = others.map(({ stem }) => stem)
   return words.filter(({ stem }) => {
-    const count = left.get(stem) ?? 0
-    if (count > 0) left.set(stem, count - 1)
-    return count === 0
+    const at = left.indexOf(stem)
+    if (at >= 0) left[at] = undefined
+    return at < 0
   })
 }
 
