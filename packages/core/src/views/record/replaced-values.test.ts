@@ -20,6 +20,7 @@ const APART: readonly [earlier: string, later: string][] = [
   ["Never use port 8080.", "The server is now on port 9090."],
   ["Never delete db/schema.sql without asking.", "Moved db/schema.sql to db/main.sql."],
   ["Use npm to publish the docs.", "Use pnpm instead of npm in the frontend."],
+  ["Use npm in the old repository.", "Use pnpm instead of npm in this repository."],
   ["The release is on 3 May 2028.", "The release notes moved to 5 May 2028."],
   ["Tests for the release are due on 3 May 2028.", "The release moved to 5 May 2028."],
 ]
@@ -31,6 +32,7 @@ describe("L4-37 a sentence that replaces an earlier one", () => {
     ["The staging port is 8080", "Correction: the staging port is 8443, since 8080 is taken."],
     ["The deploy region is Frankfurt.", "The deploy region is now Oslo."],
     ["Always use npm.", "Use pnpm instead of npm."],
+    ["Use npm in this repository.", "Use pnpm instead of npm."],
     ["The schema is in db/schema.sql.", "Moved db/schema.sql to db/main.sql."],
     ["The timeout is 30 s.", "Raised the timeout from 30 s to 45 s."],
     ["Release date: 2026-03-01", "Release date: 2026-04-15"],

@@ -72,6 +72,8 @@ const RECURRING = /\b(?:bugs?|errors?|problems?|issues?|failures?|crash(?:es)?|c
 const QUESTION = /[?？]\s*$/
 /** What it names is one of several. */
 const ONE_OF = /\b(?:one|some|two|several|another|both) of\b/i
+/** It narrows nothing: all that is said is about it. */
+const HERE = /\b(?:in|for|of) this (?:repository|repo|project|codebase|workspace)\b/gi
 const CORRECTS = /\bcorrect(?:ion|ed)\b/i
 
 export const valueStatedIn = (sentence: string): StatedValue | undefined => read(sentence).stated
@@ -106,7 +108,7 @@ const read = remembering((sentence): ReadSentence => {
   const stated = sentence.length > 300 || isQuestion ? undefined : (replacement(plain) ?? assignment(plain))
   const { values, rest } = valuesIn(plain)
   const { subject, shape, adds } = factOf(sentence)
-  const about = contentWords(rest)
+  const about = contentWords(rest.replace(HERE, ""))
   const subjects = subject.map(({ text }) => text)
   const head = [...contentWords(subjects.slice(0, endOfPhrase(subject)).join(" "))].findLast((word) => about.has(word))
   return {
