@@ -3,6 +3,7 @@
  * the tool calls themselves, never from what the model says about them.
  */
 import { hash } from "node:crypto"
+import { stripVTControlCharacters } from "node:util"
 import type { Command, CompoundList, Statement, SyntaxNode } from "unbash"
 import { isDecision } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
@@ -121,6 +122,8 @@ export interface CommandFacts {
   readonly failed: boolean
   readonly exitCode: number | undefined
   readonly isTest: boolean
+  /** Lines of its output that name a test that failed. */
+  readonly failing?: readonly string[]
   readonly last: Uuid
 }
 
@@ -133,6 +136,9 @@ export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
   return changes > 0 ? "changed" : "read"
 }
 
+const MAX_FAILING = 3 // tests of a run that are named
+const MAX_FAILING_LENGTH = 160 // characters
+const FAILING_TEST = /^\W*(?:FAIL(?:ED|URE)?\b|not ok\b)|^\s*[✗✘✕×●]\s|\bFAILED\s*$/
 const MOST_COMMANDS = 500 // the oldest are dropped; their results stay in the journal
 
 export const artifacts: Projection<Artifacts> = {
@@ -227,8 +233,23 @@ function noteCommand({ commands }: Artifacts, call: FinishedCall, exitCode: numb
   const command = commandOf(call.input)
   if (command === "") return
   commands.delete(command)
-  commands.set(command, { failed: call.failed, exitCode, isTest: runsTests(command), last: call.uuid })
+  const isTest = runsTests(command)
+  const failing = isTest && call.failed ? failingTests(call.output) : []
+  commands.set(command, {
+    ...{ failed: call.failed, exitCode, isTest, last: call.uuid },
+    ...(failing.length > 0 ? { failing } : {}),
+  })
   if (commands.size > MOST_COMMANDS) commands.delete(commands.keys().next().value!)
+}
+
+/** As the common runners mark them: vitest, jest, pytest, go, cargo, TAP. */
+function failingTests(output: string): readonly string[] {
+  const lines = stripVTControlCharacters(output)
+    .split("\n")
+    .filter((line) => FAILING_TEST.test(line))
+  return [...new Set(lines.map((line) => line.trim()))]
+    .slice(0, MAX_FAILING)
+    .map((line) => line.slice(0, MAX_FAILING_LENGTH))
 }
 
 export function commandOf(input: Readonly<Record<string, unknown>>): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { isReplacedBy, mayReplace } from "./replaced-values.ts"
+import { replacementBy } from "./replaced-values.ts"
 
 /** Values that only look replaced: what they belong to differs. */
 const APART: readonly [earlier: string, later: string][] = [
@@ -20,6 +20,7 @@ const APART: readonly [earlier: string, later: string][] = [
   ["Never use port 8080.", "The server is now on port 9090."],
   ["Never delete db/schema.sql without asking.", "Moved db/schema.sql to db/main.sql."],
   ["Use npm to publish the docs.", "Use pnpm instead of npm in the frontend."],
+  ["Use npm in the old repository.", "Use pnpm instead of npm in this repository."],
   ["The release is on 3 May 2028.", "The release notes moved to 5 May 2028."],
   ["Tests for the release are due on 3 May 2028.", "The release moved to 5 May 2028."],
 ]
@@ -31,6 +32,7 @@ describe("L4-37 a sentence that replaces an earlier one", () => {
     ["The staging port is 8080", "Correction: the staging port is 8443, since 8080 is taken."],
     ["The deploy region is Frankfurt.", "The deploy region is now Oslo."],
     ["Always use npm.", "Use pnpm instead of npm."],
+    ["Use npm in this repository.", "Use pnpm instead of npm."],
     ["The schema is in db/schema.sql.", "Moved db/schema.sql to db/main.sql."],
     ["The timeout is 30 s.", "Raised the timeout from 30 s to 45 s."],
     ["Release date: 2026-03-01", "Release date: 2026-04-15"],
@@ -38,7 +40,7 @@ describe("L4-37 a sentence that replaces an earlier one", () => {
     ["The gateway listens on port 3456.", "The gateway's port is 7476 since this morning."],
     ["Alice owns billing.", "Bob owns billing now."],
   ])("%s is replaced by: %s", (earlier, later) => {
-    expect(isReplacedBy(earlier, later)).toBe(true)
+    expect(replacementBy(later)(earlier)).toBe("clear")
   })
 
   it.each([
@@ -54,7 +56,7 @@ describe("L4-37 a sentence that replaces an earlier one", () => {
     ["Never push to branch release-12.", "Never push to branch release-13."],
     ...APART,
   ])("%s is not replaced by: %s", (earlier, later) => {
-    expect(isReplacedBy(earlier, later)).toBe(false)
+    expect(replacementBy(later)(earlier)).not.toBe("clear")
   })
 })
 
@@ -66,7 +68,7 @@ describe("L4-37 a sentence that may replace an earlier one in other words", () =
     ["The retry limit was raised from 3 to 5.", "The retry limit is now 8."],
     ["We have 3 servers.", "We now have 5 servers."],
   ])("%s: %s", (earlier, later) => {
-    expect(mayReplace(later, earlier)).toBe(true)
+    expect(replacementBy(later)(earlier)).not.toBe("no")
   })
 
   it.each([
@@ -75,6 +77,6 @@ describe("L4-37 a sentence that may replace an earlier one in other words", () =
     ["The live system runs in eu-north-2.", "The backup system runs in us-east-7."],
     ...APART,
   ])("not %s: %s", (earlier, later) => {
-    expect(mayReplace(later, earlier)).toBe(false)
+    expect(replacementBy(later)(earlier)).toBe("no")
   })
 })

@@ -3,7 +3,7 @@
  * of memories (`facts`). Or one names what it replaces, as "use pnpm instead of npm". Where it is unsure, nothing is replaced.
  */
 import { remembering } from "../../base/remembering.ts"
-import { compareFacts } from "./facts/compare-facts.ts"
+import { areContradictory } from "./facts/compare-facts.ts"
 import { type FactWord, readFact } from "./facts/fact.ts"
 
 /** A sentence that states a value. */
@@ -72,6 +72,8 @@ const RECURRING = /\b(?:bugs?|errors?|problems?|issues?|failures?|crash(?:es)?|c
 const QUESTION = /[?？]\s*$/
 /** What it names is one of several. */
 const ONE_OF = /\b(?:one|some|two|several|another|both) of\b/i
+/** It narrows nothing: all that is said is about it. */
+const HERE = /\b(?:in|for|of) this (?:repository|repo|project|codebase|workspace)\b/gi
 const CORRECTS = /\bcorrect(?:ion|ed)\b/i
 
 export const valueStatedIn = (sentence: string): StatedValue | undefined => read(sentence).stated
@@ -106,7 +108,7 @@ const read = remembering((sentence): ReadSentence => {
   const stated = sentence.length > 300 || isQuestion ? undefined : (replacement(plain) ?? assignment(plain))
   const { values, rest } = valuesIn(plain)
   const { subject, shape, adds } = factOf(sentence)
-  const about = contentWords(rest)
+  const about = contentWords(rest.replace(HERE, ""))
   const subjects = subject.map(({ text }) => text)
   const head = [...contentWords(subjects.slice(0, endOfPhrase(subject)).join(" "))].findLast((word) => about.has(word))
   return {
@@ -157,27 +159,47 @@ function assignment(sentence: string): StatedValue | undefined {
   return isExact(value) || CHANGE.test(sentence) || about.size > 1 ? { value } : undefined
 }
 
-/** Whether the later sentence makes the earlier one outdated. */
-export function isReplacedBy(earlier: string, later: string): boolean {
-  const [before, after] = [read(earlier), read(later)]
-  if (earlier === later || before.isOpen || after.isOpen) return false
-  const { old } = after.stated ?? {}
-  if (old !== undefined && speaksOf(earlier, old) && areWithin(before.about, contentWords(`${later} ${old}`)))
-    return true
+/** Whether a sentence makes an earlier one outdated. `likely`: only where a single earlier sentence shows it. */
+export type Replacement = "clear" | "likely" | "no"
+
+/** Compares a sentence with earlier ones. Most have no word in common with it, and that is seen first. */
+export function replacementBy(later: string): (earlier: string) => Replacement {
+  const after = read(later)
+  if (after.isOpen) return () => "no"
+  const namesOld = ((old) => {
+    if (old === undefined) return () => false
+    const words = contentWords(`${later} ${old}`)
+    return (earlier: string, { about }: ReadSentence) => areWithin(about, words) && speaksOf(earlier, old)
+  })(after.stated?.old)
+  return (earlier) => {
+    const before = read(earlier)
+    if (before.isOpen || earlier === later) return "no"
+    if (namesOld(earlier, before)) return "clear"
+    if (!shareWord(before.about, after.about)) return "no"
+    return contradicts({ earlier, before, later, after }) ? "clear" : isLikely(before, after) ? "likely" : "no"
+  }
+}
+
+interface Pair {
+  readonly earlier: string
+  readonly before: ReadSentence
+  readonly later: string
+  readonly after: ReadSentence
+}
+
+function contradicts({ earlier, before, later, after }: Pair): boolean {
   if (before.isRecurring && !after.isChange) return false
   // an order with a number is one of many: "Look at ticket 12"
   if (before.isOrder && after.isOrder && after.values.length > 0) return false
-  return shareWord(before.about, after.about) && compareFacts(factOf(earlier), factOf(later)) === "contradicts"
+  return areContradictory(factOf(earlier), factOf(later))
 }
 
 /**
  * Whether the later sentence says that something has changed, and the earlier one is about it in other words: one value of a kind in each,
- * and what the later one is about is what the earlier one is about. It counts only where a single earlier sentence shows it.
+ * and what the later one is about is what the earlier one is about.
  */
-export function mayReplace(later: string, earlier: string): boolean {
-  const [before, after] = [read(earlier), read(later)]
-  if (!after.isChange || earlier === later || before.isOpen || after.isOpen || after.isAddition) return false
-  if (before.isOrder || after.isOrder || !shareWord(before.about, after.about)) return false
+function isLikely(before: ReadSentence, after: ReadSentence): boolean {
+  if (!after.isChange || after.isAddition || before.isOrder || after.isOrder) return false
   const isSame = areWithin(after.about, before.about) && (before.head === undefined || after.about.has(before.head))
   if (!isSame && !after.isCorrection) return false
   return VALUE_KINDS.some(([kind]) => {

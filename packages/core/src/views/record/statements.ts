@@ -12,7 +12,7 @@ import { inline } from "../../messages/inline.ts"
 import { contentOf, isHuman, spokenText, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { proseSentences, type SentenceKind } from "./prose.ts"
-import { hasValue, isReplacedBy, mayReplace, oldValue, valueStatedIn } from "./replaced-values.ts"
+import { hasValue, oldValue, replacementBy, valueStatedIn } from "./replaced-values.ts"
 import { typedPieces } from "./typed-text.ts"
 
 export interface Statement {
@@ -133,10 +133,11 @@ function isSettledByUser({ current, replaced }: Statements, text: string): boole
 /** What the user said, only the user takes back. */
 function replacedBy({ current }: Statements, text: string, by: Statement["by"]): readonly string[] {
   const [clear, likely]: [string[], string[]] = [[], []]
+  const replacementOf = replacementBy(text)
   for (const [earlier, said] of current) {
     if (said.by === "user" && by !== "user") continue
-    if (isReplacedBy(earlier, text)) clear.push(earlier)
-    else if (mayReplace(text, earlier)) likely.push(earlier)
+    const replacement = replacementOf(earlier)
+    if (replacement !== "no") (replacement === "clear" ? clear : likely).push(earlier)
   }
   return clear.length > 0 ? clear : likely.length === 1 ? likely : []
 }

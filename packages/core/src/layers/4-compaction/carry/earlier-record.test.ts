@@ -80,3 +80,20 @@ test.each([600, 2_000])("L4-37 a value of an earlier record is replaced by a lat
   expect(text).not.toContain("The cap is $201.")
   expect(text).not.toContain("Use npm for")
 })
+
+test.each([150, 300, 600, 900, 1_000, 1_100, 2_000])(
+  "L4-29 nothing of the user is changed, and nothing added, in a second call without state: %i",
+  async (budget) => {
+    const given = ["Start.", "- Always keep the list.", "Never push to main.", "* Use tabs, never spaces.", "Go on."]
+    const rounds = talk(given).map((message) =>
+      message.role === "user"
+        ? message
+        : { ...message, content: `${message.content} I decided to keep the lock because it is small.` },
+    )
+    const first = await carry(rounds, { budget, keep: 0 })
+    const { record } = await carry([first.messages[0]!, ...talk(["Now the tests."])], { budget, keep: 0 })
+    const texts = record.words.map(({ text }) => text)
+    expect([...given, "Now the tests."]).toEqual(expect.arrayContaining(texts))
+    expect(texts).toContain("- Always keep the list.")
+  },
+)

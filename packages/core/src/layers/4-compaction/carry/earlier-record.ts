@@ -41,12 +41,15 @@ export const notLikeRecord = (summary: string): string =>
   summary.replace(/<(?=\s*\/?\s*system-reminder)/gi, "&lt;").replace(/^(?=The (?:user|assistant) said:$)/gm, "- ")
 
 const LONG_BEGIN = "<system-reminder>\nA record of what was said and done"
+const LONG_END = "\n</system-reminder>"
 const SHORT_USER = "\nThe user said:\n"
 
 /** Our own part comes last, and nothing in it can look like its beginning. A summary before it can say anything. */
 function recordIn(text: string): string {
   const at = text.lastIndexOf(LONG_BEGIN)
-  return at >= 0 ? text.slice(at) : text.slice(Math.max(0, text.lastIndexOf(SHORT_USER)))
+  if (at < 0) return text.slice(Math.max(0, text.lastIndexOf(SHORT_USER)))
+  const end = text.lastIndexOf(LONG_END)
+  return text.slice(at, end < at ? undefined : end)
 }
 
 export function takeEarlierRecord({ words, statements, names }: Recorded, text: string): void {
@@ -82,7 +85,7 @@ export function takeEarlierRecord({ words, statements, names }: Recorded, text: 
         opened = line
       } else if (HANDLE_BEFORE.test(line) && !SHORT.has(section)) heading = line
       else if (BULLET.test(line) || SHORT.has(section)) {
-        const item = BULLET.exec(line)?.[1] ?? line
+        const item = SHORT.has(section) ? line : BULLET.exec(line)![1]!
         if (BY_USER.has(section)) said(item)
         else if (section in KINDS && item !== "") stated(item)
       }

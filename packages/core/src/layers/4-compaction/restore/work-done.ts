@@ -7,7 +7,7 @@ import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { fenced } from "../../../messages/attachments.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/handles.ts"
-import { inline, inlineUpTo } from "../../../messages/inline.ts"
+import { inline, inlineUpTo, quoted } from "../../../messages/inline.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import { type Artifacts, type CommandFacts, type FileFate, fateOf } from "../../../views/record/artifacts.ts"
 import type { Names } from "../../../views/record/names.ts"
@@ -63,10 +63,14 @@ export function renderFailures({ artifacts: { commands }, limit, estimate }: Wor
 export function renderTests({ artifacts: { commands }, limit, estimate }: WorkToRender): string {
   const lines = [...commands]
     .filter(([, { isTest }]) => isTest)
-    .map(([command, facts]) => `- ${endOf(facts)}: ${commandLine(command)}`)
+    .map(([command, facts]) => `- ${endOf(facts)}: ${commandLine(command)}${failingTests(facts)}`)
   if (lines.length === 0) return ""
   return ["## Tests, as they ended last", ...newestLines(lines, { limit, estimate })].join("\n")
 }
+
+/** From a result, so it is quoted. */
+const failingTests = ({ failing = [] }: CommandFacts): string =>
+  failing.map((line) => `\n  ${quoted(maskSecrets(line))}`).join("")
 
 const commandLine = (command: string): string => inlineUpTo(MOST_COMMAND_CHARACTERS, maskSecrets(command))
 

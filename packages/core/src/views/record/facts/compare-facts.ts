@@ -40,6 +40,14 @@ function byAttribute(older: Fact, newer: Fact): FactRelation | undefined {
   return found === "another value" || newer.begins || newer.corrects ? "contradicts" : "doubtful"
 }
 
+/** Whether the newer one replaces the older. The same answer as `compareFacts`, for less: a rewording never contradicts. */
+export function areContradictory(older: Fact, newer: Fact): boolean {
+  const named = comparedWithNamed(older, newer)
+  if (named !== undefined) return named === "contradicts"
+  const relation = compareWords(older, newer)
+  return relation === "contradicts" || (relation !== "same" && byAttribute(older, newer) === "contradicts")
+}
+
 function compareWords(older: Fact, newer: Fact): FactRelation {
   const [a, b] = withoutSpeaker(older, newer)
   const [wordsOfA, wordsOfB] = [wordsOf(a), wordsOf(b)]
@@ -99,12 +107,11 @@ const withoutEqual = (words: readonly FactWord[], fact: Fact, other: Fact): read
 
 /** The words of the first that the second lacks, counted with repetitions. */
 function without(words: readonly FactWord[], others: readonly FactWord[]): readonly FactWord[] {
-  const left = new Map<string, number>()
-  for (const { stem } of others) left.set(stem, (left.get(stem) ?? 0) + 1)
+  const left: (string | undefined)[] = others.map(({ stem }) => stem)
   return words.filter(({ stem }) => {
-    const count = left.get(stem) ?? 0
-    if (count > 0) left.set(stem, count - 1)
-    return count === 0
+    const at = left.indexOf(stem)
+    if (at >= 0) left[at] = undefined
+    return at < 0
   })
 }
 
