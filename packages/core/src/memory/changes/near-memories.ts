@@ -2,7 +2,7 @@
  * Among many memories, those that a written one may take the place of or cast doubt on. A few pairs are all compared. For many, only those
  * that share the words of a subject are, as in a dream: two large changes would take hours otherwise.
  */
-import { keysOf, textKey, wordsInCommon } from "../facts/relation.ts"
+import { keysAsNewer, keysOf, rarerKeysOf, textKey, wordsInCommon } from "../facts/relation.ts"
 import type { Memory } from "../memory.ts"
 
 const MOST_PAIRS = 50_000 // about 0.3 s
@@ -10,14 +10,16 @@ const MOST_PAIRS = 50_000 // about 0.3 s
 /** `written`: how many there are to look up. */
 export function nearMemories(memories: readonly Memory[], written: number): (memory: Memory) => Iterable<Memory> {
   if (written * memories.length <= MOST_PAIRS) return () => memories
-  const [byKey, byText, byName] = [keysOf, (one: Memory) => [textKey(one)], namesOf].map((keys) =>
-    listedBy(memories, keys),
+  const keys = (one: Memory) => [...keysOf(one), ...rarerKeysOf(one)]
+  const [byKey, byText, byName] = [keys, (one: Memory) => [textKey(one)], namesOf].map((of) =>
+    listedBy(memories, of),
   ) as [Listed, Listed, Listed]
   return (memory) => {
     const [rarest] = found(byKey, wordsInCommon(memory)).sort((a, b) => a.length - b.length)
     return new Set([
       ...found(byName, memory.supersedes ?? []).flat(),
       ...found(byText, [textKey(memory)]).flat(),
+      ...found(byKey, keysAsNewer(memory)).flat(),
       ...(rarest ?? found(byKey, keysOf(memory)).flat()),
     ])
   }

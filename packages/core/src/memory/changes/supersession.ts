@@ -3,7 +3,8 @@
  * same subject and attribute. The older file stays, with a pointer. What no one confirmed replaces nothing that the person said.
  */
 
-import { contradictedIn, mayOutdate, type Relation, relationOf } from "../facts/relation.ts"
+import type { Steps } from "../../base/in-slices.ts"
+import { contradictedIn, type Relation, relationOf, textKey } from "../facts/relation.ts"
 import { isOverreach } from "../instruction-guard.ts"
 import { isCurrent, isPersons, isRule, type Memory, type MemoryType } from "../memory.ts"
 
@@ -65,31 +66,39 @@ export const isDoubted = (older: Memory, later: Memory): boolean =>
 const DOUBTS: ReadonlySet<Relation> = new Set(["doubtful", "named over", "partly outdated"])
 
 /** What the newer memory says otherwise, among these. A value that it only names as over is meant where a single one has it. */
-export function outdatedBy(newer: Memory, others: readonly Memory[]): ReadonlySet<Memory> {
-  const having = (wanted: Relation) =>
-    others.filter((older) => older.file !== newer.file && isCurrent(older) && relationOf(older, newer) === wanted)
-  const named = having("named over")
-  return new Set([...having("outdated"), ...(named.length === 1 ? named : [])])
+export function outdatedBy(newer: Memory, others: Iterable<Memory>): ReadonlySet<Memory> {
+  const [outdated, named]: [Memory[], Memory[]] = [[], []]
+  for (const older of others) {
+    if (older.file === newer.file || !isCurrent(older)) continue
+    const relation = relationOf(older, newer)
+    if (relation === "outdated") outdated.push(older)
+    else if (relation === "named over") named.push(older)
+  }
+  return new Set([...outdated, ...(named.length === 1 ? named : [])])
 }
 
 /**
  * Of these sentences, those that say otherwise than a current memory, each with the type of what it replaces. What replaces something has to
  * be kept, or the outdated fact would go on as the current one.
  */
-export function replacingSentences(
+export function* replacingSteps(
   sentences: readonly string[],
   memories: readonly Memory[],
-): ReadonlyMap<string, MemoryType> {
+): Steps<ReadonlyMap<string, MemoryType>> {
   const found = new Map<string, MemoryType>()
-  const current = memories.filter(isCurrent)
+  if (sentences.length === 0) return found
+  for (const memory of memories) {
+    textKey(memory) // reads what it says, once in a process; with many memories that takes a while
+    yield
+  }
   for (const sentence of sentences) {
-    if (!mayOutdate(sentence)) continue
-    const draft: Memory = { ...SAID_NOW, name: sentence, body: sentence }
-    const [replaced] = outdatedBy(draft, current)
+    const [replaced] = outdatedBy({ ...SAID_NOW, name: sentence, body: sentence }, memories)
     if (replaced) found.set(sentence, replaced.type)
+    yield
   }
   return found
 }
+
 const SAID_NOW: Memory = {
   ...{ file: "", name: "", description: "", body: "", type: "user", created: "", confirmed: "", basis: "said" },
   source: { saidBy: "user" },

@@ -8,7 +8,7 @@ import { dayOf } from "../../../base/clock.ts"
 import { StrataError } from "../../../base/errors.ts"
 import { inSlices, type Steps } from "../../../base/in-slices.ts"
 import { findSecrets } from "../../../base/secrets/find-secrets.ts"
-import { replacingSentences } from "../../../memory/changes/supersession.ts"
+import { replacingSteps } from "../../../memory/changes/supersession.ts"
 import { mayOutdate } from "../../../memory/facts/relation.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
 import type { Memory, MemoryDraft, MemoryType, Provenance } from "../../../memory/memory.ts"
@@ -96,10 +96,8 @@ export async function keepRulesIn(words: readonly Word[], keeping: RulesToKeep):
   if (rules.size === 0 && others.length === 0) return undefined
   if (await bank.isCommandRunning()) throw new CommandRunning() // what was said may not be the person's
   const memories = await bank.all()
-  const types = replacingSentences(
-    others.filter((sentence) => !rules.has(sentence)),
-    memories,
-  )
+  const news = others.filter((sentence) => !rules.has(sentence))
+  const types = await inSlices(replacingSteps(news, memories))
   if (rules.size === 0 && types.size === 0) return undefined
   return keepProposals(await proposalFor([...rules, ...types.keys()], { memories, types, today: dayOf(now) }), keeping)
 }
