@@ -21,7 +21,7 @@ async function memoryOf({ home, project }: Workbench) {
 
 describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   const RULE = "Always use tabs in the importer." // kept at once
-  const FACT = "I am new to the importer." // for an extraction
+  const FACT = "The runbook of the importer is at https://docs.example.com/importer." // for an extraction
   const brain = extractiveBrain()
   const fork: ScriptedTurn = (asked) => brain.answer(asked)
   const turns = ["Understood.", ...Array.from({ length: 6 }, () => fork)]
