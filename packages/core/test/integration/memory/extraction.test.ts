@@ -425,8 +425,8 @@ describe("L5-9 what it may cost", () => {
 
   test.runIf(isWhole)("L5-9 many short conversations pay for one extraction together", async () => {
     const { open, forks } = await stage()
-    for (let count = 0; count < 8 && forks.length === 0; count++) {
-      const agent = await open({ settings: { figures: { "background-share": 60 } } })
+    for (let count = 0; count < 30 && forks.length === 0; count++) {
+      const agent = await open({ settings: { figures: { "background-share": 40 } } })
       await say(agent, `The service number ${count} belongs to the payment team.`)
       await agent.close()
     }
