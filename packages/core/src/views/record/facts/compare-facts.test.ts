@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { compareFacts } from "./compare-facts.ts"
-import { readFact } from "./fact.ts"
+import { readFact, wordsOf } from "./fact.ts"
 
 const compare = (one: string, other: string) => compareFacts(readFact(one), readFact(other))
 
@@ -179,4 +179,10 @@ test.each([
   ["The path for Finn leads to the lake.", "The path for Finn leads to the chapel."],
 ])("L5-11 another value that both could have is in doubt: %s %s", (one, other) => {
   for (const relation of [compare(one, other), compare(other, one)]) expect(relation).toBe("doubtful")
+})
+
+test.each(Object.getOwnPropertyNames(Object.prototype))("L5-11 a word that objects have is a word: %s", (word) => {
+  const older = readFact(`The ${word} is 5, and ${word} takes ${word}.`)
+  expect(compareFacts(older, readFact(`The ${word} is now 7.`))).not.toBe("same")
+  expect(wordsOf(older).every(({ stem }) => typeof stem === "string")).toBe(true)
 })

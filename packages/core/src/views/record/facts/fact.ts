@@ -82,15 +82,17 @@ const IRREGULAR = new Set(
   ),
 )
 /** Where they are all that a sentence is about. */
-const SPEAKERS: Readonly<Record<string, string>> = {
-  i: "i",
-  user: "i",
-  we: "we",
-  it: "it",
-  they: "they",
-  ich: "i",
-  wir: "we",
-}
+const SPEAKERS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    i: "i",
+    user: "i",
+    we: "we",
+    it: "it",
+    they: "they",
+    ich: "i",
+    wir: "we",
+  }),
+)
 const ADVERBS = new Set("always still also do does usually mostly only already".split(" "))
 const MODALS = new Set("may can must should shall will would".split(" "))
 /** After "is" they only say that a name follows. */
@@ -175,7 +177,7 @@ function readWords(text: string): Reading {
         continue
       }
       if (!hasChanged && !(isOrder && CARRIERS.has(text))) {
-        verb = SAME_WORD[base ?? text] ?? base ?? text.replace(/(?<=[^s])s$/, "")
+        verb = SAME_WORD.get(base ?? text) ?? base ?? text.replace(/(?<=[^s])s$/, "")
         if (verb !== "have" && verb !== "get") words.push({ stem: stemOf(verb), text, isOneOf: false }) // "has a port of 80" is "the port is 80"
       }
       isPast = at.kind === "told" && !hasChanged
@@ -240,7 +242,7 @@ const isToSomething = (tokens: readonly string[], verb: number): boolean =>
   tokens.slice(verb + 1).some((token) => TOWARDS.has(token.toLowerCase()))
 const TOWARDS = new Set("to into onto nach auf à vers a para naar на".split(" "))
 
-const speakerOf = (token: string): string | undefined => SPEAKERS[token.toLowerCase()]
+const speakerOf = (token: string): string | undefined => SPEAKERS.get(token.toLowerCase())
 const isSkipped = (token: string): boolean => FILLING.has(token.toLowerCase()) || NEGATIONS.has(token.toLowerCase())
 
 /** "The weekly review": it says which, and not how often. "$4 a week": it belongs to the number. */
@@ -326,7 +328,7 @@ function baseOf(text: string): string | undefined {
     baseForm(text),
   ]
   const doubled = text.replace(/(.)\1ed$/, "$1")
-  const known = [...forms, doubled, SAME_WORD[text] ?? ""].find(
+  const known = [...forms, doubled, SAME_WORD.get(text) ?? ""].find(
     (form) => VERBS.has(form) || CHANGE_VERBS.has(form) || PLACE_VERBS.has(form),
   )
   return known
@@ -347,13 +349,13 @@ const CAPITAL_KINDS = new Set(["weekday", "month"])
 
 function wordFor(token: string, { preposition, isOneOf, isName, opposite, isNext }: WordFacts): FactWord {
   const text = token.toLowerCase()
-  const canonical = opposite ?? SAME_WORD[text] ?? text
+  const canonical = opposite ?? SAME_WORD.get(text) ?? text
   const value = VALUES.get(canonical)
   const known = isNext && isName && isCapital(token) && !CAPITAL_KINDS.has(value?.kind ?? "") ? undefined : value
   const stem = known?.value ?? (UNITS.has(singular(canonical)) ? singular(canonical) : stemOf(canonical))
   const kind = known?.kind ?? kindOf(canonical, stem) ?? (isName && /\p{Lu}/u.test(token) ? "name" : undefined)
   return {
-    stem: SAME_WORD[stem] ?? stem,
+    stem: SAME_WORD.get(stem) ?? stem,
     text,
     isOneOf,
     ...(kind === undefined ? {} : { kind }),

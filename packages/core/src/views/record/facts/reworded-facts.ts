@@ -23,11 +23,13 @@ const LIGHT_WORDS = new Set(
 /** After what is measured they say no more than "is": the run takes an hour. */
 const EQUALS = new Set("take last cost weigh measure happen occur".split(" "))
 /** In other words: the loan ends on May 3, it is on loan until May 3. */
-const SAME_ROOT: Readonly<Record<string, string>> = {
-  ...{ until: "end", till: "end", expire: "end", expiri: "end", valid: "end" },
-  ...{ earn: "pay", salari: "pay", wage: "pay", allow: "pay" },
-  ...{ deliver: "arriv", deliveri: "arriv", metric: "dashboard" },
-}
+const SAME_ROOT: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    ...{ until: "end", till: "end", expire: "end", expiri: "end", valid: "end" },
+    ...{ earn: "pay", salari: "pay", wage: "pay", allow: "pay" },
+    ...{ deliver: "arriv", deliveri: "arriv", metric: "dashboard" },
+  }),
+)
 const AGENT = /(?:er|or)$/
 /** At the end of a compound: bedtime. */
 const COMPOUND_HEAD = /(?<=^.{3,})(?:time?|dai|date?)$/
@@ -37,7 +39,7 @@ const LONGEST_VALUE = 4 // words
 
 /** Of the verb that a noun comes from: the auditor, audited. */
 export const rootOfStem = (stem: string): string =>
-  SAME_ROOT[stem] ?? (stem.length > 5 ? stem.replace(AGENT, "").replace(COMPOUND_HEAD, "") : stem)
+  SAME_ROOT.get(stem) ?? (stem.length > 5 ? stem.replace(AGENT, "").replace(COMPOUND_HEAD, "") : stem)
 
 /** A word that a rewording may leave out. */
 export const isHead = (word: string): boolean => HEADS.has(word)
