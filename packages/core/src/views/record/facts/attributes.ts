@@ -15,6 +15,7 @@ interface AttributeRow {
 
 const ONE_AT_A_TIME: Readonly<Record<string, AttributeRow>> = {
   home: { nouns: "home residence", verbs: "live reside move relocate", before: "in to at" },
+  place: { nouns: "place location address" },
   employer: { nouns: "employer", verbs: "work", before: "for at" },
   title: { nouns: "rank profession occupation" },
   name: { nouns: "name surname nickname codename username" },
