@@ -129,7 +129,11 @@ function framesOf(text: string): { readonly quoted: readonly string[]; readonly 
 }
 
 /** Rules that say themselves that they change something. A later one of the same kind replaces an earlier one. */
-const CHANGES: readonly RegExp[] = [/^From now on, use port \d+!$/, /^A partir de ahora usa el perfil \d+\.$/]
+const CHANGES: readonly RegExp[] = [
+  /^From now on, use port \d+!$/,
+  /^A partir de ahora usa el perfil \d+\.$/,
+  /^Ab sofort läuft alles über Kanal \d+\.$/,
+]
 
 /** Without those that a later rule replaced. */
 const standing = (rules: readonly string[]): readonly string[] =>
