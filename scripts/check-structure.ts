@@ -20,22 +20,13 @@ import { wholeOnlyProblems } from "./structure/whole-only-ids.ts"
 
 /** From the ground up. Files directly in `src` are above all of them. */
 export const FLOORS = [
-  ...[
-    "base",
-    "settings",
-    "messages",
-    "tokens",
-    "journal",
-    "store-contract",
-    "import",
-    "views",
-    "model",
-    "tools",
-    "recall",
-  ],
-  ...["memory", "forks", "layers", "conversation", "callers", "agent", "team", "inspect"],
+  ...["base", "settings", "messages", "tokens", "journal", "views", "model", "tools", "recall"],
+  ...["memory", "forks", "layers", "conversation", "agent", "team"],
 ]
-const PACKAGES = ["core", "postgres", "replay", "adapters", "plugins", "proxy", "page", "sim", "cli", "lab"]
+const PACKAGES = [
+  ...["core", "store-contract", "postgres", "transcripts", "adapters", "sessions", "sync"],
+  ...["plugins", "page", "sim", "cli", "lab"],
+]
 const CORE = join("packages", "core", "src")
 
 interface Import {

@@ -11,7 +11,7 @@ import { licencesOf } from "./licences.ts"
 import { entriesOf, ROOT, type SourcePackage } from "./packages.ts"
 
 const OWN_SOURCE =
-  /[\\/]packages[\\/](?:adapters|core|page|plugins|postgres|proxy|replay|sim|cli)[\\/]src[\\/].*\.tsx?$/
+  /[\\/]packages[\\/](?:adapters|cli|core|page|plugins|postgres|sessions|sim|store-contract|sync|transcripts)[\\/]src[\\/].*\.tsx?$/
 /** Names stay and lines stay short, so that a stack trace says where it was. */
 const LINE_CHARACTERS = 160
 /** Inside a bundle, because Node takes four times as long for their many files: `unbash` loads with every conversation, the others draw. */
@@ -61,7 +61,7 @@ type LoadsAfter = (path: string) => readonly string[]
 const LEVELS: readonly (readonly string[])[] = [
   ["index", "entries/base", "entries/store"],
   ["messages", "model", "projects", "settings", "tokens"].map((entry) => `entries/${entry}`),
-  ["entries/callers"],
+  ["entries/conversation"],
   ["memory", "recall", "views"].map((entry) => `entries/${entry}`),
   ["conversation/open"],
   ["agent/open-agent", "entries/agent"],

@@ -7,7 +7,21 @@ import { join } from "node:path"
 
 export const ROOT = join(import.meta.dirname, "..", "..")
 /** Folders in `packages/`. The lab is private. */
-const PUBLISHED = ["core", "postgres", "replay", "plugins", "proxy", "adapters", "page", "sim", "cli"] as const
+const PUBLISHED = [
+  ...[
+    "core",
+    "store-contract",
+    "postgres",
+    "transcripts",
+    "plugins",
+    "adapters",
+    "sessions",
+    "sync",
+    "page",
+    "sim",
+    "cli",
+  ],
+] as const
 
 /** Every package exports it, so that tools can read its version. */
 export const OWN_MANIFEST = "./package.json"

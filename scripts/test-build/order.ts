@@ -8,8 +8,8 @@ const LONG = [
   "packages/core/test/",
   "packages/core/src/journal/file/",
   "packages/core/src/tools/mcp/",
-  "packages/replay/",
-  "packages/core/src/import/",
+  "packages/transcripts/src/replay/",
+  "packages/transcripts/src/import/",
   "packages/lab/",
 ]
 

@@ -69,7 +69,7 @@ async function write(directory: string): Promise<void> {
 /** Of everything that goes into the bundle, and of how it is made. */
 function fingerprint(): string {
   const sources = [
-    "packages/{core,postgres,replay,plugins,proxy,adapters,page,sim,cli}/{package.json,src/**/*.{ts,tsx,md,sql}}",
+    "packages/{core,store-contract,postgres,transcripts,plugins,adapters,sessions,sync,page,sim,cli}/{package.json,src/**/*.{ts,tsx,md,sql}}",
     "packages/cli/test/{several-commands.ts,strata-here.ts,wrapped-program.mjs}",
     "scripts/{build,test-build}/*.ts",
   ]

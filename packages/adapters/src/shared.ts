@@ -3,10 +3,11 @@
  * conversations, because a journal has one writer.
  */
 import { resolve } from "node:path"
-import type { CallerOptions, ConversationStatus } from "@strata/core/callers"
+import type { CallerOptions } from "./callers/conversations.ts"
+import type { ConversationStatus } from "./callers/plan.ts"
 import type { StrataOptions } from "./options.ts"
 
-export type { ConversationStatus } from "@strata/core/callers"
+export type { ConversationStatus } from "./callers/plan.ts"
 
 /** What was done, for each conversation. */
 export interface StrataStatus {

@@ -1,8 +1,8 @@
 /** A small comparison as a page, without the command around it. */
-import { generatedWork, scorecard, timedReplay } from "@strata/replay"
-import { claudeStyle } from "../../replay/src/policies/claude-style.ts"
-import { none } from "../../replay/src/policies/none.ts"
-import { strata } from "../../replay/src/policies/strata.ts"
+import { generatedWork, scorecard, timedReplay } from "@strata/transcripts/replay"
+import { claudeStyle } from "../../transcripts/src/replay/policies/claude-style.ts"
+import { none } from "../../transcripts/src/replay/policies/none.ts"
+import { strata } from "../../transcripts/src/replay/policies/strata.ts"
 import { comparisonPage } from "../src/compare/command.ts"
 
 export async function comparedHere(): Promise<string> {

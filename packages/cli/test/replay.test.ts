@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { gzipSync } from "node:zlib"
-import { ALL_POLICIES } from "@strata/replay"
+import { ALL_POLICIES } from "@strata/transcripts/replay"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { conversation } from "../../core/test/builders.ts"
 import { isWhole, size } from "../../core/test/size.ts"

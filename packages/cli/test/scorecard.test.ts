@@ -1,7 +1,7 @@
 /** The scorecard of a small recording, computed by hand, in the table, the JSON and the page. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Score } from "@strata/replay"
+import type { Score } from "@strata/transcripts/replay"
 import { afterAll, beforeAll, expect, test } from "vitest"
 import { conversation } from "../../core/test/builders.ts"
 import { strataHere } from "./strata-here.ts"

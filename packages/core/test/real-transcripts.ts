@@ -1,7 +1,7 @@
 /** For tests: recordings of real sessions next to the repository. They are never copied into it. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { importTranscript } from "../src/import/import-file.ts"
-import type { ForeignFile, ImportedConversation } from "../src/import/importer.ts"
+import { importTranscript } from "../../transcripts/src/import/import-file.ts"
+import type { ForeignFile, ImportedConversation } from "../../transcripts/src/import/importer.ts"
 import { everyNth, size } from "./size.ts"
 
 const DIRECTORY = new URL("../../../../shared/data/transcripts/", import.meta.url)

@@ -6,7 +6,7 @@
  */
 import { existsSync } from "node:fs"
 import { basename } from "node:path"
-import { calibrate } from "@strata/replay"
+import { calibrate } from "@strata/transcripts/replay"
 import { type CalibratedRecording, summarised } from "./calibration/summary.ts"
 import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
 import { folderAt, LabUsageError, readCall, withSentences } from "./usage.ts"

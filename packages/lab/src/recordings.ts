@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Message } from "@strata/core"
 import { ImportError } from "../../core/src/base/errors.ts"
-import { importTranscript } from "../../core/src/import/import-file.ts"
-import { mainPath } from "../../core/src/import/main-path.ts"
+import { importTranscript } from "../../transcripts/src/import/import-file.ts"
+import { mainPath } from "../../transcripts/src/import/main-path.ts"
 
 export interface RecordedConversation {
   readonly name: string

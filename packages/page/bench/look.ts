@@ -9,7 +9,7 @@ import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { generatedWork } from "@strata/replay"
+import { generatedWork } from "@strata/transcripts/replay"
 
 const isFull = process.argv.includes("--full")
 const isShort = process.argv.includes("--short")

@@ -3,7 +3,7 @@ import { appendFileSync, copyFileSync, mkdtempSync, readFileSync, renameSync, rm
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { memoryStore, openConversation } from "@strata/core"
-import { countedStore } from "@strata/core/store-contract"
+import { countedStore } from "@strata/store-contract"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { manualClock, systemClock } from "../../core/src/base/clock.ts"
 import { FollowedConversation } from "../src/live/followed-conversation.ts"

@@ -12,7 +12,7 @@ import {
   type PrunedText,
 } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
-import { mainPath } from "@strata/core/transcripts"
+import { mainPath } from "@strata/transcripts/import"
 import { type SessionMessage, sessionMessage } from "./claude-code-messages.ts"
 import { clientSession } from "./client-session.ts"
 import type { Client, ClientSession, Environment, PlacedMessage } from "./clients.ts"

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import type { CarryMessage } from "@strata/core"
 import { describe, expect, it } from "vitest"
-import { importTranscript } from "../../core/src/import/import-file.ts"
+import { importTranscript } from "../../transcripts/src/import/import-file.ts"
 import { answerCarry } from "./carry-request.ts"
 import { clientSession } from "./client-session.ts"
 

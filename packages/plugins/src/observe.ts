@@ -10,7 +10,7 @@ import {
   type Message,
   sentBlocks,
 } from "@strata/core/messages"
-import { mainPath } from "@strata/core/transcripts"
+import { mainPath } from "@strata/transcripts/import"
 import { linesOf } from "./client-session.ts"
 import type { Client, Environment } from "./clients.ts"
 import { readTranscript, transcriptOf } from "./transcripts.ts"

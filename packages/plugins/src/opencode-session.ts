@@ -4,7 +4,7 @@
  */
 import type { CarryMessage } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
-import { openCode } from "@strata/core/transcripts"
+import { openCode } from "@strata/transcripts/import"
 import type { ClientSession } from "./clients.ts"
 
 interface SessionMessage {

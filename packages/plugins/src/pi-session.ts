@@ -4,7 +4,7 @@
  */
 import type { CarryMessage } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
-import { pi } from "@strata/core/transcripts"
+import { pi } from "@strata/transcripts/import"
 import type { ClientSession } from "./clients.ts"
 
 interface Entry {

@@ -2,6 +2,7 @@
 import { hash } from "node:crypto"
 import { basename, dirname, isAbsolute, join } from "node:path"
 import { hasRemoteOf, mainDirectory, type Project, projectAt, projectName, readPlainStart } from "@strata/core/base"
+import type { TranscriptFile } from "@strata/transcripts"
 import {
   type Fields,
   fieldsAt,
@@ -12,11 +13,10 @@ import {
   openCodeSessions,
   type Program,
   parseFields,
-  type TranscriptFile,
   textAt,
   textsAt,
   transcriptFiles,
-} from "@strata/core/transcripts"
+} from "@strata/transcripts/import"
 import type { Environment } from "./clients.ts"
 import { readTranscript } from "./transcripts.ts"
 

@@ -8,7 +8,7 @@ import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/p
 import { join } from "node:path"
 import { type CarriedState, type CarryMessage, carryAhead, type PlainMessage } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
-import { importTranscript, jsonLines, mainPath, textAt } from "@strata/core/transcripts"
+import { importTranscript, jsonLines, mainPath, textAt } from "@strata/transcripts/import"
 import type { Environment } from "./clients.ts"
 import { programVersion } from "./plugin-directory.ts"
 import { pluginsDirectory } from "./plugins-directory.ts"

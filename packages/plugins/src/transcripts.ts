@@ -12,7 +12,7 @@ import {
   toBlocks,
   type UserMessage,
 } from "@strata/core/messages"
-import { companionFiles, type ImportedConversation, importTranscript } from "@strata/core/transcripts"
+import { companionFiles, type ImportedConversation, importTranscript } from "@strata/transcripts/import"
 import type { Client, Environment } from "./clients.ts"
 
 export const MAX_TRANSCRIPT_BYTES = 512 * 1024 * 1024 // of one transcript

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto"
-import { storeContract } from "@strata/core/store-contract"
+import { storeContract } from "@strata/store-contract"
 import pg from "pg"
 import { afterAll, beforeAll, describe, test } from "vitest"
 import { type Need, needs } from "../../core/test/needs.ts"

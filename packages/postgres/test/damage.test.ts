@@ -2,8 +2,8 @@
 
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { entriesOf, sketched, textsOf } from "../../core/src/store-contract/entries.ts"
 import { needs } from "../../core/test/needs.ts"
+import { entriesOf, sketched, textsOf } from "../../store-contract/src/entries.ts"
 import { postgresStore } from "../src/index.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 

@@ -1,9 +1,9 @@
 /** What a database, a role or a schema may be set to: the store works all the same, or says at once that it cannot. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { entriesOf, textsOf } from "../../core/src/store-contract/entries.ts"
 import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
+import { entriesOf, textsOf } from "../../store-contract/src/entries.ts"
 import { migrate, postgresStore } from "../src/index.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { asked } from "./standby.ts"

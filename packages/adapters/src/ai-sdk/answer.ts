@@ -11,8 +11,8 @@ import {
   type StreamPart,
   untilAborted,
 } from "@strata/core/ai-sdk"
-import type { Body, Plan } from "@strata/core/callers"
 import { findModel } from "@strata/core/tokens"
+import type { Body, Plan } from "../callers/plan.ts"
 import { type Call, callWith } from "./call.ts"
 import { type GenerateResult, type GivenModel, partsOf, type StreamResult } from "./given-model.ts"
 import { Splice } from "./splice.ts"

@@ -12,7 +12,7 @@ import {
   toCallOptions,
   withOwnMarks,
 } from "@strata/core/ai-sdk"
-import type { Body, CallerRequest } from "@strata/core/callers"
+import type { Body, CallerRequest } from "../callers/plan.ts"
 
 /** A call that a program makes, and the model it is made to. */
 export interface Call {

@@ -1,6 +1,7 @@
 /** Follows one call of the AI SDK in its conversation. Loads with the first call. */
 import type { CallOptions } from "@strata/core/ai-sdk"
-import { CallerConversations, type Plan } from "@strata/core/callers"
+import { CallerConversations } from "../callers/conversations.ts"
+import type { Plan } from "../callers/plan.ts"
 import type { StrataOptions } from "../options.ts"
 import { shared, type Used } from "../shared.ts"
 import { Course } from "./answer.ts"

@@ -1,15 +1,12 @@
 /** Requests to `/v1/messages` of one wrapped client: each is followed in its conversation, and what is sent is that conversation's view. */
-import { asBytes, type Body, type Plan, wantsJson } from "@strata/core/callers"
-import {
-  type AnswerCourse,
-  answerEvents,
-  answerJson,
-  HttpConversations,
-  isMessagesBody,
-  namedIn,
-  ParsedBodies,
-  RefusedAgain,
-} from "@strata/core/callers-http"
+import { asBytes } from "../callers/body.ts"
+import { type AnswerCourse, answerEvents, RefusedAgain } from "../callers/http/answer-events.ts"
+import { answerJson } from "../callers/http/answer-json.ts"
+import { namedIn } from "../callers/http/client-identity.ts"
+import { HttpConversations, isMessagesBody } from "../callers/http/conversations.ts"
+import { ParsedBodies } from "../callers/http/parsed-bodies.ts"
+import type { Body, Plan } from "../callers/plan.ts"
+import { wantsJson } from "../callers/spliced-answer.ts"
 import type { StrataOptions } from "../options.ts"
 import { type StrataStatus, shared, type Used } from "../shared.ts"
 

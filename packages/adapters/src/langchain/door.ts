@@ -1,5 +1,5 @@
 /** The conversations that an agent's calls belong to. */
-import type { CallerOptions } from "@strata/core/callers"
+import type { CallerOptions } from "../callers/conversations.ts"
 import type { StrataOptions } from "../options.ts"
 import { shared } from "../shared.ts"
 import type { Door } from "./exchange.ts"
@@ -14,7 +14,7 @@ export function doorOf(given: StrataOptions): Door {
   // loaded with the first call: importing this module costs little
   const conversations = async () => {
     const [{ CallerConversations }, { ownModel }] = await Promise.all([
-      import("@strata/core/callers"),
+      import("../callers/conversations.ts"),
       import("./own-model.ts"),
     ])
     const make = (options: CallerOptions) =>

@@ -1,5 +1,5 @@
 /** One call of a model: as many requests as it takes, and one answer. A failure of ours never keeps the caller from its answer. */
-import type { Body, Plan } from "@strata/core/callers"
+import type { Body, Plan } from "../callers/plan.ts"
 import { responseOf } from "./answer.ts"
 import { type Bindable, type Bound, boundOptions } from "./bound.ts"
 import { fromBody } from "./from-body.ts"

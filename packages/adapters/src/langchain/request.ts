@@ -1,5 +1,5 @@
 /** A call of a chat model as a request of the Messages API. */
-import type { Body, CallerRequest } from "@strata/core/callers"
+import type { Body, CallerRequest } from "../callers/plan.ts"
 import { type LastCall, paramsOf } from "./own-model.ts"
 import {
   type CallOptions,

@@ -4,8 +4,6 @@ import { join } from "node:path"
 import {
   type CompactionOrder,
   type EditorState,
-  type ForeignSession,
-  foreignSessions,
   type KeptConversation,
   type PermissionMode,
   type ProjectBank,
@@ -14,6 +12,7 @@ import {
 } from "@strata/core"
 import { reasonOf } from "@strata/core/base"
 import { stemOf, undoSentence } from "@strata/page"
+import { type ForeignSession, foreignSessions } from "@strata/transcripts"
 import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
 import { resumeFile } from "../import/taken-up.ts"

@@ -1,13 +1,13 @@
 /** What a slash command can do with the chat. */
 import type {
   CompactionOrder,
-  ForeignSession,
   KeptConversation,
   PermissionMode,
   ProjectBank,
   RestorePlan,
   UndoRequest,
 } from "@strata/core"
+import type { ForeignSession } from "@strata/transcripts"
 import type { SessionAgent, Workspace } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
 import type { OwnCommand } from "./own-commands.ts"

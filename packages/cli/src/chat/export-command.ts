@@ -1,7 +1,7 @@
 /** `/export`: this conversation as a file for people or for another program. Nothing is overwritten. */
 import { writeFile } from "node:fs/promises"
 import { extname, relative, resolve, sep } from "node:path"
-import { EXPORT_FORMATS, type ExportFormat, exportTranscript, readTranscripts } from "@strata/core"
+import { EXPORT_FORMATS, type ExportFormat, exportTranscript, readTranscripts } from "@strata/transcripts"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
 import { sessionFile } from "../export/session-file.ts"

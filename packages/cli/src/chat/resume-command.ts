@@ -1,6 +1,7 @@
 /** `/resume`: switches to another conversation of this project, or takes up a session of another program. */
 import { basename } from "node:path"
-import type { ForeignSession, KeptConversation } from "@strata/core"
+import type { KeptConversation } from "@strata/core"
+import type { ForeignSession } from "@strata/transcripts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"

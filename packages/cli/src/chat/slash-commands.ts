@@ -1,5 +1,7 @@
 /** The slash commands of the chat, as a table: `/help` prints it, Tab completes from it, typos get a suggestion from it. */
-import { EXPORT_FORMATS, PERMISSION_MODES } from "@strata/core"
+
+import { PERMISSION_MODES } from "@strata/core"
+import { EXPORT_FORMATS } from "@strata/transcripts"
 import { readClearRequest, readCompactRequest, readUndoRequest } from "../compacting.ts"
 import { nearestTo } from "../suggestion.ts"
 import { showAgents } from "./agents-panel.ts"

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path"
 import { type Markup, page, withShortNames } from "@strata/page"
-import { ALL_POLICIES, REFERENCES, type Scorecard, scorecard, timedReplay } from "@strata/replay"
+import { ALL_POLICIES, REFERENCES, type Scorecard, scorecard, timedReplay } from "@strata/transcripts/replay"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { COMPARE } from "../descriptions.ts"

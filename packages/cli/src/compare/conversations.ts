@@ -2,7 +2,7 @@
 
 import { basename } from "node:path"
 import { costIn } from "@strata/page"
-import type { Replay, ReplayReport, ScoredReplay } from "@strata/replay"
+import type { Replay, ReplayReport, ScoredReplay } from "@strata/transcripts/replay"
 import { grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { printable } from "../display/visible.ts"

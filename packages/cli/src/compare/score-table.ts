@@ -1,7 +1,7 @@
 /** The scorecard for the terminal: all columns, in as many tables as the width needs. */
 
 import { SCORE_COLUMNS, type ScoreColumn } from "@strata/page"
-import type { Scorecard } from "@strata/replay"
+import type { Scorecard } from "@strata/transcripts/replay"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"

@@ -2,7 +2,7 @@
 import { rename, rm, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"
-import { EXPORT_FORMATS, exportTranscript, readTranscripts } from "@strata/core"
+import { EXPORT_FORMATS, exportTranscript, readTranscripts } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { EXPORT } from "../descriptions.ts"

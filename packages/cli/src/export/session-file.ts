@@ -1,7 +1,7 @@
 /** The file of a session that a person names: a path, or the start of an id of ours, of another program's, or of a kept one. */
 import { stat } from "node:fs/promises"
 import { basename, dirname, resolve } from "node:path"
-import { findTranscripts, keptTranscripts } from "@strata/core"
+import { findTranscripts, keptTranscripts } from "@strata/transcripts"
 import { type Call, UsageError } from "../command.ts"
 
 interface Named {

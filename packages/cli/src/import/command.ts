@@ -1,7 +1,8 @@
 /** `strata import`: keeps sessions of other programs, without opening them. The originals are only read. */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import { findTranscripts, localPerson, type TakenUp, takeUpConversations } from "@strata/core"
+import { localPerson } from "@strata/core"
+import { findTranscripts, type TakenUp, takeUpConversations } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { IMPORT } from "../descriptions.ts"

@@ -1,7 +1,8 @@
 /** Takes up a session of another program in this project, and says what became of it. */
 import { realpath, stat } from "node:fs/promises"
 import { resolve } from "node:path"
-import { type KeptConversation, localPerson, type TakenUp, takeUpConversations } from "@strata/core"
+import { type KeptConversation, localPerson } from "@strata/core"
+import { type TakenUp, takeUpConversations } from "@strata/transcripts"
 import { UsageError } from "../command.ts"
 import { escaped } from "../display/escaped.ts"
 import { counted } from "../display/numbers.ts"

@@ -1,7 +1,8 @@
 /** Everything `strata inspect` reports about a conversation, as plain data. `--json` prints it. */
-import { type Inspection, inspectTranscript, type Transcript } from "@strata/core"
+
 import { type Decided, decisionsIn } from "@strata/page"
-import type { Replay } from "@strata/replay"
+import { type Inspection, inspectTranscript, type Transcript } from "@strata/transcripts"
+import type { Replay } from "@strata/transcripts/replay"
 
 export interface Analysis extends Inspection {
   /** What Strata's layers decided. Empty for other programs' transcripts. */

@@ -1,7 +1,7 @@
 /** `strata inspect`: reads recorded conversations and reports where their context and money went. */
 import { stat } from "node:fs/promises"
 import { basename, resolve } from "node:path"
-import { type InspectedResponses, responsesIn, type Transcript, totalOf } from "@strata/core"
+import { type InspectedResponses, responsesIn, type Transcript, totalOf } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
@@ -62,6 +62,6 @@ async function directoriesIn(operands: readonly string[], cwd: string): Promise<
 
 /** The replay is slow and loads the layers, so it runs only on request. */
 async function withLayers(transcript: Transcript): Promise<Analysis> {
-  const { replayClearing } = await import("@strata/replay")
+  const { replayClearing } = await import("@strata/transcripts/replay")
   return { ...(await analyse(transcript)), layers: await replayClearing(transcript) }
 }

@@ -1,7 +1,8 @@
 /** Several conversations as a table, one row each, and the row of all of them. What a fork repeats of its parent counts once. */
 import { basename } from "node:path"
-import { estimatedSentences, findModel, type InspectionTotal } from "@strata/core"
+import { estimatedSentences, findModel } from "@strata/core"
 import { lossWords, recordedCostWords, spentWords } from "@strata/page"
+import type { InspectionTotal } from "@strata/transcripts"
 import { counted, grouped, percent, short } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"

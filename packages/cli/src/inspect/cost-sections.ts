@@ -1,7 +1,8 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
-import { type BoundaryNames, PURPOSE_WORDS } from "@strata/core"
+import { PURPOSE_WORDS } from "@strata/core"
 import { apiReasonWords, CAUSES, keptNames, lossWords, lostNames, paidWords, spentWords } from "@strata/page"
+import type { BoundaryNames } from "@strata/transcripts"
 import { columnChart } from "../display/bars.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"

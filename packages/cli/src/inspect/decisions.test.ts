@@ -1,5 +1,6 @@
-import { type DecisionEntry, type Entry, handleOf, type Transcript } from "@strata/core"
+import { type DecisionEntry, type Entry, handleOf } from "@strata/core"
 import { decisionsIn } from "@strata/page"
+import type { Transcript } from "@strata/transcripts"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"

@@ -1,6 +1,5 @@
 /** Conversations as they were recorded, as the content of a page. */
 
-import type { InspectionTotal, RecordedBoundary, Transcript } from "@strata/core"
 import {
   type Compaction,
   courseOnPage,
@@ -14,6 +13,7 @@ import {
   spentWords,
   withShortNames,
 } from "@strata/page"
+import type { InspectionTotal, RecordedBoundary, Transcript } from "@strata/transcripts"
 import { counted, grouped, percent, short } from "../display/numbers.ts"
 import { ESTIMATED_SIZES, PARTIAL } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"

@@ -1,6 +1,6 @@
 /** The section about layers 1 and 2: what they would have done, and what that saves compared with other policies. */
 import { costWithUnit } from "@strata/page"
-import type { ReplayReport } from "@strata/replay"
+import type { ReplayReport } from "@strata/transcripts/replay"
 import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
 import { titled } from "../display/section.ts"
 import { table } from "../display/table.ts"

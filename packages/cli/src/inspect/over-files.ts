@@ -1,5 +1,7 @@
 /** Commands that read several files: a line of progress, and with several files, one that cannot be read does not end the others. */
-import { readTranscripts, StrataError, type Transcript } from "@strata/core"
+
+import { StrataError } from "@strata/core"
+import { readTranscripts, type Transcript } from "@strata/transcripts"
 import { type Call, UsageError } from "../command.ts"
 import { type Progress, progressOn, type Steps } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"

@@ -1,4 +1,5 @@
-import type { AssistantMessage, Entry, Message, Transcript, UserMessage } from "@strata/core"
+import type { AssistantMessage, Entry, Message, UserMessage } from "@strata/core"
+import type { Transcript } from "@strata/transcripts"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"

@@ -1,7 +1,8 @@
 /** What `strata keep` does: copies sessions of other agents; lists, restores, checks and erases the copies; installs the hook. */
 import { isAbsolute, join } from "node:path"
-import { type KeptStore, openKept, strataDirectory } from "@strata/core"
+import { strataDirectory } from "@strata/core"
 import { planKeepHook, planKeepHookRemoval } from "@strata/plugins"
+import { type KeptStore, openKept } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { KEEP } from "../descriptions.ts"

@@ -1,6 +1,6 @@
 /** `strata keep erase`: shows which kept sessions would go and what that frees, asks, then removes them. */
 import { basename, resolve, sep } from "node:path"
-import type { KeptSession, KeptStore } from "@strata/core"
+import type { KeptSession, KeptStore } from "@strata/transcripts"
 import { askForWord } from "../ask-for-word.ts"
 import { UsageError } from "../command.ts"
 import { counted } from "../display/numbers.ts"

@@ -1,6 +1,6 @@
 /** How kept sessions read on a screen. */
 import { homedir } from "node:os"
-import type { KeepReport, KeptList, KeptSession } from "@strata/core"
+import type { KeepReport, KeptList, KeptSession } from "@strata/transcripts"
 import { UsageError } from "../command.ts"
 import { ageOf, counted, grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"

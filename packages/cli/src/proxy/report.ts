@@ -1,5 +1,5 @@
 /** What passed through a proxy cost, beside what it would have cost without it. */
-import type { ConversationStatus } from "@strata/proxy"
+import type { ConversationStatus } from "@strata/adapters/proxy"
 import { counted, dollarsOrUnknown } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { statusTable } from "./status.ts"

@@ -1,6 +1,6 @@
 /** The proxy with its conversations in this process: started, announced, and closed in the right order. */
 import { realpath } from "node:fs/promises"
-import { type ConversationStatus, Conversations, newSecret, type PauseNotice, startProxy } from "@strata/proxy"
+import { type ConversationStatus, Conversations, newSecret, type PauseNotice, startProxy } from "@strata/adapters/proxy"
 import type { Call } from "../command.ts"
 import { connectThroughProxy } from "../connection.ts"
 import { type Announcement, announce } from "./announcement.ts"

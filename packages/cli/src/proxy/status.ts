@@ -1,5 +1,5 @@
 /** `strata proxy --status`: what each proxy of this machine does, read from the proxies themselves. */
-import type { ConversationStatus } from "@strata/proxy"
+import type { ConversationStatus } from "@strata/adapters/proxy"
 import { counted, dollarsOrUnknown, short, timeAgo } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Terminal } from "../display/terminal.ts"

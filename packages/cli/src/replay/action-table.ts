@@ -1,6 +1,6 @@
 /** What a policy did, the largest actions in order. */
 import { costIn } from "@strata/page"
-import type { ReplayReport } from "@strata/replay"
+import type { ReplayReport } from "@strata/transcripts/replay"
 import { grouped, short } from "../display/numbers.ts"
 import { type Look, more } from "../display/section.ts"
 import { table } from "../display/table.ts"

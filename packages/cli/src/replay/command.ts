@@ -1,6 +1,6 @@
 /** `strata replay`: runs recorded conversations through one policy and reports what it did, what it cost and what it lost. */
 import { basename } from "node:path"
-import { calibrate, type Policy, replay } from "@strata/replay"
+import { calibrate, type Policy, replay } from "@strata/transcripts/replay"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { REPLAY } from "../descriptions.ts"

@@ -10,7 +10,7 @@ import {
   wholePercent,
   withShortNames,
 } from "@strata/page"
-import { type CostUnit, type ReplayReport, requestCost } from "@strata/replay"
+import { type CostUnit, type ReplayReport, requestCost } from "@strata/transcripts/replay"
 import { costOf } from "../compare/conversations.ts"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { LOSS_WORDS, remarksOn, turnsOf } from "./page.ts"

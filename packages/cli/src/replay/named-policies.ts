@@ -1,5 +1,5 @@
 /** Policies by the names that a person types. */
-import { ALL_POLICIES, type Policy } from "@strata/replay"
+import { ALL_POLICIES, type Policy } from "@strata/transcripts/replay"
 import { UsageError } from "../command.ts"
 import { nearestTo } from "../suggestion.ts"
 

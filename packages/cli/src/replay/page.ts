@@ -1,5 +1,5 @@
 /** Shared by the sections of a replay's report: the look, and how costs and shares read. */
-import type { Calibration, Replay, ReplayReport } from "@strata/replay"
+import type { Calibration, Replay, ReplayReport } from "@strata/transcripts/replay"
 import type { Look } from "../display/section.ts"
 import type { Recording } from "./recordings.ts"
 

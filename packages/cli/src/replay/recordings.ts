@@ -1,5 +1,5 @@
 /** What `replay` and `compare` work on: the conversations in files of any importable format, or generated work. */
-import { asModel, generatedWork, type RecordedConversation } from "@strata/replay"
+import { asModel, generatedWork, type RecordedConversation } from "@strata/transcripts/replay"
 import { type Call, UsageError } from "../command.ts"
 import { grouped } from "../display/numbers.ts"
 import { filesNamed, readEach } from "../inspect/over-files.ts"

@@ -2,7 +2,7 @@
 
 import { basename } from "node:path"
 import { costIn, costWithUnit, wholePercent } from "@strata/page"
-import { requestCost } from "@strata/replay"
+import { requestCost } from "@strata/transcripts/replay"
 import { counted, grouped, short } from "../display/numbers.ts"
 import { fileLine, more, titled, withGap } from "../display/section.ts"
 import { table } from "../display/table.ts"

@@ -1,6 +1,6 @@
 /** The sections of a replay's report: context, cost, cache, what the layers did, and what left the view. */
 import { costIn, costWithUnit, timeWords, wholePercent } from "@strata/page"
-import { PURPOSES, type Purpose, type ReplayReport } from "@strata/replay"
+import { PURPOSES, type Purpose, type ReplayReport } from "@strata/transcripts/replay"
 import { columnChart } from "../display/bars.ts"
 import { counted, grouped, percent, short } from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"

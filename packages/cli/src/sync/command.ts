@@ -1,31 +1,41 @@
 /** `strata sync`: one person, several machines. Memories travel through a branch of a git remote, and sessions through another. */
 import { realpath } from "node:fs/promises"
-import { localPerson, strataDirectory } from "@strata/core"
+import { localPerson, StrataError, strataDirectory } from "@strata/core"
 import { systemClock } from "@strata/core/base"
 import { whichProject } from "@strata/core/projects"
 import { memoriesOf, type ProjectInStore, placeOf, storeFrom } from "@strata/core/store"
-import type { RemoteTrust } from "@strata/core/sync"
+import type { RemoteTrust } from "@strata/sync"
+import {
+  allProjects,
+  type Branch,
+  MEMORIES_BRANCH,
+  openBranch,
+  type ProjectReport,
+  rememberedTrust,
+  rememberTrust,
+  remoteNamed,
+  SESSIONS_BRANCH,
+  type SessionReport,
+  type SyncedProject,
+  type SyncRemote,
+  syncMemories,
+  syncSessions,
+} from "@strata/sync"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { during } from "../display/progress.ts"
 import { printable, visible, visibleJson } from "../display/visible.ts"
 import { openProjectBank } from "../memory/place.ts"
 import { SYNC } from "../store/descriptions.ts"
-import { type Branch, openBranch } from "./git-branch.ts"
-import { MEMORIES_BRANCH, type ProjectReport, type SyncedProject, syncMemories } from "./memories.ts"
 import { leaving, leavingSessions, memoryLines, sessionLines } from "./page.ts"
-import { allProjects } from "./projects.ts"
 import { askWhose, mustBeAsked, notMine, sessionsAreYours } from "./question.ts"
-import { rememberedTrust, rememberTrust } from "./remembered-remotes.ts"
-import { remoteNamed, type SyncRemote } from "./remote.ts"
-import { SESSIONS_BRANCH, type SessionReport, syncSessions } from "./sessions.ts"
 
 const [DONE, NOT_DONE] = [0, 1]
 
 export const run: Run = async ({ args, cwd: given, env, terminal }) => {
   const { values, operands } = readArguments(SYNC, args)
   const cwd = await realpath(given)
-  const remote = await remoteNamed(operands[0]!, { cwd, env })
+  const remote = await remoteNamed(operands[0]!, { cwd, env }).catch(asUsage)
   const [root, isDryRun, isAtTerminal] = [strataDirectory(env), values["dry-run"], atTerminal()]
   const known = await knownTrust({ root, remote, values })
   if (values["with-secrets"] && !values.sessions)
@@ -104,6 +114,11 @@ interface AskFirst extends Pick<Call, "terminal"> {
 async function askFirst({ remote, terminal, preview }: AskFirst): Promise<RemoteTrust | undefined> {
   const { memories, sessions } = await preview()
   return askWhose({ remote, terminal, leaving: { memories: leaving(memories), sessions: leavingSessions(sessions) } })
+}
+
+/** An address that cannot be a remote is a mistake in the command line. */
+function asUsage(error: unknown): never {
+  throw error instanceof StrataError && error.code === "unusable-remote" ? new UsageError(error.message) : error
 }
 
 const atTerminal = (): boolean => process.stdin.isTTY === true && process.stdout.isTTY === true

@@ -1,9 +1,7 @@
 /** What a sync did, or would do, in sentences. */
-import type { TakenStep } from "@strata/core/sync"
+import type { ProjectReport, SessionReport, SessionStep, TakenStep } from "@strata/sync"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
-import type { ProjectReport } from "./memories.ts"
-import type { SessionReport, SessionStep } from "./sessions.ts"
 
 /** Steps that one line says for all of them. */
 const TOGETHER: readonly (readonly [what: TakenStep["what"], words: string])[] = [

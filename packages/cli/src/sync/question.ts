@@ -1,5 +1,5 @@
 /** Whose is the remote? Asked once, at a terminal, with what would leave this machine. Nothing leaves before the answer. */
-import type { RemoteTrust } from "@strata/core/sync"
+import type { RemoteTrust, SyncRemote } from "@strata/sync"
 import { askForWord } from "../ask-for-word.ts"
 import { UsageError } from "../command.ts"
 import { counted } from "../display/numbers.ts"
@@ -7,7 +7,6 @@ import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { namesOf } from "./page.ts"
-import type { SyncRemote } from "./remote.ts"
 
 export interface Leaving {
   readonly memories: readonly string[]

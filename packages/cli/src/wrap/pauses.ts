@@ -1,7 +1,7 @@
 /** What a pause costs: the server has forgotten the conversation, and the next request writes all of it again. */
 import { createReadStream, createWriteStream } from "node:fs"
 import { createInterface } from "node:readline/promises"
-import type { PauseNotice } from "@strata/proxy"
+import type { PauseNotice } from "@strata/adapters/proxy"
 import { dollars } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 

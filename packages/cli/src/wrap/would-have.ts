@@ -4,7 +4,7 @@
  */
 import { execFile } from "node:child_process"
 import { access } from "node:fs/promises"
-import type { ReplayReport } from "@strata/replay"
+import type { ReplayReport } from "@strata/transcripts/replay"
 import type { Call } from "../command.ts"
 import { counted, dollars } from "../display/numbers.ts"
 

@@ -1,11 +1,11 @@
 /** What a stranger writes down without reading anything: how a conversation is opened, fed and asked. */
 import { describe, expect, onTestFinished, test } from "vitest"
+import { importConversations } from "../../../transcripts/src/import/import-conversations.ts"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { InvalidContentError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { localPerson } from "../base/owner.ts"
-import { importConversations } from "../import/import-conversations.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { textOf, toBlocks } from "../messages/blocks.ts"
 import { aiSdkModel, anthropicModel } from "../model/lazy-models.ts"

@@ -1,11 +1,11 @@
 /** A store that fails while a call is under way: what was acknowledged is kept once, and the conversation is the one that is opened again. */
 import { setImmediate } from "node:timers/promises"
 import { expect, test, vi } from "vitest"
+import { tappedStore } from "../../../store-contract/src/tapped-store.ts"
 import { openTestConversation } from "../../test/open.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
-import { tappedStore } from "../store-contract/tapped-store.ts"
 import type { Conversation } from "./conversation.ts"
 
 type Fault = "before" | "after"

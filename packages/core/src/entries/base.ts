@@ -3,11 +3,14 @@ import "../base/node-version.ts"
 
 export { type Clock, callAfter, dayOf, systemClock } from "../base/clock.ts"
 export {
+  busyError,
   ConversationLockedError,
   ConversationNotFoundError,
+  ImportError,
   isAboutPlace,
   kindOfError,
   LockLostError,
+  messageOf,
   plainReason,
   RangeRefusedError,
   reasonOf,
@@ -20,8 +23,11 @@ export { addressIn, remoteUrls } from "../base/git-remote.ts"
 export { repositoryOf } from "../base/git-repository.ts"
 export { grouped } from "../base/grouped.ts"
 export { checkedId, isSafeId, projectName, randomIds, seededIds, uuidFrom } from "../base/ids.ts"
+export type { Steps } from "../base/in-slices.ts"
+export { inSlices } from "../base/in-slices.ts"
 export { keyOf } from "../base/line-key.ts"
 export { readMarkdown } from "../base/markdown-file.ts"
+export { usableMemory } from "../base/memory.ts"
 export {
   clockTime,
   counted,
@@ -33,15 +39,15 @@ export {
   short,
   timeAgo,
 } from "../base/numbers.ts"
-export { anOption, aPort, checkOptions, type OptionRules } from "../base/options.ts"
+export { anOption, aPort, checkOptions, type OptionRules, required } from "../base/options.ts"
 export { isLocal, isPlaceOf, localPerson, OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
 export { realPath } from "../base/path-facts.ts"
-export { readPlainFile, readPlainStart } from "../base/plain-file.ts"
+export { readPlainEnd, readPlainFile, readPlainStart } from "../base/plain-file.ts"
 export { foreignProjectName, hasRemoteOf, mainDirectory, type Project, projectAt } from "../base/project.ts"
 export { fillPrompt, promptText } from "../base/prompt-file.ts"
 export { repositoryRoot } from "../base/repository.ts"
 export { type GitCall, runGit } from "../base/run-git.ts"
-export { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
+export { dropSecrets, findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 export { isSimulatedId, SIMULATED_MARK } from "../base/simulated.ts"
 export { addCounts, divideCounts, inputTokens, NO_TOKENS, roundCounts, weighCounts } from "../base/token-counts.ts"
 export { printable, visible, visibleJson, visibleStream } from "../base/visible.ts"

@@ -2,6 +2,7 @@
 import "../base/node-version.ts"
 
 export { type AgentFile, homeAgentFiles } from "../settings/agent-files.ts"
+export { MOST_RESULT_CHARACTERS } from "../settings/flag-client.ts"
 export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "../settings/flag-names.ts"
 export { createFlags, type Flags } from "../settings/flags.ts"
 export { partText, partTitle, partVariables } from "../settings/project-parts.ts"

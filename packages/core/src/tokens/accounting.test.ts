@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { mainPath } from "../../../transcripts/src/import/main-path.ts"
 import { conversation } from "../../test/builders.ts"
 import { needs } from "../../test/needs.ts"
 import { openTestConversation } from "../../test/open.ts"
@@ -11,7 +12,6 @@ import {
   SWE_AGENT_FILES,
   WHERE_THEY_ARE,
 } from "../../test/real-transcripts.ts"
-import { mainPath } from "../import/main-path.ts"
 import type { Block } from "../messages/blocks.ts"
 import { type Message, sinceLastBoundary } from "../messages/messages.ts"
 import { type Accounting, account, percentages, sharesOf } from "./accounting.ts"

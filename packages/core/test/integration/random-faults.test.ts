@@ -1,12 +1,12 @@
 /** Calls side by side on a store that fails at random: what was acknowledged is there once, and a resume sends the same request. */
 import { setTimeout as wait } from "node:timers/promises"
 import { expect, test } from "vitest"
+import { tappedStore } from "../../../store-contract/src/tapped-store.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
 import type { Draft } from "../../src/journal/entries.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
 import type { Layer } from "../../src/layers/layer.ts"
-import { tappedStore } from "../../src/store-contract/tapped-store.ts"
 import { entriesOf, openTestConversation } from "../open.ts"
 import { everyNth } from "../size.ts"
 

@@ -1,5 +1,6 @@
 /** How often the store is asked: over a network, each of these is a way there and back. */
 import { expect, onTestFinished, test } from "vitest"
+import { countedStore } from "../../../store-contract/src/counted-store.ts"
 import { type Owner, placeFor } from "../../src/base/owner.ts"
 import { projectAt } from "../../src/base/project.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
@@ -7,7 +8,6 @@ import { openConversation } from "../../src/conversation/open.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
 import { openBank } from "../../src/memory/bank.ts"
-import { countedStore } from "../../src/store-contract/counted-store.ts"
 import { temporaryRoot } from "../journal-files.ts"
 import { size } from "../size.ts"
 

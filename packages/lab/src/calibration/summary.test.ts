@@ -1,4 +1,4 @@
-import type { Calibration } from "@strata/replay"
+import type { Calibration } from "@strata/transcripts/replay"
 import { expect, test } from "vitest"
 import { summarised } from "./summary.ts"
 

@@ -1,5 +1,5 @@
 /** The calibrations of many recordings in one: how many are close to their bill, and where the differences come from. */
-import { type Calibration, type CalibrationCause, causeText } from "@strata/replay"
+import { type Calibration, type CalibrationCause, causeText } from "@strata/transcripts/replay"
 
 export interface CalibratedRecording {
   readonly recording: string

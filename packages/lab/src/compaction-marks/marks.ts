@@ -1,6 +1,6 @@
 /** The marks of one compaction: how much of what was said and done before it is in the text that is left. */
 
-import { nameFinder } from "../../../core/src/inspect/needles.ts"
+import { nameFinder } from "../../../transcripts/src/inspect/needles.ts"
 import { isIn, plain } from "./find-in-text.ts"
 import { handlesIn } from "./handles.ts"
 import { userQuotesIn, wasSaid } from "./quotes.ts"

@@ -1,9 +1,9 @@
 /** Compacts a range and looks for a sample of its names: in the view, and in the answer to one search. */
 import { type Block, isText, isToolResult, isToolUse, openConversation, recallTool, textOf } from "@strata/core"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
-import { nameFinder, needlesIn } from "../../../core/src/inspect/needles.ts"
 import { resultBlocks } from "../../../core/src/messages/blocks.ts"
 import { createEstimator } from "../../../core/src/tokens/estimate.ts"
+import { nameFinder, needlesIn } from "../../../transcripts/src/inspect/needles.ts"
 import { textSentIn } from "../compaction-marks/said.ts"
 import type { JoinedRange } from "./ranges.ts"
 

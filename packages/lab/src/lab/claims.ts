@@ -1,5 +1,5 @@
 /** What the README claims, checked on these conversations: each line says what holds, or how far it is from the goal. */
-import { ALL_POLICIES, type Score, scorecard } from "@strata/replay"
+import { ALL_POLICIES, type Score, scorecard } from "@strata/transcripts/replay"
 import { dearerThan, OURS } from "./dearer.ts"
 import { rangeText, ratioRange } from "./range.ts"
 import { percent } from "./score-rows.ts"

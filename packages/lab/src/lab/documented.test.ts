@@ -1,6 +1,6 @@
 /** The check of the documents, on made-up results. `npm run lab` does it with measured ones. */
 import { readFileSync } from "node:fs"
-import { type ReplayReport, scorecard } from "@strata/replay"
+import { type ReplayReport, scorecard } from "@strata/transcripts/replay"
 import { expect, test } from "vitest"
 import { claims } from "./claims.ts"
 import { type DocumentedSets, documented, missingIn, type Said } from "./documented.ts"

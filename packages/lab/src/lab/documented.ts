@@ -2,7 +2,7 @@
  * What the README and the documents say about the recordings, written from the figures just measured. A text that a document does not
  * have is out of date there. Figures are of `more`, not of the recordings that rules were chosen on.
  */
-import { type Score, scorecard } from "@strata/replay"
+import { type Score, scorecard } from "@strata/transcripts/replay"
 import { NEVER_DEARER_THAN } from "./claims.ts"
 import { dearerThan, OURS } from "./dearer.ts"
 import { FRONTIER_TITLES, frontierRow } from "./frontier.ts"

@@ -2,7 +2,7 @@
  * The frontier: what each policy costs, how often it compacts and where, how long someone waits, and what is in view. As a table and as
  * a picture.
  */
-import type { Score, Scorecard } from "@strata/replay"
+import type { Score, Scorecard } from "@strata/transcripts/replay"
 import { OURS } from "./dearer.ts"
 import { percent, ratio } from "./score-rows.ts"
 import { NOT_WARMED } from "./variants.ts"

@@ -1,5 +1,5 @@
 /** What a stretch of a long conversation costs with each policy: generated work, from one size of the whole to another. */
-import { ALL_POLICIES, generatedWork, type ReplayReport, replay } from "@strata/replay"
+import { ALL_POLICIES, generatedWork, type ReplayReport, replay } from "@strata/transcripts/replay"
 import { ECONOMY } from "./variants.ts"
 
 const MODEL = "claude-opus-4-6"

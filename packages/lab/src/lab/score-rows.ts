@@ -1,5 +1,5 @@
 /** A scorecard as the rows of two tables, and how its figures read. */
-import type { Part, Score, Scorecard } from "@strata/replay"
+import type { Part, Score, Scorecard } from "@strata/transcripts/replay"
 
 export const ratio = (value: number | undefined) => (value === undefined ? "" : value.toFixed(2))
 

@@ -1,9 +1,9 @@
 /** `strata` with other settings than the chat has, and a second bound. They are rows of the table, not policies to compare with. */
-import { ALL_POLICIES, type Policy } from "@strata/replay"
-import { layered } from "../../../replay/src/policies/layered.ts"
-import type { LayeredPolicy } from "../../../replay/src/policies/layered-policy.ts"
-import { bestPlaces, optimum } from "../../../replay/src/policies/optimum.ts"
-import { strata } from "../../../replay/src/policies/strata.ts"
+import { ALL_POLICIES, type Policy } from "@strata/transcripts/replay"
+import { layered } from "../../../transcripts/src/replay/policies/layered.ts"
+import type { LayeredPolicy } from "../../../transcripts/src/replay/policies/layered-policy.ts"
+import { bestPlaces, optimum } from "../../../transcripts/src/replay/policies/optimum.ts"
+import { strata } from "../../../transcripts/src/replay/policies/strata.ts"
 
 const variant = (name: string, about: string, other: Partial<LayeredPolicy>) =>
   layered({ ...strata, name, about, ...other })

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../core/test/builders.ts"
-import { none } from "../../../replay/src/policies/none.ts"
+import { none } from "../../../transcripts/src/replay/policies/none.ts"
 import { replayedWith, replayPart } from "./worker.ts"
 
 let folder: string

@@ -1,7 +1,7 @@
 /** Replays a part of the recordings with the policies asked for. */
 import { isMainThread, parentPort, workerData } from "node:worker_threads"
-import { type ScoredReplay, timedReplay } from "@strata/replay"
-import { none } from "../../../replay/src/policies/none.ts"
+import { type ScoredReplay, timedReplay } from "@strata/transcripts/replay"
+import { none } from "../../../transcripts/src/replay/policies/none.ts"
 import { type RecordedConversation, recordedConversations } from "../recordings.ts"
 import { GENERATED, generatedWork } from "./generated-work.ts"
 import { LAB_POLICIES } from "./variants.ts"

@@ -1,13 +1,13 @@
 /** What the proxy does with a recorded conversation, with other sizes from which results are put aside. */
 
-import { FILE_READERS } from "../../../core/src/callers/caller-tools.ts"
-import { FOR_CALLERS } from "../../../core/src/callers/conversations.ts"
+import { FILE_READERS } from "../../../adapters/src/callers/caller-tools.ts"
+import { FOR_CALLERS } from "../../../adapters/src/callers/conversations.ts"
 import { toolResultStorage } from "../../../core/src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../core/src/layers/2-microcompact/microcompaction.ts"
 import { compaction } from "../../../core/src/layers/4-compaction/compaction.ts"
 import { offline } from "../../../core/src/layers/4-compaction/summarise/offline.ts"
-import { NOTHING } from "../../../replay/src/policies/clearing-only.ts"
-import { layered } from "../../../replay/src/policies/layered.ts"
+import { NOTHING } from "../../../transcripts/src/replay/policies/clearing-only.ts"
+import { layered } from "../../../transcripts/src/replay/policies/layered.ts"
 
 /** In characters, as the flags `tool-result-limit` and `tool-result-preview`. */
 export interface Sizes {

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import Anthropic from "@anthropic-ai/sdk"
-import { Conversations, newSecret, startProxy } from "@strata/proxy"
+import { Conversations, newSecret, startProxy } from "@strata/adapters/proxy"
 import { type Brain, frozenClock, startSimulator } from "@strata/sim"
 
 const MODEL = "claude-opus-5-5"

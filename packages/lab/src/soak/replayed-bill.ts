@@ -1,9 +1,9 @@
 /** Whether a replay of the soak's journal costs what the soak was billed. The same planner decides in both. */
 import type { Conversation, Entry } from "@strata/core"
-import { replay } from "@strata/replay"
+import { replay } from "@strata/transcripts/replay"
 import { summarise } from "../../../core/src/views/ledger/ledger.ts"
-import { layered } from "../../../replay/src/policies/layered.ts"
-import { strata } from "../../../replay/src/policies/strata.ts"
+import { layered } from "../../../transcripts/src/replay/policies/layered.ts"
+import { strata } from "../../../transcripts/src/replay/policies/strata.ts"
 
 export interface ReplayedBill {
   /** Dollars for the conversation and its summaries. What notes and memories say is not replayed, so they are left out. */

@@ -1,5 +1,6 @@
 /** What a page shows, independent of where it comes from: a comparison of policies, or a conversation as recorded. */
-import type { ContextClass, CostUnit, Scorecard } from "@strata/replay"
+
+import type { ContextClass, CostUnit, Scorecard } from "@strata/transcripts/replay"
 
 export interface PageContent {
   readonly title: string

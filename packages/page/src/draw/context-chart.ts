@@ -1,7 +1,8 @@
 /** The context over turns: areas by class, a line at each boundary, and a mark below for every lost cache. */
 
 import { counted, grouped, short } from "@strata/core/base"
-import { CLASSES, type ContextClass } from "@strata/replay"
+import type { ContextClass } from "@strata/transcripts/replay"
+import { CLASSES } from "@strata/transcripts/replay"
 import { paidWords } from "../words/cache-breaks.ts"
 import { type Course, LOSS_KINDS, type Loss, type LossKind, type Point } from "./content.ts"
 import { framed, plotTop, stripMiddle } from "./frame.ts"

@@ -3,8 +3,8 @@
  * the first request of a context has beyond its messages, and they stay the same. What is left over later is not broken down: thinking that
  * is not recorded, reminders, and the error of the estimate.
  */
-import type { RecordedTurn } from "@strata/core"
-import { CLASSES } from "@strata/replay"
+import type { RecordedTurn } from "@strata/transcripts"
+import { CLASSES } from "@strata/transcripts/replay"
 import type { Point } from "./content.ts"
 import type { ClassSums, TurnClasses } from "./turn-classes.ts"
 

@@ -1,5 +1,5 @@
 /** What was paid up to each turn, a line for each course, and a legend in the order of their ends. */
-import type { CostUnit } from "@strata/replay"
+import type { CostUnit } from "@strata/transcripts/replay"
 import type { Course, PageConversation } from "./content.ts"
 import { costIn } from "./cost-words.ts"
 import { framed, plotTop } from "./frame.ts"

@@ -1,6 +1,6 @@
 /** How costs, times and shares read in reports, on screens and pages. */
 import { dollars, percent, short } from "@strata/core/base"
-import type { CostUnit, Part } from "@strata/replay"
+import type { CostUnit, Part } from "@strata/transcripts/replay"
 
 /** `$1.23`, or `12.3K` weighed tokens. */
 export const costIn = (amount: number, unit: CostUnit): string => (unit === "dollars" ? dollars(amount) : short(amount))

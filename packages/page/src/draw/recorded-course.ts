@@ -1,6 +1,6 @@
 /** How a conversation went as it was recorded: context by class, what was paid, boundaries and lost caches, turn by turn. */
-import { recordedCourse, type Transcript } from "@strata/core"
-import { type CostUnit, weigh } from "@strata/replay"
+import { recordedCourse, type Transcript } from "@strata/transcripts"
+import { type CostUnit, weigh } from "@strata/transcripts/replay"
 import type { Course, Point } from "./content.ts"
 import { contextParts } from "./context-parts.ts"
 import { lossesOf } from "./losses.ts"

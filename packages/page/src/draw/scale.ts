@@ -1,7 +1,7 @@
 /** From values to places in a chart: round ticks, places, and fewer points where a course is long. */
 
 import { short } from "@strata/core/base"
-import type { CostUnit } from "@strata/replay"
+import type { CostUnit } from "@strata/transcripts/replay"
 import type { Point } from "./content.ts"
 
 /** The coordinates of a plot. It is stretched to the width of the page. */

@@ -1,6 +1,6 @@
 /** The columns of a scorecard, on screens and pages. */
 import { grouped, short } from "@strata/core/base"
-import type { CostUnit, Score } from "@strata/replay"
+import type { CostUnit, Score } from "@strata/transcripts/replay"
 import { costIn, shareOf, timeWords, wholePercent } from "./cost-words.ts"
 
 export interface ScoreColumn {

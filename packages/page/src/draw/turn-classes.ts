@@ -1,7 +1,8 @@
 /** The context of turns by class, noted while what they saw is in view. Of long conversations, some turns: a chart cannot show more. */
-import type { Entry, Message, RecordedView } from "@strata/core"
-import type { ContextClass } from "@strata/replay"
-import { classesOf, OwnTexts } from "@strata/replay/context-classes"
+import type { Entry, Message } from "@strata/core"
+import type { RecordedView } from "@strata/transcripts"
+import type { ContextClass } from "@strata/transcripts/replay"
+import { classesOf, OwnTexts } from "@strata/transcripts/replay/context-classes"
 
 export type ClassSums = Readonly<Record<ContextClass, number>>
 

@@ -3,9 +3,11 @@
  * change costs what is new. Where the path leaves what was taken, after a rewind or an undo, everything is read again; transcripts in files
  * are always read again.
  */
-import { type BoundaryNames, type Entry, isDecision, isMessage, type Transcript } from "@strata/core"
-import { CourseFold, neededNames } from "@strata/core/transcripts"
+
+import { type Entry, isDecision, isMessage } from "@strata/core"
 import { Links } from "@strata/core/views"
+import type { BoundaryNames, Transcript } from "@strata/transcripts"
+import { CourseFold, neededNames } from "@strata/transcripts/inspect"
 import { TurnClasses } from "../draw/turn-classes.ts"
 import type { Cursor, FollowedSource } from "./followed-source.ts"
 import { type Row, rowOf } from "./rows.ts"

@@ -1,9 +1,10 @@
 /** What a page follows while it goes on: a journal in a store, or a transcript of any program in a file. */
 import { statSync } from "node:fs"
 import { basename, dirname } from "node:path"
-import { type Clock, type Entry, type JournalAddress, readTranscripts, type Store, type Transcript } from "@strata/core"
+import type { Clock, Entry, JournalAddress, Store } from "@strata/core"
 import { readJournalBytes, storedName } from "@strata/core/store"
-import { copyJournal, journalTranscript } from "@strata/core/transcripts"
+import { readTranscripts, type Transcript } from "@strata/transcripts"
+import { copyJournal, journalTranscript } from "@strata/transcripts/inspect"
 import { followChanges } from "./follow-changes.ts"
 
 /** How far a journal was read: its last whole line, and where that begins. */

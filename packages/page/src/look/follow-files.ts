@@ -1,6 +1,6 @@
 /** Brings the index up to date with the files: new and changed ones are read side by side, removed ones go. Others are not opened. */
 import { resolve } from "node:path"
-import { type Environment, type FoundTranscript, findTranscripts } from "@strata/core"
+import { type Environment, type FoundTranscript, findTranscripts } from "@strata/transcripts"
 import { type KnownFile, type LookIndex, type PlacedFile, type ReadFile, type Scope, whenFree } from "./look-index.ts"
 import { settleShared } from "./shared-responses.ts"
 import type { FetchJournal } from "./stored-journals.ts"

@@ -1,8 +1,8 @@
 /** What Claude Code has deleted: it removes transcripts after some days, and its history still names the sessions. */
 import { join } from "node:path"
-import type { Environment } from "@strata/core"
 import { readPlainFile } from "@strata/core/base"
-import { fieldsAt, jsonLines, numberAt, parseFields, textAt } from "@strata/core/transcripts"
+import type { Environment } from "@strata/transcripts"
+import { fieldsAt, jsonLines, numberAt, parseFields, textAt } from "@strata/transcripts/import"
 
 const USUAL_DAYS = 30 // `cleanupPeriodDays` where the person has not set it
 const MOST_BYTES = 64 * 1024 * 1024

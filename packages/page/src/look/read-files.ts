@@ -1,6 +1,6 @@
 /** Reads transcripts for the index. Nothing ends it: what cannot be read becomes a reason. It runs in this thread or in a worker. */
-import { readTranscripts } from "@strata/core"
-import { journalTranscript, type NamedJournal } from "@strata/core/transcripts"
+import { readTranscripts } from "@strata/transcripts"
+import { journalTranscript, type NamedJournal } from "@strata/transcripts/inspect"
 import type { ReadConversation, ReadFile } from "./look-index.ts"
 import { recordedFrom } from "./recorded.ts"
 import { saidIn } from "./said.ts"

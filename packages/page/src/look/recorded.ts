@@ -3,20 +3,11 @@
  * what filled the context. It is enough to count a response once that two files have, without reading the files again.
  */
 import { hash } from "node:crypto"
-import {
-  type BreakCause,
-  type CacheBreak,
-  type Inspection,
-  inspectTranscript,
-  isMessage,
-  type RecordedBoundary,
-  type RequestPurpose,
-  type TokenCounts,
-  type Transcript,
-} from "@strata/core"
+import { type BreakCause, type CacheBreak, isMessage, type RequestPurpose, type TokenCounts } from "@strata/core"
 import { isSimulatedId } from "@strata/core/base"
 import { firstWords, isBoundary, isSyntheticError } from "@strata/core/messages"
-import { type RecordedResponse, responsesIn } from "@strata/core/transcripts"
+import { type Inspection, inspectTranscript, type RecordedBoundary, type Transcript } from "@strata/transcripts"
+import { type RecordedResponse, responsesIn } from "@strata/transcripts/inspect"
 
 export interface Recorded {
   readonly format: string

@@ -2,9 +2,9 @@
  * What Strata would have made of a recorded conversation. Both costs are modelled, by the same replay: the requests as they were recorded,
  * with their own compactions, and the same work with Strata's layers.
  */
-import { readTranscripts, type Transcript } from "@strata/core"
-import { journalTranscript, type NamedJournal, responsesIn } from "@strata/core/transcripts"
-import { AS_RECORDED, replay, strata } from "@strata/replay"
+import { readTranscripts, type Transcript } from "@strata/transcripts"
+import { journalTranscript, type NamedJournal, responsesIn } from "@strata/transcripts/inspect"
+import { AS_RECORDED, replay, strata } from "@strata/transcripts/replay"
 
 export type ReplayedFile =
   | ({ readonly kind: "replayed" } & ReplayFigures)

@@ -1,6 +1,7 @@
 /** What people and models said in a conversation, for searching: the title, the person's messages, the answers. Tool results are left out. */
-import { isMessage, type Transcript } from "@strata/core"
+import { isMessage } from "@strata/core"
 import { contentOf, isHuman, isSyntheticError, textOf } from "@strata/core/messages"
+import type { Transcript } from "@strata/transcripts"
 
 export interface Said {
   readonly at?: string

@@ -2,7 +2,7 @@
  * Counts each response once. A fork's transcript repeats what its parent was answered, and an imported conversation is in two places. Those
  * that share responses are compared with each other, and every row gets the figures of what is its own.
  */
-import { type ConversationResponses, countedElsewhere } from "@strata/core/transcripts"
+import { type ConversationResponses, countedElsewhere } from "@strata/transcripts/inspect"
 import { digestOf } from "./digest.ts"
 import { FIGURES, figuresOf, type LookIndex } from "./look-index.ts"
 import type { Recorded } from "./recorded.ts"

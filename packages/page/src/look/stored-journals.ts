@@ -1,7 +1,8 @@
 /** Conversations of ours that are in a store: fetched here, so that workers need no connection of their own. */
-import type { Environment } from "@strata/core"
+
 import { storedAddress, storeFrom } from "@strata/core/store"
-import { copyJournal, type NamedJournal } from "@strata/core/transcripts"
+import type { Environment } from "@strata/transcripts"
+import { copyJournal, type NamedJournal } from "@strata/transcripts/inspect"
 
 export type FetchJournal = (path: string) => Promise<{ readonly journal?: NamedJournal }>
 

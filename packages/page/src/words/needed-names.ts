@@ -1,6 +1,7 @@
 /** What a compaction kept of the names that were used again after it, in words. */
-import type { BoundaryNames, NeededNames } from "@strata/core"
+
 import { counted, grouped, percent } from "@strata/core/base"
+import type { BoundaryNames, NeededNames } from "@strata/transcripts"
 
 /** `61% of 132 names`, or that there were none, or that no one can know. */
 export function keptNames(needed: BoundaryNames | undefined): string {

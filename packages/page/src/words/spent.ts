@@ -1,6 +1,7 @@
 /** What was spent, in words that screens and pages share. */
-import type { RecordedCost } from "@strata/core"
+
 import { dollars } from "@strata/core/base"
+import type { RecordedCost } from "@strata/transcripts"
 
 export interface Spent {
   readonly dollars: number

@@ -34,7 +34,7 @@ import {
   storeFrom,
 } from "@strata/core/store"
 import { createEstimator, findModel } from "@strata/core/tokens"
-import type { Program } from "@strata/core/transcripts"
+import type { Program } from "@strata/transcripts/import"
 import type { Environment } from "../clients.ts"
 import { ProjectTranscripts, type Transcript } from "../project-transcripts.ts"
 import { TranscriptReader } from "./read-transcripts.ts"

@@ -1,8 +1,8 @@
 /** A primary is killed under load and its standby takes its place, again and again. What was acknowledged must be on the promoted one. */
 import { setTimeout as wait } from "node:timers/promises"
 import type { Journal, Mailbox, Store } from "@strata/core"
-import { entriesOf } from "../../../core/src/store-contract/entries.ts"
-import { type Random, seededRandom } from "../../../core/src/store-contract/random.ts"
+import { entriesOf } from "../../../store-contract/src/entries.ts"
+import { type Random, seededRandom } from "../../../store-contract/src/random.ts"
 import { postgresStore } from "../../src/postgres-store.ts"
 import { allEntries } from "../fleet/records.ts"
 import { startServer, type TestServer } from "../server.ts"

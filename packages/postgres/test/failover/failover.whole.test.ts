@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { entriesOf, textsOf } from "../../../core/src/store-contract/entries.ts"
 import { needs } from "../../../core/test/needs.ts"
+import { entriesOf, textsOf } from "../../../store-contract/src/entries.ts"
 import { postgresStore } from "../../src/index.ts"
 import { SHORT_FAILOVERS } from "../fleet/sizes.ts"
 import { newestPrograms, oldestPrograms, startServer, type TestServer } from "../server.ts"

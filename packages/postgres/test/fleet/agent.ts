@@ -8,8 +8,8 @@ import {
   MemoryChangedError,
   type Store,
 } from "@strata/core"
-import { type Entries, entriesOf } from "../../../core/src/store-contract/entries.ts"
-import { type Random, seededRandom } from "../../../core/src/store-contract/random.ts"
+import { type Entries, entriesOf } from "../../../store-contract/src/entries.ts"
+import { type Random, seededRandom } from "../../../store-contract/src/random.ts"
 import {
   ADDED_DOLLARS,
   type AgentState,

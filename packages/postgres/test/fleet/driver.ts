@@ -1,6 +1,6 @@
 /** Runs the fleet: starts its processes and makes trouble for them, in an order that a seed gives, then lets them finish. */
 import { setTimeout as wait } from "node:timers/promises"
-import { type Random, seededRandom } from "../../../core/src/store-contract/random.ts"
+import { type Random, seededRandom } from "../../../store-contract/src/random.ts"
 import type { TestServer } from "../server.ts"
 import { startProxy, through } from "../tcp-proxy.ts"
 import { FleetProcess } from "./process.ts"

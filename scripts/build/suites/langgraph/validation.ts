@@ -22,8 +22,8 @@ import {
   deltaChannelHistoryTests,
   validate,
 } from "@langchain/langgraph-checkpoint-validation"
-import { type StrataSaver, strataSaver } from "@strata/adapters/langgraph"
 import { fileStore, memoryStore, type Store } from "@strata/core"
+import { type StrataSaver, strataSaver } from "@strata/sessions/langgraph"
 
 /** A store that no other test uses, and what removes it. */
 interface TestStore {

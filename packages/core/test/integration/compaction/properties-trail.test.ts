@@ -5,11 +5,11 @@
  */
 import { resolve } from "node:path"
 import { describe, expect, test } from "vitest"
+import { writeImported } from "../../../../transcripts/src/import/into-journal.ts"
+import { mainPath } from "../../../../transcripts/src/import/main-path.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { projectName } from "../../../src/base/ids.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
-import { writeImported } from "../../../src/import/into-journal.ts"
-import { mainPath } from "../../../src/import/main-path.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { textOf, toBlocks } from "../../../src/messages/blocks.ts"
 import { openCompacting } from "../../compacting.ts"

@@ -1,7 +1,7 @@
 /** Takes a client through a case in one way, against a simulator of its own. */
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
-import { Conversations, newSecret, startProxy } from "@strata/proxy"
+import { Conversations, newSecret, startProxy } from "@strata/adapters/proxy"
 import { type Simulator, startSimulator } from "@strata/sim"
 import { runChild } from "../child.ts"
 import { lastLine } from "../install.ts"

@@ -1,7 +1,7 @@
 /** The same conversation through each entry of Strata: the library, `carry`, the plugin of Claude Code and the proxy. */
 import Anthropic from "@anthropic-ai/sdk"
+import { Conversations, newSecret, startProxy } from "@strata/adapters/proxy"
 import { type CarriedState, carry, openConversation, type PlainMessage } from "@strata/core"
-import { Conversations, newSecret, startProxy } from "@strata/proxy"
 import { type Brain, type BrainTurn, extractiveAnswer, frozenClock, type Simulator, startSimulator } from "@strata/sim"
 import { added, TOOLS, take } from "../measure.ts"
 import type { Exchange } from "../work.ts"

@@ -1,0 +1,180 @@
+/**
+ * What a client's own requests would have cost without us. As long as the server gets the client's own list with the client's own marks, that
+ * is what it says. From then on the client's list is measured by what the server counts for ours: what is new is the same in both. Its cache
+ * is followed as the server would keep it, for as long as it lives. A list that no longer fits is compacted, as every client does. From
+ * there on it is an estimate of what a client would do: the report says so.
+ */
+
+import type { ModelFacts, TokenCounts, Usage } from "@strata/core"
+import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
+import { costOf, tokenCounts } from "@strata/core/tokens"
+import { marksIn, sentAs } from "./body.ts"
+import { type MeasuredMessage, measured, unmarked } from "./measured-message.ts"
+import type { Body } from "./plan.ts"
+
+export const LIVES = { "5m": 5 * 60_000, "1h": 60 * 60_000 } as const
+const CLIENT_COMPACTS = 0.92 // of the window
+const AFTER_COMPACTION = 0.12 // of the list that is left then
+const SUMMARY_TOKENS = 4_000
+const USUAL_BYTES = 3.6 // for a token, until the server has counted
+
+/** A list of the client, and what it would have been for the server. */
+interface Listed {
+  readonly prompt: string
+  readonly messages: readonly MeasuredMessage[]
+  readonly bytes: number
+  readonly at: number
+  /** What compactions of the client's own would have taken away is not in it. */
+  readonly tokens: number
+  /** Those that the server would have in its cache. */
+  readonly cached: number
+}
+
+/** What the server got in the place of a list, and counted for it. */
+interface Counted {
+  readonly bytes: number
+  readonly tokens: number
+}
+
+interface Answered {
+  readonly at: number
+  readonly usage: Usage
+  /** What the server got. */
+  readonly sent: Body
+}
+
+export class DirectBill {
+  readonly #facts: ModelFacts
+  #total: TokenCounts = NO_TOKENS
+  #dollars = 0
+  #last: Listed | undefined
+  #ours: Counted | undefined
+  #perToken = USUAL_BYTES
+  /** Every request so far was the client's own. */
+  #isExact = true
+
+  constructor(facts: ModelFacts) {
+    this.#facts = facts
+  }
+
+  /** Tokens of the newest list. */
+  get tokens(): number {
+    return this.#last?.tokens ?? 0
+  }
+
+  get counts(): TokenCounts {
+    return this.#total
+  }
+
+  /** `undefined` where the price is unknown. */
+  get dollars(): number | undefined {
+    return this.#facts.price ? this.#dollars : undefined
+  }
+
+  /** The request as the client would have sent it at this time. */
+  add(own: Body, { at, usage, sent }: Answered): void {
+    const counted = tokenCounts(usage)
+    const ours = { bytes: sizeOf(sent), tokens: inputTokens(counted) }
+    const how = sent === own ? "own" : sentAs(sent)
+    this.#isExact &&= how === "own"
+    if (ours.tokens > 0 && ours.bytes > ours.tokens) this.#perToken = ours.bytes / ours.tokens
+    const list = listOf(own)
+    const tokens = how === "other" ? this.#tokensOf(list, ours) : ours.tokens
+    const direct = this.#isExact ? counted : this.#cachedBy(own, { list, tokens, at, counted, sent })
+    this.#count({ ...direct, output: counted.output })
+    this.#last = { ...list, at, tokens, cached: direct.cacheRead + direct.cacheWrite5m + direct.cacheWrite1h }
+    this.#ours = ours
+    if (tokens > this.#facts.window * CLIENT_COMPACTS) this.#compact(this.#last)
+  }
+
+  /** What the list has more than the one before is in our request too, unless something was decided about it. */
+  #tokensOf(list: List, ours: Counted): number {
+    const [last, before] = [this.#last, this.#ours]
+    if (!last || !before) return Math.round(list.bytes / this.#perToken)
+    const common = commonBytes(last, list)
+    const added = list.bytes - common
+    const isAddedToOurs = common === last.bytes && ours.bytes - before.bytes === added && ours.tokens > before.tokens
+    const more = isAddedToOurs ? ours.tokens - before.tokens : added / this.#perToken
+    return Math.round((last.tokens * common) / last.bytes + more)
+  }
+
+  #cachedBy(own: Body, { list, tokens, at, counted, sent }: Cached): TokenCounts {
+    const { isAutomatic, inMessages, inPrompt, lifetime } = marksIn(own)
+    const ours = marksIn(sent)
+    const hasOurMarks = ours.isAutomatic || ours.inMessages + ours.inPrompt > 0
+    const isServed = !hasOurMarks || inputTokens(counted) > counted.input
+    const prompt = Math.min(tokens, Math.round(Buffer.byteLength(list.prompt) / this.#perToken))
+    const cacheable = !isServed ? 0 : isAutomatic || inMessages > 0 ? tokens : inPrompt > 0 ? prompt : 0
+    const last = this.#last
+    const lives = last && at - last.at <= LIVES[lifetime]
+    // what the server had before this process, it would have had for the client too
+    const known = last
+      ? lives
+        ? (last.cached * commonBytes(last, list)) / last.bytes
+        : 0
+      : (tokens * counted.cacheRead) / Math.max(1, inputTokens(counted))
+    const read = Math.round(Math.min(known, cacheable))
+    return {
+      ...NO_TOKENS,
+      input: tokens - cacheable,
+      cacheRead: read,
+      [lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m"]: cacheable - read,
+    }
+  }
+
+  #compact(last: Listed): void {
+    this.#isExact = false
+    this.#count({
+      ...NO_TOKENS,
+      cacheRead: last.cached,
+      input: last.tokens - last.cached,
+      output: SUMMARY_TOKENS,
+    })
+    const prompt = Math.round(Buffer.byteLength(last.prompt) / this.#perToken)
+    const left = prompt + Math.round((last.tokens - prompt) * AFTER_COMPACTION)
+    this.#last = { ...last, tokens: left, cached: Math.min(last.cached, prompt) }
+  }
+
+  #count(counts: TokenCounts): void {
+    this.#total = addCounts(this.#total, counts)
+    const cost = costOf(this.#facts, counts)
+    if (cost.known) this.#dollars += cost.dollars
+  }
+}
+
+type List = Pick<Listed, "prompt" | "messages" | "bytes">
+
+interface Cached {
+  readonly list: List
+  readonly tokens: number
+  readonly at: number
+  readonly counted: TokenCounts
+  readonly sent: Body
+}
+
+function listOf(body: Body): List {
+  const messages = Array.isArray(body.messages) ? body.messages.map(measured) : []
+  return { prompt: promptOf(body), messages, bytes: sizeOf(body) }
+}
+
+const promptOf = ({ system, tools }: Body): string => JSON.stringify([unmarked(system), unmarked(tools)])
+
+/** Bytes that both begin with. */
+function commonBytes(last: Listed, now: List): number {
+  if (last.prompt !== now.prompt) return 0
+  let length = Buffer.byteLength(now.prompt)
+  for (const [at, { digest, bytes }] of now.messages.entries()) {
+    if (last.messages[at]?.digest !== digest) break
+    length += bytes
+  }
+  return length
+}
+
+/** Bytes of a body, marks aside. */
+function sizeOf(body: Body): number {
+  const listed = Array.isArray(body.messages) ? body.messages : []
+  return listed.reduce(
+    (sum: number, message: object) => sum + measured(message).bytes,
+    Buffer.byteLength(promptOf(body)),
+  )
+}

@@ -1,0 +1,141 @@
+/**
+ * An answer as events, for the caller. Bytes pass as they come, but for what our own tool needs: its calls are taken out, the answers that
+ * continue one follow on the same stream, and the indexes of blocks are in a row. The last event passes only after the plan has the
+ * message: so a caller that asks again at once finds it there.
+ */
+import { reasonOf } from "@strata/core/base"
+import type { Body } from "../plan.ts"
+import { AssembledMessage } from "./assembled-message.ts"
+import { EventReader } from "./event-reader.ts"
+import { SplicedEvents } from "./spliced-events.ts"
+
+type Chunks = AsyncIterable<Uint8Array>
+
+/** What becomes of an answer. Of `whole` and `brokenOff` exactly one is called. */
+export interface AnswerCourse {
+  readonly hiddenTool?: string | undefined
+  /** The caller wants JSON. */
+  readonly isJson?: boolean
+  /** Sends what continues an answer that only asks our tool. `undefined`: the answer is the last. */
+  again(answer: Body): Promise<Chunks | undefined>
+  whole(answer: Body): Promise<void>
+  brokenOff(partial: Body | undefined): Promise<void>
+}
+
+/** The server refused what continues an answer. */
+export class RefusedAgain extends Error {
+  readonly status: number
+  readonly bytes: Buffer
+
+  constructor(status: number, bytes: Buffer) {
+    super(`the server answered with status ${status}`)
+    this.status = status
+    this.bytes = bytes
+  }
+}
+
+export const answerEvents = (first: Chunks, course: AnswerCourse): AsyncGenerator<Buffer> =>
+  course.hiddenTool === undefined ? plain(first, course) : spliced(first, course)
+
+async function* plain(chunks: Chunks, course: AnswerCourse): AsyncGenerator<Buffer> {
+  const events = new EventReader()
+  const message = new AssembledMessage()
+  let isTold = false
+  const tell = async (answer: Body | undefined) => {
+    if (isTold) return
+    isTold = true
+    await (answer ? course.whole(answer) : course.brokenOff(message.soFar()))
+  }
+  try {
+    for await (const chunk of chunks) {
+      const pieces = events.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
+      if (events.isLost) message.giveUp()
+      for (const { bytes, data } of pieces) {
+        if (data !== undefined && message.take(data) === "last") await tell(message.whole())
+        yield bytes
+      }
+    }
+  } catch (error) {
+    await tell(undefined)
+    yield events.rest()
+    throw error
+  } finally {
+    await tell(undefined) // the last event never came
+  }
+  yield events.rest()
+}
+
+async function* spliced(first: Chunks, course: AnswerCourse): AsyncGenerator<Buffer> {
+  const splice = new SplicedEvents({ tool: course.hiddenTool!, isJson: course.isJson ?? false })
+  let isTold = false
+  let isOver = false
+  let chunks: Chunks | undefined = first
+  let message = new AssembledMessage()
+  const breakOff = async () => {
+    if (isTold) return
+    isTold = true
+    await course.brokenOff(message.soFar())
+  }
+  try {
+    while (chunks) {
+      const events = new EventReader({ isWhole: true })
+      const round: Chunks = chunks
+      chunks = undefined
+      message = new AssembledMessage()
+      let isStopped = false
+      for await (const chunk of round)
+        for (const { bytes, data } of events.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))) {
+          if (events.isLost) message.giveUp()
+          if (data === undefined || isStopped) {
+            if (splice.rounds === 0 || !isStopped) yield bytes
+            continue
+          }
+          isStopped = message.take(data) === "last"
+          if (!isStopped) {
+            yield* splice.take(data, bytes)
+            continue
+          }
+          const answer = message.whole()
+          chunks = answer && splice.mayGoOn ? await course.again(answer) : undefined
+          if (chunks) {
+            splice.next(answer!)
+            continue
+          }
+          if (!answer) await breakOff()
+          else {
+            isTold = true
+            await course.whole(answer)
+          }
+          isOver = true
+          yield Buffer.concat([splice.held(), bytes])
+        }
+      if (!isStopped) {
+        await breakOff()
+        if (splice.rounds === 0) yield events.rest()
+        else yield errorEvent(new Error("the answer ended early"))
+      }
+    }
+  } catch (error) {
+    await breakOff()
+    if (splice.rounds === 0 && !(error instanceof RefusedAgain)) throw error
+    if (!isOver) yield errorEvent(error)
+  } finally {
+    await breakOff()
+  }
+}
+
+function errorEvent(error: unknown): Buffer {
+  const own = { type: "error", error: { type: "api_error", message: `The answer broke off: ${reasonOf(error)}.` } }
+  const said = error instanceof RefusedAgain ? errorIn(error.bytes) : undefined
+  return Buffer.from(`event: error\ndata: ${JSON.stringify(said ?? own)}\n\n`)
+}
+
+/** An error as the API has it. */
+function errorIn(bytes: Buffer): unknown {
+  try {
+    const value = JSON.parse(bytes.toString("utf8")) as { readonly type?: unknown } | null
+    return value?.type === "error" ? value : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,82 @@
+/** Who sends a request, and whether it is part of a conversation. Facts about clients: what they put into headers and bodies. */
+import type { IncomingHttpHeaders } from "node:http"
+import { blocksIn } from "@strata/core/messages"
+import type { Body, Caller } from "../plan.ts"
+
+/** For a program that has an id of its own. */
+export const CONVERSATION_HEADER = "strata-conversation"
+
+/** Where clients put the id of a conversation, the first that is there. */
+const ID_HEADERS = ["x-claude-code-session-id", "x-session-id", "x-session-affinity"] as const
+const THREAD_HEADER = "x-claude-code-agent-id"
+const LONGEST_ID = 200 // characters
+
+export function clientOf(headers: IncomingHttpHeaders, body: Body): Caller {
+  const id = ID_HEADERS.map((name) => textIn(headers, name)).find(Boolean) ?? sessionIn(body)
+  const thread = textIn(headers, THREAD_HEADER)
+  return {
+    name: nameOf(headers),
+    ...(id ? { id: id.slice(0, LONGEST_ID) } : {}),
+    ...(thread ? { thread: thread.slice(0, LONGEST_ID) } : {}),
+    tools: toolNames(body),
+  }
+}
+
+/** The conversation that a program names. All of its requests are part of it. */
+export const namedIn = (headers: IncomingHttpHeaders): string | undefined =>
+  textIn(headers, CONVERSATION_HEADER)?.slice(0, LONGEST_ID)
+
+/**
+ * Titles, warm-ups and questions about one command carry the id of their conversation, but none of its tools. A program without an id may
+ * well talk without tools: it has a conversation as soon as there is something to keep.
+ */
+export function isAside({ id }: Caller, { tools, messages, max_tokens }: Body): boolean {
+  const isShort = !Array.isArray(messages) || messages.length === 0 || max_tokens === 0 || max_tokens === 1
+  if (isShort || id === undefined) return isShort
+  return !Array.isArray(tools) || tools.length === 0 || isWarmUp(messages[0])
+}
+
+/** Claude Code 2.0 asks each kind of sub-agent for nothing, so that its prompt is cached. */
+const isWarmUp = (first: { readonly content?: unknown } | null): boolean =>
+  blocksIn(first?.content).some(({ text }) => text === "Warmup")
+
+/** `metadata.user_id`: a JSON text with a session, or `user_…_session_UUID`. */
+function sessionIn({ metadata }: Body): string | undefined {
+  const user = (metadata as { readonly user_id?: unknown } | undefined)?.user_id
+  if (typeof user !== "string") return undefined
+  const named = /_session_([0-9a-fA-F-]{36})$/.exec(user)?.[1]
+  if (named) return named
+  if (!user.startsWith("{")) return undefined
+  try {
+    const { session_id } = JSON.parse(user) as { readonly session_id?: unknown }
+    return typeof session_id === "string" ? session_id : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** With a message thread the server holds the conversation: a request has only what is new, and there is no list to follow. */
+export const isThreaded = ({ thread }: Body): boolean => thread !== undefined && thread !== null
+
+/** Tool runners of newer SDKs begin a thread without being asked. Where the server cannot, they send the whole list. */
+export const takesListForThread = (headers: IncomingHttpHeaders): boolean =>
+  /\bBetaToolRunner\b/.test(textIn(headers, "x-stainless-helper") ?? "")
+
+/** Deferred tools come and go, so they say nothing about whose thread it is. */
+function toolNames({ tools }: Body): readonly string[] {
+  if (!Array.isArray(tools)) return []
+  return tools.flatMap((tool: { name?: unknown; defer_loading?: unknown }) =>
+    typeof tool?.name === "string" && !tool.defer_loading ? tool.name : [],
+  )
+}
+
+function nameOf(headers: IncomingHttpHeaders): string {
+  const agent = textIn(headers, "user-agent") ?? ""
+  if (textIn(headers, "x-claude-code-session-id")) return "Claude Code"
+  return /^[\w.-]+(?:\/[\w.-]+)?/.exec(agent)?.[0].slice(0, 60) ?? "a program"
+}
+
+function textIn(headers: IncomingHttpHeaders, name: string): string | undefined {
+  const value = headers[name]
+  return typeof value === "string" && value !== "" ? value : undefined
+}

@@ -1,0 +1,97 @@
+/** Starts the proxy: on this machine only, in front of one server. */
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Clock } from "@strata/core"
+import { StrataError, systemClock } from "@strata/core/base"
+import { ParsedBodies } from "../callers/http/parsed-bodies.ts"
+import { HeldBytes } from "./body.ts"
+import { isSecret } from "./doors/admission.ts"
+import { DEFAULT_LIMITS, type ProxyLimits, withinLimit } from "./limits.ts"
+import type { Plans } from "./plans.ts"
+import { Requests } from "./server.ts"
+import { MOST_HEADER_BYTES, Upstream } from "./upstream.ts"
+
+const HOST = "127.0.0.1"
+/** Longer than clients keep an idle connection: who closes it first must not be the server, or a request is lost now and then. */
+const KEEP_ALIVE_MS = 600_000
+const CONNECTIONS_PER_REQUEST = 4 // most of them idle
+
+export interface ProxyOptions {
+  /** The server's address: `https://api.anthropic.com`. It may have a path. */
+  readonly upstream: string
+  /** It is not closed with the proxy. */
+  readonly plans: Plans
+  /** Default: any that is free. */
+  readonly port?: number
+  /** The first part of every path; see `newSecret`. */
+  readonly secret: string
+  readonly limits?: Partial<ProxyLimits>
+  /** One line for each request. No secret, no header and no content is in it. */
+  readonly onLog?: (line: string) => void
+  /** Where `HTTPS_PROXY` and `NO_PROXY` are read from, for the way to the upstream. Default: not at all. */
+  readonly environment?: Readonly<Record<string, string | undefined>>
+  readonly clock?: Clock
+}
+
+export interface RunningProxy {
+  /** The base URL for a client, with the secret in it. */
+  readonly url: string
+  readonly port: number
+  /** Takes no more requests, lets running answers end for a while, then ends them. */
+  close(): Promise<void>
+}
+
+export async function startProxy({
+  upstream: address,
+  plans,
+  port = 0,
+  secret,
+  limits: given,
+  onLog = () => {},
+  environment,
+  clock = systemClock,
+}: ProxyOptions): Promise<RunningProxy> {
+  if (!isSecret(secret))
+    throw new StrataError(
+      'The proxy was not started: its secret must have 16 to 200 letters, digits, "-" or "_". Take one from newSecret().',
+    )
+  const limits = { ...DEFAULT_LIMITS, ...given }
+  const upstream = new Upstream(address, environment ? { environment } : {})
+  const held = new HeldBytes(limits.heldBytes)
+  const known = new ParsedBodies(limits.knownBytes)
+  const requests = new Requests({ plans, upstream, secret, limits, held, known, clock, onLog })
+  const server = createServer(
+    // an upload is as slow as the upstream takes it
+    { noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: MOST_HEADER_BYTES },
+    (request, response) => requests.start(request, response),
+  )
+  server.maxConnections = limits.requests * CONNECTIONS_PER_REQUEST
+  server.listen(port, HOST)
+  await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
+    const why = error.code === "EADDRINUSE" ? "another program listens there" : error.message
+    throw new StrataError(`The proxy cannot listen on port ${port}: ${why}. Choose another port.`)
+  })
+  const { port: taken } = server.address() as AddressInfo
+  const end = () => {
+    requests.abort()
+    server.closeAllConnections()
+    upstream.close()
+  }
+  if (upstream.isHere(taken)) {
+    server.close()
+    end()
+    throw new StrataError("The proxy was not started: its upstream is the proxy itself. Name another upstream.")
+  }
+  return {
+    url: `http://${HOST}:${taken}/${secret}`,
+    port: taken,
+    close: async () => {
+      server.close()
+      requests.refuse()
+      await withinLimit(() => requests.ended(), { ms: limits.graceMs, clock })
+      end()
+      await requests.ended()
+    },
+  }
+}

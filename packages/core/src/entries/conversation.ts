@@ -1,0 +1,7 @@
+/** `@strata/core/conversation`. How a caller that sends its whole conversation each time is followed. For the packages beside this one. */
+import "../base/node-version.ts"
+
+export { isReadableList } from "../conversation/follow/caller-drafts.ts"
+export { isCallersSummary } from "../conversation/follow/caller-order.ts"
+export type { GivenMessage, Matched, Reader } from "../conversation/follow/match.ts"
+export { givenMessages, keepingReader, matchedExactly, repeatsCalls } from "../conversation/follow/match.ts"

@@ -1,0 +1,127 @@
+/** Random sending, reading, joining and leaving from several handles. After each, the store answers what a plain list answers. */
+import assert from "node:assert/strict"
+import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "@strata/core"
+import { MailboxFullError, MemberNameTakenError } from "@strata/core"
+import { failureOf } from "../claims.ts"
+import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
+import type { Random } from "../random.ts"
+
+const STEPS = 50
+const NAMES = ["a", "b", "c"]
+const MOST_WAITING = 5
+
+interface Seat {
+  readonly mailbox: Mailbox
+  readonly membership: Membership
+  readonly conversation: string
+  idleAt: MailboxCursor | undefined
+}
+
+interface Model {
+  readonly log: MailboxMessage[]
+  readonly seats: Map<string, Seat>
+  /** How many messages a name has saved, joined or not. */
+  readonly passed: Map<string, number>
+}
+
+export const mailboxesModel: readonly Claim[] = [
+  [
+    "BEY-12 random messages and members: the store answers what a plain list answers",
+    async (ground) => {
+      for (const run of upTo(ground.runs)) await oneRun(ground, `team-${run}`)
+    },
+  ],
+]
+
+async function oneRun(ground: Ground, team: string): Promise<void> {
+  const { random } = ground
+  const mailboxes = ground.handles.slice(0, 3).map((store) => store.mailboxes({ project: PROJECT, team }))
+  for (const mailbox of mailboxes) ground.finally(() => mailbox.close())
+  const model: Model = { log: [], seats: new Map(), passed: new Map() }
+  const operations = [send, send, read, join, leave, idle]
+  for (const step of upTo(STEPS)) {
+    const [mailbox, name] = [random.pick(mailboxes), random.pick(NAMES)]
+    await random.pick(operations)({ ground, mailbox, model, name, step })
+    const looked = random.pick(mailboxes)
+    assert.deepEqual(contentsOf((await looked.read(undefined)).messages), contentsOf(model.log), `step ${step}`)
+    const members = [...model.seats].toSorted(([a], [b]) => (a < b ? -1 : 1))
+    assert.deepEqual(await looked.members(), members.map(asFound), `step ${step}`)
+    for (const from of NAMES)
+      assert.equal(
+        await looked.last(from),
+        model.log.filter((message) => message.from === from).length,
+        `last of ${from}`,
+      )
+  }
+}
+
+interface Step {
+  readonly ground: Ground
+  readonly mailbox: Mailbox
+  readonly model: Model
+  readonly name: string
+  readonly step: number
+}
+
+const contentsOf = (messages: readonly MailboxMessage[]) =>
+  messages.map(({ from, to, sequence, content }) => ({ from, to, sequence, content }))
+
+const asFound = ([name, { conversation, idleAt }]: readonly [string, Seat]) =>
+  idleAt === undefined ? { name, conversation } : { name, conversation, idleAt }
+
+async function send({ ground: { random }, mailbox, model, name, step }: Step): Promise<void> {
+  const to = NAMES.filter((one) => one !== name && random.chance(0.6))
+  if (to.length === 0) return
+  const waiting = (one: string) =>
+    model.log.slice(model.passed.get(one) ?? 0).filter((message) => message.to.includes(one)).length
+  const isFull = to.some((one) => waiting(one) >= MOST_WAITING)
+  const limits = random.chance(0.5) ? { waiting: MOST_WAITING } : {}
+  const sending = () => mailbox.send({ from: name, to, content: { text: `${step}` } }, limits)
+  if (isFull && "waiting" in limits)
+    return assert.ok((await failureOf(sending)) instanceof MailboxFullError, `step ${step}`)
+  model.log.push(await sending())
+}
+
+/** Who has saved a place does not go back. */
+function laterPlace(random: Random, { log, passed }: Model, name: string): number {
+  const least = passed.get(name) ?? 0
+  return least + random.below(log.length - least + 1)
+}
+
+/** A member reads from a place that it has seen, and says so if it has saved it. */
+async function read({ ground: { random }, model, mailbox, name, step }: Step): Promise<void> {
+  const seat = model.seats.get(name)
+  const place = laterPlace(random, model, name)
+  const cursor = model.log[place - 1]?.cursor
+  const reading = await (seat?.mailbox ?? mailbox).read(cursor, seat ? name : undefined)
+  if (seat && cursor !== undefined) model.passed.set(name, place)
+  assert.deepEqual(contentsOf(reading.messages), contentsOf(model.log.slice(place)), `step ${step}`)
+}
+
+async function join({ mailbox, model, name, step }: Step): Promise<void> {
+  const joining = () => mailbox.join({ name, conversation: `of-${step}` })
+  if (model.seats.has(name))
+    return assert.ok((await failureOf(joining)) instanceof MemberNameTakenError, `step ${step}`)
+  const membership = await joining()
+  const passed = model.passed.get(name)
+  const reading = await mailbox.read(membership.cursor)
+  assert.deepEqual(contentsOf(reading.messages), contentsOf(model.log.slice(passed ?? 0)), `step ${step}: it reads on`)
+  model.seats.set(name, { mailbox, membership, conversation: `of-${step}`, idleAt: undefined })
+}
+
+async function leave({ ground: { random }, model, name }: Step): Promise<void> {
+  const seat = model.seats.get(name)
+  if (!seat) return
+  const place = laterPlace(random, model, name)
+  const cursor = model.log[place - 1]?.cursor
+  await seat.membership.leave(cursor)
+  if (cursor !== undefined) model.passed.set(name, place)
+  model.seats.delete(name)
+}
+
+async function idle({ ground: { random }, model, name }: Step): Promise<void> {
+  const seat = model.seats.get(name)
+  if (!seat) return
+  seat.idleAt = random.chance(0.5) ? undefined : model.log[random.below(model.log.length)]?.cursor
+  await seat.membership.setIdle(seat.idleAt)
+}

@@ -1,0 +1,261 @@
+/** What must be true of everything that a store keeps, as it is given out, taken in and erased. */
+import assert from "node:assert/strict"
+import {
+  type ContentAddress,
+  ContentDiffersError,
+  contentName,
+  encodeLine,
+  InvalidIdError,
+  moveContents,
+} from "@strata/core"
+import { ConversationLockedError } from "@strata/core/base"
+import type { Store } from "@strata/core/store"
+import { memoryStore } from "@strata/core/store"
+import { listOf, refused } from "../claims.ts"
+import { entriesOf, sketched, textsOf } from "../entries.ts"
+import { ADDRESS, type Claim, type Ground, PROJECT } from "../ground.ts"
+
+const JOURNAL: ContentAddress = { kind: "journal", ...ADDRESS }
+const DAY = "2026-11-17"
+const LINE = Buffer.from("no entry\n")
+
+/** Everything with its bytes, by name. */
+export async function everythingIn(store: Store): Promise<ReadonlyMap<string, string>> {
+  const contents = store.contents()
+  const all = new Map<string, string>()
+  for (const { address, lines, files, touched } of await listOf(contents.list())) {
+    const name = contentName(address)
+    if (lines !== undefined) all.set(`${name}:`, (await linesOf(store, address)).toString("latin1"))
+    for (const [file, data] of await contents.files(
+      address,
+      files.map((one) => one.name),
+    ))
+      all.set(`${name}: ${file}`, data.toString("latin1"))
+    for (const { name: file, modified } of files)
+      if (modified !== undefined) all.set(`${name}: ${file}: time`, modified)
+    if (address.kind === "journal") all.set(`${name}: time`, touched ?? "")
+  }
+  return new Map([...all].sort(([a], [b]) => (a < b ? -1 : 1)))
+}
+
+export async function linesOf(store: Store, address: ContentAddress): Promise<Buffer> {
+  const found: Buffer[] = []
+  for (let at = 0; ; at += found.at(-1)!.length) {
+    const bytes = await store.contents().lines(address, at)
+    if (bytes.length === 0) return Buffer.concat(found)
+    assert.equal(bytes.at(-1), 0x0a, "whole lines are given out")
+    found.push(bytes)
+  }
+}
+
+/** Everything that the port can keep. */
+async function fill(ground: Ground): Promise<void> {
+  const store = ground.handle()
+  const make = entriesOf("contents")
+  const agent = { project: PROJECT, id: "agent", under: ADDRESS.id }
+  for (const address of [ADDRESS, agent, { project: "other_owner_1", id: "x" }]) {
+    const journal = await ground.writer(address, store)
+    await journal.append(sketched(make, "one two | three 四"))
+    await journal.writeBlob("result.bin", Buffer.from([0, 255, 10, 13, 128]))
+    await journal.writeNotes("# Notizen 四\n")
+    await journal.writeCheckpoint({ at: "四" })
+    await journal.close()
+  }
+  const places = [
+    ...[{ project: PROJECT }, { project: PROJECT, beside: "dreams" }, { project: PROJECT, beside: "directories" }],
+    ...[
+      { agent: "reviewer", scope: "user" },
+      { agent: "reviewer", scope: "local", project: PROJECT },
+    ],
+  ] as const
+  for (const place of places)
+    await store.memories(place).install([
+      { path: "发布流程.md", text: `四 ${JSON.stringify(place)}` },
+      { path: ".history/1.json", text: "{}" },
+      { path: ".state.json", text: "1" },
+    ])
+  await store.memories({ shared: true }).install([{ path: "limits.json", text: "{}" }])
+  const mailbox = store.mailboxes({ project: PROJECT, team: "team" })
+  const member = await mailbox.join({ name: "a", conversation: ADDRESS.id })
+  for (const text of ["first", "zweite 四"]) await mailbox.send({ from: "b", to: ["a"], content: { text } })
+  const { messages } = await mailbox.read(undefined)
+  await mailbox.send({ from: "a", to: ["b"], content: { text: "third" } })
+  await member.leave(messages[0]!.cursor)
+  await mailbox.close()
+  await store.log({ project: PROJECT, name: "callers" }).append('{"line":"四"}')
+  await store.budget(PROJECT).add(1.25, DAY)
+}
+
+async function eraseAll(store: Store): Promise<void> {
+  for (const { address } of await listOf(store.contents().list())) await store.contents().erase(address)
+}
+
+export const contents: readonly Claim[] = [
+  [
+    "BEY-12 what a store keeps is taken in by another and comes back byte for byte, and everything goes on with it",
+    async (ground) => {
+      assert.deepEqual([...(await everythingIn(ground.handle()))], [], "nothing is kept at first")
+      await fill(ground)
+      const before = await everythingIn(ground.handle())
+      assert.ok(before.size > 20, `everything is listed: ${[...before.keys()].join(", ")}`)
+      const other = memoryStore()
+      const moved = await moveContents({ from: ground.handle(), to: other })
+      assert.deepEqual(moved.refused, [])
+      assert.deepEqual([...(await everythingIn(other))], [...before])
+      await eraseAll(ground.handle())
+      assert.deepEqual([...(await everythingIn(ground.handle()))], [], "everything was erased")
+      const back = await moveContents({ from: other, to: ground.handle() })
+      assert.deepEqual(back.refused, [])
+      assert.equal(back.sha256, moved.sha256)
+      assert.deepEqual([...(await everythingIn(ground.handle()))], [...before])
+      await goesOn(ground)
+      await goesOn({ ...ground, handle: () => other })
+    },
+  ],
+  [
+    "BEY-12 lines that are no entries, damaged lines, long lines and binary files are kept as they are",
+    async (ground) => {
+      const make = entriesOf("raw")
+      const [one, two] = sketched(make, "one two")
+      const journal = await ground.writer()
+      await journal.append([one!])
+      await journal.close()
+      const at = (await linesOf(ground.handle(), JOURNAL)).length
+      const damaged = encodeLine(two!)
+      damaged[40] = 0
+      const long = encodeLine(make.user("x".repeat(2 * 1024 * 1024)))
+      const data = Buffer.concat([
+        damaged,
+        LINE,
+        Buffer.from([255, 0, 254, 10]),
+        Buffer.from("\n"),
+        long,
+        encodeLine(make.user("end")),
+      ])
+      const blob = Buffer.from([0, 1, 2, 253, 254, 255])
+      const contents = ground.handle().contents()
+      await contents.write(JOURNAL, { lines: { at, data }, files: [{ name: "blob/binary.bin", data: blob }] })
+      assert.ok((await linesOf(ground.handle(), JOURNAL)).subarray(at).equals(data))
+      const reader = await ground.reader()
+      const entries = await listOf(reader.entries())
+      assert.equal(entries.length, 3)
+      assert.equal(textsOf([entries[0]!, entries[2]!]), "one end")
+      assert.deepEqual(await reader.readBlob("binary.bin"), blob)
+      const written = await ground.writer()
+      await written.append(sketched(make, "after"))
+      assert.equal(textsOf([(await listOf(written.entries())).at(-1)!]), "after")
+    },
+  ],
+  [
+    "BEY-12 an empty journal is kept as one",
+    async (ground) => {
+      const address = { ...JOURNAL, id: "empty" } as const
+      await ground
+        .handle()
+        .contents()
+        .write(address, { lines: { at: 0, data: Buffer.alloc(0) } })
+      const [found] = await listOf(ground.handle().contents().list())
+      assert.equal(found?.lines, 0)
+      assert.deepEqual(await ground.handle().has([address]), [true])
+    },
+  ],
+  [
+    "BEY-12 nothing is written into a journal that someone has open, and nothing of it is erased",
+    async (ground) => {
+      const journal = await ground.writer({ project: PROJECT, id: "agent", under: ADDRESS.id })
+      const owner = await ground.writer()
+      await owner.append(sketched(entriesOf("open"), "one"))
+      await owner.close()
+      const contents = ground.handle().contents()
+      const agent = { kind: "journal", ...journal.address } as const
+      const write = () => contents.write(agent, { lines: { at: 0, data: LINE } })
+      await refused(write, ConversationLockedError, "a write into an open journal")
+      await refused(() => contents.erase(agent), ConversationLockedError, "erasing an open journal")
+      await refused(() => contents.erase(JOURNAL), ConversationLockedError, "erasing the conversation of an open one")
+      assert.deepEqual(await ground.handle().has([ADDRESS, journal.address]), [true, true])
+      const open = (await listOf(contents.list())).filter(({ isOpen }) => isOpen)
+      assert.deepEqual(
+        open.map(({ address }) => contentName(address)),
+        [contentName(agent)],
+      )
+      await journal.close()
+      await contents.erase(JOURNAL)
+      assert.deepEqual(await ground.handle().has([ADDRESS, journal.address]), [false, false])
+    },
+  ],
+  [
+    "BEY-12 what is something else is not overwritten, and nothing of such a write is kept",
+    async (ground) => {
+      const contents = ground.handle().contents()
+      const files = [{ name: "notes", data: Buffer.from("one") }]
+      await contents.write(JOURNAL, { lines: { at: 0, data: LINE }, files })
+      const other = { lines: { at: LINE.length, data: LINE }, files: [{ name: "notes", data: Buffer.from("two") }] }
+      await refused(() => contents.write(JOURNAL, other), ContentDiffersError, "other notes")
+      await refused(
+        () => contents.write(JOURNAL, { lines: { at: 3, data: LINE } }),
+        ContentDiffersError,
+        "another size",
+      )
+      assert.ok((await linesOf(ground.handle(), JOURNAL)).equals(LINE))
+      assert.equal((await contents.files(JOURNAL, ["notes"])).get("notes")?.toString(), "one")
+      await contents.write(JOURNAL, { files: [{ ...other.files[0]!, replaces: true }] })
+      assert.equal((await contents.files(JOURNAL, ["notes"])).get("notes")?.toString(), "two")
+      const place: ContentAddress = { kind: "memories", place: { project: PROJECT } }
+      await contents.write(place, { files: [{ name: "a.md", data: Buffer.from("one") }] })
+      const changed = [
+        { name: "b.md", data: Buffer.from("x") },
+        { name: "a.md", data: Buffer.from("two") },
+      ]
+      await refused(() => contents.write(place, { files: changed }), ContentDiffersError, "another memory")
+      assert.deepEqual([...(await contents.files(place, ["a.md", "b.md"])).keys()], ["a.md"])
+      await contents.erase(place, ["a.md"])
+      assert.deepEqual([...(await contents.files(place, ["a.md", "b.md"])).keys()], [])
+    },
+  ],
+  [
+    "JRN-8 no name of a content can lead elsewhere",
+    async (ground) => {
+      const contents = ground.handle().contents()
+      const data = Buffer.from("x")
+      for (const name of ["../x", "", "a/b", "a\0b", ".."]) {
+        const write = (address: ContentAddress) => () => contents.write(address, { files: [{ name: "notes", data }] })
+        await refused(write({ kind: "journal", project: name, id: "a" }), InvalidIdError, name)
+        await refused(write({ kind: "journal", project: PROJECT, id: name }), InvalidIdError, name)
+        await refused(write({ kind: "memories", place: { project: name } }), InvalidIdError, name)
+        const blob = () => contents.write(JOURNAL, { files: [{ name: `blob/${name}`, data }] })
+        await refused(blob, InvalidIdError, name)
+      }
+      assert.deepEqual(await listOf(contents.list()), [])
+    },
+  ],
+]
+
+/** Conversations, memories and teams can be used where they are now. */
+async function goesOn(ground: Pick<Ground, "handle">): Promise<void> {
+  const store = ground.handle()
+  const journal = await store.open(ADDRESS, { access: "write" })
+  const resumed = await journal.resume()
+  assert.equal(textsOf(resumed.tail.entries), "| three 四")
+  assert.deepEqual(resumed.checkpoint, { at: "四" })
+  await journal.append(sketched(entriesOf("goes on"), "four"))
+  assert.equal(textsOf(await listOf(journal.entries())), "one two | three 四 four")
+  await journal.close()
+  assert.equal((await store.list(PROJECT))[0]?.firstWords, "one")
+  const mailbox = store.mailboxes({ project: PROJECT, team: "team" })
+  const member = await mailbox.join({ name: "a", conversation: ADDRESS.id })
+  const unread = await mailbox.read(member.cursor)
+  assert.deepEqual(
+    unread.messages.map(({ content }) => content.text),
+    ["zweite 四", "third"],
+  )
+  const sent = await mailbox.send({ from: "b", to: ["a"], content: { text: "fourth" } })
+  assert.equal(sent.sequence, 3)
+  assert.deepEqual(
+    (await mailbox.read(unread.cursor)).messages.map(({ content }) => content.text),
+    ["fourth"],
+  )
+  await member.leave()
+  await mailbox.close()
+  assert.equal(await store.budget(PROJECT).add(0.75, DAY), 2)
+  assert.deepEqual(await store.log({ project: PROJECT, name: "callers" }).read(), ['{"line":"四"}'])
+}

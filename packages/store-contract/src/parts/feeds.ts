@@ -1,0 +1,123 @@
+/** What must be true of feeds: which journals have grown, and their lines as they are. */
+import assert from "node:assert/strict"
+import type { AppendedLines, FeedLine } from "@strata/core"
+import { decodeLine } from "@strata/core"
+import { eventually, listOf } from "../claims.ts"
+import { DIFFICULT_TEXTS, entriesOf } from "../entries.ts"
+import { ADDRESS, type Claim, type Ground, PROJECT } from "../ground.ts"
+
+const PLACE = { project: PROJECT }
+const make = entriesOf("feeds")
+
+function feedOf(ground: Ground, store = ground.handle(), place: { project: string; under?: string } = PLACE) {
+  const feed = store.feed(place)
+  ground.finally(() => feed.close())
+  return feed
+}
+
+const uuidsIn = (lines: readonly FeedLine[]) =>
+  lines.map(({ bytes }) => (JSON.parse(bytes.toString()) as { readonly uuid: string }).uuid)
+
+export const feeds: readonly Claim[] = [
+  [
+    "BEY-12 a feed gives the lines of a journal from an offset on, whole and in order",
+    async (ground) => {
+      const feed = feedOf(ground)
+      assert.deepEqual(await listOf(feed.lines(ADDRESS.id, 0)), [])
+      const journal = await ground.writer()
+      const entries = [...DIFFICULT_TEXTS.map(make.user), make.boundary(), make.user("last")]
+      await journal.append(entries)
+      const lines = await listOf(feed.lines(ADDRESS.id, 0))
+      assert.deepEqual(
+        uuidsIn(lines),
+        entries.map(({ uuid }) => uuid),
+      )
+      assert.ok(lines.every(({ ended, bytes }) => ended && !bytes.includes("\n")))
+      const states = new Set(lines.map(({ bytes }) => decodeLine(bytes).state))
+      assert.deepEqual([...states], ["whole"], "lines are as encodeLine writes them, or the search leaves them out")
+      let offset = 0
+      for (const line of lines) {
+        assert.equal(line.offset, offset)
+        offset += line.bytes.length + 1
+      }
+      for (const at of [1, 3, lines.length - 1])
+        assert.deepEqual(await listOf(feed.lines(ADDRESS.id, lines[at]!.offset)), lines.slice(at))
+      assert.deepEqual(await listOf(feed.lines(ADDRESS.id, offset)), [])
+      const more = make.user("more")
+      await journal.append([more])
+      const rest = await listOf(feed.lines(ADDRESS.id, offset))
+      assert.deepEqual([uuidsIn(rest), rest[0]?.offset], [[more.uuid], offset])
+      for (const id of ["no-one", "../conversation", ""]) assert.deepEqual(await listOf(feed.lines(id, 0)), [], id)
+    },
+  ],
+  [
+    "BEY-12 a look names the journals that have grown, with their sizes, and none of another place",
+    async (ground) => {
+      const feed = feedOf(ground)
+      assert.deepEqual([...(await feed.look(new Set())).journals], [])
+      const addresses = ["one", "two", "three"].map((id) => ({ ...PLACE, id }))
+      const journals = await Promise.all(addresses.map((address) => ground.writer(address)))
+      const agent = await ground.writer({ ...PLACE, id: "agent", under: "one" })
+      const elsewhere = await ground.writer({ project: `${PROJECT}-2`, id: "elsewhere" })
+      for (const journal of [...journals, agent, elsewhere]) await journal.append([make.user("first")])
+      const sizeOf = async (id: string) => {
+        const last = (await listOf(ground.handle().feed(PLACE).lines(id, 0))).at(-1)!
+        return last.offset + last.bytes.length + 1
+      }
+      const seen = new Map<string, number>()
+      const look = async () => {
+        const { journals: grown, isAll } = await feed.look(new Set())
+        for (const [id, { bytes }] of grown) seen.set(id, bytes)
+        if (isAll) assert.deepEqual([...grown.keys()].toSorted(), ["one", "three", "two"])
+      }
+      await eventually("the journals are seen", async () => {
+        await look()
+        return seen.size === 3
+      })
+      for (const [at, { id }] of [...addresses.entries(), ...addresses.entries()]) {
+        await journals[at]!.append([make.user(`more of ${id}`)])
+        const size = await sizeOf(id)
+        await eventually(`${id} has grown`, async () => {
+          await look()
+          return seen.get(id) === size
+        })
+      }
+      assert.deepEqual([...seen.keys()].toSorted(), ["one", "three", "two"])
+      feed.forget()
+      const all = await feed.look(new Set())
+      assert.deepEqual([all.isAll, [...all.journals.keys()].toSorted(), all.gone], [true, ["one", "three", "two"], []])
+      const sizes = await feed.sizes(new Set(["one", "two", "no-one", "agent", "elsewhere"]))
+      assert.deepEqual([...sizes.keys()].toSorted(), ["one", "two"])
+      for (const [id, { bytes, touched }] of sizes) {
+        assert.equal(bytes, await sizeOf(id))
+        assert.ok(Number.isFinite(touched))
+      }
+      const ofAgents = await feedOf(ground, ground.handle(), { ...PLACE, under: "one" }).look(new Set())
+      assert.deepEqual([...ofAgents.journals.keys()], ["agent"])
+    },
+  ],
+  [
+    "BEY-12 a feed calls back with what is appended, as it is in the journal, until it is ended",
+    async (ground) => {
+      const store = ground.handle()
+      const feed = feedOf(ground, store)
+      const appended: AppendedLines[] = []
+      const end = feed.onAppended((lines) => appended.push(lines))
+      const journal = await ground.writer(ADDRESS, store)
+      await journal.append([make.user("one"), make.user("two")])
+      await journal.append([make.user("three")])
+      const agent = await ground.writer({ ...PLACE, id: "agent", under: ADDRESS.id }, store)
+      await agent.append([make.user("of an agent")])
+      end()
+      await journal.append([make.user("not heard")])
+      const lines = await listOf(feed.lines(ADDRESS.id, 0))
+      const bytes = Buffer.concat(lines.flatMap((line) => [line.bytes, Buffer.from("\n")]))
+      let from = 0
+      for (const one of appended) {
+        assert.deepEqual([one.conversation, one.from], [ADDRESS.id, from])
+        from += one.bytes.length
+      }
+      assert.ok(Buffer.concat(appended.map((one) => one.bytes)).equals(bytes.subarray(0, lines[3]!.offset)))
+    },
+  ],
+]

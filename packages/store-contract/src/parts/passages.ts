@@ -1,0 +1,188 @@
+/** What must be true of a store that keeps the search index. One that does not has nothing to show here. */
+import assert from "node:assert/strict"
+import type { PassageShelf, ShelfAddress, ShelfPassage, ShelfRow, ShelfSince } from "@strata/core"
+import { FACTS } from "@strata/core/store"
+import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
+
+const PLACE: ShelfAddress = { project: PROJECT, tokens: 1 }
+const NOTHING_KNOWN: ShelfSince = {
+  ...{ passage: 0, source: 0, removals: 0, mostRows: 100 },
+  ...{ tokens: [], asked: [], mostMissed: 0, mostSimilar: 0 },
+}
+
+/** The tokens are the words. */
+const tokensIn = (text: string): readonly string[] => [...new Set(text.match(/[a-z0-9_]+/g))]
+
+const passage = (text: string, given: Partial<ShelfPassage> = {}): ShelfPassage => ({
+  ...{ uuid: `message of ${text}`, blocks: "0", kind: "user", isSaid: true, facts: 3, time: 1_700_000_000_000 },
+  ...{ start: 5, length: text.length, terms: tokensIn(text).length, tokens: tokensIn(text), text },
+  ...given,
+})
+
+const step = (source: string, texts: readonly string[], mark: { from?: string; to: string }) => ({
+  ...{ source, passages: texts.map((text) => passage(text)), from: mark.from, to: mark.to },
+})
+
+const textsOf = (rows: readonly ShelfRow[]) => rows.toSorted((a, b) => a.id - b.id).map(({ text }) => text)
+
+/** Texts of the passages that have a token. Lists may have passages that were removed. */
+async function having(shelf: PassageShelf, token: string): Promise<readonly string[]> {
+  const [ids = new Uint32Array()] = await shelf.lists([token])
+  return textsOf(await shelf.rows([...ids]))
+}
+
+function claim(name: string, prove: (shelfOf: (at?: ShelfAddress) => PassageShelf, ground: Ground) => Promise<void>) {
+  const where = `BEY-12 where a store keeps the search index, ${name}`
+  return [
+    where,
+    async (ground: Ground) => {
+      if (ground.handle().passages) await prove((at = PLACE) => ground.handle().passages!(at), ground)
+    },
+  ] as const satisfies Claim
+}
+
+export const passages: readonly Claim[] = [
+  claim("every handle reads what one has added, as it was", async (shelfOf) => {
+    const odd = passage("the heron\0 said 日本語 🚀", { label: "Bash\0", time: Number.NaN, uuid: "u\0" })
+    const plain = passage("a heron and a walrus_2", { isSaid: false, facts: 0 })
+    const taken = await shelfOf().extend([{ source: "one", passages: [odd, plain], from: undefined, to: "10" }])
+    assert.deepEqual(taken, [true])
+
+    const shelf = shelfOf()
+    assert.deepEqual([...(await shelf.marks())], [["one", "10"]])
+    const lists = await shelf.lists(["heron", "walrus_2", "absent"])
+    assert.deepEqual(
+      lists.map((ids) => [...ids]),
+      [[1, 2], [2], []],
+      "passages are numbered from 1 in their order",
+    )
+    const rows = (await shelf.rows([2, 1, 99])).toSorted((a, b) => a.id - b.id)
+    const expected = [odd, plain].map(({ uuid, blocks, facts, label, time, start, length, text }, at) => ({
+      ...{ id: at + 1, source: rows[0]?.source, uuid, blocks, facts, time, start, length, text },
+      ...(label === undefined ? {} : { label }),
+    }))
+    assert.deepEqual(rows, expected)
+    const words = (await shelf.vocabulary()).split("\n")
+    assert.deepEqual(
+      words,
+      [...new Set([...odd.tokens, ...plain.tokens])]
+        .filter((one) => !one.includes("_"))
+        .sort()
+        .concat(""),
+    )
+    const written = (text: string, most = 9) => shelf.having({ ids: Uint32Array.of(1, 2), text, most })
+    assert.deepEqual(await written("heron"), [2, 1], "the newest first")
+    assert.deepEqual(await written("heron", 1), [2])
+    assert.deepEqual(await written("heron\0 said"), [1])
+  }),
+
+  claim("news are what came since, with how many passages have a token", async (shelfOf) => {
+    const shelf = shelfOf()
+    await shelf.extend([step("one", ["heron one", "heron two"], { to: "1" }), step("two", ["walrus"], { to: "1" })])
+    const all = await shelf.news({ ...NOTHING_KNOWN, tokens: ["heron", "absent", "walrus"] })
+    assert.deepEqual(all.documents, [2, 0, 1])
+    assert.deepEqual(textsOf(await shelf.rows([1, 2, 3])), ["heron one", "heron two", "walrus"])
+    assert.deepEqual([...all.sources.values()].sort(), ["one", "two"])
+    const facts = all.facts.flatMap((part) => Array.from(part))
+    assert.deepEqual(
+      [0, 1, 2].map((at) => facts[at * FACTS]),
+      [1, 2, 3],
+      "facts begin with the number of a passage",
+    )
+
+    const known = { passage: 3, source: Math.max(...all.sources.keys()), removals: all.removals }
+    await shelfOf().extend([step("one", ["herons"], { from: "1", to: "2" })])
+    const asked = { asked: ["hero", "heron"], mostMissed: 4, mostSimilar: 1 }
+    const news = await shelf.news({ ...NOTHING_KNOWN, ...known, ...asked })
+    assert.deepEqual(textsOf(news.rows ?? []), ["herons"])
+    assert.deepEqual(
+      [...news.beginning],
+      [["hero", [{ token: "herons", documents: 1 }]]],
+      "in the fewest passages first",
+    )
+    const few = await shelf.news({ ...NOTHING_KNOWN, mostRows: 3 })
+    assert.equal(few.rows, undefined, "more are new than were wanted as rows")
+  }),
+
+  claim("a step is taken only from where its source is, and by one of many", async (shelfOf, ground) => {
+    assert.deepEqual(await shelfOf().extend([step("one", ["first"], { to: "1" })]), [true])
+    const taken = await shelfOf().extend([
+      step("one", ["again"], { to: "2" }),
+      step("two", ["other"], { to: "1" }),
+      step("three", ["late"], { from: "1", to: "2" }),
+    ])
+    assert.deepEqual(taken, [false, true, false])
+    const raced = await Promise.all(
+      ground.handles.map((store, at) =>
+        store.passages!(PLACE).extend([step("one", [`raced ${at}`], { from: "1", to: `${at} is last` })]),
+      ),
+    )
+    const winners = upTo(ground.writers).filter((at) => raced[at]![0])
+    assert.equal(winners.length, 1, "one step from a mark is taken")
+    assert.equal((await shelfOf().marks()).get("one"), `${winners[0]} is last`)
+    assert.deepEqual(await having(shelfOf(), "raced"), [`raced ${winners[0]}`])
+    const repeated = step("one", [`raced ${winners[0]}`], { from: "1", to: `${winners[0]} is last` })
+    assert.deepEqual(await shelfOf().extend([repeated]), [true], "its answer may have been lost")
+    assert.deepEqual(await having(shelfOf(), "raced"), [`raced ${winners[0]}`])
+    assert.deepEqual(await having(shelfOf(), "again"), [])
+  }),
+
+  claim("no passage of many that add at once is lost", async (shelfOf, ground) => {
+    const rounds = 2 * ground.runs
+    await Promise.all(
+      ground.handles.map(async (store, at) => {
+        const shelf = store.passages!(PLACE)
+        for (const round of upTo(rounds)) {
+          const mark = { ...(round === 0 ? {} : { from: `${round}` }), to: `${round + 1}` }
+          assert.deepEqual(await shelf.extend([step(`source ${at}`, [`common w${at} r${round}`], mark)]), [true])
+        }
+      }),
+    )
+    assert.equal((await having(shelfOf(), "common")).length, rounds * ground.writers)
+    const { documents } = await shelfOf().news({ ...NOTHING_KNOWN, tokens: ["common", "w0", "r0"] })
+    assert.deepEqual(documents, [rounds * ground.writers, rounds, ground.writers])
+    const texts = upTo(rounds).map((round) => `common w0 r${round}`)
+    const [id = 0] = (await shelfOf().lists(["w0"]))[0] ?? []
+    assert.deepEqual(await having(shelfOf(), "w0"), texts, "in their order")
+    const [near = []] = await shelfOf().around([id], rounds * ground.writers)
+    assert.deepEqual(textsOf(near), texts, "only passages of the same source are around one")
+  }),
+
+  claim("a source is removed only at the mark that was seen, and others stay", async (shelfOf) => {
+    const shelf = shelfOf()
+    await shelf.extend([
+      step("one", ["heron one", "heron two"], { to: "1" }),
+      step("two", ["heron three"], { to: "1" }),
+    ])
+    const { removals } = await shelf.news(NOTHING_KNOWN)
+    const remove = (mark: string) => shelfOf().remove(new Map([["one", mark]]), ({ text }) => tokensIn(text))
+    await remove("0")
+    assert.deepEqual([...(await shelf.marks()).keys()].sort(), ["one", "two"])
+    await remove("1")
+    assert.deepEqual([...(await shelf.marks())], [["two", "1"]])
+    assert.deepEqual(await having(shelf, "heron"), ["heron three"])
+    const after = await shelf.news({ ...NOTHING_KNOWN, passage: 3, source: 9, removals, tokens: ["heron", "one"] })
+    assert.notEqual(after.removals, removals, "what others know is no longer so")
+    assert.deepEqual([...after.sources.values()], ["two"], "so everything is given again")
+    assert.deepEqual(after.documents, [1, 0])
+    assert.deepEqual(await shelf.extend([step("one", ["heron four"], { to: "1" })]), [true])
+    assert.deepEqual(await having(shelf, "heron"), ["heron three", "heron four"])
+    await shelfOf().clear()
+    assert.equal((await shelf.marks()).size, 0)
+    assert.deepEqual(await having(shelf, "heron"), [])
+  }),
+
+  claim("shelves of other places share nothing", async (shelfOf) => {
+    const places: readonly ShelfAddress[] = [
+      ...[PLACE, { ...PLACE, tokens: 2 }, { ...PLACE, only: "conversation" }, { ...PLACE, under: "conversation" }],
+      { ...PLACE, project: `${PROJECT}-2` },
+    ]
+    for (const [at, place] of places.entries())
+      await shelfOf(place).extend([step("one", [`heron ${at}`], { to: `${at}` })])
+    await shelfOf(places[1]).clear()
+    for (const [at, place] of places.entries()) {
+      assert.equal((await shelfOf(place).marks()).get("one"), at === 1 ? undefined : `${at}`)
+      assert.deepEqual(await having(shelfOf(place), "heron"), at === 1 ? [] : [`heron ${at}`])
+    }
+  }),
+]

@@ -1,0 +1,69 @@
+/**
+ * What becomes of one memory that two machines have: compared with what both had the last time. What was forgotten on one machine does not
+ * come back from the other, and where both changed the same lines, both texts are kept.
+ */
+import { hashOf, mergeFile } from "@strata/core/memory-files"
+import type { Here } from "./here.ts"
+import { knownTexts, type SyncedMemories } from "./synced-memories.ts"
+
+/** `mine`: only this person writes there. `shared`: others do too, so what comes from there is not the person's word. */
+export type RemoteTrust = "mine" | "shared"
+
+export type Decision =
+  | { readonly kind: "same" | "send" | "receive" | "remove-here" | "remove-there" | "keep-both" | "forgotten" }
+  | { readonly kind: "merge"; readonly text: string }
+
+export interface Sides {
+  readonly here: Pick<Here, "files" | "changes" | "texts" | "base">
+  readonly there: SyncedMemories
+  readonly trust: RemoteTrust
+}
+
+/** Decides for one path after another. */
+export function decider({ here, there, trust }: Sides): (path: string) => Promise<Decision> {
+  const { base } = here
+  const known = { here: knownTexts(here), there: knownTexts(there) }
+  const current = { here: currentTexts(here), there: currentTexts(there) }
+  const wasForgotten = (side: "here" | "there", text: string) =>
+    known[side].has(hashOf(text)) && !current[side].has(hashOf(text))
+
+  const forgottenHere: Decision = { kind: trust === "mine" ? "remove-there" : "forgotten" }
+
+  /** Without a common past, the histories say which text is the older one. */
+  function first(ours: string | null, theirs: string | null): Decision {
+    if (ours === null) return wasForgotten("here", theirs!) ? forgottenHere : { kind: "receive" }
+    if (theirs === null) return { kind: trust === "mine" && wasForgotten("there", ours) ? "remove-here" : "send" }
+    if (known.here.has(hashOf(theirs))) return { kind: "send" }
+    return { kind: known.there.has(hashOf(ours)) ? "receive" : "keep-both" }
+  }
+
+  return async (path) => {
+    const [ours, theirs] = [here.files.get(path)?.text ?? null, there.files.get(path)?.text ?? null]
+    if (ours === theirs) return { kind: "same" }
+    if (!base) return first(ours, theirs)
+    const before = Object.hasOwn(base.files, path) ? base.files[path]! : null
+    const isAsBefore = (text: string | null) => (text === null ? null : hashOf(text)) === before
+    if (isAsBefore(theirs)) return { kind: ours === null ? "remove-there" : "send" }
+    if (isAsBefore(ours)) {
+      if (theirs === null) return { kind: "remove-here" }
+      // others may give again what this person has forgotten
+      return ours === null && trust === "shared" && wasForgotten("here", theirs) ? forgottenHere : { kind: "receive" }
+    }
+    if (ours === null) return { kind: isForgottenByPerson(here, path) ? "remove-there" : "receive" }
+    if (theirs === null) return { kind: isForgottenByPerson(there, path) ? "remove-here" : "send" }
+    const text = before === null ? null : (here.texts.get(before) ?? null)
+    const merged = await mergeFile({ base: text, current: ours, text: theirs })
+    return merged === "conflict" || merged === null ? { kind: "keep-both" } : { kind: "merge", text: merged }
+  }
+}
+
+const currentTexts = ({ files }: Pick<SyncedMemories, "files">): ReadonlySet<string> =>
+  new Set([...files.values()].map(({ text }) => hashOf(text)))
+
+/** A dream that removes a memory does not outweigh an edit of it. The person's wish does. */
+function isForgottenByPerson({ changes }: Pick<SyncedMemories, "changes">, path: string): boolean {
+  const removals = [...changes.values()].filter(({ files }) =>
+    files.some((edit) => edit.path === path && edit.after === undefined),
+  )
+  return removals.sort((a, b) => (a.at < b.at ? -1 : 1)).at(-1)?.by === "person"
+}

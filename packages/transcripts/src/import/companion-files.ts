@@ -1,0 +1,45 @@
+/** The files of a transcript's sub-agents, from where Claude Code keeps them: `<session>/subagents/`, or next to it in older versions. */
+import { lstat, readdir, readFile } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import { isSafeId } from "@strata/core/base"
+import type { ForeignFile } from "./importer.ts"
+
+const MOST_AGENTS = 1_000
+const MOST_BYTES = 256 * 1024 * 1024 // of one agent's transcript
+const AGENT_ID = /"agentId":\s*"([^"]+)"/g
+
+/** `content`: the transcript's text, or its lines. */
+export async function companionFiles(
+  file: string,
+  content: string | Iterable<string>,
+): Promise<readonly ForeignFile[]> {
+  const folder = join(dirname(file), basename(file, ".jsonl"), "subagents")
+  const inFolder = (await readdir(folder).catch(() => [])).filter((name) =>
+    /^agent-.*\.(?:jsonl|meta\.json)$/.test(name),
+  )
+  const ids = new Set<string>()
+  const lines = typeof content === "string" ? [content] : content // a text is also an iterable of its characters
+  for (const line of lines) for (const [, id] of line.matchAll(AGENT_ID)) if (isSafeId(id!)) ids.add(id!)
+  const beside = [...ids]
+    .map((id) => `agent-${id}.jsonl`)
+    .filter((name) => name !== basename(file) && !inFolder.includes(name))
+  const paths = [
+    ...inFolder
+      .toSorted()
+      .slice(0, 2 * MOST_AGENTS)
+      .map((name) => join(folder, name)),
+    ...beside.slice(0, MOST_AGENTS).map((name) => join(dirname(file), name)),
+  ]
+  const files: ForeignFile[] = []
+  for (const path of paths) {
+    const found = await textOf(path).catch(() => undefined)
+    if (found !== undefined) files.push({ name: basename(path), text: found })
+  }
+  return files
+}
+
+/** Only a file of usual size: a pipe would block, and a link could lead anywhere. */
+async function textOf(path: string): Promise<string | undefined> {
+  const facts = await lstat(path)
+  return facts.isFile() && facts.size <= MOST_BYTES ? readFile(path, "utf8") : undefined
+}

@@ -1,0 +1,203 @@
+/** Imports conversations from files of other programs. */
+import { readFile, stat } from "node:fs/promises"
+import { basename } from "node:path"
+import {
+  anOption,
+  aPort,
+  type Clock,
+  checkOptions,
+  ImportError,
+  isSafeId,
+  localPerson,
+  type OptionRules,
+  OWNER_OPTION,
+  type Owner,
+  reasonOf,
+  required,
+  systemClock,
+  uuidFrom,
+} from "@strata/core/base"
+import { whichProject } from "@strata/core/projects"
+import type { Store } from "@strata/core/store"
+import {
+  defaultRoot,
+  isJournal,
+  listPlaces,
+  type ProjectInStore,
+  placeOf,
+  placesOf,
+  storeFrom,
+} from "@strata/core/store"
+import { companionFiles } from "./companion-files.ts"
+import { importTranscript, isReadByLine } from "./import-file.ts"
+import type { ForeignFile, ImportedAgent, ImportedConversation, ImportReport } from "./importer.ts"
+import { writeImported } from "./into-journal.ts"
+import { keptTranscript } from "./kept/kept-transcript.ts"
+import { canBeWhole, isLarge, LargeFile, tooLarge } from "./large-file.ts"
+import { openCodeExport } from "./opencode-sessions.ts"
+import { isOwnSession } from "./places.ts"
+
+/** The transcript to import, and who owns its conversations. */
+export interface ImportOptions {
+  /** The transcript of another program. */
+  readonly file: string
+  /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
+  readonly dir?: string
+  /** The project's directory. Default: the working directory. */
+  readonly cwd?: string
+  /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
+  readonly project?: string
+  /** Whose the conversations are from now on. Default: no one's, so no other conversation finds them. */
+  readonly owner?: Owner
+  /** Default: files under `dir`. */
+  readonly store?: Store
+  readonly clock?: Clock
+  /** Default: the process's environment. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+}
+
+export const IMPORT_RULES: OptionRules<ImportOptions> = {
+  file: required({ ...anOption.filledText, is: "the path of a transcript" }),
+  dir: anOption.filledText,
+  cwd: anOption.filledText,
+  project: anOption.filledText,
+  owner: OWNER_OPTION,
+  store: aPort.store,
+  clock: aPort.clock,
+  env: anOption.object,
+}
+
+const FIRST_LINES = 100_000 // characters: enough to know the format
+
+/** One imported conversation. */
+export interface ImportOutcome {
+  /** Open it with `openConversation({ id })`, and with the same owner. */
+  readonly id: string
+  readonly format: string
+  readonly model?: string
+  readonly title?: string
+  /** The sub-agents it started, in order. Each has a journal under the conversation's. */
+  readonly agents?: readonly ImportedAgentOutcome[]
+  /** What the importer understood, what it did not, and what is unusual. */
+  readonly report: ImportReport
+}
+
+/** What was imported of a sub-agent. `messages` is 0 if the transcript has only its result. */
+export type ImportedAgentOutcome = Pick<
+  ImportedAgent,
+  "id" | "name" | "kind" | "description" | "definition" | "model" | "status"
+> & {
+  readonly messages: number
+  readonly report?: ImportReport
+}
+
+/** Imports every conversation in a file. Rejects a file whose conversations were imported before. */
+export async function importConversations(options: ImportOptions): Promise<readonly ImportOutcome[]> {
+  checkOptions("importConversations", options, IMPORT_RULES)
+  const { file, clock = systemClock } = options
+  const given = await importInto(options)
+  const imported = await readForeign(file)
+  // without an owner, the local person's conversations can be opened too
+  const owners: readonly ProjectInStore["owner"][] =
+    options.owner === undefined ? [localPerson, undefined] : [options.owner]
+  const there = await keptIds(given, owners)
+  const isOwn = await isOwnSession(file, options.env ?? process.env)
+  const outcomes: ImportOutcome[] = []
+  for (const conversation of imported) {
+    const id = idFor(conversation)
+    if (there.has(id))
+      throw new ImportError(
+        `Conversation ${id} of ${basename(file)} is already in ${given.store.description}. It was not changed. Open it with this id.`,
+      )
+    await writeImported(conversation, { ...target(given), clock, source: basename(file), id, isOwn })
+    outcomes.push(outcomeFor(conversation, id))
+  }
+  return outcomes
+}
+
+/** The store, and the project that the conversations become part of. */
+export async function importInto(options: ImportOptions): Promise<ProjectInStore> {
+  const { cwd = process.cwd(), clock = systemClock, env = process.env, owner } = options
+  const root = options.dir ?? defaultRoot(env)
+  const store = storeFrom({ store: options.store, dir: root, env, clock })
+  return { store, owner, project: await whichProject({ cwd, env, root, store, project: options.project }) }
+}
+
+/** By id: where each conversation is that is kept for one of these owners. */
+export async function keptIds(
+  given: ProjectInStore,
+  owners: readonly ProjectInStore["owner"][],
+): Promise<ReadonlyMap<string, string>> {
+  const places = await Promise.all(owners.map((owner) => placesOf({ ...given, owner })))
+  return new Map((await listPlaces(given.store, places.flat())).map(({ id, place }) => [id, place]))
+}
+
+const target = (given: ProjectInStore) => ({ store: given.store, project: placeOf(given) })
+
+export const idFor = ({ id }: ImportedConversation): string => (isSafeId(id) ? id : uuidFrom(id))
+
+export function outcomeFor({ format, model, title, report, agents }: ImportedConversation, id: string): ImportOutcome {
+  return {
+    id,
+    format,
+    report,
+    ...(model === undefined ? {} : { model }),
+    ...(title === undefined ? {} : { title }),
+    ...(agents ? { agents: agents.map(outcomeOf) } : {}),
+  }
+}
+
+const outcomeOf = ({
+  messages,
+  callId: _,
+  startedIn: _s,
+  endedIn: _e,
+  summary: _m,
+  ...agent
+}: ImportedAgent): ImportedAgentOutcome => ({
+  ...agent,
+  messages: messages.length,
+})
+
+/** The conversations in a file of another program, in a session of opencode's database, or in a kept copy. */
+export async function readForeign(file: string): Promise<readonly ImportedConversation[]> {
+  const session = openCodeExport(file)
+  return importTranscript(session === undefined ? await readFileOf(file) : { name: basename(file), text: session })
+}
+
+async function readFileOf(file: string): Promise<ForeignFile> {
+  const { size, isFile } = await stat(file).then((facts) => ({ size: facts.size, isFile: facts.isFile() }), noFile)
+  const large = isFile && isLarge(size) ? largeFile(file, size) : undefined
+  const bytes = large ? Buffer.from(large.head()) : await readBytes(file)
+  const kept = await keptTranscript(file, bytes)
+  if (kept) return kept
+  if (isJournal(bytes.subarray(0, FIRST_LINES)))
+    throw new ImportError(
+      `${file} is a journal of Strata's own. Nothing was imported. Continue it in its directory, with its id: ${basename(file, ".jsonl")}`,
+    )
+  const text = bytes.toString("utf8")
+  const companions = await companionFiles(file, large?.lines() ?? [text])
+  return { name: basename(file), text, companions, ...(large ? { large } : {}) }
+}
+
+/** Line by line, where its format allows that. Otherwise it is read whole, if memory can hold it. */
+function largeFile(file: string, size: number): LargeFile | undefined {
+  const large = new LargeFile(file)
+  if (isReadByLine({ name: basename(file), text: large.head() })) return large
+  if (!canBeWhole(size)) throw tooLarge(`${basename(file)} is larger`)
+  return undefined
+}
+
+/** What is wrong with it is said when it is read. */
+const noFile = () => ({ size: 0, isFile: false })
+
+async function readBytes(file: string): Promise<Buffer> {
+  try {
+    return await readFile(file)
+  } catch (error) {
+    throw new ImportError(
+      `${file} cannot be read (${reasonOf(error)}). Nothing was imported. Check the path and the permissions.`,
+      { cause: error },
+    )
+  }
+}

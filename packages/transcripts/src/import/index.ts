@@ -1,0 +1,10 @@
+/** `@strata/transcripts/import`. The files of other programs: where they are and what is in them. For the packages beside this one. */
+export { companionFiles } from "./companion-files.ts"
+export { type Fields, fieldsAt, jsonLines, numberAt, parseFields, textAt, textsAt } from "./foreign-json.ts"
+export { importTranscript } from "./import-file.ts"
+export type { ImportedConversation } from "./importer.ts"
+export { mainPath } from "./main-path.ts"
+export { openCode } from "./opencode.ts"
+export { type OpenCodeSession, openCodeSessions } from "./opencode-sessions.ts"
+export { pi } from "./pi.ts"
+export { homeIn, type Program, type TranscriptFile, transcriptFiles } from "./places.ts"

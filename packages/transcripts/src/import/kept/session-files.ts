@@ -1,0 +1,146 @@
+/**
+ * The files of a session, and what its first and last lines say about it. Claude Code keeps sub-agents and large results in a folder with
+ * the session's name; older versions keep sub-agents beside the transcript. Links are not followed.
+ */
+import type { Dirent } from "node:fs"
+import { lstat, open, readdir } from "node:fs/promises"
+import { basename, dirname, join, relative, sep } from "node:path"
+import { readPlainStart } from "@strata/core/base"
+import { isMachineText } from "@strata/core/messages"
+import { asFields, type Fields, fieldsAt, isTrue, jsonLines, listAt, textAt } from "../foreign-json.ts"
+import type { SourceFile } from "./packed-file.ts"
+
+const MOST_DEPTH = 6
+const MOST_FILES = 20_000
+const HEAD_BYTES = 128 * 1024
+const TAIL_BYTES = 64 * 1024
+const AGENT_HEAD_BYTES = 16 * 1024
+const MOST_TITLE = 120 // characters
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export interface FoundFile extends SourceFile {
+  readonly size: number
+  readonly modifiedMs: number
+}
+
+/** The transcript first; nothing if it is not there. */
+export async function filesOf(program: string, path: string): Promise<readonly FoundFile[]> {
+  const folder = dirname(path)
+  const session = basename(path, ".jsonl")
+  const id = UUID.test(session) ? session : undefined
+  const isClaude = program === "claude-code"
+  const companions = isClaude
+    ? [...(await filesBelow(join(folder, session))), ...(await agentsBeside(folder, session))]
+    : []
+  const found: FoundFile[] = []
+  for (const file of [path, ...companions.slice(0, MOST_FILES)]) {
+    const facts = await lstat(file).catch(() => undefined)
+    if (!facts?.isFile()) {
+      if (file === path) return []
+      continue
+    }
+    const name = relative(folder, file).split(sep).join("/")
+    const isLines = isClaude && id !== undefined && file.endsWith(".jsonl")
+    found.push({ path: file, name, size: facts.size, modifiedMs: facts.mtimeMs, ...(isLines ? { id } : {}) })
+  }
+  return found
+}
+
+async function filesBelow(folder: string, depth = MOST_DEPTH): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const entry of await entriesIn(folder)) {
+    const path = join(folder, entry.name)
+    if (entry.isFile()) found.push(path)
+    else if (entry.isDirectory() && depth > 1) found.push(...(await filesBelow(path, depth - 1)))
+  }
+  return found
+}
+
+/** An agent's first line names the session that it belongs to. */
+async function agentsBeside(folder: string, session: string): Promise<readonly string[]> {
+  const names = (await entriesIn(folder)).filter((entry) => entry.isFile() && /^agent-.*\.jsonl$/.test(entry.name))
+  const found: string[] = []
+  for (const { name } of names) {
+    const path = join(folder, name)
+    const start = await readPlainStart(path, AGENT_HEAD_BYTES).catch(() => undefined)
+    if (start?.bytes.includes(`"sessionId":"${session}"`)) found.push(path)
+  }
+  return found
+}
+
+async function entriesIn(folder: string): Promise<readonly Dirent[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  return entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+export interface About {
+  readonly project?: string
+  readonly title?: string
+}
+
+/** The directory that the session worked in, and its title: a given one, else the first line of the first message. */
+export async function aboutOf(path: string): Promise<About> {
+  const head = await linesIn(path, { from: 0, bytes: HEAD_BYTES })
+  const size = (await lstat(path).catch(() => undefined))?.size ?? 0
+  const tail = size > HEAD_BYTES ? await linesIn(path, { from: Math.max(0, size - TAIL_BYTES), bytes: TAIL_BYTES }) : []
+  const project = firstOf(head, directoryIn)
+  const title = firstOf([...head, ...tail].toReversed(), titleIn) ?? firstOf(head, firstLineIn)
+  return { ...(project === undefined ? {} : { project }), ...(title === undefined ? {} : { title: shortened(title) }) }
+}
+
+function firstOf<T>(lines: readonly Fields[], read: (line: Fields) => T | undefined): T | undefined {
+  for (const line of lines) {
+    const found = read(line)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const directoryIn = (line: Fields): string | undefined =>
+  textAt(line, "cwd") ??
+  textAt(fieldsAt(line, "payload"), "cwd") ??
+  textAt(fieldsAt(fieldsAt(line, "data"), "context"), "cwd")
+
+const titleIn = (line: Fields): string | undefined =>
+  textAt(line, "customTitle") ??
+  textAt(line, "aiTitle") ??
+  (line.type === "session_info" ? textAt(line, "name") : undefined)
+
+function firstLineIn(line: Fields): string | undefined {
+  const message = fieldsAt(line, "message")
+  const payload = fieldsAt(line, "payload")
+  const data = fieldsAt(line, "data")
+  const said =
+    textAt(message, "role") === "user" && !isTrue(line, "isMeta")
+      ? textIn(message?.content)
+      : textAt(payload, "type") === "user_message"
+        ? textAt(payload, "message")
+        : textAt(line, "type") === "user.message"
+          ? textAt(data, "content")
+          : undefined
+  return said === undefined || said.trim() === "" || isMachineText(said) ? undefined : said.trim().split("\n")[0]
+}
+
+function textIn(content: unknown): string | undefined {
+  if (typeof content === "string") return content
+  const texts = listAt({ content }, "content").map((block) => textAt(asFields(block), "text"))
+  return texts.find((text) => text !== undefined && !isMachineText(text))
+}
+
+const shortened = (title: string): string => [...title].slice(0, MOST_TITLE).join("")
+
+/** The whole lines in a part of a file. */
+async function linesIn(
+  path: string,
+  { from, bytes }: { readonly from: number; readonly bytes: number },
+): Promise<readonly Fields[]> {
+  const file = await open(path, "r").catch(() => undefined)
+  if (!file) return []
+  try {
+    const part = Buffer.alloc(bytes)
+    const { bytesRead } = await file.read(part, 0, bytes, from)
+    return [...jsonLines(part.toString("utf8", 0, bytesRead))].flatMap(({ fields }) => (fields ? [fields] : []))
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * The sessions of other programs that a person may want to continue: those of this directory first, then the newest of all. Only the
+ * beginnings of files that are listed are read, so thousands of files cost no more than their names.
+ */
+import { hash } from "node:crypto"
+import { basename, dirname } from "node:path"
+import { readPlainEnd, readPlainStart } from "@strata/core/base"
+import { firstWords } from "@strata/core/messages"
+import { importTranscript } from "./import-file.ts"
+import type { ImportedConversation } from "./importer.ts"
+import { openCodeExport } from "./opencode-sessions.ts"
+import { type FindTranscripts, type FoundTranscript, foreignTranscripts, type Program } from "./places.ts"
+
+const MOST_LISTED = 50
+const MOST_ELSEWHERE = 20 // of other directories
+const MOST_LOOKED_AT = 300 // files whose first bytes say in which directory they were written
+const FIRST_BYTES = 8 * 1024
+const HEAD_BYTES = 128 * 1024 // a title or a first message is in it
+const END_BYTES = [32 * 1024, 1024 * 1024] // the last line may be long
+const TITLE_CHARACTERS = 120
+
+/** A session of another program. */
+export interface ForeignSession {
+  readonly program: Program
+  /** Pass it to `takeUpConversations`. */
+  readonly path: string
+  /** As the program calls it, where its beginning says so. */
+  readonly id?: string
+  /** Its title, else the first line of the first message. */
+  readonly title?: string
+  /** When its last message was written, in milliseconds since 1970. Where the file does not say: when the file was. */
+  readonly lastMessageMs: number
+  /** It was in this directory. */
+  readonly isHere: boolean
+}
+
+export interface SessionsPlace extends Pick<FindTranscripts, "home" | "env"> {
+  /** The project's directory. */
+  readonly cwd: string
+}
+
+/** Those of this directory first; each part newest first. */
+export async function foreignSessions({ cwd, ...where }: SessionsPlace): Promise<readonly ForeignSession[]> {
+  const all = (await foreignTranscripts(where)).filter(isForeign)
+  const looked = all.filter(({ program }) => program !== "claude-code").slice(0, MOST_LOOKED_AT)
+  const named = await Promise.all(looked.map(async (file) => ((await names(file, cwd)) ? [file.path] : [])))
+  const here = new Set([...named.flat(), ...all.filter((file) => isFolderOf(file, cwd)).map(({ path }) => path)])
+  const near = all.filter(({ path }) => here.has(path)).slice(0, MOST_LISTED)
+  const far = all.filter(({ path }) => !here.has(path)).slice(0, Math.min(MOST_ELSEWHERE, MOST_LISTED - near.length))
+  const sessions = await Promise.all(
+    [...near, ...far].map(async ({ program, path, modifiedMs }) => {
+      const { id, title } = await headOf(path)
+      const isHere = here.has(path)
+      const lastMessageMs = (await lastTimeIn(path)) ?? modifiedMs
+      return {
+        ...{ program, path, lastMessageMs, isHere },
+        ...(id === undefined ? {} : { id }),
+        ...(title === undefined ? {} : { title }),
+      }
+    }),
+  )
+  return sessions.sort((a, b) => Number(b.isHere) - Number(a.isHere) || b.lastMessageMs - a.lastMessageMs)
+}
+
+const TIME = /"timestamp"\s*:\s*"(\d{4}-\d{2}-\d{2}T[^"\\]{5,30})"/g
+
+/** A copy or a tool may touch a file long after the last message. Every program writes a time with each message. */
+async function lastTimeIn(path: string): Promise<number | undefined> {
+  for (const most of END_BYTES) {
+    const end = await readPlainEnd(path, most).catch(() => undefined)
+    const time = Date.parse([...(end?.toString("utf8") ?? "").matchAll(TIME)].at(-1)?.[1] ?? "")
+    if (!Number.isNaN(time)) return time
+  }
+  return undefined
+}
+
+type ForeignTranscript = FoundTranscript & { readonly program: Program }
+
+const isForeign = (file: FoundTranscript): file is ForeignTranscript =>
+  file.program !== "strata" && file.program !== "other" && file.parent === undefined
+
+/** Claude Code names a folder after the directory, Gemini after its hash. */
+function isFolderOf({ program, path }: ForeignTranscript, cwd: string): boolean {
+  if (program === "claude-code") return basename(dirname(path)) === cwd.replace(/[^A-Za-z0-9]/g, "-")
+  return program === "gemini" && basename(dirname(dirname(path))) === hash("sha256", cwd, "hex")
+}
+
+/** Other programs write the directory at the beginning. */
+async function names({ path }: ForeignTranscript, cwd: string): Promise<boolean> {
+  const start = await readPlainStart(path, FIRST_BYTES).catch(() => undefined)
+  return start?.bytes.includes(JSON.stringify(cwd)) ?? false
+}
+
+/** What the beginning of a file says. A title later in the file is not looked for. */
+async function headOf(path: string): Promise<{ readonly id?: string; readonly title?: string }> {
+  try {
+    const text = openCodeExport(path) ?? (await headText(path))
+    const [conversation] = importTranscript({ name: basename(path), text })
+    if (!conversation) return {}
+    const title = titleOf(conversation)
+    return { id: conversation.id, ...(title === undefined ? {} : { title }) }
+  } catch {
+    return {} // the list shows its file name; taking it up says what is wrong with it
+  }
+}
+
+async function headText(path: string): Promise<string> {
+  const { bytes, isCut } = await readPlainStart(path, HEAD_BYTES)
+  const text = bytes.toString("utf8")
+  return isCut ? text.slice(0, text.lastIndexOf("\n") + 1) : text
+}
+
+function titleOf({ title, messages }: ImportedConversation): string | undefined {
+  const [line = ""] = (title ?? "").trim().split("\n", 1)
+  return line === "" ? firstWords(messages) : line.trimEnd().slice(0, TITLE_CHARACTERS)
+}

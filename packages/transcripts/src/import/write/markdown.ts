@@ -1,0 +1,109 @@
+/**
+ * Writes a conversation as a page to read: what people and the model said, each call as one line with the start of its result. Nothing in
+ * it acts: control characters are shown as signs, markup outside code is spelled out, and no picture is loaded.
+ */
+
+import type { Block, ToolResult } from "@strata/core"
+import { resultState, resultText } from "@strata/core"
+import { printable } from "@strata/core/base"
+import { isText, isToolUse, type ToolUse, textOf } from "@strata/core/messages"
+import { asFields, textAt } from "../foreign-json.ts"
+import { inert, inertMarkdown } from "./inert-markdown.ts"
+import { type Step, stepsOf, wholeResponses } from "./steps.ts"
+import type { Writing } from "./writing.ts"
+
+const MOST_CALL = 120 // characters of a call on its line
+const MOST_RESULT = 160 // and of its result
+
+/** What a call is about, by the fields that tools use for it. */
+const SUBJECTS = ["command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt", "text"]
+
+export function markdownLines(writing: Writing): readonly string[] {
+  const { id, title, cwd, model, messages, leftOut } = writing
+  const steps = wholeResponses(stepsOf(messages, leftOut))
+  const results = new Map(steps.flatMap((step) => (step.kind === "results" ? step.results : [])).map(byCall))
+  const [from, to] = [steps[0]?.at, steps.at(-1)?.at]
+  const facts = [
+    ["Directory", cwd],
+    ["Model", model],
+    ["From", from && `${from} to ${to}`],
+    ["Conversation", id],
+  ].flatMap(([name, value]) => (value ? [`- ${name}: ${code(value)}`] : []))
+  const head = [`# ${word(title ?? "A conversation")}`, "", ...facts]
+  let speaker = ""
+  const body = steps.flatMap((step) => {
+    const lines = linesOf(step, results)
+    if (lines.length === 0) return []
+    const next = HEADINGS[step.kind] ?? ""
+    const heading = next === speaker || next === "" ? [] : ["", `## ${next}`]
+    speaker = next || speaker
+    return [...heading, "", ...lines]
+  })
+  leftOut.add("thinking", steps.flatMap(blocksOf).filter(({ type }) => type.endsWith("thinking")).length)
+  leftOut.add("messages that the program added for the model", steps.filter(({ kind }) => kind === "program").length)
+  return [...head, ...body]
+}
+
+const HEADINGS: Readonly<Partial<Record<Step["kind"], string>>> = {
+  person: "You",
+  answer: "Model",
+  failure: "Model",
+  compaction: "Summary of what came before",
+}
+
+const byCall = (result: ToolResult) => [result.tool_use_id, result] as const
+const blocksOf = (step: Step): readonly Block[] => ("blocks" in step ? step.blocks : [])
+
+function linesOf(step: Step, results: ReadonlyMap<string, ToolResult>): readonly string[] {
+  switch (step.kind) {
+    case "person":
+      return [inertMarkdown(textOf(step.blocks)), ...others(step.blocks)].filter((line) => line !== "")
+    case "answer":
+      return step.blocks.flatMap((block) => {
+        if (isText(block)) return block.text.trim() === "" ? [] : [inertMarkdown(block.text), ""]
+        return isToolUse(block) ? [callLine(block, results.get(block.id))] : []
+      })
+    case "compaction":
+      return [inertMarkdown(textOf(step.summary))]
+    case "failure":
+      return [inertMarkdown(step.text)]
+    default:
+      return []
+  }
+}
+
+const others = (blocks: readonly Block[]) =>
+  blocks.filter((block) => !isText(block)).map(({ type }) => `[${word(type)}]`)
+
+function callLine(call: ToolUse, result: ToolResult | undefined): string {
+  const input = asFields(call.input)
+  const subject = SUBJECTS.map((name) => textAt(input, name)).find((text) => text !== undefined)
+  const what = shortened(subject ?? JSON.stringify(call.input ?? {}), MOST_CALL)
+  return `- **${word(call.name)}** ${code(what)}${resultPart(result)}`
+}
+
+function resultPart(result: ToolResult | undefined): string {
+  if (!result) return " (no result)"
+  const text = resultText(result).trim()
+  const rows = text.split("\n")
+  const more = rows.length > 1 ? ` (${rows.length} lines)` : ""
+  const state = resultState(result)
+  const first = shortened(rows[0] ?? "", MOST_RESULT)
+  return ` → ${state === "ok" ? "" : `${state}: `}${first === "" ? "nothing" : code(first)}${more}`
+}
+
+function shortened(text: string, most: number): string {
+  const characters = [...printable(text)]
+  return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`
+}
+
+/** A name on a line that goes on with code: a backtick in it would turn that code into markup. */
+const word = (text: string): string => inert(printable(text)).replaceAll("`", "&#96;")
+
+/** As code, in more backticks than the text has in a row. */
+function code(text: string): string {
+  const line = printable(text)
+  const ticks = "`".repeat(Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length)) + 1)
+  const space = /^`|`$|^ | $/.test(line) ? " " : ""
+  return `${ticks}${space}${line}${space}${ticks}`
+}

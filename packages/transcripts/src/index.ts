@@ -1,0 +1,55 @@
+/** `@strata/transcripts`: what other agents did, and what it cost. */
+export {
+  exportTranscript,
+  findTranscripts,
+  foreignSessions,
+  importConversations,
+  inspectTranscript,
+  keptTranscripts,
+  openKept,
+  readTranscripts,
+  recordedCourse,
+  responsesIn,
+  takeUpConversations,
+  totalOf,
+} from "./front-door.ts"
+export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
+export type { ImportedAgent, ImportReport } from "./import/importer.ts"
+export type {
+  KeepOptions,
+  KeepProgress,
+  KeepReport,
+  KeptCheck,
+  KeptList,
+  KeptSession,
+  KeptStore,
+  KeptStoreOptions,
+} from "./import/kept/kept-store.ts"
+export type { KeptOptions } from "./import/kept/open-kept.ts"
+export type { RestoredSession } from "./import/kept/restore.ts"
+export type {
+  Environment,
+  FindTranscripts,
+  FoundTranscript,
+  Program as TranscriptProgram,
+  TranscriptFile,
+} from "./import/places.ts"
+export type { ForeignSession, SessionsPlace } from "./import/sessions.ts"
+export type { TakenUp } from "./import/take-up.ts"
+export type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
+export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"
+export type {
+  ContextGrowth,
+  Inspection,
+  RecordedAgents,
+  RecordedBoundary,
+  RecordedCache,
+  RecordedCost,
+} from "./inspect/inspection.ts"
+export type { BoundaryNames, NeededNames } from "./inspect/needed-names.ts"
+export type { OutputStubs } from "./inspect/output-stubs.ts"
+export type { Transcript } from "./inspect/read-transcripts.ts"
+export type { PaidSoFar, RecordedCourse, RecordedTurn, RecordedView } from "./inspect/recorded-course.ts"
+export type { RecordedResponse } from "./inspect/responses.ts"
+export type { FileTotal, ToolCall, ToolTotal } from "./inspect/tool-use.ts"
+export type { InspectedResponses, InspectionTotal, SharedResponses } from "./inspect/totals.ts"

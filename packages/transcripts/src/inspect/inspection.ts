@@ -1,0 +1,255 @@
+/** Where the context and the money of a recorded conversation went, as plain data. */
+
+import type {
+  Accounting,
+  AgentCost,
+  BreakCause,
+  CacheBreakTotal as BreakTotal,
+  CacheBreak,
+  CostReport,
+  EstimatedCost as Estimated,
+  LayerSaving,
+  RequestPurpose as Purpose,
+  RepeatedReads,
+  ContextShares as Shares,
+  TokenCounts,
+} from "@strata/core"
+import { estimatedSentences, isMessage } from "@strata/core"
+import { isSimulatedId } from "@strata/core/base"
+import { isBoundary, isSynthetic, type Message } from "@strata/core/messages"
+import { account, findModel, measuredOnce, repeatedReads, sharesOf } from "@strata/core/tokens"
+import { accountSent, type CostViews, costViews, ledgerReport, summarise, totalBreaks } from "@strata/core/views"
+import type { ImportReport } from "../import/importer.ts"
+import { type BoundaryNames, NamesAfterBoundaries } from "./needed-names.ts"
+import { type OutputStubs, outputStubs, stubSentences } from "./output-stubs.ts"
+import type { Transcript } from "./read-transcripts.ts"
+import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
+
+/** Where the context and the money of a recorded conversation went. */
+export interface Inspection {
+  readonly file: string
+  readonly format: string
+  readonly id: string
+  readonly title?: string
+  readonly cwd?: string
+  readonly model?: string
+  readonly report: ImportReport
+  readonly messages: number
+  /** First and last message; absent if the format has no times. */
+  readonly time?: { readonly from: string; readonly to: string }
+  /** Everything that ever entered the context, by class. Estimates, calibrated with the API's counts. */
+  readonly content: Accounting & { readonly shares: Shares }
+  /** The cost of reading files again. */
+  readonly repeated: RepeatedReads
+  readonly byTool: readonly ToolTotal[]
+  readonly byFile: readonly FileTotal[]
+  readonly largestResults: readonly ToolCall[]
+  readonly growth: ContextGrowth
+  readonly cache: RecordedCache
+  readonly money: RecordedCost
+  readonly agents: RecordedAgents
+  /** What Strata's layers saved. Empty for other programs' transcripts. */
+  readonly savings: readonly LayerSaving[]
+}
+
+/** How the context grew, and where it was compacted. */
+export interface ContextGrowth {
+  /** `counted`: by the API. `estimated`: without system prompt and tools. */
+  readonly source: "counted" | "estimated"
+  /** Tokens in the context after each response. */
+  readonly sizes: readonly number[]
+  readonly boundaries: readonly RecordedBoundary[]
+  /** The context at the end, by class. */
+  readonly last: Accounting
+}
+
+/** A compaction in a recorded conversation. */
+export interface RecordedBoundary {
+  /** Responses before it. */
+  readonly turn: number
+  readonly before: number
+  /** The context after the next response. */
+  readonly after?: number
+  /** Where none has come yet: the context as it is, estimated. */
+  readonly estimated?: number
+  /** What was used later of what had occurred before. Absent if no answer followed. */
+  readonly needed?: BoundaryNames
+}
+
+/** Of all requests: the conversation's, its sub-agents' and those of compactions. */
+export interface RecordedCache {
+  readonly requests: number
+  readonly counts: TokenCounts
+  /** Share of the input read from cache. */
+  readonly hitRatio: number
+  /** The most expensive ones, in order. */
+  readonly breaks: readonly CacheBreak[]
+  readonly broken: BreakTotal
+  readonly byCause: Readonly<Partial<Record<BreakCause, BreakTotal>>>
+}
+
+/** The sub-agents in the order they were started. `own` and theirs add up to `all`. */
+export interface RecordedAgents {
+  readonly started: readonly AgentCost[]
+  readonly own: CostReport
+  readonly all: CostReport
+}
+
+/** What the requests cost. */
+export interface RecordedCost {
+  readonly dollars: number
+  /** Responses with too few output tokens recorded: the sum is then a lower bound. */
+  readonly stubs?: OutputStubs
+  readonly unpriced: readonly string[]
+  /** Requests whose answers did not arrive whole or are not recorded: what they cost is partly a guess. */
+  readonly estimated?: Estimated
+  /** Sentences for a person: what is estimated and what is missing. */
+  readonly remarks: readonly string[]
+  readonly lines: readonly {
+    readonly model: string
+    readonly purpose: Purpose
+    readonly requests: number
+    readonly counts: TokenCounts
+    /** Absent if the price is unknown. */
+    readonly dollars?: number
+  }[]
+}
+
+const MOST_RESULTS = 10
+const NO_TIME = "1970-01-01" // importers of formats without times start here
+
+export function inspectTranscript(transcript: Transcript): Inspection {
+  const { entries, aside, ...about } = transcript
+  const { facts } = findModel(about.model ?? "unknown")
+  const views = costViews({ family: facts.family })
+  const course = new Course()
+  const names = new NamesAfterBoundaries(entries)
+  const shown = () => views.context.messages().messages.flatMap(({ content }) => content)
+  for (const entry of aside) views.apply(entry, "off-path")
+  for (const entry of entries) {
+    if (isMessage(entry) && isBoundary(entry))
+      course.boundary(entry.compactMetadata?.preTokens || views.context.size().tokens)
+    names.take(entry, shown)
+    views.apply(entry)
+    const size = views.context.size()
+    course.grown(size.tokens)
+    if (isMessage(entry)) course.message(entry, size)
+  }
+  const messages = entries.filter(isMessage)
+  const tokens = measuredOnce(views.estimator)
+  const calls = toolCalls(messages, tokens)
+  const content = account(messages, tokens)
+  const time = timeOf(messages)
+  return {
+    ...about,
+    messages: messages.length,
+    ...(time ? { time } : {}),
+    content: { ...content, shares: sharesOf(content) },
+    repeated: repeatedReads(content, facts),
+    byTool: totalsByTool(calls),
+    byFile: totalsByFile(calls),
+    largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
+    growth: { ...course.growth(names.found()), last: accountSent({ context: views.context, estimator: tokens }) },
+    cache: cacheOf(views),
+    money: moneyOf(views, {
+      stubs: outputStubs([...aside, ...entries], tokens),
+      isSimulated: messages.some(isSimulated),
+    }),
+    agents: agentsOf(views),
+    savings: summarise(views.ledger).savings,
+  }
+}
+
+/** Follows the main path: the context size after each response. */
+class Course {
+  readonly #sizes: { readonly id: string; tokens: number }[] = []
+  readonly #boundaries: { readonly turn: number; readonly before: number; now: number }[] = []
+  #isCounted = false
+
+  boundary(before: number): void {
+    this.#boundaries.push({ turn: this.#sizes.length, before, now: before })
+  }
+
+  /** Follows the context after a boundary, until the next one. */
+  grown(tokens: number): void {
+    const last = this.#boundaries.at(-1)
+    if (last) last.now = tokens
+  }
+
+  message(message: Message, size: { readonly tokens: number; readonly counted: number }): void {
+    if (message.type !== "assistant" || message.isSidechain || isSynthetic(message)) return
+    const { id = message.uuid } = message.message
+    const last = this.#sizes.at(-1)
+    if (last?.id === id) last.tokens = size.tokens
+    else this.#sizes.push({ id, tokens: size.tokens })
+    if (size.counted > 0) this.#isCounted = true
+  }
+
+  /** `needed`: by boundary. */
+  growth(needed: readonly (BoundaryNames | undefined)[]): Omit<ContextGrowth, "last"> {
+    const boundaries = this.#boundaries.map(({ turn, before, now }, at) => {
+      const after = this.#sizes[turn]?.tokens
+      const names = needed[at] ? { needed: needed[at] } : {}
+      return { turn, before, ...(after === undefined ? { estimated: now } : { after }), ...names }
+    })
+    return {
+      source: this.#isCounted ? "counted" : "estimated",
+      sizes: this.#sizes.map(({ tokens }) => tokens),
+      boundaries,
+    }
+  }
+}
+
+function timeOf(messages: readonly Message[]): Inspection["time"] {
+  const times = messages.map(({ timestamp }) => timestamp).filter((time) => !time.startsWith(NO_TIME))
+  const from = times[0]
+  const to = times.at(-1)
+  return from === undefined || to === undefined ? undefined : { from, to }
+}
+
+function cacheOf({ ledger, cacheHistory }: CostViews): RecordedCache {
+  const { requests, counts, hitRatio } = summarise(ledger)
+  return {
+    requests,
+    counts,
+    hitRatio,
+    breaks: cacheHistory.breaks,
+    broken: totalBreaks(cacheHistory),
+    byCause: Object.fromEntries(cacheHistory.totals),
+  }
+}
+
+function agentsOf(views: CostViews): RecordedAgents {
+  const { agents, own, requests, tokens, dollars, unpriced } = ledgerReport(views)
+  return { started: agents, own, all: { requests, tokens, ...(unpriced.length === 0 ? { dollars } : {}) } }
+}
+
+const isSimulated = (message: Message): boolean =>
+  message.type === "assistant" && isSimulatedId(message.message.id ?? "")
+
+interface CostFacts {
+  readonly stubs: OutputStubs | undefined
+  readonly isSimulated: boolean
+}
+
+function moneyOf(views: CostViews, { stubs, isSimulated: isTrial }: CostFacts): RecordedCost {
+  const { dollars, unpriced, estimated } = summarise(views.ledger)
+  const lines = [...views.ledger.lines.values()].map(({ dollars: spent, ...line }) => ({
+    ...line,
+    ...(spent === undefined ? {} : { dollars: spent }),
+  }))
+  return {
+    dollars,
+    ...(stubs ? { stubs } : {}),
+    unpriced,
+    ...(estimated ? { estimated } : {}),
+    remarks: [
+      ...(isTrial
+        ? ["The simulator answered, so nothing was spent. The dollars are what a model would have cost."]
+        : []),
+      ...estimatedSentences(estimated),
+      ...(stubs ? [stubSentences(stubs)] : []),
+    ],
+    lines,
+  }
+}

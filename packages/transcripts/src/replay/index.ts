@@ -1,0 +1,43 @@
+/** `@strata/transcripts/replay`: recorded conversations under other policies. It is a model of the bill and calls no server. */
+export type { Opening } from "@strata/core/policy"
+export { asModel } from "./as-model.ts"
+export { type Calibration, type CalibrationCause, type CalibrationPart, calibrate, causeText } from "./calibration.ts"
+export { generatedWork, type WorkOptions } from "./generated-work.ts"
+export { ALL_POLICIES } from "./policies/all.ts"
+export { NOTHING as AS_RECORDED } from "./policies/clearing-only.ts"
+export { strata } from "./policies/strata.ts"
+export type { Policy, RunOptions } from "./policy.ts"
+export type { RecordedConversation, ReplayOptions } from "./recorded-steps.ts"
+export {
+  type Replay,
+  type ReplayedAction,
+  type ReplayInput,
+  type ReplayReport,
+  type ReplayTotals,
+  replay,
+  replayClearing,
+} from "./replay.ts"
+export type { ActionKind, PolicyAction } from "./replayed-actions.ts"
+export {
+  type AfterCompaction,
+  type CacheLoss,
+  CLASSES,
+  type ContextClass,
+  type NamesKept,
+  PURPOSES,
+  type Purpose,
+  type ReplayedCompaction,
+  type ReplayedRequest,
+  type UsedAgain,
+} from "./report.ts"
+export { type CostUnit, requestCost, weigh } from "./request-cost.ts"
+export {
+  type Part,
+  REFERENCES,
+  type Reference,
+  type Score,
+  type Scorecard,
+  type ScoredReplay,
+  scorecard,
+} from "./scorecard.ts"
+export { type TimedInput, timedReplay } from "./timed-replay.ts"
