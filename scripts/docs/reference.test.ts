@@ -13,15 +13,38 @@ const events = read("docs/events.md")
 const sorted = (names: Iterable<string>) => [...names].toSorted()
 
 describe("the API reference", () => {
-  test("names every export of the package's root", () => {
-    const { values, types } = exportedNames(join(root, "packages/core/src/index.ts"), (file) =>
-      readFileSync(file, "utf8"),
-    )
+  const exportsOf = (file: string) => {
+    const { values, types } = exportedNames(join(root, file), (path) => readFileSync(path, "utf8"))
+    return [...values, ...types]
+  }
+  const fileOf = (specifier: string) => {
+    const [, folder = "", subpath = ""] = /^@strata\/(\w+)(\/.+)?$/.exec(specifier) ?? []
+    const { exports } = JSON.parse(read(`packages/${folder}/package.json`)) as { exports: Record<string, string> }
+    return join("packages", folder, exports[`.${subpath}`]!)
+  }
+  const elsewhere = [...sectionOf(api, "## Entries").matchAll(/^\| `(@[^`]+)` \| (.+) \|$/gm)].map(
+    ([, specifier, names]) => ({ specifier: specifier!, names: names! }),
+  )
+
+  test("names every export of the package's root, and nothing that no entry has", () => {
+    const ofRoot = exportsOf("packages/core/src/index.ts")
     const named = new Set([...api.matchAll(/`(\w+)[^`]*`/g)].map(([, name]) => name!))
-    expect([...values, ...types].filter((name) => !named.has(name))).toEqual([])
+    expect(ofRoot.filter((name) => !named.has(name))).toEqual([])
     const sections = ["## Functions", "## Errors", "## Types"].map((heading) => tableRows(sectionOf(api, heading)))
     const listed = sections.flatMap((rows) => [...rows.keys()])
-    expect(listed.filter((name) => ![...values, ...types].includes(name))).toEqual([])
+    const exported = new Set([...ofRoot, ...elsewhere.flatMap(({ specifier }) => exportsOf(fileOf(specifier)))])
+    expect(listed.filter((name) => !exported.has(name))).toEqual([])
+  })
+
+  test("says of each name outside the root which entry has it", () => {
+    for (const { specifier, names: cell } of elsewhere) {
+      const names = [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name!)
+      const exported = exportsOf(fileOf(specifier))
+      expect(
+        names.filter((name) => !exported.includes(name)),
+        specifier,
+      ).toEqual([])
+    }
   })
 
   test.each([

@@ -40,10 +40,14 @@ const BASES =
 const TYPE_NAME = /(?<![.\w$]|\btypeof )[A-Z]\w*(?!\w|\??:)/g
 
 /**
- * All types that `entry` leaves out, also those that only types left out name. A type that others only extend needs no name, but what its
- * members name does. `read` returns the text of a declaration file.
+ * All types that `entry` and the entries beside it leave out, also those that only types left out name. A type that others only extend needs
+ * no name, but what its members name does. `read` returns the text of a declaration file.
  */
-export function unnamedTypes(entry: string, read: (file: string) => string): readonly UnnamedType[] {
+export function unnamedTypes(
+  entry: string,
+  read: (file: string) => string,
+  beside: readonly string[] = [],
+): readonly UnnamedType[] {
   const modules = new Map<string, Module>()
   const moduleOf = (file: string): Module => {
     const known = modules.get(file) ?? parse(file, read(file))
@@ -55,9 +59,12 @@ export function unnamedTypes(entry: string, read: (file: string) => string): rea
     const next = passedOn.get(name) ?? imported.get(name)
     return next ? originOf(next) : { file, name }
   }
-  const { passedOn, declared } = moduleOf(entry)
-  const exported = [...passedOn.values(), ...[...declared.keys()].map((name) => ({ file: entry, name }))].map(originOf)
-  const named = new Set(exported.map(keyOf))
+  const exportsOf = (file: string): readonly Origin[] => {
+    const { passedOn, declared } = moduleOf(file)
+    return [...passedOn.values(), ...[...declared.keys()].map((name) => ({ file, name }))].map(originOf)
+  }
+  const exported = exportsOf(entry)
+  const named = new Set([...exported, ...beside.flatMap(exportsOf)].map(keyOf))
   const visited = new Map(exported.map((origin) => [keyOf(origin), origin]))
   const unnamed: UnnamedType[] = []
   for (const { file, name } of visited.values()) {

@@ -1,11 +1,6 @@
 /** `/compact`, for `chat` and `run`: reads the request and reports the work with the events of a query. */
-import {
-  type Agent,
-  type ClearingOrder,
-  CompactionFailedError,
-  type CompactionOrder,
-  type QueryEvent,
-} from "@strata/core"
+import { type Agent, CompactionFailedError, type CompactionOrder, type QueryEvent } from "@strata/core"
+import type { ClearingOrder } from "@strata/core/policy"
 import { UsageError } from "./command.ts"
 import { readSlashOptions } from "./slash-options.ts"
 

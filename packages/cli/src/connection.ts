@@ -1,7 +1,8 @@
 /** Connects to the model with the key and the address from the environment. Only the model gets the key. */
 
 import http from "node:http"
-import { anthropicModel, hasCredentials, type Model, type ModelOverride } from "@strata/core"
+import { anthropicModel, hasCredentials, type Model } from "@strata/core"
+import type { ModelOverride } from "@strata/core/tokens"
 import { UsageError } from "./command.ts"
 import type { Environment } from "./session-options.ts"
 

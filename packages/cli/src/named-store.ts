@@ -1,5 +1,7 @@
 /** Stores across a network that `STRATA_STORE` can name. The package of one loads only when its scheme is named. */
-import type { OpenStoreOptions, Store } from "@strata/core"
+
+import type { Store } from "@strata/core"
+import type { OpenStoreOptions } from "@strata/core/store"
 import type { Call } from "./command.ts"
 import { storeWaits } from "./store-waiting.ts"
 
@@ -23,7 +25,7 @@ export async function registerNamedStore(
 ): Promise<void> {
   if (!POSTGRES.test(address)) return
   const { namedPostgresStore } = await load().catch(refuse)
-  const { registerStore } = await import("@strata/core")
+  const { registerStore } = await import("@strata/core/store")
   for (const scheme of ["postgres", "postgresql"])
     registerStore(scheme, (named, options) => namedPostgresStore(named, { ...options, onWaiting: storeWaits }))
 }

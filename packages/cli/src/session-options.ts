@@ -1,5 +1,6 @@
 /** The options that `chat` and `run` share, read from the command line and the environment. Pure: opens nothing. */
-import { isSafeId, PERMISSION_MODES, type PermissionMode, ruleProblems } from "@strata/core"
+import { isSafeId, PERMISSION_MODES, type PermissionMode } from "@strata/core"
+import { ruleProblems } from "@strata/core/agent"
 import { readArguments } from "./arguments.ts"
 import { type CommandDescription, type Options, UsageError, type Values } from "./command.ts"
 

@@ -11,15 +11,14 @@ import {
   localPerson,
   mcpServers,
   openAgent,
-  openingProblems,
   type ProjectSettings,
   readSettings,
   StrataError,
   strataDirectory,
-  type Team,
-  type TeamPlace,
 } from "@strata/core"
+import type { Team, TeamPlace } from "@strata/core/agent"
 import { isAboutPlace, plainReason, whatToDo } from "@strata/core/base"
+import { openingProblems } from "@strata/core/store"
 import { undecidedSentence } from "./claude/person-environment.ts"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"

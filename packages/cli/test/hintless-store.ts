@@ -2,7 +2,9 @@
  * The file store with everything taken away that says where its files are, in a directory that the program does not know. What works on it
  * works through the port alone, as on a store across a network, and other processes see the same.
  */
-import { type Journal, type JournalFeed, type MemoryFiles, registerStore, type Store } from "@strata/core"
+
+import type { Store } from "@strata/core"
+import { type Journal, type JournalFeed, type MemoryFiles, registerStore } from "@strata/core/store"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 
 /** `STRATA_STORE` names a directory: `hintless:/tmp/x`. */

@@ -1,5 +1,5 @@
 /** Figures of a ledger for the tests of what shows them. */
-import type { LayerSaving } from "@strata/core"
+import type { LayerSaving } from "@strata/core/views"
 import { NO_TOKENS } from "../../core/src/base/token-counts.ts"
 import type { LedgerSummary } from "../../core/src/views/ledger/ledger.ts"
 

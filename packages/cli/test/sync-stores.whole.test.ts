@@ -1,7 +1,8 @@
 /** `strata sync --sessions` between stores of different kinds. */
 import { appendFileSync, existsSync } from "node:fs"
 import { join } from "node:path"
-import { memoryStore, registerStore } from "@strata/core"
+import { memoryStore } from "@strata/core"
+import { registerStore } from "@strata/core/store"
 import { expect, onTestFinished, test } from "vitest"
 import { type Need, needs } from "../../core/test/needs.ts"
 import { startServer } from "../../postgres/test/server.ts"

@@ -7,7 +7,7 @@
 import { execFileSync } from "node:child_process"
 import { stat } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import type { EntryDraft as Draft } from "@strata/core"
+import type { EntryDraft as Draft } from "@strata/core/store"
 import { projectName, seededIds } from "../src/base/ids.ts"
 import { placeFor } from "../src/base/owner.ts"
 import { openConversation } from "../src/conversation/open.ts"

@@ -8,8 +8,9 @@
  */
 import { createHash } from "node:crypto"
 import { existsSync } from "node:fs"
-import { contentOf, encodeLine, type Message, memoryStore, openConversation } from "@strata/core"
+import { contentOf, type Message, memoryStore, openConversation } from "@strata/core"
 import { uuidFrom } from "@strata/core/base"
+import { encodeLine } from "@strata/core/store"
 import {
   BESIDE_THE_REPOSITORY,
   MORE_BESIDE_THE_REPOSITORY,

@@ -2,16 +2,9 @@
  * `strata carry`: one JSON request, one JSON answer. An agent gives the messages of its context, in its own shape; where it also gives the
  * id of its session, the transcript on disk adds what its message type leaves out, and what earlier compactions took out of view.
  */
-import {
-  type Carried,
-  type CarriedRecord,
-  type CarriedState,
-  type CarryMessage,
-  type CarryOptions,
-  carry,
-  type PrunedText,
-} from "@strata/core"
+import { type Carried, type CarriedState, type CarryMessage, type CarryOptions, carry } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
+import type { CarriedRecord, PrunedText } from "@strata/core/policy"
 import { mainPath } from "@strata/transcripts/import"
 import { type SessionMessage, sessionMessage } from "./claude-code-messages.ts"
 import { clientSession } from "./client-session.ts"

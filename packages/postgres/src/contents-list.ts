@@ -1,5 +1,5 @@
 /** Lists what a tenant keeps on the server, without its bytes: as many rows in one call as a list needs. */
-import type { KeptContent } from "@strata/core"
+import type { KeptContent } from "@strata/core/store"
 import { CONSOLIDATED, DAYS, type KeptPlace, MESSAGES, sumsText } from "@strata/core/store"
 import { memoryPlace } from "./names.ts"
 

@@ -1,18 +1,22 @@
 /** Everything that a tenant keeps on the server, for moving, erasing and retention. Each call of the port is one statement. */
+
+import { ConversationLockedError, type Entry, isSafeId } from "@strata/core"
+import { checkedId, keyOf } from "@strata/core/base"
 import {
+  BLOB,
+  CONSOLIDATED,
   type ContentAddress,
   type ContentChange,
   ContentDiffersError,
   type Contents,
-  ConversationLockedError,
+  DAYS,
   decodeLine,
-  type Entry,
   isBoundaryEntry,
-  isSafeId,
+  MESSAGES,
   type PrunedCounts,
-} from "@strata/core"
-import { checkedId, keyOf } from "@strata/core/base"
-import { BLOB, CONSOLIDATED, DAYS, MESSAGES, peekLine, sumsIn } from "@strata/core/store"
+  peekLine,
+  sumsIn,
+} from "@strata/core/store"
 import { listedContents, type SumRow, sumsOf } from "./contents-list.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"

@@ -1,12 +1,7 @@
 /** The journals of a place as they grow. A look asks for those that were written since the last one, and now and then for all. */
-import {
-  type AppendedLines,
-  type FeedLine,
-  isSafeId,
-  type JournalFeed,
-  type JournalSize,
-  type LookedAt,
-} from "@strata/core"
+
+import { isSafeId } from "@strata/core"
+import type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import type { ListRow } from "./listing.ts"
 import { placeKey } from "./names.ts"

@@ -1,6 +1,7 @@
 /** Requests whose cost is not in the journal yet, noted on the server. No one waits for it: notes go out together, in their order. */
-import type { InFlightLog, KeptRequests, SentRequest } from "@strata/core"
+
 import { usableUsage } from "@strata/core/messages"
+import type { InFlightLog, KeptRequests, SentRequest } from "@strata/core/store"
 
 interface InFlightParts {
   /** What earlier processes left: a list of texts, as JSON. */

@@ -1,16 +1,15 @@
 /** Reads a journal on the server, in stretches of bytes: a long journal comes in few calls and is never in memory as a whole. */
+import { ClosedError, type Entry } from "@strata/core"
+import { keyOf } from "@strata/core/base"
 import {
-  ClosedError,
   type DamagedLine,
   type DamageFound,
   decodeLine,
-  type Entry,
   isBoundaryEntry,
   type Journal,
   type JournalSegment as Segment,
   type JournalStretch as Stretch,
-} from "@strata/core"
-import { keyOf } from "@strata/core/base"
+} from "@strata/core/store"
 import type { Database } from "./database.ts"
 import { type ByteRange, entriesIn, MOST_BYTES } from "./read-lines.ts"
 

@@ -1,18 +1,15 @@
 /** A journal on the server, open for writing or for reading only. Every write says which acquisition it belongs to. */
 import { randomUUID } from "node:crypto"
+import { ClosedError, type Entry, LockLostError, StrataError } from "@strata/core"
+import { keyOf } from "@strata/core/base"
 import {
   type AppendedLines,
-  ClosedError,
-  type Entry,
   encodeLine,
   isBoundaryEntry,
   type Journal,
   type JournalAddress,
-  LockLostError,
   type OpeningReport,
-  StrataError,
-} from "@strata/core"
-import { keyOf } from "@strata/core/base"
+} from "@strata/core/store"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
 import { InFlight } from "./in-flight.ts"

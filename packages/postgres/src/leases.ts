@@ -1,7 +1,7 @@
 /** The right to do something alone. Each time it is given, its number is larger. */
 import { randomUUID } from "node:crypto"
-import type { Lease, LeaseAddress, LeaseAttempt, LeaseHolder } from "@strata/core"
 import { checkedId } from "@strata/core/base"
+import type { Lease, LeaseAddress, LeaseAttempt, LeaseHolder } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
 import { checkedProject } from "./names.ts"

@@ -1,6 +1,6 @@
 /** Lines that are only ever added to, on the server. They are read in pieces. */
 import { randomUUID } from "node:crypto"
-import type { LineLog, LogAddress } from "@strata/core"
+import type { LineLog, LogAddress } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import { checkedProject } from "./names.ts"
 import { MOST_BYTES } from "./read-lines.ts"

@@ -1,5 +1,7 @@
 /** What a list says about a conversation, taken from what is appended: so a list is one call, and opens no journal. */
-import type { ConversationListing, Entry } from "@strata/core"
+
+import type { Entry } from "@strata/core"
+import type { ConversationListing } from "@strata/core/store"
 import { firstWordsIn, sessionFacts } from "@strata/core/store"
 
 /** What a batch adds to the list, as texts that a server takes: JSON escapes what it refuses. */

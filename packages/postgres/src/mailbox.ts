@@ -1,23 +1,20 @@
 /** The messages and members of a team on the server. */
 import { hash, randomUUID } from "node:crypto"
+import { ClosedError, InvalidIdError } from "@strata/core"
+import { checkedId, MailboxFullError, MemberNameTakenError } from "@strata/core/base"
 import {
-  ClosedError,
   checkedMailboxDraft,
   type FoundMember,
-  InvalidIdError,
   type Mailbox,
   type MailboxCursor,
   type MailboxDraft,
-  MailboxFullError,
   type MailboxMessage,
   type MailboxReading,
-  MemberNameTakenError,
   type Membership,
+  numberOfPlace,
   type SendLimits,
   type TeamMember,
-} from "@strata/core"
-import { checkedId } from "@strata/core/base"
-import { numberOfPlace } from "@strata/core/store"
+} from "@strata/core/store"
 import type { Arrivals } from "./arrivals.ts"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"

@@ -1,18 +1,17 @@
 /** Memory files on the server. Every call is one statement, and sees or makes one state of the place. */
 import { randomUUID } from "node:crypto"
+import { type Clock, MemoryChangedError } from "@strata/core"
 import {
-  type Clock,
   type Consolidation,
   checkedMemoryPath,
   checkMemoryText,
-  MemoryChangedError,
   type MemoryFileChange,
   type MemoryFileListing,
   type MemoryFiles,
   type MemoryFilesWatch,
   type ReadMemoryFile,
   type WantedTexts,
-} from "@strata/core"
+} from "@strata/core/store"
 import type { Database } from "./database.ts"
 import type { Leases } from "./leases.ts"
 

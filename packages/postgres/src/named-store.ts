@@ -1,5 +1,5 @@
 /** The store that an address names, for `registerStore` and `STRATA_STORE`: `postgres://me@db/strata?tenant=acme`. */
-import type { OpenStoreOptions } from "@strata/core"
+import type { OpenStoreOptions } from "@strata/core/store"
 import { type PostgresStore, type PostgresStoreOptions, postgresStore } from "./postgres-store.ts"
 
 /** In an address, beside what `pg` knows. */

@@ -1,6 +1,7 @@
 /** Names from outside, checked before they reach the server, and how a place is named there. */
-import { InvalidIdError, isSafeId, type MemoryPlace } from "@strata/core"
+import { InvalidIdError, isSafeId } from "@strata/core"
 import { checkedId } from "@strata/core/base"
+import type { MemoryPlace } from "@strata/core/store"
 
 /** The same names as in a file store. */
 export function checkedBlobName(name: string): string {

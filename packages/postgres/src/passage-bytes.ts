@@ -1,6 +1,6 @@
 /** How passages and lists cross to the server and back: as bytes, because their texts may hold what a text of the server cannot. */
 import { hash } from "node:crypto"
-import type { ShelfPassage, ShelfRow, ShelfStep } from "@strata/core"
+import type { ShelfPassage, ShelfRow, ShelfStep } from "@strata/core/store"
 import { FACTS } from "@strata/core/store"
 
 /** A passage's message, block and label. */

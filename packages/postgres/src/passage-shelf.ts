@@ -1,4 +1,6 @@
 /** The search index of a place, on the server. All processes read and extend the same one, and a new one reads no journal again. */
+
+import { checkedId } from "@strata/core/base"
 import type {
   PassageShelf,
   ShelfAddress,
@@ -8,8 +10,7 @@ import type {
   ShelfStep,
   TextWanted,
   TokenCount,
-} from "@strata/core"
-import { checkedId } from "@strata/core/base"
+} from "@strata/core/store"
 import type { Database } from "./database.ts"
 import { placeKey } from "./names.ts"
 import { countsIn, factsIn, listIn, rowsIn, stepColumns } from "./passage-bytes.ts"

@@ -1,21 +1,17 @@
 /** A store on PostgreSQL: processes on many machines share it. Each call of the port is one statement, so a transaction pooler may be between. */
 import { randomUUID } from "node:crypto"
+import { ConversationLockedError, ConversationNotFoundError, isSafeId, type Store, StrataError } from "@strata/core"
+import { checkedId, printable } from "@strata/core/base"
 import {
   type AppendedLines,
   type Budget,
-  ConversationLockedError,
-  ConversationNotFoundError,
   committedMemory,
   type FlushMode,
-  isSafeId,
   type JournalAddress,
   type MemoryFiles,
   type MemoryPlace,
   type OpenJournalOptions,
-  type Store,
-  StrataError,
-} from "@strata/core"
-import { checkedId, printable } from "@strata/core/base"
+} from "@strata/core/store"
 import type { Pool } from "pg"
 import { Arrivals } from "./arrivals.ts"
 import { postgresContents } from "./contents.ts"

@@ -1,6 +1,7 @@
 /** Reads entries from stretches of a journal's bytes. A line that is no entry is left out, and the path leads across it, as in a file. */
-import { type DamagedLine, decodeLine, type Entry } from "@strata/core"
-import { Bridge, lostLine } from "@strata/core/store"
+
+import type { Entry } from "@strata/core"
+import { Bridge, type DamagedLine, decodeLine, lostLine } from "@strata/core/store"
 
 /** How many bytes one call asks for. */
 export const MOST_BYTES = 4 * 1024 * 1024

@@ -1,7 +1,7 @@
 /** Seats: how many do something at once, over all processes. */
 import { randomUUID } from "node:crypto"
-import type { SeatAttempt, SeatRequest } from "@strata/core"
 import { checkedId } from "@strata/core/base"
+import type { SeatAttempt, SeatRequest } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
 import { checkedProject } from "./names.ts"

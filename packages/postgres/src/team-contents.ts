@@ -1,7 +1,18 @@
 /** A team on the server as texts, and back. */
-import { type ContentAddress, ContentDiffersError, type ContentFileBytes, type MailboxDraft } from "@strata/core"
+
 import { checkedId } from "@strata/core/base"
-import { type KeptMember, MEMBERS, MESSAGES, type PlacedMessage, teamFrom, teamTexts } from "@strata/core/store"
+import {
+  type ContentAddress,
+  ContentDiffersError,
+  type ContentFileBytes,
+  type KeptMember,
+  type MailboxDraft,
+  MEMBERS,
+  MESSAGES,
+  type PlacedMessage,
+  teamFrom,
+  teamTexts,
+} from "@strata/core/store"
 import type { Database } from "./database.ts"
 import type { MessageRow } from "./mailbox.ts"
 import { checkedProject } from "./names.ts"

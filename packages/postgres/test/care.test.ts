@@ -1,6 +1,7 @@
 /** The tables of a server: migrations, versions, retention and erasing, on a real server. */
 import { spawn } from "node:child_process"
-import { type Entry, eraseFrom, memoryStore, pruneStore, type Store } from "@strata/core"
+import { type Entry, memoryStore, type Store } from "@strata/core"
+import { eraseFrom, pruneStore } from "@strata/core/memory"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { placeFor } from "../../core/src/base/owner.ts"

@@ -1,7 +1,9 @@
 /** Nothing of what was erased is left on the server: also if the process is killed in the middle, and if others write meanwhile. */
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import { type Entry, eraseFrom, memoryStore, moveContents, type Store } from "@strata/core"
+import { type Entry, memoryStore, type Store } from "@strata/core"
+import { eraseFrom } from "@strata/core/memory"
+import { moveContents } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { placeFor } from "../../core/src/base/owner.ts"

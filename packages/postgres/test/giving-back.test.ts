@@ -1,5 +1,6 @@
 /** What a process gives back is free, also if the server was away then, or if a try comes late; and what it lost it does not take from others. */
-import { ConversationLockedError, type LeaseAttempt } from "@strata/core"
+import { ConversationLockedError } from "@strata/core"
+import type { LeaseAttempt } from "@strata/core/store"
 import pg from "pg"
 import { describe, expect, test, vi } from "vitest"
 import { needs } from "../../core/test/needs.ts"

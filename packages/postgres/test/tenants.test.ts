@@ -1,4 +1,5 @@
-import { type Entry, encodeLine, type Store } from "@strata/core"
+import type { Entry, Store } from "@strata/core"
+import { encodeLine } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, beforeAll, describe, onTestFinished as ending, expect, test } from "vitest"
 import { keyOf } from "../../core/src/base/line-key.ts"

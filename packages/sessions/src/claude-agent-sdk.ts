@@ -2,7 +2,7 @@
  * The `SessionStore` of the Claude Agent SDK on any store of ours: `query({ prompt, options: { sessionStore: sessionStore() } })`. A session
  * can be resumed on another machine. Every line comes back as the SDK gave it; a journal keeps each transcript.
  */
-import { type Clock, type Ids, InvalidOptionError, type JournalAddress, type Owner, type Store } from "@strata/core"
+import { type Clock, type Ids, InvalidOptionError, type Owner, type Store } from "@strata/core"
 import {
   anOption,
   aPort,
@@ -14,6 +14,7 @@ import {
   randomIds,
   systemClock,
 } from "@strata/core/base"
+import type { JournalAddress } from "@strata/core/store"
 import { storeFrom } from "@strata/core/store"
 import type { FoldSessionSummary, SessionKey, StrataSessionStore } from "./claude-agent-sdk/shapes.ts"
 import { forgetSummary, summariesOf } from "./claude-agent-sdk/summaries.ts"

@@ -14,7 +14,9 @@ import {
   tool,
   Usage,
 } from "@openai/agents-core"
-import { decodeLine, eraseFrom, memoryStore, type Store } from "@strata/core"
+import { memoryStore, type Store } from "@strata/core"
+import { eraseFrom } from "@strata/core/memory"
+import { decodeLine } from "@strata/core/store"
 import { countedStore, faultyStore, StoreFaultError } from "@strata/store-contract"
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest"
 import { z } from "zod"

@@ -1,5 +1,6 @@
 /** The models a simulator offers, and the routes that list them. Options change or extend the models core knows. */
-import { findModel, type ModelFacts } from "@strata/core"
+import { findModel } from "@strata/core"
+import type { ModelFacts } from "@strata/core/tokens"
 import { MODEL_FACTS } from "@strata/core/tokens"
 import { ApiError } from "./api-error.ts"
 import { BETA } from "./dialect.ts"

@@ -1,5 +1,5 @@
 /** What a simulator has done since it started: requests, tokens by price, and what they would have cost. */
-import type { ModelFacts, ModelPrice } from "@strata/core"
+import type { ModelFacts, ModelPrice } from "@strata/core/tokens"
 import type { TokenUsage, Usage } from "./wire.ts"
 
 const PER_MILLION = 1_000_000

@@ -1,8 +1,8 @@
 /** Small entries for the contract, and texts that stores have lost in the past. */
-import type { Ids, SessionFacts } from "@strata/core"
+import type { Ids } from "@strata/core"
 import { seededIds } from "@strata/core/base"
 import { contentOf, exactInputOf, isToolUse, withExactInput } from "@strata/core/messages"
-import type { Entry } from "@strata/core/store"
+import type { Entry, SessionFacts } from "@strata/core/store"
 
 /** What a store must give back as it was. */
 export const DIFFICULT_TEXTS: readonly string[] = [

@@ -1,8 +1,7 @@
 /** A store that fails at one call of the port, to show that nothing acknowledged is lost and nothing is half there. */
 
-import type { ConsolidationAttempt, LeaseAttempt, Membership, SeatAttempt } from "@strata/core"
 import { StrataError } from "@strata/core/base"
-import type { Journal, Store } from "@strata/core/store"
+import type { ConsolidationAttempt, Journal, LeaseAttempt, Membership, SeatAttempt, Store } from "@strata/core/store"
 import { tappedStore } from "./tapped-store.ts"
 
 /** Which call fails, and how. */

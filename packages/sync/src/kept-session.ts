@@ -1,6 +1,8 @@
 /** Journals with their notes and stored results, as any store keeps them: read and continued byte for byte. */
-import { ContentDiffersError, type Contents, ConversationLockedError, type JournalAddress } from "@strata/core"
+
+import { ConversationLockedError } from "@strata/core"
 import type { Clock } from "@strata/core/base"
+import { ContentDiffersError, type Contents, type JournalAddress } from "@strata/core/store"
 
 export interface KeptSession {
   /** Whole lines, with their ends. */

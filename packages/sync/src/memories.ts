@@ -1,6 +1,8 @@
 /** Syncs the memories of projects with one branch of a remote: fetch, merge, take in, push. If another machine pushed first, it starts again. */
-import { type MemoryFiles, StrataError } from "@strata/core"
+
+import { StrataError } from "@strata/core"
 import { type Clock, printable } from "@strata/core/base"
+import type { MemoryFiles } from "@strata/core/store"
 import type { Branch, BranchFile, BranchState } from "./git-branch.ts"
 import type { RemoteTrust } from "./merge/decide.ts"
 import { decodeMemories, encodeMemories } from "./merge/sync-format.ts"

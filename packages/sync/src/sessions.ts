@@ -2,8 +2,10 @@
  * Syncs sessions with a branch of their own: journals byte for byte, with their sub-agents, notes and stored results. The longer of two that
  * begin alike wins. If both went on, both are kept. Nothing is removed on either side.
  */
-import { type Contents, isSafeId, type JournalAddress, type Store, StrataError } from "@strata/core"
+
+import { isSafeId, type Store, StrataError } from "@strata/core"
 import { type Clock, findSecrets } from "@strata/core/base"
+import type { Contents, JournalAddress } from "@strata/core/store"
 import type { Branch, BranchFile, BranchState } from "./git-branch.ts"
 import { BLOB, continueSession, type KeptSession, NOTES, OPEN, pathOf, sessionsHere } from "./kept-session.ts"
 import { compared, pairsOf } from "./session-pairs.ts"

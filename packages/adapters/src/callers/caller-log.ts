@@ -2,7 +2,7 @@
  * What is known of callers' lists, in one log for each place. A line that cannot be read costs only that a list is not known again and
  * begins a new conversation.
  */
-import type { LineLog } from "@strata/core"
+import type { LineLog } from "@strata/core/store"
 
 /** One conversation of a caller, and how far its list is known. */
 export interface CallerLine {

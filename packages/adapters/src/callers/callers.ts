@@ -4,8 +4,8 @@
  * one is a fork of it.
  */
 
-import type { CallerMessage } from "@strata/core"
 import { type GivenMessage, givenMessages, isCallersSummary, type Reader } from "@strata/core/conversation"
+import type { CallerMessage } from "@strata/core/messages"
 import { blocksIn, digestOf, hasTellingCall, hasTellingText, type MessageTrace, nextLink } from "@strata/core/messages"
 import type { CallerLine, CallerLog } from "./caller-log.ts"
 

@@ -1,6 +1,6 @@
 /** The conversations of callers: each request finds its own, which is opened when it is needed and closed when others need the room. */
 
-import type { Conversation, ConversationOptions, ModelFacts, SettingsInput } from "@strata/core"
+import type { Conversation, ConversationOptions, SettingsInput } from "@strata/core"
 import { RECALL_TOOL } from "@strata/core/agent"
 import type { Owner } from "@strata/core/base"
 import { kindOfError, messageOf, randomIds, reasonOf } from "@strata/core/base"
@@ -14,6 +14,7 @@ import {
 } from "@strata/core/conversation"
 import { MOST_RESULT_CHARACTERS } from "@strata/core/settings"
 import type { Store } from "@strata/core/store"
+import type { ModelFacts } from "@strata/core/tokens"
 import { findModel } from "@strata/core/tokens"
 import { CallerPlace } from "./caller-place.ts"
 import { canReadFiles, FILE_READERS } from "./caller-tools.ts"

@@ -5,8 +5,9 @@
  * there on it is an estimate of what a client would do: the report says so.
  */
 
-import type { ModelFacts, TokenCounts, Usage } from "@strata/core"
+import type { TokenCounts, Usage } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
+import type { ModelFacts } from "@strata/core/tokens"
 import { costOf, tokenCounts } from "@strata/core/tokens"
 import { marksIn, sentAs } from "./body.ts"
 import { type MeasuredMessage, measured, unmarked } from "./measured-message.ts"

@@ -3,14 +3,14 @@
  * something of ours fails, the caller gets its answer all the same: from the last good view, or, as the last resort, from its own list.
  */
 import { setTimeout } from "node:timers/promises"
-import type { Conversation, IncomingResponse, ModelFacts, ModelRequest, Usage } from "@strata/core"
-import { isBoundaryEntry } from "@strata/core"
+import type { Conversation, IncomingResponse, ModelRequest, Usage } from "@strata/core"
 import { RECALL_TOOL } from "@strata/core/agent"
 import { NO_TOKENS } from "@strata/core/base"
 import type { Reader } from "@strata/core/conversation"
 import type { ToolUse } from "@strata/core/messages"
 import { refusesThinking, summarizedThinking } from "@strata/core/model"
-import { isDecision } from "@strata/core/store"
+import { isBoundaryEntry, isDecision } from "@strata/core/store"
+import type { ModelFacts } from "@strata/core/tokens"
 import { costOf } from "@strata/core/tokens"
 import { bodyWith, marksIn } from "./body.ts"
 import { DirectBill, LIVES } from "./direct-bill.ts"

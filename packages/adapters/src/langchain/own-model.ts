@@ -2,7 +2,8 @@
  * Requests of our own, such as summaries, over the caller's chat model: with its key, its address and its parameters. They are no part of
  * the caller's run, so none of its listeners hears them.
  */
-import type { Model, ModelEvent, ModelRequest, ModelResponse, StreamOptions } from "@strata/core"
+import type { Model, ModelRequest, ModelResponse } from "@strata/core"
+import type { ModelEvent, StreamOptions } from "@strata/core/model"
 import {
   asModelError,
   ConnectionLostError,

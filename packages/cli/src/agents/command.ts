@@ -2,7 +2,7 @@
 
 import { stat } from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
-import type { AgentView, Delivery, KeptAgents } from "@strata/core"
+import type { AgentView, Delivery, KeptAgents } from "@strata/core/agent"
 import { STATUS_WORDS } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"

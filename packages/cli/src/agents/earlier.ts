@@ -1,5 +1,5 @@
 /** Agents of earlier conversations of this project, from their journals. The newest come first. */
-import { type AgentView, agentsOf } from "@strata/core"
+import { type AgentView, agentsOf } from "@strata/core/agent"
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 

@@ -1,6 +1,6 @@
 /** The pages of `strata agents` and the rows of `/agents`. Nothing in them can control a terminal. */
 
-import type { AgentView } from "@strata/core"
+import type { AgentView } from "@strata/core/agent"
 import { STATUS_WORDS } from "@strata/page"
 import { listing } from "../display/long-list.ts"
 import { counted, dollarsOrUnknown, grouped, timeAgo } from "../display/numbers.ts"

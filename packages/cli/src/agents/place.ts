@@ -1,7 +1,7 @@
 /** The agents of one conversation of this project, with what they do now. Opens it for reading only, so it may be in use. */
 import { realpath } from "node:fs/promises"
-import type { AgentView, KeptAgents } from "@strata/core"
-import { agentsOf } from "@strata/core"
+import type { AgentView, KeptAgents } from "@strata/core/agent"
+import { agentsOf } from "@strata/core/agent"
 import { type Call, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
 import { conversationsIn, nearestFirst } from "../kept-conversation.ts"

@@ -1,7 +1,8 @@
 /** `/agents`: a list to choose from, the view of one agent as it works, a way to stop it, and messages to it. */
 
 import { randomUUID } from "node:crypto"
-import type { AgentView, QueryEvent, Team } from "@strata/core"
+import type { QueryEvent } from "@strata/core"
+import type { AgentView, Team } from "@strata/core/agent"
 import { STATUS_WORDS } from "@strata/page"
 import { entryLines } from "../agents/activity.ts"
 import { nameOf, nowOf } from "../agents/page.ts"

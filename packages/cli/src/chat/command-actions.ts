@@ -1,12 +1,7 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 
-import {
-  type ClearingRequest,
-  type Dreaming,
-  PERMISSION_MODES,
-  type PermissionMode,
-  type UndoRequest,
-} from "@strata/core"
+import { type ClearingRequest, PERMISSION_MODES, type PermissionMode, type UndoRequest } from "@strata/core"
+import type { Dreaming } from "@strata/core/memory"
 import { describeChange, dreamFigures } from "@strata/core/memory"
 import { createFlags } from "@strata/core/settings"
 import { MODEL_FACTS, repeatedReads } from "@strata/core/tokens"

@@ -1,4 +1,5 @@
-import type { Accounting, Thresholds } from "@strata/core"
+import type { Thresholds } from "@strata/core"
+import type { Accounting } from "@strata/core/tokens"
 import { expect, test } from "vitest"
 import { SAVINGS } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"

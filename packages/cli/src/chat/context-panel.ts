@@ -1,6 +1,7 @@
 /** `/context`: what fills the window, the next threshold, what the layers keep out, and the notes. */
 
-import type { Accounting, Thresholds } from "@strata/core"
+import type { Thresholds } from "@strata/core"
+import type { Accounting } from "@strata/core/tokens"
 import { sharesOf } from "@strata/core/tokens"
 import { attachmentName } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"

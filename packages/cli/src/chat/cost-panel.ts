@@ -1,14 +1,14 @@
 /** `/cost`: the ledger by model and purpose, what the layers saved, what lost caches and repeated reads cost. */
 
+import { inputTokens } from "@strata/core/base"
+import type { RepeatedReads } from "@strata/core/tokens"
 import {
   type AgentCost,
   type BreakCause,
   type CacheBreakTotal as BreakTotal,
   estimatedSentences,
   PURPOSE_WORDS,
-  type RepeatedReads,
-} from "@strata/core"
-import { inputTokens } from "@strata/core/base"
+} from "@strata/core/views"
 import type { LedgerLine, LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
 import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"

@@ -1,4 +1,4 @@
-import type { RangePlan } from "@strata/core"
+import type { RangePlan } from "@strata/core/policy"
 import { expect, test } from "vitest"
 import { RangeRefusedError } from "../../../core/src/base/errors.ts"
 import type { CommandTarget } from "./command-target.ts"

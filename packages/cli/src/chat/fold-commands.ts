@@ -1,6 +1,7 @@
 /** `/fold`, `/unfold` and `/snip`: take old messages out of the view, and bring them back. */
-import { handleOf, type PlannedRange, type RangePlan } from "@strata/core"
+import { handleOf } from "@strata/core"
 import { RangeRefusedError } from "@strata/core/base"
+import type { PlannedRange, RangePlan } from "@strata/core/policy"
 import { counted, dollars, grouped, short } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
 import { readSlashOptions } from "../slash-options.ts"

@@ -1,5 +1,5 @@
 /** `/init`: the agent writes the project's instruction file, or improves the one that is there. */
-import { initPrompt } from "@strata/core"
+import { initPrompt } from "@strata/core/agent"
 import type { CommandTarget } from "./command-target.ts"
 
 export async function init(target: CommandTarget, wish: string): Promise<void> {

@@ -1,5 +1,7 @@
 /** `/memory`: what this project remembers, and what was offered in this conversation. */
-import { isCurrentMemory, type Memory } from "@strata/core"
+
+import type { Memory } from "@strata/core"
+import { isCurrentMemory } from "@strata/core/memory"
 import { shortSource, stemOf } from "@strata/page"
 import { listing } from "../display/long-list.ts"
 import { ageOf, counted } from "../display/numbers.ts"

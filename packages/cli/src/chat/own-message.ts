@@ -2,8 +2,9 @@
  * What a command of the person's, of the project or of an MCP server sends. Commands inside it run only as the permission rules allow,
  * and tools that it wants without questions need the person's yes. What a server or a command returns is attached as content.
  */
-import type { Attachment } from "@strata/core"
+
 import { isPermissionRule } from "@strata/core/base"
+import type { Attachment } from "@strata/core/messages"
 import { escaped } from "../display/escaped.ts"
 import type { SessionAgent } from "../session.ts"
 import { argumentsIn, commandParts, findOwnCommand, type OwnCommand, promptUsage } from "./own-commands.ts"

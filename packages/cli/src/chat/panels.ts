@@ -1,5 +1,5 @@
 /** What all panels share, and the small panels: todos and help. Plain lines for the width of the window, readable without colour. */
-import type { Todo } from "@strata/core"
+import type { Todo } from "@strata/core/messages"
 import { listing } from "../display/long-list.ts"
 import { indented, padEnd, widthOf, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"

@@ -1,4 +1,4 @@
-import type { PermissionQuestion } from "@strata/core"
+import type { PermissionQuestion } from "@strata/core/agent"
 import { expect, test } from "vitest"
 import { permissionDialog } from "./permission-dialog.ts"
 import { personAt } from "./person.ts"

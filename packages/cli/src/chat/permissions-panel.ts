@@ -1,6 +1,8 @@
 /** `/permissions`: the rules that count, where each comes from, and a way to add and remove those of the person. */
-import { personRules, ruleProblems } from "@strata/core"
+
+import { ruleProblems } from "@strata/core/agent"
 import { isPermissionRule, PERMISSION_RULE, RULE_LISTS, type RuleList } from "@strata/core/base"
+import { personRules } from "@strata/core/settings"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
 import { ruleMeaning } from "../permission-rules.ts"

@@ -1,4 +1,5 @@
-import type { PlannedFile, RestorePlan } from "@strata/core"
+import type { RestorePlan } from "@strata/core"
+import type { PlannedFile } from "@strata/core/conversation"
 import { expect, test } from "vitest"
 import { restoredSentence, restoreLines } from "../display/restored.ts"
 import type { CommandTarget } from "./command-target.ts"

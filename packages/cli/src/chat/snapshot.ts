@@ -1,5 +1,6 @@
 /** What the screen shows about a conversation besides its messages: status, queue, title, notes and compactions. */
-import { type Agent, type AgentView, textOf } from "@strata/core"
+import { type Agent, textOf } from "@strata/core"
+import type { AgentView } from "@strata/core/agent"
 import type { PlannerReport } from "@strata/core/policy"
 import { FIGURES, type FigureName, SWITCHES, type SwitchName } from "@strata/core/settings"
 import { summarise } from "../display/ledger.ts"

@@ -1,5 +1,7 @@
 /** What the chat shows, as plain data. Everything on the screen is a function of this. */
-import type { AuditFigures, PermissionMode } from "@strata/core"
+
+import type { PermissionMode } from "@strata/core"
+import type { AuditFigures } from "@strata/core/store"
 import { type Completion, NO_COMPLETION } from "./completion.ts"
 import type { Dialog } from "./dialog.ts"
 import { type Editor, EMPTY_EDITOR } from "./editor.ts"

@@ -1,5 +1,5 @@
 /** `/tasks`: everything that works in the background of this chat, in one list, each with a stop. */
-import type { Team } from "@strata/core"
+import type { Team } from "@strata/core/agent"
 import { nameOf, nowOf } from "../agents/page.ts"
 import { counted } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"

@@ -1,5 +1,7 @@
 /** The one question about the settings that the person has for Claude Code. Their answer is kept in their own settings file. */
-import type { ClaudeOffer, ProjectSettings } from "@strata/core"
+
+import type { ProjectSettings } from "@strata/core"
+import type { ClaudeOffer } from "@strata/core/settings"
 import { askForWord } from "../ask-for-word.ts"
 import { escaped } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"

@@ -1,9 +1,10 @@
 /** All settings as plain data, each with its value and origin. `strata config --json` prints it. */
 import { access } from "node:fs/promises"
 import { join } from "node:path"
-import { type ClaudeOffer, type ProjectPart, readSettings } from "@strata/core"
+import { readSettings } from "@strata/core"
 import { sandboxSentence, settingsSchema, systemSandbox } from "@strata/core/agent"
 import { LIMITS, limitsIn, whichProject } from "@strata/core/projects"
+import type { ClaudeOffer, ProjectPart } from "@strata/core/settings"
 import {
   createFlags,
   DEFAULT_SETTINGS,

@@ -1,7 +1,6 @@
 /** The conversations and memories of a project, as the pages ask for them. */
 import { realpath } from "node:fs/promises"
 import {
-  agentsOf,
   type KeptConversation,
   localPerson,
   openConversation,
@@ -10,6 +9,7 @@ import {
   strataDirectory,
   type WhereKept,
 } from "@strata/core"
+import { agentsOf } from "@strata/core/agent"
 import { storeFrom } from "@strata/core/store"
 import type { NamedConversation, OwnConversation, PageSource } from "@strata/page/server"
 import type { Call } from "../command.ts"

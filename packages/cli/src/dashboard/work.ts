@@ -1,14 +1,9 @@
 /** What works in the background of a project, in any process of this machine: its dream, sub-agents, and requests of the layers. */
 import { type FSWatcher, watch } from "node:fs"
 import { join } from "node:path"
-import {
-  agentsOf,
-  type KeptConversation,
-  localPerson,
-  openMemoryBank,
-  type SentRequest,
-  type Store,
-} from "@strata/core"
+import { type KeptConversation, localPerson, openMemoryBank, type Store } from "@strata/core"
+import { agentsOf } from "@strata/core/agent"
+import type { SentRequest } from "@strata/core/store"
 import { journalDirectoryOf } from "@strata/core/store"
 import type { BackgroundWork, WorkPages } from "@strata/page/server"
 import type { Call } from "../command.ts"

@@ -1,5 +1,6 @@
 /** The second conversation of the demo: it starts empty, in the same project, and knows what the first one learned. */
-import { type Agent, type Memory, type MemoryBank, memoriesOfferedIn, type OfferedMemory } from "@strata/core"
+import type { Agent, Memory, MemoryBank } from "@strata/core"
+import { memoriesOfferedIn, type OfferedMemory } from "@strata/core/memory"
 import { sourceWords } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { ageOf, counted } from "../display/numbers.ts"

@@ -1,7 +1,8 @@
 /** What the demo shows, as a value that changes with each event. Pure: reads no clock and no conversation. */
 
-import type { Accounting, CompactionProgress, ContextSize, Fill, QueryEvent, Thresholds } from "@strata/core"
+import type { CompactionProgress, Fill, QueryEvent, Thresholds } from "@strata/core"
 import { inputTokens } from "@strata/core/base"
+import type { Accounting, ContextSize } from "@strata/core/tokens"
 import { tokenCounts } from "@strata/core/tokens"
 import { attachmentWords, compactedSentence } from "@strata/page"
 import { stepWords } from "../display/compaction.ts"

@@ -1,7 +1,7 @@
 /** What the demo prints at the end: what happened, the comparison with and without Strata, and one command to try next. */
 
-import { PURPOSE_WORDS, type RequestPurpose as Purpose } from "@strata/core"
 import type { Artifacts } from "@strata/core/views"
+import { PURPOSE_WORDS, type RequestPurpose as Purpose } from "@strata/core/views"
 import { LAYER_WORDS } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"

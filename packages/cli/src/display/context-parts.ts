@@ -1,5 +1,5 @@
 /** What fills a context, in a few classes. Each has a letter, so that the picture works without colours. */
-import type { Accounting } from "@strata/core"
+import type { Accounting } from "@strata/core/tokens"
 import type { Style } from "./terminal.ts"
 
 export interface ContextPart {

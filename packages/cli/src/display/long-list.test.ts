@@ -1,5 +1,8 @@
 /** Lists with 500 entries: on a screen the first ones and how to see the rest, in a pipe all of them. */
-import type { AgentView, Memory, MemoryChange } from "@strata/core"
+
+import type { Memory } from "@strata/core"
+import type { AgentView } from "@strata/core/agent"
+import type { MemoryChange } from "@strata/core/memory"
 import { describe, expect, test } from "vitest"
 import { listPage as agentsPage } from "../agents/page.ts"
 import { whyPage } from "../memory/command.ts"

@@ -1,5 +1,7 @@
 /** How putting files back reads on every screen: the plan and the outcome. Pure. */
-import type { PlannedFile, RestorePlan, RestoreReport } from "@strata/core"
+
+import type { RestorePlan, RestoreReport } from "@strata/core"
+import type { PlannedFile } from "@strata/core/conversation"
 import { escaped } from "./escaped.ts"
 import { counted, grouped } from "./numbers.ts"
 

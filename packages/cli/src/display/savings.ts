@@ -1,5 +1,8 @@
 /** What the layers saved, and what lost caches and repeated reads cost. Chat, demo and inspect share these lines. Pure. */
-import type { BreakCause, CacheBreakTotal, LayerSaving, RepeatedReads, TokenCounts } from "@strata/core"
+
+import type { TokenCounts } from "@strata/core"
+import type { RepeatedReads } from "@strata/core/tokens"
+import type { BreakCause, CacheBreakTotal, LayerSaving } from "@strata/core/views"
 import { totalSaving } from "@strata/core/views"
 import { CAUSES, LAYER_WORDS, lossWords } from "@strata/page"
 import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"

@@ -1,5 +1,7 @@
 /** How tool calls and results read on every screen. */
-import { type ResultState, resultState, resultText, type ToolResult } from "@strata/core"
+
+import { resultState, resultText, type ToolResult } from "@strata/core"
+import type { ResultState } from "@strata/core/messages"
 import { firstLine } from "./text.ts"
 
 export interface ResultSummary {

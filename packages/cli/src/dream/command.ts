@@ -1,9 +1,10 @@
 /** `strata dream`: consolidates a project's memory now, and watches, ends or reviews a consolidation. */
 
 import { realpath } from "node:fs/promises"
-import { type Dreamed, type Dreaming, localPerson, strataDirectory } from "@strata/core"
+import { localPerson, strataDirectory } from "@strata/core"
 import { judge } from "@strata/core/agent"
 import { repositoryRoot, systemClock } from "@strata/core/base"
+import type { Dreamed, Dreaming } from "@strata/core/memory"
 import { type DreamFigures, describeChange, dreamFigures, openProjectMemory, projectDreams } from "@strata/core/memory"
 import { offlineModel } from "@strata/core/offline"
 import { whichProject } from "@strata/core/projects"

@@ -1,6 +1,5 @@
 /** Dreams as lines for a person: what runs, what it did, what waits for consent, and when the next one may start. */
-import type { DreamState } from "@strata/core"
-import type { DreamOverview } from "@strata/core/memory"
+import type { DreamOverview, DreamState } from "@strata/core/memory"
 import { dreamProgress } from "@strata/page"
 import { dollars, timeAgo } from "../display/numbers.ts"
 import { wrapped } from "../display/text.ts"

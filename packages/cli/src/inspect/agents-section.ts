@@ -1,5 +1,5 @@
 /** The section about sub-agents: the conversation, the agents it started, and what each cost. The rows add up to the total. */
-import type { AgentCost, CostReport } from "@strata/core"
+import type { AgentCost, CostReport } from "@strata/core/views"
 import { counted, dollarsOrUnknown, grouped, short } from "../display/numbers.ts"
 import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"

@@ -1,6 +1,7 @@
 /** Several conversations as a table, one row each, and the row of all of them. What a fork repeats of its parent counts once. */
 import { basename } from "node:path"
-import { estimatedSentences, findModel } from "@strata/core"
+import { findModel } from "@strata/core"
+import { estimatedSentences } from "@strata/core/views"
 import { lossWords, recordedCostWords, spentWords } from "@strata/page"
 import type { InspectionTotal } from "@strata/transcripts"
 import { counted, grouped, percent, short } from "../display/numbers.ts"

@@ -1,6 +1,6 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
-import { PURPOSE_WORDS } from "@strata/core"
+import { PURPOSE_WORDS } from "@strata/core/views"
 import { apiReasonWords, CAUSES, keptNames, lossWords, lostNames, paidWords, spentWords } from "@strata/page"
 import type { BoundaryNames } from "@strata/transcripts"
 import { columnChart } from "../display/bars.ts"

@@ -1,5 +1,6 @@
 /** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
-import { contentOf, type Entry, isHuman, isMessage, memoriesOfferedIn, type OfferedMemory, textOf } from "@strata/core"
+import { contentOf, type Entry, isHuman, isMessage, textOf } from "@strata/core"
+import { memoriesOfferedIn, type OfferedMemory } from "@strata/core/memory"
 import { stemOf } from "@strata/page"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"

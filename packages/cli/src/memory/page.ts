@@ -1,12 +1,13 @@
 /** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal; nothing in them can control it. */
+
+import type { Memory } from "@strata/core"
 import {
   isCurrentMemory,
   isPersonsMemory,
   MEMORY_TYPES,
-  type Memory,
   type MemoryChange,
   type MemoryClaim,
-} from "@strata/core"
+} from "@strata/core/memory"
 import { authorWords, editedWords, minuteOf, shortSource, sourceWords, stemOf } from "@strata/page"
 import { listing } from "../display/long-list.ts"
 import { ageOf, counted } from "../display/numbers.ts"

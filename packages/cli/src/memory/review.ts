@@ -1,5 +1,7 @@
 /** `strata memory review` and `/memory review`: what the agent noted and you have not confirmed, one at a time. One key keeps it or drops it. */
-import { isCurrentMemory, isPersonsMemory, type Memory, type MemoryBank } from "@strata/core"
+
+import type { Memory, MemoryBank } from "@strata/core"
+import { isCurrentMemory, isPersonsMemory } from "@strata/core/memory"
 import { sourceWords, stemOf } from "@strata/page"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"

@@ -1,5 +1,5 @@
 /** `strata move`: copies everything that one store keeps to another, shows how far it is, and says what was proven. */
-import { type MoveOutcome, type MoveReport, moveContents } from "@strata/core"
+import { type MoveOutcome, type MoveReport, moveContents } from "@strata/core/store"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { counted, grouped } from "../display/numbers.ts"

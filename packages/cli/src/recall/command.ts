@@ -1,6 +1,7 @@
 /** `strata recall`: looks up the past of a conversation: by handle, by range, by search. Reads only, so the conversation may be in use. */
 import { realpath } from "node:fs/promises"
-import { type KeptConversation, localPerson, openPast, type RecallInput, type RecallWording } from "@strata/core"
+import { type KeptConversation, localPerson, openPast } from "@strata/core"
+import type { RecallInput, RecallWording } from "@strata/core/agent"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"

@@ -5,13 +5,13 @@
 
 import {
   type Agent,
-  type ClearingOrder,
   CompactionFailedError,
   type CompactionOrder,
   type CompactionPlan,
   type QueryEnd,
   type QueryEvent,
 } from "@strata/core"
+import type { ClearingOrder } from "@strata/core/policy"
 import { clearingSentence } from "@strata/page"
 import { personEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"

@@ -1,5 +1,5 @@
 /** A task that is a slash command: what `/review src` sends, as in the chat. No one is there to ask, so only the rules decide what runs in it. */
-import type { Attachment } from "@strata/core"
+import type { Attachment } from "@strata/core/messages"
 import { loadOwnCommands } from "../chat/own-commands.ts"
 import { ownMessage } from "../chat/own-message.ts"
 import type { SessionAgent, Workspace } from "../session.ts"

@@ -1,5 +1,7 @@
 /** `strata run --team`: this process is one of several on the same directory. After its answer it waits for what the others send. */
-import { isSafeId, type Mailbox, type Team, type TeamPlace } from "@strata/core"
+import { isSafeId } from "@strata/core"
+import type { Team, TeamPlace } from "@strata/core/agent"
+import type { Mailbox } from "@strata/core/store"
 import { type Options, UsageError, type Values } from "../command.ts"
 import { counted } from "../display/numbers.ts"
 import type { SessionAgent } from "../session.ts"

@@ -1,5 +1,5 @@
 /** `strata store erase`: shows what would go, asks, removes it for good, and reports what was there before and after. */
-import { type EraseCounts, type EraseRequest, eraseFrom } from "@strata/core"
+import { type EraseCounts, type EraseRequest, eraseFrom } from "@strata/core/memory"
 import { storeFrom } from "@strata/core/store"
 import type { TenantRows } from "@strata/postgres"
 import { askForWord } from "../ask-for-word.ts"

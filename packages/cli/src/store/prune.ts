@@ -1,5 +1,5 @@
 /** `strata store prune`: removes what is old or too much, and says what went. */
-import { type PruneReport, pruneStore } from "@strata/core"
+import { type PruneReport, pruneStore } from "@strata/core/memory"
 import { storeFrom } from "@strata/core/store"
 import { type Call, UsageError } from "../command.ts"
 import { counted, grouped } from "../display/numbers.ts"

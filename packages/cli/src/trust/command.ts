@@ -1,7 +1,8 @@
 /** `strata trust`: shows what a project's settings would run or widen, and trusts it, or takes that back. */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import { type ProjectSettings, readSettings, strataDirectory, type Trust } from "@strata/core"
+import { type ProjectSettings, readSettings, strataDirectory } from "@strata/core"
+import type { Trust } from "@strata/core/settings"
 import { listTrust, revokeTrust } from "@strata/core/settings"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"

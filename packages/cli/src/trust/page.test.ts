@@ -1,4 +1,4 @@
-import type { ProjectPart } from "@strata/core"
+import type { ProjectPart } from "@strata/core/settings"
 import { expect, test } from "vitest"
 import { plainStyle } from "../display/terminal.ts"
 import { partLines } from "./page.ts"

@@ -1,6 +1,6 @@
 /** What needs trust in a project, as lines for a person. Nothing in it can control the terminal. `strata trust` shows all of it. */
 import { basename, dirname, join } from "node:path"
-import type { ProjectPart } from "@strata/core"
+import type { ProjectPart } from "@strata/core/settings"
 import { partTitle, partVariables } from "@strata/core/settings"
 import { bodyRows } from "../chat/body-rows.ts"
 import { escaped } from "../display/escaped.ts"

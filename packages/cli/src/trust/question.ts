@@ -1,5 +1,7 @@
 /** Asks the person whether a project's settings may run programs and widen rights. Only whole words typed at a terminal count. */
-import type { ProjectPart, ProjectSettings, Trust } from "@strata/core"
+
+import type { ProjectSettings } from "@strata/core"
+import type { ProjectPart, Trust } from "@strata/core/settings"
 import { escaped } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"

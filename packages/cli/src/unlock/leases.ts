@@ -1,5 +1,7 @@
 /** Who has conversations open in a store without files. It ends by itself what a process that is gone has held, so nothing is broken here. */
-import type { LeaseHolder, Store } from "@strata/core"
+
+import type { Store } from "@strata/core"
+import type { LeaseHolder } from "@strata/core/store"
 import { printable } from "../display/visible.ts"
 
 /** The newest conversations: each is asked for by itself. */

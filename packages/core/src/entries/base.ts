@@ -2,6 +2,7 @@
 import "../base/node-version.ts"
 
 export { type Clock, callAfter, dayOf, systemClock } from "../base/clock.ts"
+export type { NamedHolder } from "../base/errors.ts"
 export {
   busyError,
   ConversationLockedError,
@@ -10,6 +11,10 @@ export {
   isAboutPlace,
   kindOfError,
   LockLostError,
+  MailboxFullError,
+  MailboxMessageError,
+  MemberNameTakenError,
+  MemoryFileError,
   messageOf,
   plainReason,
   RangeRefusedError,
@@ -49,6 +54,8 @@ export { repositoryRoot } from "../base/repository.ts"
 export { type GitCall, runGit } from "../base/run-git.ts"
 export { dropSecrets, findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 export { isSimulatedId, SIMULATED_MARK } from "../base/simulated.ts"
+export type { FailureReason as CompactionFailureReason } from "../base/telemetry.ts"
 export { addCounts, divideCounts, inputTokens, NO_TOKENS, roundCounts, weighCounts } from "../base/token-counts.ts"
 export { printable, visible, visibleJson, visibleStream } from "../base/visible.ts"
+export type { CacheLifetimeSetting, HookEvent, RequestSource } from "../base/vocabulary.ts"
 export { isPermissionRule, type MemoryMode, PERMISSION_RULE, RULE_LISTS, type RuleList } from "../base/vocabulary.ts"

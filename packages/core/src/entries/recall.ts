@@ -27,6 +27,7 @@ export {
   stretchNamed,
   textsIn,
 } from "../recall/recalled-places.ts"
+export type { Embed } from "../recall/vectors/embedded-passages.ts"
 export { DEFAULT_BUDGET, LEAST_BUDGET } from "../tools/session/recall-input.ts"
 export {
   RECALL_KINDS,

@@ -2,10 +2,17 @@
 import "../base/node-version.ts"
 
 export { type AgentFile, homeAgentFiles } from "../settings/agent-files.ts"
+export type { ClaudeOffer } from "../settings/claude-consent.ts"
+export type { ClaudeDecision } from "../settings/claude-home.ts"
+export type { FlagClient, FlagContext, FlagDetails } from "../settings/flag-client.ts"
 export { MOST_RESULT_CHARACTERS } from "../settings/flag-client.ts"
 export { FIGURES, type FigureName, SWITCHES, type SwitchName } from "../settings/flag-names.ts"
 export { createFlags, type Flags } from "../settings/flags.ts"
+export type { PersonRule, PersonRules } from "../settings/person-rules.ts"
+export { personRules } from "../settings/person-rules.ts"
+export type { ProjectPart } from "../settings/project-parts.ts"
 export { partText, partTitle, partVariables } from "../settings/project-parts.ts"
+export type { SettingsReading } from "../settings/settings.ts"
 export {
   compactionAllowed,
   DEFAULT_SETTINGS,
@@ -14,5 +21,6 @@ export {
   readSettings,
   type Settings,
 } from "../settings/settings.ts"
+export type { ProjectClaim, Trust } from "../settings/trust.ts"
 export { revokeTrust, trustOf } from "../settings/trust.ts"
 export { listTrust } from "../settings/trust-store.ts"

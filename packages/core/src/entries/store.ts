@@ -2,11 +2,59 @@
 import "../base/node-version.ts"
 
 export { Bridge } from "../journal/bridge.ts"
+export type { Budget } from "../journal/budget.ts"
 export { type Choice, chosenIn } from "../journal/chosen-contents.ts"
-export { BLOB, CONSOLIDATED, DAYS, type KeptPlace, MEMBERS, MESSAGES } from "../journal/contents.ts"
+export type {
+  ContentAddress,
+  ContentChange,
+  ContentFile,
+  ContentFileBytes,
+  Contents,
+  KeptContent,
+  PrunedCounts,
+  PruneWanted,
+} from "../journal/contents.ts"
+export {
+  BLOB,
+  CONSOLIDATED,
+  ContentDiffersError,
+  contentName,
+  DAYS,
+  type KeptPlace,
+  MEMBERS,
+  MESSAGES,
+} from "../journal/contents.ts"
+export type { DamagedLine, DamageFound } from "../journal/damage.ts"
 export { lostLine } from "../journal/damage.ts"
-export { damageSentences } from "../journal/damage-sentences.ts"
-export { type Entry, isDecision } from "../journal/entries.ts"
+export { damageSentences, openingProblems } from "../journal/damage-sentences.ts"
+export type {
+  AgentEnding,
+  AgentKind,
+  AgentStart,
+  AuditFigures,
+  BoundaryEntry,
+  ChosenLifetimes,
+  CompactionFacts,
+  Decision,
+  DecisionDraft,
+  DecisionOf,
+  Draft as EntryDraft,
+  Effect as DecisionEffect,
+  ForeignChange,
+  HiddenRange,
+  MessageDraft,
+  MessageEntry,
+  OvertakenBy,
+  SessionFacts,
+  Share as AuditShare,
+  ShortenedResult,
+  UndoneBy,
+} from "../journal/entries.ts"
+export { type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
+export type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "../journal/feed.ts"
+export type { CommittedMemoryPlace } from "../journal/file/committed-memory.ts"
+export { committedMemory } from "../journal/file/committed-memory.ts"
+export type { FileStoreOptions } from "../journal/file/file-store.ts"
 export { breakLock, type FoundLock, findLocks } from "../journal/file/find-locks.ts"
 export {
   DIRECTORY_MODE,
@@ -18,11 +66,58 @@ export {
 } from "../journal/file/layout.ts"
 export { acquireLock } from "../journal/file/lock.ts"
 export { makeDirectory } from "../journal/file/make-directory.ts"
+export type { InFlightLog, KeptRequests, SentRequest } from "../journal/in-flight.ts"
+export type { MemoryStoreOptions } from "../journal/in-memory/store.ts"
 export { memoryStore } from "../journal/in-memory/store.ts"
-export { isWhole, peekLine, withoutSum, withSum } from "../journal/line.ts"
-export { firstWordsIn, sessionFacts } from "../journal/listing.ts"
-export { isMemoryPath, WRITING } from "../journal/memory-files.ts"
+export type { Lease, LeaseAddress, LeaseAttempt, LeaseHolder } from "../journal/lease.ts"
+export type { DecodedLine } from "../journal/line.ts"
+export { decodeLine, encodeLine, isWhole, peekLine, withoutSum, withSum } from "../journal/line.ts"
+export type { LineLog, LogAddress } from "../journal/line-log.ts"
+export { firstWordsIn, listingFacts, sessionFacts } from "../journal/listing.ts"
+export type {
+  FoundMember,
+  Mailbox,
+  MailboxCursor,
+  MailboxDraft,
+  MailboxMessage,
+  MailboxReading,
+  Membership,
+  SendLimits,
+  TeamAddress,
+  TeamMember,
+} from "../journal/mailbox.ts"
+export { checkedDraft as checkedMailboxDraft } from "../journal/mailbox-line.ts"
+export type {
+  Consolidation,
+  ConsolidationAttempt,
+  ConsolidationLock,
+  ConsolidationState,
+  InstallOptions as MemoryInstallOptions,
+  InstallReport as MemoryInstallReport,
+  MemoryFileChange,
+  MemoryFileListing,
+  MemoryFiles,
+  MemoryFilesWatch,
+  MemoryPlace,
+  ReadMemoryFile,
+  WantedTexts,
+} from "../journal/memory-files.ts"
+export { checkedMemoryPath, checkMemoryText, isMemoryPath, WRITING } from "../journal/memory-files.ts"
+export type { MoveOptions, MoveOutcome, MoveProgress, MoveReport } from "../journal/move-contents.ts"
+export { moveContents } from "../journal/move-contents.ts"
 export { listPlaces } from "../journal/openable.ts"
+export type {
+  PassageShelf,
+  ReadableShelf,
+  ShelfAddress,
+  ShelfNews,
+  ShelfPassage,
+  ShelfRow,
+  ShelfSince,
+  ShelfStep,
+  TextWanted,
+  TokenCount,
+} from "../journal/passage-shelf.ts"
 export { FACTS } from "../journal/passage-shelf.ts"
 export {
   earlierNames,
@@ -33,8 +128,25 @@ export {
   placesOf,
 } from "../journal/project-places.ts"
 export { isJournal, readJournalBytes } from "../journal/read-bytes.ts"
-export type { Journal, JournalAddress, Store, Stretch } from "../journal/store.ts"
-export { storeFrom } from "../journal/store-from.ts"
+export type { Seat, SeatAddress, SeatAttempt, SeatRequest } from "../journal/seat.ts"
+export type {
+  AppendOptions,
+  BlobReceipt,
+  ConversationListing,
+  FlushMode,
+  Journal,
+  JournalAddress,
+  ListJournalsOptions,
+  OpeningReport,
+  OpenJournalOptions,
+  Resumed,
+  Segment as JournalSegment,
+  Store,
+  Stretch,
+  Stretch as JournalStretch,
+} from "../journal/store.ts"
+export type { OpenStore, OpenStoreOptions } from "../journal/store-from.ts"
+export { registerStore, storeFrom } from "../journal/store-from.ts"
 export { storedAddress, storedName } from "../journal/stored-name.ts"
 export { sumsIn, sumsText } from "../journal/sums-content.ts"
 export { type KeptMember, numberOfPlace, type PlacedMessage, teamFrom, teamTexts } from "../journal/team-content.ts"

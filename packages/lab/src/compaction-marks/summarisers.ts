@@ -2,7 +2,8 @@
  * The summarisers for recordings, in the same process: one that writes a single sentence, which shows what the data alone carries; the
  * extractive one, which only quotes; and one that gives back the summaries of the recording.
  */
-import type { Model, ModelFacts, ModelRequest } from "@strata/core"
+import type { Model, ModelRequest } from "@strata/core"
+import type { ModelFacts } from "@strata/core/tokens"
 import { toBlocks } from "../../../core/src/messages/blocks.ts"
 import { answerAbout } from "../../../core/src/model/offline/answer.ts"
 import type { ReadMessage } from "../../../core/src/model/offline/read-message.ts"

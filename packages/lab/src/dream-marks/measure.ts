@@ -1,5 +1,5 @@
 /** Dreams over a generated bank, by rule alone, and counts what left the view. */
-import { isCurrentMemory as isCurrent } from "@strata/core"
+import { isCurrentMemory as isCurrent } from "@strata/core/memory"
 import { checkConsolidation } from "../../../core/src/layers/6-dreaming/check/check.ts"
 import { parseMemory } from "../../../core/src/memory/topic-file.ts"
 import { bankFor, type Material, type Planted } from "./generate.ts"

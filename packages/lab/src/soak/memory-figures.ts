@@ -1,5 +1,7 @@
 /** What memory work cost in a soak, what it did, and whether it broke the cache of the main conversation. */
-import type { BreakCause, CacheBreakTotal as BreakTotal, Memory, RequestPurpose as Purpose } from "@strata/core"
+
+import type { Memory } from "@strata/core"
+import type { BreakCause, CacheBreakTotal as BreakTotal, RequestPurpose as Purpose } from "@strata/core/views"
 import type { LedgerSummary } from "../../../core/src/views/ledger/ledger.ts"
 import type { SoakWatch } from "./watch.ts"
 

@@ -1,5 +1,5 @@
 /** Prints the figures of the soak for a person. */
-import { PURPOSE_WORDS } from "@strata/core"
+import { PURPOSE_WORDS } from "@strata/core/views"
 import { grouped } from "../../../core/src/base/grouped.ts"
 import { clockTime, dollars, dollarsOrUnknown, duration, percent } from "../../../core/src/base/numbers.ts"
 import type { Ends } from "./ends.ts"

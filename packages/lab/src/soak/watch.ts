@@ -1,12 +1,6 @@
 /** Watches a conversation from outside and counts what came in, what the layers did and how long it took. Keeps only figures. */
-import {
-  type Agent,
-  type CompactionProgress,
-  type DecisionEntry,
-  type Entry,
-  memoriesOfferedIn as offeredBy,
-  type QueryEvent,
-} from "@strata/core"
+import type { Agent, CompactionProgress, DecisionEntry, Entry, QueryEvent } from "@strata/core"
+import { memoriesOfferedIn as offeredBy } from "@strata/core/memory"
 import type { Clock } from "@strata/sim"
 import { inputTokens } from "../../../core/src/base/token-counts.ts"
 import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"

@@ -1,6 +1,7 @@
 /** Lost caches as marks in a chart. */
-import type { BreakCause, CacheBreak } from "@strata/core"
+
 import { dollarsOrUnknown } from "@strata/core/base"
+import type { BreakCause, CacheBreak } from "@strata/core/views"
 import { causeWords } from "../words/cache-breaks.ts"
 import type { Loss, LossKind } from "./content.ts"
 

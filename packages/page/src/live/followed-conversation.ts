@@ -4,7 +4,8 @@
  * are always read again.
  */
 
-import { type Entry, isDecision, isMessage } from "@strata/core"
+import { type Entry, isMessage } from "@strata/core"
+import { isDecision } from "@strata/core/store"
 import { Links } from "@strata/core/views"
 import type { BoundaryNames, Transcript } from "@strata/transcripts"
 import { CourseFold, neededNames } from "@strata/transcripts/inspect"

@@ -1,7 +1,8 @@
 /** What a page follows while it goes on: a journal in a store, or a transcript of any program in a file. */
 import { statSync } from "node:fs"
 import { basename, dirname } from "node:path"
-import type { Clock, Entry, JournalAddress, Store } from "@strata/core"
+import type { Clock, Entry, Store } from "@strata/core"
+import type { JournalAddress } from "@strata/core/store"
 import { readJournalBytes, storedName } from "@strata/core/store"
 import { readTranscripts, type Transcript } from "@strata/transcripts"
 import { copyJournal, journalTranscript } from "@strata/transcripts/inspect"

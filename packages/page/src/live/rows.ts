@@ -5,7 +5,6 @@ import {
   type DecisionEntry,
   type Entry,
   handleOf,
-  isDecision,
   isToolResult,
   isToolUse,
   type Message,
@@ -14,6 +13,7 @@ import {
 } from "@strata/core"
 import { isBoundary, renderAttachment } from "@strata/core/messages"
 import { plainText } from "@strata/core/recall"
+import { isDecision } from "@strata/core/store"
 
 export type Row =
   | { readonly kind: "message"; readonly at: number; readonly handle: string; readonly message: Message }

@@ -2,18 +2,12 @@
  * What the pages ask for. The program knows the places and the person's settings; a page reads only what it is given. Ids come from
  * `conversations` or from `look`, so no address of a page ever becomes a path.
  */
-import type {
-  AgentView,
-  CompactionPlan,
-  CompactionRefusal,
-  DreamKillAnswer,
-  DreamState,
-  KeptAgents,
-  ProjectBank,
-  RecallAnswer,
-  SentRequest,
-  UndoReport,
-} from "@strata/core"
+
+import type { CompactionPlan, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
+import type { AgentView, KeptAgents } from "@strata/core/agent"
+import type { DreamKillAnswer, DreamState } from "@strata/core/memory"
+import type { CompactionRefusal } from "@strata/core/policy"
+import type { SentRequest } from "@strata/core/store"
 import type { Look } from "../look/open-look.ts"
 import type { FollowedFile, FollowedJournal } from "./followed-source.ts"
 

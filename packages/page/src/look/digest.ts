@@ -1,7 +1,8 @@
 /** What a report needs of one conversation: sums by day, model, purpose and cause. Responses that another file counts are left out. */
 
-import type { BreakCause, RequestPurpose, TokenCounts } from "@strata/core"
+import type { TokenCounts } from "@strata/core"
 import { addCounts, NO_TOKENS } from "@strata/core/base"
+import type { BreakCause, RequestPurpose } from "@strata/core/views"
 import type { Recorded, RecordedLine } from "./recorded.ts"
 
 export interface Digest {

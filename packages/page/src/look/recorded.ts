@@ -3,9 +3,10 @@
  * what filled the context. It is enough to count a response once that two files have, without reading the files again.
  */
 import { hash } from "node:crypto"
-import { type BreakCause, type CacheBreak, isMessage, type RequestPurpose, type TokenCounts } from "@strata/core"
+import { isMessage, type TokenCounts } from "@strata/core"
 import { isSimulatedId } from "@strata/core/base"
 import { firstWords, isBoundary, isSyntheticError } from "@strata/core/messages"
+import type { BreakCause, CacheBreak, RequestPurpose } from "@strata/core/views"
 import { type Inspection, inspectTranscript, type RecordedBoundary, type Transcript } from "@strata/transcripts"
 import { type RecordedResponse, responsesIn } from "@strata/transcripts/inspect"
 

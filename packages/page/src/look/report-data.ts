@@ -1,6 +1,7 @@
 /** What `strata look` shows, as plain data: figures over all conversations of this machine, and the list of them. */
 
-import type { BreakCause, RequestPurpose, TokenCounts } from "@strata/core"
+import type { TokenCounts } from "@strata/core"
+import type { BreakCause, RequestPurpose } from "@strata/core/views"
 import type { AgentSum } from "./digest.ts"
 import type { SavingFigure } from "./sample.ts"
 

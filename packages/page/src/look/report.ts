@@ -1,7 +1,8 @@
 /** The report over all conversations: reads the index once, row by row, and adds up. Nothing is read from transcripts here. */
-import type { BreakCause, RequestPurpose } from "@strata/core"
-import { PURPOSE_WORDS } from "@strata/core"
+
 import { inputTokens } from "@strata/core/base"
+import type { BreakCause, RequestPurpose } from "@strata/core/views"
+import { PURPOSE_WORDS } from "@strata/core/views"
 import { CAUSES } from "../words/cache-breaks.ts"
 import { type AgentSum, type CompactionSum, type Digest, NO_DAY, type SpentLine } from "./digest.ts"
 import { rowFrom, rowQuery } from "./list.ts"

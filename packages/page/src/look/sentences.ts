@@ -1,6 +1,7 @@
 /** What a report says first: one sentence for the terminal, two for the page. Every figure in them is in the report. */
-import type { BreakCause } from "@strata/core"
+
 import { counted, dollars, percent, printable } from "@strata/core/base"
+import type { BreakCause } from "@strata/core/views"
 import { wholePercent } from "../draw/cost-words.ts"
 import type { LookReport, LookSavings } from "./report-data.ts"
 

@@ -1,5 +1,5 @@
 /** How the states of agents read on every screen and page. */
-import type { AgentView } from "@strata/core"
+import type { AgentView } from "@strata/core/agent"
 
 export const STATUS_WORDS: Readonly<Record<AgentView["status"], string>> = {
   running: "running",

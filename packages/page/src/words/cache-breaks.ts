@@ -1,6 +1,7 @@
 /** The causes of a lost cache, as they read on the screen. */
-import type { BreakCause, CacheBreak, CacheBreakTotal } from "@strata/core"
+
 import { dollars } from "@strata/core/base"
+import type { BreakCause, CacheBreak, CacheBreakTotal } from "@strata/core/views"
 
 export const CAUSES: Readonly<Record<BreakCause, string>> = {
   compaction: "compacted",

@@ -1,6 +1,7 @@
 /** What a compaction would do, row by row, as screens and pages show it. */
-import type { CompactionPlan, CompactionRoute } from "@strata/core"
+import type { CompactionPlan } from "@strata/core"
 import { counted, dollars, grouped } from "@strata/core/base"
+import type { CompactionRoute } from "@strata/core/policy"
 import { routeWords } from "./compaction.ts"
 
 /** Routes that ask a model, and so cost money. */

@@ -1,6 +1,8 @@
 /** How a compaction reads on every screen and page: its result and its audit. Pure. */
-import { type AuditFigures, COMPACTION_ROUTE_WORDS, type CompactionRoute } from "@strata/core"
+
 import { counted, grouped, percent } from "@strata/core/base"
+import { COMPACTION_ROUTE_WORDS, type CompactionRoute } from "@strata/core/policy"
+import type { AuditFigures } from "@strata/core/store"
 
 export interface CompactionFigures {
   /** Absent where unknown: in old journals and those of other programs. */

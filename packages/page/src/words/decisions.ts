@@ -1,6 +1,8 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
-import { type AuditFigures, type DecisionEntry, type Entry, handleOf, isDecision } from "@strata/core"
+
+import { type DecisionEntry, type Entry, handleOf } from "@strata/core"
 import { counted, grouped } from "@strata/core/base"
+import { type AuditFigures, isDecision } from "@strata/core/store"
 import { lifetimeWords } from "./cache-lifetime.ts"
 
 export interface Decided {

@@ -1,6 +1,7 @@
 /** A dream in words that screens and pages share. */
-import type { DreamState } from "@strata/core"
+
 import { counted } from "@strata/core/base"
+import type { DreamState } from "@strata/core/memory"
 
 /** `updating, 12 tool uses, 3 files` */
 export function dreamProgress({ phase, toolUses, files }: Pick<DreamState, "phase" | "toolUses" | "files">): string {

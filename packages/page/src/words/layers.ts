@@ -1,5 +1,5 @@
 /** How the layers read on every screen and page. */
-import type { LayerSaving } from "@strata/core"
+import type { LayerSaving } from "@strata/core/views"
 
 export const LAYER_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
   "tool-results": "results put aside",

@@ -1,5 +1,6 @@
 /** How memories and their changes read on every screen. Pure. */
-import type { Memory, MemoryAuthor, MemoryChange } from "@strata/core"
+import type { Memory } from "@strata/core"
+import type { MemoryAuthor, MemoryChange } from "@strata/core/memory"
 
 export const INDEX = "MEMORY.md"
 

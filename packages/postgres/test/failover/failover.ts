@@ -1,6 +1,7 @@
 /** A primary is killed under load and its standby takes its place, again and again. What was acknowledged must be on the promoted one. */
 import { setTimeout as wait } from "node:timers/promises"
-import type { Journal, Mailbox, Store } from "@strata/core"
+import type { Store } from "@strata/core"
+import type { Journal, Mailbox } from "@strata/core/store"
 import { entriesOf } from "../../../store-contract/src/entries.ts"
 import { type Random, seededRandom } from "../../../store-contract/src/random.ts"
 import { postgresStore } from "../../src/postgres-store.ts"

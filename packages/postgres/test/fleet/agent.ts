@@ -1,13 +1,7 @@
 /** An agent of the fleet: it writes its conversation and everything beside it, in an order that its seed gives, until it is asked to be quiet. */
-import {
-  ConversationLockedError,
-  type Journal,
-  type Mailbox,
-  MemberNameTakenError,
-  type Membership,
-  MemoryChangedError,
-  type Store,
-} from "@strata/core"
+import { ConversationLockedError, MemoryChangedError, type Store } from "@strata/core"
+import { MemberNameTakenError } from "@strata/core/base"
+import type { Journal, Mailbox, Membership } from "@strata/core/store"
 import { type Entries, entriesOf } from "../../../store-contract/src/entries.ts"
 import { type Random, seededRandom } from "../../../store-contract/src/random.ts"
 import {

@@ -1,6 +1,7 @@
 /** What processes of the fleet write down, one line of JSON each: what they are about to do, and what was acknowledged. */
 import { hash } from "node:crypto"
-import { type Entry, encodeLine, type Journal } from "@strata/core"
+import type { Entry } from "@strata/core"
+import { encodeLine, type Journal } from "@strata/core/store"
 
 /** Something that is kept apart from the others of its kind by a name. */
 export type DoneKind = "blob" | "notes" | "memory" | "sum" | "log"

@@ -1,5 +1,6 @@
 /** Compares what the fleet wrote down with what the server has. Everything that is wrong is a sentence. */
-import { type Entry, isBoundaryEntry, type Mailbox, type MailboxMessage, type Store } from "@strata/core"
+import type { Entry, Store } from "@strata/core"
+import { isBoundaryEntry, type Mailbox, type MailboxMessage } from "@strata/core/store"
 import type { FleetRun } from "./driver.ts"
 import {
   ADDED_DOLLARS,

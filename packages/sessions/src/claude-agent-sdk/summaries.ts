@@ -2,7 +2,7 @@
  * What the SDK knows of each session without its lines. It is brought up to date when it is asked for, from the lines that are new since
  * then: writing lines costs nothing more, and lists cost what has changed.
  */
-import type { MemoryFileChange, MemoryFiles } from "@strata/core"
+import type { MemoryFileChange, MemoryFiles } from "@strata/core/store"
 import type { Place } from "../foreign/write-alone.ts"
 import type { FoldSessionSummary, ListedSession, SessionSummaryEntry } from "./shapes.ts"
 import { liveLines } from "./transcripts.ts"

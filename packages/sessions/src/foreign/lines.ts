@@ -1,5 +1,6 @@
 /** The lines that another program keeps in a journal: how they are written down, and how they are read from a place on. */
-import { type Clock, type DecisionEntry, type DecisionOf, decodeLine, type Ids, isDecision } from "@strata/core"
+import type { Clock, DecisionEntry, Ids } from "@strata/core"
+import { type DecisionOf, decodeLine, isDecision } from "@strata/core/store"
 import type { Place } from "./write-alone.ts"
 
 /** Where times and ids come from. */

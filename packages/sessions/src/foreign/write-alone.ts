@@ -2,8 +2,10 @@
  * Writes to the journal of another program's lines. A journal has one writer, and such programs know nothing of that: several processes may
  * write to a session. So it is opened for one change and closed again, and who comes second waits.
  */
-import type { Journal, JournalAddress, Store } from "@strata/core"
+
+import type { Store } from "@strata/core"
 import { systemClock } from "@strata/core/base"
+import type { Journal, JournalAddress } from "@strata/core/store"
 import { waitForLock } from "@strata/core/store"
 
 const PATIENCE_MS = 30_000 // a write takes milliseconds; after this, the error names who has it

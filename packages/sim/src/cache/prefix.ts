@@ -5,7 +5,7 @@
  * system blocks on; tool choice, images, thinking and effort change it from the messages on. These settings go into the
  * hash of the first item of their level.
  */
-import type { ModelFacts } from "@strata/core"
+import type { ModelFacts } from "@strata/core/tokens"
 import { blocksOf, isServerToolResult, nestedBlocks, type Turn } from "../conversation.ts"
 import { isDeferred, toolsLoadedBy, withDefinitions } from "../deferred-tools.ts"
 import { thinkingMode } from "../thinking/mode.ts"

@@ -2,8 +2,9 @@
  * Compaction: asks the brain for the summary, signs the block that carries it, and decides what the model still sees of
  * a conversation with such a block.
  */
-import type { ModelFacts } from "@strata/core"
+
 import { promptText } from "@strata/core/base"
+import type { ModelFacts } from "@strata/core/tokens"
 import type { Answer } from "../brain.ts"
 import { isSpoken, isThinking, mapBlocks, type PlacedBlock, type Turn } from "../conversation.ts"
 import { digest, seal, unseal } from "../seal.ts"

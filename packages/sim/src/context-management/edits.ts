@@ -1,5 +1,5 @@
 /** Context editing: clears old thinking and tool results from what the model gets. The client's copy stays whole. */
-import type { ModelFacts } from "@strata/core"
+import type { ModelFacts } from "@strata/core/tokens"
 import { isThinking, mapBlocks, type Turn } from "../conversation.ts"
 import type { AppliedEdit, Block, Edit } from "../wire.ts"
 

@@ -2,7 +2,7 @@
  * Bound thinking: a thinking block is valid only after the exact prompt it was written for. The simulator signs each
  * block together with what came before it, and compares when the block comes back.
  */
-import type { ModelFacts } from "@strata/core"
+import type { ModelFacts } from "@strata/core/tokens"
 import { invalidRequest } from "../api-error.ts"
 import { mapBlocks, type PlacedBlock, pathOf, type Turn } from "../conversation.ts"
 import { BETA, type Dialect } from "../dialect.ts"

@@ -1,5 +1,5 @@
 /** Whether and how a request thinks. A request that does not say gets the model's default. */
-import type { ModelFacts } from "@strata/core"
+import type { ModelFacts } from "@strata/core/tokens"
 import type { MessagesBody } from "../wire.ts"
 
 export type ThinkingMode = "off" | "adaptive" | "between_tools" | `budget ${number}`

@@ -1,5 +1,5 @@
 /** A rule: one thing the API refuses beyond the schema, with the message it uses. */
-import type { ModelFacts } from "@strata/core"
+import type { ModelFacts } from "@strata/core/tokens"
 import { invalidRequest } from "../api-error.ts"
 import type { Turn } from "../conversation.ts"
 import type { Dialect } from "../dialect.ts"

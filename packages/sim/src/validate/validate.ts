@@ -2,7 +2,7 @@
  * Decides whether the API would accept a request: first its shape, then the model, then the rules. The API's order is
  * not documented; this one goes from the outside in.
  */
-import type { ModelFacts } from "@strata/core"
+import type { ModelFacts } from "@strata/core/tokens"
 import { ApiError, invalidRequest } from "../api-error.ts"
 import { toTurns } from "../conversation.ts"
 import type { Dialect } from "../dialect.ts"

@@ -1,7 +1,6 @@
 /** Random raw contents: what a store gives out is compared with plain maps, and moved to another store and back. */
 import assert from "node:assert/strict"
-import { type ContentAddress, contentName, encodeLine, moveContents } from "@strata/core"
-import { memoryStore } from "@strata/core/store"
+import { type ContentAddress, contentName, encodeLine, memoryStore, moveContents } from "@strata/core/store"
 import { type Entries, entriesOf } from "../entries.ts"
 import { type Claim, type Ground, upTo } from "../ground.ts"
 import { everythingIn } from "../parts/contents.ts"

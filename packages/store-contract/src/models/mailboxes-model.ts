@@ -1,7 +1,7 @@
 /** Random sending, reading, joining and leaving from several handles. After each, the store answers what a plain list answers. */
 import assert from "node:assert/strict"
-import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "@strata/core"
-import { MailboxFullError, MemberNameTakenError } from "@strata/core"
+import { MailboxFullError, MemberNameTakenError } from "@strata/core/base"
+import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "@strata/core/store"
 import { failureOf } from "../claims.ts"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 import type { Random } from "../random.ts"

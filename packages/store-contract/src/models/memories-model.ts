@@ -1,7 +1,7 @@
 /** Random changes of memory files from several handles. After each, the store answers what a plain map answers. */
 import assert from "node:assert/strict"
-import type { MemoryFileChange, MemoryFiles } from "@strata/core"
 import { MemoryChangedError } from "@strata/core"
+import type { MemoryFileChange, MemoryFiles } from "@strata/core/store"
 import { failureOf } from "../claims.ts"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 

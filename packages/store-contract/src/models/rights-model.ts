@@ -1,6 +1,6 @@
 /** Random use of leases, seats, sums, logs and consolidations from several handles. After each, the store answers what plain values answer. */
 import assert from "node:assert/strict"
-import type { ConsolidationLock, Lease, Seat } from "@strata/core"
+import type { ConsolidationLock, Lease, Seat } from "@strata/core/store"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 
 const STEPS = 30

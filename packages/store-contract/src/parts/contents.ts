@@ -1,16 +1,16 @@
 /** What must be true of everything that a store keeps, as it is given out, taken in and erased. */
 import assert from "node:assert/strict"
+import { InvalidIdError } from "@strata/core"
+import { ConversationLockedError } from "@strata/core/base"
+import type { Store } from "@strata/core/store"
 import {
   type ContentAddress,
   ContentDiffersError,
   contentName,
   encodeLine,
-  InvalidIdError,
+  memoryStore,
   moveContents,
-} from "@strata/core"
-import { ConversationLockedError } from "@strata/core/base"
-import type { Store } from "@strata/core/store"
-import { memoryStore } from "@strata/core/store"
+} from "@strata/core/store"
 import { listOf, refused } from "../claims.ts"
 import { entriesOf, sketched, textsOf } from "../entries.ts"
 import { ADDRESS, type Claim, type Ground, PROJECT } from "../ground.ts"

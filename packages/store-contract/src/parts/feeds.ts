@@ -1,7 +1,7 @@
 /** What must be true of feeds: which journals have grown, and their lines as they are. */
 import assert from "node:assert/strict"
-import type { AppendedLines, FeedLine } from "@strata/core"
-import { decodeLine } from "@strata/core"
+import type { AppendedLines, FeedLine } from "@strata/core/store"
+import { decodeLine } from "@strata/core/store"
 import { eventually, listOf } from "../claims.ts"
 import { DIFFICULT_TEXTS, entriesOf } from "../entries.ts"
 import { ADDRESS, type Claim, type Ground, PROJECT } from "../ground.ts"

@@ -1,7 +1,6 @@
 /** What must be true of leases: one holder at a time, and a number that grows. */
 import assert from "node:assert/strict"
-import type { Lease } from "@strata/core"
-import type { Store } from "@strata/core/store"
+import type { Lease, Store } from "@strata/core/store"
 import { others } from "../claims.ts"
 import { type Claim, PROJECT, upTo } from "../ground.ts"
 

@@ -1,6 +1,6 @@
 /** What must be true of the members of a team: one for each name, and where it has read to. */
 import assert from "node:assert/strict"
-import { MemberNameTakenError } from "@strata/core"
+import { MemberNameTakenError } from "@strata/core/base"
 import { refused } from "../claims.ts"
 import { type Claim, upTo } from "../ground.ts"
 import { draft, mailboxOf, textsIn } from "./mailbox-messages.ts"

@@ -1,8 +1,8 @@
 /** What must be true of messages between agents: once, in order, and to those who asked. */
 import assert from "node:assert/strict"
-import type { Mailbox, MailboxCursor, MailboxDraft, MailboxMessage, MailboxReading } from "@strata/core"
-import { ClosedError, InvalidIdError, MailboxFullError, MailboxMessageError } from "@strata/core"
-import type { Store } from "@strata/core/store"
+import { ClosedError, InvalidIdError } from "@strata/core"
+import { MailboxFullError, MailboxMessageError } from "@strata/core/base"
+import type { Mailbox, MailboxCursor, MailboxDraft, MailboxMessage, MailboxReading, Store } from "@strata/core/store"
 import { others, refused } from "../claims.ts"
 import { DIFFICULT_TEXTS } from "../entries.ts"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"

@@ -1,7 +1,7 @@
 /** What must be true of memory files that several change, watch or consolidate at once. */
 import assert from "node:assert/strict"
-import type { MemoryFiles } from "@strata/core"
 import { MemoryChangedError } from "@strata/core"
+import type { MemoryFiles } from "@strata/core/store"
 import { eventually, others } from "../claims.ts"
 import { type Claim, PROJECT, upTo } from "../ground.ts"
 

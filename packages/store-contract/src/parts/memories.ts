@@ -1,7 +1,8 @@
 /** What must be true of memory files: changed all at once or not at all, and kept apart by place. */
 import assert from "node:assert/strict"
-import type { MemoryPlace } from "@strata/core"
-import { MemoryChangedError, MemoryFileError } from "@strata/core"
+import { MemoryChangedError } from "@strata/core"
+import { MemoryFileError } from "@strata/core/base"
+import type { MemoryPlace } from "@strata/core/store"
 import { refused } from "../claims.ts"
 import { DIFFICULT_TEXTS } from "../entries.ts"
 import { type Claim, PROJECT, upTo } from "../ground.ts"

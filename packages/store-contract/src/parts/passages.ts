@@ -1,6 +1,6 @@
 /** What must be true of a store that keeps the search index. One that does not has nothing to show here. */
 import assert from "node:assert/strict"
-import type { PassageShelf, ShelfAddress, ShelfPassage, ShelfRow, ShelfSince } from "@strata/core"
+import type { PassageShelf, ShelfAddress, ShelfPassage, ShelfRow, ShelfSince } from "@strata/core/store"
 import { FACTS } from "@strata/core/store"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 

@@ -1,7 +1,6 @@
 /** What must be true of seats: never more than there are, and one that is given back can be taken. */
 import assert from "node:assert/strict"
-import type { Seat } from "@strata/core"
-import type { Store } from "@strata/core/store"
+import type { Seat, Store } from "@strata/core/store"
 import { others } from "../claims.ts"
 import { type Claim, PROJECT } from "../ground.ts"
 

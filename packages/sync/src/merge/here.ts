@@ -1,7 +1,7 @@
 /** What this machine has to sync: its memories, their history, and what it had in common with a remote the last time. */
 
-import type { MemoryChange, MemoryFiles } from "@strata/core"
 import { findSecrets } from "@strata/core/base"
+import type { MemoryChange } from "@strata/core/memory"
 import {
   CHANGES,
   ERASED,
@@ -13,6 +13,7 @@ import {
   TEXTS,
   unsealed,
 } from "@strata/core/memory-files"
+import type { MemoryFiles } from "@strata/core/store"
 import {
   copiesIn,
   identityOf,

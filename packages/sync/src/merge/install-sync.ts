@@ -1,7 +1,8 @@
 /** Carries a plan out on this machine, all or nothing: the texts, the history of the other machines, and what was in common. */
-import type { MemoryFileChange, MemoryFiles } from "@strata/core"
+
 import type { Snapshot, SnapshotReader } from "@strata/core/memory-files"
 import { changePath, commit, HEAD, hashOf, sealed, textPath } from "@strata/core/memory-files"
+import type { MemoryFileChange, MemoryFiles } from "@strata/core/store"
 import { basePath, type Here, type SyncBase } from "./here.ts"
 import type { SyncPlan } from "./plan-sync.ts"
 import { copiesIn, SYNCED, type SyncedChange } from "./synced-memories.ts"

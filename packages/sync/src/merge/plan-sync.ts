@@ -3,9 +3,8 @@
  * rule that a tool said. From a remote that others write to, nothing counts as the person's word, and no rule of theirs is changed or removed.
  */
 
-import type { MemoryProvenance as Provenance } from "@strata/core"
 import { findSecrets } from "@strata/core/base"
-import type { Memory } from "@strata/core/memory"
+import type { Memory, MemoryProvenance as Provenance } from "@strata/core/memory"
 import { freePlace, hashOf, lessTrusted, parseMemory, refusalOf, trespassOf } from "@strata/core/memory-files"
 import { type Decision, decider, type RemoteTrust } from "./decide.ts"
 import { erasedHere, marksOf, pathsIn, remainingChanges } from "./erased.ts"

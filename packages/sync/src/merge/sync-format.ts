@@ -3,7 +3,7 @@
  * What is read was written elsewhere: names, sizes and shapes are checked, and what does not fit is left out with a sentence.
  */
 
-import type { MemoryProvenance as Provenance } from "@strata/core"
+import type { MemoryProvenance as Provenance } from "@strata/core/memory"
 import { hashOf, isTopicFile, MOST_MEMORY_BYTES, SPEAKERS } from "@strata/core/memory-files"
 import { isMemoryPath } from "@strata/core/store"
 import { z } from "zod/v4"

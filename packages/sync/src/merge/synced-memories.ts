@@ -4,7 +4,7 @@
  * machine makes its own from the memories.
  */
 import { hash } from "node:crypto"
-import type { MemoryChange, MemoryFileEdit, MemoryProvenance as Provenance } from "@strata/core"
+import type { MemoryChange, MemoryFileEdit, MemoryProvenance as Provenance } from "@strata/core/memory"
 import { INDEX_FILE, isTopicFile, sourceAfter } from "@strata/core/memory-files"
 
 export interface SyncedMemories {

@@ -1,10 +1,11 @@
 /** Brings the memories of one place and those of a remote together: everything on this machine, and what the remote is to have afterwards. */
 
-import type { MemoryBank, MemoryFiles } from "@strata/core"
+import type { MemoryBank } from "@strata/core"
 import { MemoryChangedError } from "@strata/core"
 import type { Clock } from "@strata/core/base"
 import { StrataError } from "@strata/core/base"
 import { SnapshotReader } from "@strata/core/memory-files"
+import type { MemoryFiles } from "@strata/core/store"
 import type { RemoteTrust } from "./decide.ts"
 import { erasedThere } from "./erased.ts"
 import { readHere } from "./here.ts"

@@ -3,9 +3,9 @@
  * Uuids are derived from the position in the source, so the same file always gives the same ones.
  */
 
-import type { Block, CompactMetadata, Content, Usage, Uuid } from "@strata/core"
+import type { Block, Content, Usage, Uuid } from "@strata/core"
 import { uuidFrom } from "@strata/core/base"
-import type { Attachment } from "@strata/core/messages"
+import type { Attachment, CompactMetadata } from "@strata/core/messages"
 import { type AssistantMessage, BOUNDARY_LINE, type Message, toBlocks, type UserMessage } from "@strata/core/messages"
 import { present } from "./foreign-json.ts"
 

@@ -3,8 +3,9 @@
  * the id of an earlier message replaces it. One `gemini` message is one whole response, with its tool calls and their results.
  */
 
-import type { Block, SaidInResult, Usage } from "@strata/core"
+import type { Block, Usage } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
+import type { SaidInResult } from "@strata/core/messages"
 import { Chain, type Origin } from "./chain.ts"
 import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
 import {

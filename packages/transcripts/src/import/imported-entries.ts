@@ -3,10 +3,10 @@
  * it ended, and what was billed that no message carries.
  */
 
-import type { Decision, DecisionEntry, Usage, Uuid } from "@strata/core"
+import type { DecisionEntry, Usage, Uuid } from "@strata/core"
 import { uuidFrom } from "@strata/core/base"
 import type { Message } from "@strata/core/messages"
-import type { Entry } from "@strata/core/store"
+import type { Decision, Entry } from "@strata/core/store"
 import type { ImportedAgent, ImportedConversation } from "./importer.ts"
 import { mainPath } from "./main-path.ts"
 

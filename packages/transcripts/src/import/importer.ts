@@ -2,8 +2,10 @@
  * An importer reads another program's transcript into our messages and accounts for every line. What it does not understand is
  * counted, never dropped silently.
  */
-import type { AgentEnding, AgentKind, Usage, Uuid } from "@strata/core"
+
+import type { Usage, Uuid } from "@strata/core"
 import type { Message } from "@strata/core/messages"
+import type { AgentEnding, AgentKind } from "@strata/core/store"
 import type { LargeFile } from "./large-file.ts"
 
 export interface Importer {

@@ -3,11 +3,11 @@
  * main path are chained in order; abandoned branches stay where they were. Each sub-agent gets a journal under it.
  */
 
-import type { Decision, DecisionEntry, Uuid } from "@strata/core"
+import type { DecisionEntry, Uuid } from "@strata/core"
 import type { Clock } from "@strata/core/base"
 import { uuidFrom } from "@strata/core/base"
 import { firstWords, isBoundary, type Message } from "@strata/core/messages"
-import type { Entry, JournalAddress, Store } from "@strata/core/store"
+import type { Decision, Entry, JournalAddress, Store } from "@strata/core/store"
 import { importedEntries } from "./imported-entries.ts"
 import type { ImportedConversation } from "./importer.ts"
 import { spilledBytes } from "./large-file.ts"

@@ -1,7 +1,12 @@
 /** Where the context and the money of a recorded conversation went, as plain data. */
 
+import type { TokenCounts } from "@strata/core"
+import { isMessage } from "@strata/core"
+import { isSimulatedId } from "@strata/core/base"
+import { isBoundary, isSynthetic, type Message } from "@strata/core/messages"
+import type { Accounting, RepeatedReads, ContextShares as Shares } from "@strata/core/tokens"
+import { account, findModel, measuredOnce, repeatedReads, sharesOf } from "@strata/core/tokens"
 import type {
-  Accounting,
   AgentCost,
   BreakCause,
   CacheBreakTotal as BreakTotal,
@@ -10,15 +15,16 @@ import type {
   EstimatedCost as Estimated,
   LayerSaving,
   RequestPurpose as Purpose,
-  RepeatedReads,
-  ContextShares as Shares,
-  TokenCounts,
-} from "@strata/core"
-import { estimatedSentences, isMessage } from "@strata/core"
-import { isSimulatedId } from "@strata/core/base"
-import { isBoundary, isSynthetic, type Message } from "@strata/core/messages"
-import { account, findModel, measuredOnce, repeatedReads, sharesOf } from "@strata/core/tokens"
-import { accountSent, type CostViews, costViews, ledgerReport, summarise, totalBreaks } from "@strata/core/views"
+} from "@strata/core/views"
+import {
+  accountSent,
+  type CostViews,
+  costViews,
+  estimatedSentences,
+  ledgerReport,
+  summarise,
+  totalBreaks,
+} from "@strata/core/views"
 import type { ImportReport } from "../import/importer.ts"
 import { type BoundaryNames, NamesAfterBoundaries } from "./needed-names.ts"
 import { type OutputStubs, outputStubs, stubSentences } from "./output-stubs.ts"

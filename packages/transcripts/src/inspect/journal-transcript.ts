@@ -1,7 +1,8 @@
 /** A journal of ours as a recorded conversation: its path, what left it, and what its agents spent. Computed from bytes alone. */
 
-import { type DecisionEntry, type DecisionOf, isMessage } from "@strata/core"
+import { type DecisionEntry, isMessage } from "@strata/core"
 import { spendingOf } from "@strata/core/agent"
+import type { DecisionOf } from "@strata/core/store"
 import { damageSentences, type Entry, isDecision, isJournal, readJournalBytes } from "@strata/core/store"
 import { Links } from "@strata/core/views"
 import type { Transcript } from "./transcript.ts"

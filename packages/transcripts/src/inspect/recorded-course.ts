@@ -1,12 +1,12 @@
 /** A recorded conversation, turn by turn: how large the context was, what had been paid, where it was compacted and the cache was lost. */
 
-import type { Block, CacheBreak, TokenCounts } from "@strata/core"
+import type { Block, TokenCounts } from "@strata/core"
 import { isMessage } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
 import { isBoundary, isSynthetic } from "@strata/core/messages"
 import type { Entry } from "@strata/core/store"
 import { findModel, tokenCounts } from "@strata/core/tokens"
-import type { Place } from "@strata/core/views"
+import type { CacheBreak, Place } from "@strata/core/views"
 import { type CostViews, costViews } from "@strata/core/views"
 import type { Transcript } from "./read-transcripts.ts"
 

@@ -2,9 +2,12 @@
  * The billed responses of recorded conversations, each once. A fork's transcript repeats the responses of its parent, so a sum over
  * several files counts a shared response in one of them only.
  */
-import type { RequestPurpose as Purpose, RequestSource, TokenCounts } from "@strata/core"
+
+import type { TokenCounts } from "@strata/core"
+import type { RequestSource } from "@strata/core/base"
 import { type Entry, isDecision } from "@strata/core/store"
 import { tokenCounts } from "@strata/core/tokens"
+import type { RequestPurpose as Purpose } from "@strata/core/views"
 import { type Bill, billOf, dollarsFor } from "@strata/core/views"
 import type { Transcript } from "./read-transcripts.ts"
 

@@ -1,6 +1,5 @@
 /** A journal as a store has it, in a few calls: its bytes, and what its agents spent. */
-import type { JournalFeed } from "@strata/core"
-import type { JournalAddress, Store } from "@strata/core/store"
+import type { JournalAddress, JournalFeed, Store } from "@strata/core/store"
 import { type AgentSpending, agentSpending, type JournalCopy } from "./journal-transcript.ts"
 
 const LINE_END = Buffer.from("\n")

@@ -1,5 +1,5 @@
 /** Several recorded conversations together. What a fork repeats of its parent counts once. */
-import type { CacheBreak, EstimatedCost as Estimated } from "@strata/core"
+import type { CacheBreak, EstimatedCost as Estimated } from "@strata/core/views"
 import type { Inspection } from "./inspection.ts"
 import { type CountedElsewhere, countedElsewhere, type RecordedResponse } from "./responses.ts"
 

@@ -1,6 +1,7 @@
 /** What the view shows right after each compaction: changed files, paths that are true, and the person's rules in their own words. */
-import type { EntryDraft } from "@strata/core"
+
 import { renderAttachment, textOf, toBlocks } from "@strata/core/messages"
+import type { EntryDraft } from "@strata/core/store"
 import { fateOf, type Views } from "@strata/core/views"
 import { wordsOf } from "../inspect/block-words.ts"
 import { type AfterCompaction, NO_COMPACTION } from "./report.ts"

@@ -1,6 +1,8 @@
 /** The models of a recording, with the thresholds that a policy has in their windows. */
-import type { ModelLookup, Thresholds } from "@strata/core"
+
+import type { Thresholds } from "@strata/core"
 import type { Settings } from "@strata/core/settings"
+import type { ModelLookup } from "@strata/core/tokens"
 import { findModel, thresholdsFor, windowBetas } from "@strata/core/tokens"
 import type { MeasuredRecording } from "./measured-recording.ts"
 

@@ -1,6 +1,7 @@
 /** What the requests of a policy read, write and cost, and where the cache was lost. */
-import type { CacheLifetime, ModelFacts, TokenCounts } from "@strata/core"
+import type { CacheLifetime, TokenCounts } from "@strata/core"
 import { inputTokens, NO_TOKENS } from "@strata/core/base"
+import type { ModelFacts } from "@strata/core/tokens"
 import { costOf } from "@strata/core/tokens"
 import { type CacheIncident, CacheModel } from "./cache-model.ts"
 import { type ClientCache, cachedPrefix, markingPromptEnd } from "./client-cache.ts"

@@ -7,8 +7,9 @@
  *
  * Estimates are corrected by the usual scale of the recording: a policy's own texts are counted by the same tokenizer as everything else.
  */
-import type { Block, TokenizerFamily } from "@strata/core"
+import type { Block } from "@strata/core"
 import { type FlatMessage, isToolResult } from "@strata/core/messages"
+import type { TokenizerFamily } from "@strata/core/tokens"
 import { createEstimator, type Estimator } from "@strata/core/tokens"
 
 const SCALE = { least: 0.5, most: 2 } // the same range as the calibration

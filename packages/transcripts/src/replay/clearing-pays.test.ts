@@ -5,7 +5,7 @@
  *
  * Beyond the threshold it does not hold: a clearing that replaces a compaction counts as free, and a replay compacts nothing.
  */
-import type { ModelOverride } from "@strata/core"
+import type { ModelOverride } from "@strata/core/tokens"
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { everyNth, isWhole, size } from "../../../core/test/size.ts"

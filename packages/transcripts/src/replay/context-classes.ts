@@ -1,6 +1,7 @@
 /** What the tokens of a context are: the prompt, the person's words, answers, thinking, calls, results, and what a compaction wrote. */
-import type { EntryDraft } from "@strata/core"
+
 import { isText, isThinking, isToolResult, isToolUse, renderAttachment, toBlocks } from "@strata/core/messages"
+import type { EntryDraft } from "@strata/core/store"
 import type { PromptItem } from "./cache-model.ts"
 import { CLASSES, type ContextClass } from "./report.ts"
 import type { SentMessage } from "./server-copy.ts"

@@ -1,6 +1,7 @@
 /** Some models get no thinking from before the person's last message. The server leaves it out and does not bill it. */
-import type { ModelFacts } from "@strata/core"
+
 import { type FlatMessage, isThinking, isToolResult } from "@strata/core/messages"
+import type { ModelFacts } from "@strata/core/tokens"
 
 /** A message without its thinking is the same object every time, so that it is measured once. */
 const shortened = new WeakMap<FlatMessage, FlatMessage>()

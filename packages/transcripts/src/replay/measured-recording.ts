@@ -1,7 +1,10 @@
 /** A recording with the size of everything in it. All policies replay it. */
-import type { DecisionDraft, Entry, ModelOverride } from "@strata/core"
+
+import type { Entry } from "@strata/core"
 import { seededIds } from "@strata/core/base"
 import { type FlatMessage, MEDIA_LIMITS, planWithholding, toBlocks } from "@strata/core/messages"
+import type { DecisionDraft } from "@strata/core/store"
+import type { ModelOverride } from "@strata/core/tokens"
 import { findModel } from "@strata/core/tokens"
 import { type ContextView, Views } from "@strata/core/views"
 import { BlockSizes, isWhole, SizeLessons } from "./block-sizes.ts"

@@ -2,9 +2,11 @@
  * What forks of a replayed conversation cost, which they read from the cache. The layer's own rules say when memories are due and what
  * they may take. What such a fork would have written is not known, so it changes nothing else.
  */
-import type { LayerContext, TokenCounts } from "@strata/core"
+
+import type { TokenCounts } from "@strata/core"
 import { NO_TOKENS } from "@strata/core/base"
 import { extractionDollars, isWorthExtracting } from "@strata/core/memory"
+import type { LayerContext } from "@strata/core/policy"
 import { memorySpending, shareAfter } from "@strata/core/policy"
 
 /** Tokens of a fork that are not the conversation: its own prompt and its answer. */

@@ -4,7 +4,8 @@
  */
 
 import { resolve } from "node:path"
-import type { Entry, FileRead } from "@strata/core"
+import type { Entry } from "@strata/core"
+import type { FileRead } from "@strata/core/agent"
 import { FileReads, forgetCalls, linesOf, type ReadAgain, type ReadFileAgain } from "@strata/core/policy"
 import { isDecision } from "@strata/core/store"
 import {

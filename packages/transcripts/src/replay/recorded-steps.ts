@@ -3,9 +3,10 @@
  * are marked, so that another policy can replace them. Compactions stay where they were.
  */
 
-import type { AssistantMessage, DecisionEntry, Entry, Message, ModelOverride, Usage } from "@strata/core"
+import type { AssistantMessage, DecisionEntry, Entry, Message, Usage } from "@strata/core"
 import { isSentToModel, toBlocks, withoutBreakpoint } from "@strata/core/messages"
 import { isDecision } from "@strata/core/store"
+import type { ModelOverride } from "@strata/core/tokens"
 import { usageTotal } from "@strata/core/tokens"
 import { clearedByServer } from "@strata/core/views"
 

@@ -1,4 +1,5 @@
-import type { DecisionDraft, Entry } from "@strata/core"
+import type { Entry } from "@strata/core"
+import type { DecisionDraft } from "@strata/core/store"
 import { expect, test } from "vitest"
 import { createEstimator } from "../../../core/src/tokens/estimate.ts"
 import { conversation } from "../../../core/test/builders.ts"

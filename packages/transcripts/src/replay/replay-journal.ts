@@ -1,7 +1,8 @@
 /** The journal that the layers of a replay see: in memory, with paths as long as those on a disk. They are in what the model is sent. */
 
 import { basename, dirname } from "node:path"
-import type { Entry, Journal } from "@strata/core"
+import type { Entry } from "@strata/core"
+import type { Journal } from "@strata/core/store"
 import { memoryStore } from "@strata/core/store"
 import type { Step } from "./recorded-steps.ts"
 

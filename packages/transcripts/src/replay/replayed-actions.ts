@@ -1,8 +1,9 @@
 /**
  * What a policy did, as lines of a report, and what each action saved. The savings of all actions add up to what the policy saved.
  */
-import type { EntryDraft } from "@strata/core"
+
 import { grouped } from "@strata/core/base"
+import type { EntryDraft } from "@strata/core/store"
 
 export const ACTION_KINDS = ["put aside", "cleared", "cleared by the server", "thinking dropped", "compacted"] as const
 export type ActionKind = (typeof ACTION_KINDS)[number]

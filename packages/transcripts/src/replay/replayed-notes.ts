@@ -2,7 +2,9 @@
  * Notes that no model writes: a replay takes the extractive text of all policies in their place. They are paid for when they are begun, and
  * are there once the time has passed that a model takes.
  */
-import type { LayerContext, Message, Uuid } from "@strata/core"
+
+import type { Message, Uuid } from "@strata/core"
+import type { LayerContext } from "@strata/core/policy"
 import { offline, type WriteNotes } from "@strata/core/policy"
 
 /** What a request for notes is about. */

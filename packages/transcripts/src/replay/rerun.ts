@@ -6,19 +6,11 @@
  */
 
 import { setImmediate } from "node:timers/promises"
-import type {
-  DecisionOf,
-  Entry,
-  EntryDraft,
-  Journal,
-  LayerActed,
-  LayerContext,
-  Message,
-  ModelFacts,
-} from "@strata/core"
+import type { Entry, Message } from "@strata/core"
 import { inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
 import { isToolResult, isToolUse, toBlocks } from "@strata/core/messages"
 import { LIFETIME_MS, type Lifetime } from "@strata/core/model"
+import type { LayerActed, LayerContext } from "@strata/core/policy"
 import {
   LayerPipeline,
   lastUse,
@@ -30,7 +22,9 @@ import {
   silentTelemetry,
 } from "@strata/core/policy"
 import { compactionAllowed, createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
+import type { DecisionOf, EntryDraft, Journal } from "@strata/core/store"
 import { isDecision } from "@strata/core/store"
+import type { ModelFacts } from "@strata/core/tokens"
 import { fillOf } from "@strata/core/tokens"
 import { buildRequest, lifetimeIn, Views } from "@strata/core/views"
 import { AfterCompactions } from "./after-compaction.ts"

@@ -2,8 +2,10 @@
  * What an agent says once and again after every compaction, because nothing else in view says it: the date, the permission mode, and the
  * rules from memory. As the recording said it last.
  */
-import type { Attachment, Entry, EntryDraft } from "@strata/core"
-import type { AttachmentKind } from "@strata/core/messages"
+
+import type { Entry } from "@strata/core"
+import type { Attachment, AttachmentKind } from "@strata/core/messages"
+import type { EntryDraft } from "@strata/core/store"
 import type { ContextView } from "@strata/core/views"
 
 const KINDS: readonly AttachmentKind[] = ["standing_memory", "date", "permission_mode"]

@@ -2,9 +2,11 @@
  * What the server gets of a conversation, and what it leaves of that: the messages in view, after the edits that the layers ask it for.
  * Every response says what the server has cleared for it.
  */
-import type { EntryDraft, ModelFacts } from "@strata/core"
+
 import { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "@strata/core/model"
 import type { LayerPipeline, Sender } from "@strata/core/policy"
+import type { EntryDraft } from "@strata/core/store"
+import type { ModelFacts } from "@strata/core/tokens"
 import type { Views } from "@strata/core/views"
 import type { Sent } from "./bill.ts"
 import { withoutForgottenThinking } from "./forgotten-thinking.ts"

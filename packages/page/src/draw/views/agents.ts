@@ -1,5 +1,5 @@
 /** The sub-agents of a conversation: a tree with state, cost and a stop. */
-import type { AgentView } from "@strata/core"
+import type { AgentView } from "@strata/core/agent"
 import { counted, dollars, grouped } from "@strata/core/base"
 import { STATUS_WORDS } from "../../words/agents.ts"
 import { html, type Markup } from "../markup.ts"

@@ -1,8 +1,9 @@
 /** Every compaction, opened: before, after, what was summarised, what the check found, what was carried as data, and how to undo it. */
 
-import { type DecisionOf, type Entry, handleOf, isDecision, type Message } from "@strata/core"
+import { type Entry, handleOf, type Message } from "@strata/core"
 import { counted, dollars, percent, short } from "@strata/core/base"
 import { isBoundary } from "@strata/core/messages"
+import { type DecisionOf, isDecision } from "@strata/core/store"
 import { dollarsFor } from "@strata/core/views"
 import type { BoundaryNames } from "@strata/transcripts"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"

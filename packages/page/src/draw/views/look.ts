@@ -1,6 +1,7 @@
 /** All conversations of this machine: what was spent, what was lost and why, what Strata would have saved, and a list to search. */
-import { PURPOSE_WORDS } from "@strata/core"
+
 import { counted, dollars, grouped, percent, short, timeAgo } from "@strata/core/base"
+import { PURPOSE_WORDS } from "@strata/core/views"
 import type { AgentSum } from "../../look/digest.ts"
 import type { GoneSessions } from "../../look/gone-sessions.ts"
 import {

@@ -1,6 +1,7 @@
 /** Memories of a project: list, text, source, age, history with diffs, and how to take something back. */
-import type { Memory, MemoryChange } from "@strata/core"
+import type { Memory } from "@strata/core"
 import { counted, timeAgo } from "@strata/core/base"
+import type { MemoryChange } from "@strata/core/memory"
 import { authorWords, editedWords, minuteOf, sourceWords } from "../../words/memories.ts"
 import { html, type Markup, wholeText } from "../markup.ts"
 import { empty, tableOf } from "./shell.ts"

@@ -1,7 +1,7 @@
 /** What was paid, for what and for whom, beside what it would have been without the layers. */
-import { type LedgerReport, PURPOSE_WORDS } from "@strata/core"
+import type { LedgerReport } from "@strata/core"
 import { dollars, dollarsOrUnknown, grouped, percent, short } from "@strata/core/base"
-import { ledgerReport } from "@strata/core/views"
+import { ledgerReport, PURPOSE_WORDS } from "@strata/core/views"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
 import { LAYER_WORDS } from "../../words/layers.ts"
 import { html, type Markup } from "../markup.ts"

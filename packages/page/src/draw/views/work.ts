@@ -1,5 +1,5 @@
 /** What works in the background of a project, in any process: a dream, sub-agents, requests of the layers. Each has a stop, or says how. */
-import type { RequestSource } from "@strata/core"
+import type { RequestSource } from "@strata/core/base"
 import { counted, dollars, timeAgo } from "@strata/core/base"
 import type { BackgroundWork, WorkPlace } from "../../live/source.ts"
 import { dreamProgress } from "../../words/dreams.ts"

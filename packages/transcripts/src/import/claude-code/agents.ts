@@ -3,9 +3,10 @@
  * reports; the first of these that is there counts. The conversation says which call started each and how it ended.
  */
 
-import type { AgentEnding, AgentKind, Uuid } from "@strata/core"
+import type { Uuid } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
 import { contentOf, isToolResult, type Message, textOf } from "@strata/core/messages"
+import type { AgentEnding, AgentKind } from "@strata/core/store"
 import { asFields, type Fields, fieldsAt, isTrue, listAt, parseFields, recordsAt, textAt } from "../foreign-json.ts"
 import type { ForeignFile, ImportedAgent, ImportReport } from "../importer.ts"
 

@@ -3,8 +3,8 @@
  * Unknown kinds and shapes are kept whole, with their text where they have one, and counted as not understood.
  */
 
-import type { Block, ListedItem as Listed, Todo } from "@strata/core"
-import type { Attachment } from "@strata/core/messages"
+import type { Block } from "@strata/core"
+import type { Attachment, ListedItem as Listed, Todo } from "@strata/core/messages"
 import { textOf, toBlocks } from "@strata/core/messages"
 import { blocksFromApi } from "../foreign-blocks.ts"
 import { asFields, type Fields, fieldsAt, numberAt, recordsAt, textAt, textsAt } from "../foreign-json.ts"

@@ -4,8 +4,9 @@
  * One response of the API is often several lines with the same `message.id`.
  */
 
-import type { Block, CompactMetadata, SystemMessage, Usage, Uuid } from "@strata/core"
+import type { Block, SystemMessage, Usage, Uuid } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
+import type { CompactMetadata } from "@strata/core/messages"
 import {
   isBoundary,
   isContinuation,

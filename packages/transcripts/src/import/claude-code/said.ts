@@ -2,7 +2,8 @@
  * What the person said inside tool results of Claude Code: with the refusal of a call, and as answers to questions. The program frames
  * both in its own words. They are a class of their own, because a tool could print the same frame.
  */
-import type { Block, SaidInResult } from "@strata/core"
+import type { Block } from "@strata/core"
+import type { SaidInResult } from "@strata/core/messages"
 import { ASKING_TOOL, answersIn, isToolResult, refusalIn } from "@strata/core/messages"
 import { asFields, type Fields, fieldsAt, recordsAt, textAt, textsAt } from "../foreign-json.ts"
 

@@ -3,8 +3,9 @@
  * model and the ends of tool calls are the conversation; events with a `parentToolCallId` belong to a sub-agent.
  */
 
-import type { Block, SaidInResult } from "@strata/core"
+import type { Block } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
+import type { SaidInResult } from "@strata/core/messages"
 import { Chain, type Origin } from "../chain.ts"
 import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "../foreign-blocks.ts"
 import {

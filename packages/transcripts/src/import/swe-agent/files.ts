@@ -2,8 +2,7 @@
  * The files that SWE-agent's commands changed. Its edits name no file: they apply to the one that is open, which each observation names at
  * its end. What no edit shows is in the diff that the run submitted.
  */
-import type { FileChange } from "@strata/core"
-import type { Message, UserMessage } from "@strata/core/messages"
+import type { FileChange, Message, UserMessage } from "@strata/core/messages"
 
 type Changes = Pick<UserMessage, "filesChanged">
 

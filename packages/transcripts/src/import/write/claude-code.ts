@@ -3,8 +3,9 @@
  * and what the model was sent as an attachment of ours becomes a message of the program.
  */
 
-import type { Block, Boundary, Uuid } from "@strata/core"
+import type { Block, Uuid } from "@strata/core"
 import { uuidFrom } from "@strata/core/base"
+import type { Boundary } from "@strata/core/messages"
 import {
   type AssistantMessage,
   contentOf,

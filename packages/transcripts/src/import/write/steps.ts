@@ -3,7 +3,8 @@
  * context is compacted. Writers turn each step into lines of their format.
  */
 
-import type { Block, Boundary, ToolResult, Usage, Uuid } from "@strata/core"
+import type { Block, ToolResult, Usage, Uuid } from "@strata/core"
+import type { Boundary } from "@strata/core/messages"
 import {
   type AssistantMessage,
   contentOf,

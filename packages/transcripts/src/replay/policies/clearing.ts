@@ -1,6 +1,9 @@
 /** Clears all results but the newest few before every request, as many agents do. */
-import type { DecisionDraft, Layer, LayerContext } from "@strata/core"
+
+import type { Layer } from "@strata/core"
 import { contentOf, isThinking, isToolResult, isToolUse } from "@strata/core/messages"
+import type { LayerContext } from "@strata/core/policy"
+import type { DecisionDraft } from "@strata/core/store"
 
 export interface ShownResult {
   readonly id: string

@@ -3,9 +3,10 @@
  * get, with the same budget.
  */
 
-import type { Layer, LayerContext, Message } from "@strata/core"
+import type { Layer, Message } from "@strata/core"
 import { contentOf, isRequest, isToolResult, safeCuts, sentBlocks } from "@strata/core/messages"
 import { type ReadMessage, summarise } from "@strata/core/offline"
+import type { LayerContext } from "@strata/core/policy"
 import { type Cut, installation, type Outcome } from "@strata/core/policy"
 
 export interface Summarising {
