@@ -47,6 +47,6 @@ export async function changeRange(engine: Engine, change: RangeChange): Promise<
 
 function planFor(context: LayerContext, change: RangeChange): RangePlan | RangeRefusal {
   if (change.action === "open") return planOpening(context, change.handle)
-  if ("downTo" in change) return planDownTo(context, change.downTo, context.flags.figures["fold-keep"])
+  if ("downTo" in change) return planDownTo(context, change.downTo)
   return planRange(context, change.action, change)
 }

@@ -18,7 +18,7 @@ const PROBES: Readonly<Record<keyof typeof TABLES, Probes>> = {
 /** Turned where they act, in tests with processes, a server's cache, telemetry or a team. */
 const ELSEWHERE = [
   ...["planner", "cacheLifetime", "flush", "exportContent", "mcpServers", "claudeHome", "compact-early"],
-  ...["agent-messages-waiting", "agent-message-hops", "agent-progress", "agent-team-wait"],
+  ...["agent-progress"],
 ]
 
 afterEach(closeAll)
