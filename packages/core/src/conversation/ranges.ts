@@ -37,6 +37,9 @@ export async function changeRange(engine: Engine, change: RangeChange): Promise<
   if (engine.isOff) throw new RangeRefusedError(OFF)
   await engine.readFlags()
   const context = engine.context()
+  const { action } = change
+  if (action !== "open" && !context.flags.on[action])
+    throw new RangeRefusedError(`The switch "${action}" is off. Nothing was changed.`)
   const plan = planFor(context, change)
   if (plan.action === "refused") throw new RangeRefusedError(plan.message)
   const { by = "user", why = "" } = change.action === "snip" ? change : {}

@@ -36,6 +36,8 @@ export const SWITCHES = [
   flag("compact-ahead", true, "layer 4: summaries are written in the background; only a full window waits for one"),
   flag("compact-reactive", true, "layer 4: a request refused as too long is compacted and sent again"),
   flag("compact-offline", true, "layer 4: without a model, the summary is quoted from the conversation"),
+  flag("fold", true, "old ranges can be folded into a line each"),
+  flag("snip", true, "ranges can be cut out of the view"),
   flag("snip-tool", false, "the agent may propose to cut a range out of the view"),
   flag("compact-audit", true, "layer 4: a summary is checked against the conversation before it is accepted"),
   flag("auto-memory", true, "layer 5: what was learned is kept for later conversations"),
@@ -202,7 +204,7 @@ const RETIRED_VALUES: Readonly<Record<string, readonly string[]>> = { planner: [
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
 const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
   settings: ["worktreeMemory"],
-  switches: ["fold", "snip", "folding"],
+  switches: ["folding"],
   // now constants beside the code that uses them
   figures: [
     "compact-ahead-lead",

@@ -122,10 +122,10 @@ describe("SET-1 sources", () => {
 
   test("names that earlier versions accepted and nothing reads are left out", async () => {
     await write(userFile(), {
-      switches: { snip: false, notes: false },
+      switches: { folding: false, notes: false },
       figures: { "dream-gap": 12 },
     })
-    const { values, origins } = await load({ env: { STRATA_FOLD: "1" } })
+    const { values, origins } = await load({ env: { STRATA_FOLDING: "1" } })
     expect(values).toEqual({ ...DEFAULT_SETTINGS, switches: { notes: false }, figures: { "dream-gap": 12 } })
     expect(origins).toEqual({ "switches.notes": userFile(), "figures.dream-gap": userFile() })
   })

@@ -37,6 +37,8 @@ test("FLG-1 the flag snip-tool counts already when the agent opens", async () =>
     return (await chat.prepare()).tools?.some((tool) => "name" in tool && tool.name === "Snip") ?? false
   }
   expect([await offers(saying("snip-tool", false)), await offers(saying("snip-tool", true))]).toEqual([false, true])
+  const both = { ...saying("snip", false), getBooleanValue: async (name: string) => name === "snip-tool" }
+  expect(await offers(both)).toBe(false)
 })
 
 /** Rows that share a scene share what it shows by default. */

@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { NothingToUndoError } from "../../base/errors.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
+import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/handles.ts"
 import type { Message } from "../../messages/messages.ts"
@@ -148,6 +149,25 @@ test("BEY-13, CACHE-5 the ledger counts what a fold keeps out of the requests, a
   expect(saving()).toMatchObject({ actions: 1, tokensKeptOut: tokensBefore - tokensAfter })
   await chat.unfold(first.request)
   expect(saving()).toMatchObject({ actions: 1, tokensKeptOut: 0 })
+})
+
+test("FLG-1 with the switches off nothing more is folded or snipped; what is folded stays so, and can be opened", async () => {
+  const store = memoryStore()
+  const chat = await openTestConversation({ store })
+  const first = await exchange(chat, "the first task")
+  const second = await exchange(chat, "the second task")
+  const whole = await texts(chat)
+  await chat.fold({ from: first.request })
+  const folded = await texts(chat)
+  await chat.close()
+  const off = await openTestConversation({ store, settings: { switches: { fold: false, snip: false } } })
+  expect(await texts(off)).toBe(folded)
+  await expect(off.fold({ from: second.request })).rejects.toThrow('The switch "fold" is off. Nothing was changed.')
+  await expect(off.fold({ downTo: 1 })).rejects.toThrow('The switch "fold" is off.')
+  await expect(off.snip({ from: second.request })).rejects.toThrow('The switch "snip" is off. Nothing was changed.')
+  expect(await texts(off)).toBe(folded)
+  await off.unfold(first.request)
+  expect(await texts(off)).toBe(whole)
 })
 
 test("BEY-13 fold down to a size takes the oldest exchanges, and those that were opened again last", async () => {

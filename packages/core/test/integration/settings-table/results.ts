@@ -1,7 +1,19 @@
 /** Layers 1 and 2, and folds: what becomes of tool results and old exchanges. */
 import type { SettingsInput } from "../../../src/settings/settings.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
-import { clearedIn, decisions, MINUTE, PLAIN, round, type SceneOptions, scene, textOf, work } from "./scenes.ts"
+import {
+  clearedIn,
+  decisions,
+  MINUTE,
+  PLAIN,
+  round,
+  type SceneOptions,
+  says,
+  scene,
+  textOf,
+  words,
+  work,
+} from "./scenes.ts"
 import type { Probes } from "./table.ts"
 
 /** How many results of one round are put aside. */
@@ -82,6 +94,21 @@ const askedOfServer = async (settings: SettingsInput) => {
   return edit && [edit.trigger!.value, edit.clear_at_least!.value]
 }
 
+/** Whether a finished exchange can be hidden, and why not. */
+const hides = (action: "fold" | "snip") => async (settings: SettingsInput) => {
+  const { chat } = await scene(settings)
+  const from = await chat.add(`A task. ${words(400)}`)
+  await chat.record({
+    ...{ id: "msg_hidden", model: PLAIN, stop_reason: "end_turn", usage: { input_tokens: 900, output_tokens: 5 } },
+    content: [{ type: "text", text: "Done." }],
+  })
+  await chat.add("And now?")
+  return chat[action]({ from, dryRun: true }).then(
+    ({ ranges }) => ranges.length,
+    (error: Error) => error.message,
+  )
+}
+
 /** What the agent is offered beside its own tools. */
 const offersSnip = async (settings: SettingsInput) => {
   const { chat } = await scene(settings)
@@ -111,6 +138,8 @@ export const RESULT_SWITCHES: Probes = {
   "clear-by-cache-edit": { observe: deleted, usual: 9, changed: 0 },
   "clear-by-api": { observe: askedOfServer, usual: [180_000, 140_000], changed: undefined },
   "clear-by-size": { observe: clearedBySize, usual: 7, changed: 0 },
+  fold: { observe: hides("fold"), usual: 1, changed: says('"fold" is off') },
+  snip: { observe: hides("snip"), usual: 1, changed: says('"snip" is off') },
   "snip-tool": { observe: offersSnip, usual: false, changed: true },
 }
 
