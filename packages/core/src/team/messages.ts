@@ -46,7 +46,7 @@ export type CheckedContent =
 const refused = (why: string): CheckedContent => ({ state: "refused", why })
 
 /** The most characters of a message between agents: what is longer belongs into a file. */
-export const MESSAGE_LIMIT = 16_000
+const MESSAGE_LIMIT = 16_000
 const MOST_ID = 200 // characters of a request's id
 const MOST_SUMMARY = 200
 

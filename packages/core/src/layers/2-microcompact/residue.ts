@@ -12,7 +12,7 @@ import { previewedText } from "../../views/context/render-decisions.ts"
 import { tellingIn } from "../../views/record/telling.ts"
 
 /** Tokens of names and error lines that a cleared result leaves in its place. With 60, most errors keep their line and their names. */
-export const RESIDUE_LIMIT = 60
+const RESIDUE_LIMIT = 60
 const LARGEST_SHARE = 1 / 4 // of the result: a residue must be much shorter than what it replaces
 const MORE_PER_TOKEN = 1 / 200 // of a long result: 10,000 tokens get 50 more, up to twice the usual
 const READ = 40_000 // characters of one text in which names are looked for: more is pasted, and would slow every clearing
