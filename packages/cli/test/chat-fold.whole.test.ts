@@ -5,7 +5,7 @@ import { sayMissingTerminals, TERMINALS } from "./terminal.ts"
 
 const LONG_ANSWER = "The port 8080 answers. ".repeat(60)
 /** The forks for notes would take turns of the script. */
-const SETTINGS = { env: { STRATA_NOTES: "0", STRATA_FOLD_KEEP: "1" } }
+const SETTINGS = { env: { STRATA_NOTES: "0" } }
 
 sayMissingTerminals()
 
@@ -13,12 +13,14 @@ describe.concurrent.each(TERMINALS.slice(0, 1))("the chat in $name", ({ open }) 
   const started = (options: ChatOptions) => startChat(open, options)
 
   test("BEY-13 /snip asks which exchange, /unfold shows what it would do and does it, /fold folds down to a size", async () => {
-    await using at = await started({ ...SETTINGS, turns: [LONG_ANSWER, "Two.", "Three."] })
+    await using at = await started({ ...SETTINGS, turns: [LONG_ANSWER, "Two.", "Three.", "Four.", "Five."] })
     const { terminal } = at
     for (const [words, answer] of [
       ["Say one", "port 8080"],
       ["Say two", "Two."],
       ["Say three", "Three."],
+      ["Say four", "Four."],
+      ["Say five", "Five."],
     ] as const) {
       terminal.type(words)
       terminal.press("enter")

@@ -73,7 +73,7 @@ export function showModel(catalog: ModelCatalog, name: string) {
 const supported = (value: boolean) => ({ supported: value })
 
 /** A model as `/v1/models` describes it. */
-export function describeModel(facts: ModelFacts, name = facts.id) {
+function describeModel(facts: ModelFacts, name = facts.id) {
   const { accepts } = facts
   return {
     type: "model",

@@ -14,7 +14,7 @@ const JSON_CHUNK = 16
 const PING_EVERY = 50 // events
 const PING_PAUSE_MS = 15_000 // between the pings of a stalled stream
 
-export function* toEvents(message: MessageResponse): Generator<StreamEvent> {
+function* toEvents(message: MessageResponse): Generator<StreamEvent> {
   const { usage, content, context_management, ...rest } = message
   const opening = {
     ...rest,

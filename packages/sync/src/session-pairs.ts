@@ -13,7 +13,7 @@ export interface SessionPair {
 const DIGITS = 8
 
 /** The name of a session that went on from another. */
-export const branchName = (id: string, line: Buffer): string =>
+const branchName = (id: string, line: Buffer): string =>
   `${id}-elsewhere-${hash("sha256", line, "hex").slice(0, DIGITS)}`
 
 export type Compared =

@@ -5,7 +5,7 @@
 import { type Dialect, type Fields, isRecord } from "./shapes.ts"
 
 /** A part that only its provider knows. */
-export const FOREIGN = "langchain_part"
+const FOREIGN = "langchain_part"
 
 /** In which shape a picture came, so that it goes back in the same. */
 const SHAPE = "langchain"

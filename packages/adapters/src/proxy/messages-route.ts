@@ -18,7 +18,7 @@ import { type Outcome, type ProxyLimits, withinLimit } from "./limits.ts"
 import { beginAnswer, breakOff, type Passing, passThrough } from "./pass-through.ts"
 import type { ClientRequest, Plans } from "./plans.ts"
 
-export const PASSED_THROUGH = "strata-passed-through"
+const PASSED_THROUGH = "strata-passed-through"
 const MOST_REFUSAL_BYTES = 16 * 1024 * 1024 // no error is longer
 
 export interface MessagesRoute {

@@ -3,7 +3,7 @@ import { type AgentView, agentsOf } from "@strata/core/agent"
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 
-export const MOST_EARLIER = 10
+const MOST_EARLIER = 10
 
 export interface EarlierAgent {
   /** The conversation that it worked for. */

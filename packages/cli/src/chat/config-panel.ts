@@ -18,7 +18,7 @@ export async function showConfig(target: CommandTarget, argument: string): Promi
 
 const isChanged = ({ origin }: { readonly origin: string }): boolean => origin !== "default"
 
-export const changedOnly = (configuration: Configuration): Configuration => ({
+const changedOnly = (configuration: Configuration): Configuration => ({
   ...configuration,
   settings: configuration.settings.filter(isChanged),
   switches: configuration.switches.filter(isChanged),

@@ -37,7 +37,7 @@ async function askToStop(target: CommandTarget, { what, about, stopped, stop }: 
 }
 
 /** Commands, then agents, then what Strata does for the conversation. */
-export function tasksOf({ shells, team, conversation, dreaming }: SessionAgent): readonly BackgroundTask[] {
+function tasksOf({ shells, team, conversation, dreaming }: SessionAgent): readonly BackgroundTask[] {
   const commands = shells.map(({ id, command, stop }): BackgroundTask => {
     const line = printable(firstLine(command, ABOUT_CHARACTERS))
     return { what: `command ${id}`, about: line, stopped: `Stopped ${id}. Its output is kept.`, stop }

@@ -40,7 +40,7 @@ export async function askAboutClaude({ reading, offer, terminal }: ClaudeQuestio
 }
 
 /** What was found, what counts already, and what has no counterpart. */
-export function offerLines(offer: ClaudeOffer, terminal: Terminal): readonly string[] {
+function offerLines(offer: ClaudeOffer, terminal: Terminal): readonly string[] {
   const { style } = terminal
   const columns = columnsOf(terminal)
   const rules = offer.restricting.length

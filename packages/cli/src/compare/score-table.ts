@@ -6,7 +6,7 @@ import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 
-export const NOTHING_TO_COUNT = "-: there was nothing to count."
+const NOTHING_TO_COUNT = "-: there was nothing to count."
 const GAP = 2
 
 export interface ScoreLook {

@@ -91,7 +91,7 @@ export function contextParts(accounting: Accounting, prompt = 0): readonly Conte
     .filter(({ tokens }) => tokens > 0)
 }
 
-export function kindOfResult(tool: string): PartKind {
+function kindOfResult(tool: string): PartKind {
   const name = tool.toLowerCase()
   return RESULTS_OF.find(({ tools }) => tools.has(name))?.kind ?? "results"
 }

@@ -25,7 +25,7 @@ export function savedInAll(savings: readonly LayerSaving[]): string {
 }
 
 /** `$0.0512 saved`, or that the layers have cost more so far, or that the price is unknown. */
-export function moneySaved(savings: readonly LayerSaving[]): string {
+function moneySaved(savings: readonly LayerSaving[]): string {
   const { dollars: saved } = totalSaving(savings)
   if (saved === undefined) return "savings unknown (no price)"
   return saved < 0 ? `${dollars(-saved)} more spent than saved so far` : `${dollars(saved)} saved`

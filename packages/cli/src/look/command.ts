@@ -90,7 +90,7 @@ interface Shown {
 }
 
 /** The report for a person: tables in the terminal. */
-export async function showLook(look: Look, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
+async function showLook(look: Look, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
   const { rows } = look.list({ ...filter, sort: "cost", limit: MOST_ROWS })
   const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.gone() : undefined
   const { style } = terminal

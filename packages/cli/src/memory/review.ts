@@ -29,7 +29,7 @@ export async function judgeMemory(bank: MemoryBank, { file }: Memory, verdict: V
 
 const takeBack = (id: string) => `Take it back with: strata memory revert ${id}`
 
-export function reviewLines(memory: Memory, columns: number): readonly string[] {
+function reviewLines(memory: Memory, columns: number): readonly string[] {
   return [
     `${printable(memory.name)} (${memory.type}, ${printable(sourceWords(memory))})`,
     ...indented(wrapped(visible(memory.body), columns - 2), 2),

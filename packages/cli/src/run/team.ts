@@ -1,6 +1,6 @@
 /** `strata run --team`: this process is one of several on the same directory. After its answer it waits for what the others send. */
 import { isSafeId } from "@strata/core"
-import type { Team, TeamPlace } from "@strata/core/agent"
+import { TEAM_WAIT_MINUTES, type Team, type TeamPlace } from "@strata/core/agent"
 import type { Mailbox } from "@strata/core/store"
 import { type Options, UsageError, type Values } from "../command.ts"
 import { counted } from "../display/numbers.ts"
@@ -94,8 +94,8 @@ export class TeamWait {
 
   /** Two looks, so that others see this process before it leaves: they would wait for someone to join. */
   async #whileOthersWork({ mail, mailbox }: TeamMail): Promise<void> {
-    const { agent, signal } = this.#parts
-    const until = performance.now() + agent.conversation.flags.figures["agent-team-wait"] * 60_000
+    const { signal } = this.#parts
+    const until = performance.now() + TEAM_WAIT_MINUTES * 60_000
     for (let looks = 0; looks < 2; looks++) {
       if ((await mail.whenAny(signal)) || signal.aborted || performance.now() >= until) return
       await nextLook({ mail, mailbox, signal })

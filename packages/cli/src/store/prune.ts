@@ -38,7 +38,7 @@ export async function prune({ env, terminal }: Call, given: Pruning): Promise<nu
   return DONE
 }
 
-export function sizeIn(text: string): number {
+function sizeIn(text: string): number {
   const [, count, unit = ""] = /^(\d+(?:\.\d+)?)\s*([KMGT]B)$/i.exec(text.trim()) ?? []
   if (count === undefined) throw new UsageError(`--larger-than must be a size such as 500MB or 10GB, not "${text}".`)
   return Number(count) * UNITS[unit.toUpperCase()]!

@@ -45,7 +45,7 @@ export async function askWhose({ remote, leaving, terminal }: Question): Promise
   return answer === "no" ? undefined : answer
 }
 
-export function leavingLines({ memories, sessions }: Leaving): readonly string[] {
+function leavingLines({ memories, sessions }: Leaving): readonly string[] {
   const lines = [
     ...(memories.length === 0 ? [] : [`${counted(memories.length, "memory", "memories")}: ${namesOf(memories)}`]),
     ...(sessions.length === 0

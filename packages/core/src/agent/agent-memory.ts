@@ -32,7 +32,7 @@ import type { Ground } from "./ground.ts"
 import type { AgentOptions } from "./options.ts"
 import { isInside, type PermissionPolicy } from "./permissions/permission-policy.ts"
 
-export const MEMORY_TOOL = "Memory"
+const MEMORY_TOOL = "Memory"
 
 /** What a memory mode means for the agent's own writes. */
 const VERDICTS = { auto: "allow", ask: "ask", "read-only": "deny" } as const

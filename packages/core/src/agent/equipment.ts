@@ -117,7 +117,7 @@ function flagsOf({ options, ground, models }: Base): Pick<Equipment, "flags" | "
 /** A tool costs tokens with every request, and a sub-agent has no one to ask. */
 async function withSnip({ toolset, sub, whenOpen }: Base, flags: FlagReader): Promise<Required<OpenToolset>> {
   const { on } = await flags.read(toolset.tools.map(({ name }) => name))
-  if (sub || !on["snip-tool"]) return toolset
+  if (sub || !on.snip || !on["snip-tool"]) return toolset
   const snip = snipTool({
     exchanges: () => whenOpen.conversation.exchanges(),
     snip: (range) => whenOpen.conversation.snip(range),

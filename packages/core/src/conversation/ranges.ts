@@ -37,6 +37,9 @@ export async function changeRange(engine: Engine, change: RangeChange): Promise<
   if (engine.isOff) throw new RangeRefusedError(OFF)
   await engine.readFlags()
   const context = engine.context()
+  const { action } = change
+  if (action !== "open" && !context.flags.on[action])
+    throw new RangeRefusedError(`The switch "${action}" is off. Nothing was changed.`)
   const plan = planFor(context, change)
   if (plan.action === "refused") throw new RangeRefusedError(plan.message)
   const { by = "user", why = "" } = change.action === "snip" ? change : {}
@@ -47,6 +50,6 @@ export async function changeRange(engine: Engine, change: RangeChange): Promise<
 
 function planFor(context: LayerContext, change: RangeChange): RangePlan | RangeRefusal {
   if (change.action === "open") return planOpening(context, change.handle)
-  if ("downTo" in change) return planDownTo(context, change.downTo, context.flags.figures["fold-keep"])
+  if ("downTo" in change) return planDownTo(context, change.downTo)
   return planRange(context, change.action, change)
 }

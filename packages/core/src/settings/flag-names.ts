@@ -36,6 +36,8 @@ export const SWITCHES = [
   flag("compact-ahead", true, "layer 4: summaries are written in the background; only a full window waits for one"),
   flag("compact-reactive", true, "layer 4: a request refused as too long is compacted and sent again"),
   flag("compact-offline", true, "layer 4: without a model, the summary is quoted from the conversation"),
+  flag("fold", true, "old ranges can be folded into a line each"),
+  flag("snip", true, "ranges can be cut out of the view"),
   flag("snip-tool", false, "the agent may propose to cut a range out of the view"),
   flag("compact-audit", true, "layer 4: a summary is checked against the conversation before it is accepted"),
   flag("auto-memory", true, "layer 5: what was learned is kept for later conversations"),
@@ -83,9 +85,7 @@ export const FIGURES = [
   figure("size-clear-keep", tokens(40_000), "clearable results that stay when clearing by size"),
   figure("size-clear-least", tokens(20_000), "less than this is not worth clearing"),
   figure("size-clear-protect", count(3, 1), "newest results that clearing by size leaves alone"),
-  figure("residue-limit", tokens(60), "names and error lines that a cleared result leaves in its place"),
   figure("expected-turns", count(20), "turns over which a clearing must pay"),
-  figure("fold-keep", count(3, 1), "newest exchanges that folding down to a size leaves alone"),
   figure("notes-first", tokens(10_000), "context size at which notes begin"),
   figure("notes-growth", tokens(5_000), "growth between two updates of the notes"),
   figure("notes-tool-calls", count(3), "tool calls between two updates of the notes"),
@@ -102,11 +102,6 @@ export const FIGURES = [
     "what memory work of a project may cost in one day (UTC)",
   ),
   figure("memory-turns", count(5, 1), "requests of one extraction of memories"),
-  figure(
-    "memory-messages",
-    count(3, 1),
-    "messages without anything worth keeping after which an extraction runs anyway",
-  ),
   figure("memory-start", tokens(1_500), "rules, preferences and the index of memories at the start"),
   figure("memory-recall-files", count(5), "memories and passages attached to a message: at most"),
   figure("memory-recall-limit", tokens(2_000), "size of one of them"),
@@ -120,7 +115,6 @@ export const FIGURES = [
   figure("keep-newest", tokens(4_000), "newest exchanges kept verbatim at a compaction by a model"),
   figure("keep-result-limit", characters(2_000), "how much of a long result in kept messages is shown"),
   figure("summary-budget", tokens(4_000), "size of a summary; a longer one loses whole sections"),
-  figure("cleared-extract-limit", tokens(1_000), "what a summariser is shown of results that were cleared"),
   figure("notes-wait", seconds(15), "how long a compaction waits for notes under way"),
   figure("notes-wait-age", seconds(60), "an update of the notes that runs longer than this is not waited for"),
   figure("summary-output", { ...tokens(20_000), min: 1 }, "output tokens of a request for a summary by a direct call"),
@@ -154,11 +148,6 @@ export const FIGURES = [
     { value: 50, min: 10, max: 100, unit: "percent" },
     "of the threshold that the context has at most after an automatic compaction",
   ),
-  figure(
-    "restore-share",
-    { value: 40, min: 0, max: 90, unit: "percent" },
-    "of the threshold up to which files and skills are restored",
-  ),
   figure("record-limit", tokens(3_000), "size of the facts after a compaction; rules and the open task may exceed it"),
   figure("restore-files", count(5), "files read again after a compaction"),
   figure("restore-file-limit", tokens(5_000), "size of one of them"),
@@ -176,9 +165,6 @@ export const FIGURES = [
   figure("stream-idle", seconds(90, 1), "the longest silence of a connection in the middle of an answer"),
   figure("stream-stall", seconds(300, 1), "the longest time without a new piece of an answer"),
   figure("answer-time", minutes(120, 1), "the longest time for one answer"),
-  figure("pauses", count(20, 1), "pauses of the server in a row that a query continues"),
-  figure("failed-rounds", count(30, 1), "rounds in a row in which every tool call failed"),
-  figure("command-wait", seconds(10, 1), "a command that no one allowed ends after this time without output or work"),
   figure("refusals-in-a-row", count(3, 1), "refused calls after which the model is asked to take another way"),
   figure("agents-at-once", count(8, 1), "sub-agents of a conversation that work at the same time"),
   figure(
@@ -186,14 +172,9 @@ export const FIGURES = [
     count(100, 1),
     "sub-agents of all conversations of a project that work at the same time, on all machines that share its store",
   ),
-  figure("agents-per-conversation", count(200), "sub-agents that a conversation may start"),
   figure("agent-turns", count(200, 1), "requests that a sub-agent may use for one task"),
   figure("agent-result-limit", tokens(4_000), "how much of a sub-agent's result its parent gets"),
-  figure("agent-message-limit", characters(16_000), "size of a message between agents"),
-  figure("agent-messages-waiting", count(50, 1), "messages that may wait for one agent"),
-  figure("agent-message-hops", count(12, 1), "agents that may answer one another because of one message"),
   figure("agent-progress", seconds(30), "time between two progress lines of a background agent; 0 writes none"),
-  figure("agent-team-wait", minutes(30), "the longest wait of a run for the other processes of its team"),
 ] as const satisfies readonly Figure[]
 
 export type FigureName = (typeof FIGURES)[number]["name"]
@@ -210,17 +191,11 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   "compact-facts": ["record-limit"],
   "compact-offline": ["offline-summary-limit"],
   "compact-audit": ["audit-coverage", "audit-fabrication"],
-  "auto-memory": ["memory-turns", "memory-messages", "memory-start"],
+  "auto-memory": ["memory-turns", "memory-start"],
   "memory-recall": ["memory-recall-files", "memory-recall-limit"],
   dreaming: ["dream-gap", "dream-rescan", "dream-conversations", "dream-turns"],
   "deferred-tools": ["deferred-tools-share", "deferred-tools-limit"],
-  agents: [
-    "agents-at-once",
-    "agents-at-once-in-project",
-    "agents-per-conversation",
-    "agent-turns",
-    "agent-result-limit",
-  ],
+  agents: ["agents-at-once", "agents-at-once-in-project", "agent-turns", "agent-result-limit"],
 }
 
 /** The same for values of settings. The default takes their place. */
@@ -229,8 +204,14 @@ const RETIRED_VALUES: Readonly<Record<string, readonly string[]>> = { planner: [
 /** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
 const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
   settings: ["worktreeMemory"],
-  switches: ["fold", "snip", "folding"],
-  figures: ["compact-ahead-lead"],
+  switches: ["folding"],
+  // now constants beside the code that uses them
+  figures: [
+    "compact-ahead-lead",
+    ...["residue-limit", "cleared-extract-limit", "memory-messages", "restore-share", "fold-keep", "pauses"],
+    ...["failed-rounds", "command-wait", "agent-message-limit", "agent-messages-waiting", "agent-message-hops"],
+    ...["agent-team-wait", "agents-per-conversation"],
+  ],
   hooks: [],
 }
 
@@ -246,6 +227,17 @@ export function withoutRetired(given: unknown): unknown {
   for (const [name, values] of Object.entries(RETIRED_VALUES))
     if (values.includes(kept[name] as string)) delete kept[name]
   return kept
+}
+
+/** What of it earlier versions read and this one does not, as settings are named: `figures.pauses`. */
+export function retiredIn(given: unknown): readonly string[] {
+  if (!isRecord(given)) return []
+  const { settings, ...groups } = RETIRED
+  const inGroups = Object.entries(groups).flatMap(([group, names]) => {
+    const values = given[group]
+    return isRecord(values) ? names.filter((name) => Object.hasOwn(values, name)).map((name) => `${group}.${name}`) : []
+  })
+  return [...settings.filter((name) => Object.hasOwn(given, name)), ...inGroups]
 }
 
 const without = (names: readonly string[], values: Readonly<Record<string, unknown>>): Record<string, unknown> =>

@@ -61,7 +61,6 @@ const GUARDING: ReadonlySet<FigureName> = new Set([
   "background-share",
   "compact-failures",
   "memory-daily-limit",
-  "command-wait",
   "agents-at-once-in-project",
 ])
 const FIGURE_RULES = Object.fromEntries(

@@ -122,10 +122,10 @@ describe("SET-1 sources", () => {
 
   test("names that earlier versions accepted and nothing reads are left out", async () => {
     await write(userFile(), {
-      switches: { snip: false, notes: false },
+      switches: { folding: false, notes: false },
       figures: { "dream-gap": 12 },
     })
-    const { values, origins } = await load({ env: { STRATA_FOLD: "1" } })
+    const { values, origins } = await load({ env: { STRATA_FOLDING: "1" } })
     expect(values).toEqual({ ...DEFAULT_SETTINGS, switches: { notes: false }, figures: { "dream-gap": 12 } })
     expect(origins).toEqual({ "switches.notes": userFile(), "figures.dream-gap": userFile() })
   })
@@ -139,10 +139,17 @@ describe("SET-1 sources", () => {
 
 test("SET-1 an old file with names that nothing reads any more opens as before", async () => {
   const switches = { folding: true, notes: false }
-  await write(userFile(), { worktreeMemory: "overlay", switches, memory: "ask" })
-  const { values } = await load()
+  await write(userFile(), {
+    worktreeMemory: "overlay",
+    switches,
+    figures: { pauses: 3, "idle-keep": 2 },
+    memory: "ask",
+  })
+  const { values, problems } = await load()
   expect(values).toMatchObject({ memory: "ask", switches: { notes: false } })
   expect(values).not.toHaveProperty("worktreeMemory")
+  const file = `${userFile()} sets worktreeMemory, switches.folding, figures.pauses`
+  expect(problems).toEqual([`${file}, which this version does not have. The rest of the file counts.`])
 })
 
 describe("SET-1 errors name source, key and reason", () => {

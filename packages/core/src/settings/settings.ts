@@ -5,6 +5,7 @@
  */
 import { join } from "node:path"
 import { SettingsError, type SettingsProblem } from "../base/errors.ts"
+import { escaped } from "../base/escaped-text.ts"
 import { linkFactsOf } from "../base/path-facts.ts"
 import { repositoryRoot } from "../base/repository.ts"
 import { RULE_LISTS, type RuleList } from "../base/vocabulary.ts"
@@ -12,7 +13,7 @@ import { type AgentFile, type AgentFiles, projectAgentFiles } from "./agent-file
 import { type ClaudeOffer, claudeConsent } from "./claude-consent.ts"
 import { claudeFolder } from "./claude-home.ts"
 import { readClaudeSettings, unusedSentence } from "./claude-settings.ts"
-import { withoutRetired } from "./flag-names.ts"
+import { retiredIn, withoutRetired } from "./flag-names.ts"
 import { mcpFileLayers } from "./mcp-file.ts"
 import type { OutputStyle } from "./output-style.ts"
 import {
@@ -78,7 +79,7 @@ export interface EffectiveSettings {
   readonly environment?: Readonly<Record<string, string>>
   /** @internal How the person wants answers to read. */
   readonly outputStyle?: OutputStyle
-  /** For the person: what cannot be used in files of other programs. Absent if there is nothing. */
+  /** For the person: what nothing reads any more, and what cannot be used in files of other programs. Absent if there is nothing. */
   readonly problems?: readonly string[]
 }
 
@@ -129,7 +130,6 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
   const servers = await mcpFileLayers([repository, cwd])
   const claude = await claudeLayers([repository, cwd], claudeFolder({ env, repository }).folder)
   const person = await claudeConsent({ ...sources, repository }, own.values)
-  const problems = [...servers.problems, ...claude.problems, ...person.problems]
   const given = [
     ...person.layers,
     own,
@@ -139,8 +139,11 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
     local,
     ...environmentLayers({ ...person.environment, ...env }),
   ]
+  const sourced = [...given, { source: "options in code", values: code }]
+  const retired = sourced.flatMap(({ source, values }) => retiredSentence(source, retiredIn(values)))
+  const problems = [...servers.problems, ...claude.problems, ...person.problems, ...retired]
   const foreign = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
-  const checked = await checkedLayers([...given, { source: "options in code", values: code }])
+  const checked = await checkedLayers(sourced)
   const isLocal = (source: string) => source === local.source
   const layers = checked.map((layer) =>
     foreign.includes(layer.source) ? withoutHints(isLocal(layer.source) ? layer : withoutName(layer)) : layer,
@@ -183,6 +186,11 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
       return parts.length === 0 ? settings : { ...settings, leftOut: parts }
     },
   }
+}
+
+function retiredSentence(source: string, names: readonly string[]): readonly string[] {
+  if (names.length === 0) return []
+  return [`${escaped(source)} sets ${names.join(", ")}, which this version does not have. The rest of the file counts.`]
 }
 
 /** Only the person's own settings vouch for what a server says about its tools, however much of the project is trusted. */

@@ -159,7 +159,7 @@ describe("PERM-3 what a project's settings may decide", () => {
     "PERM-8 a project may only make the sandbox stricter: %s and %s give %s",
     async (own, asked, effective) => {
       if (own) person({ sandbox: own })
-      project({ sandbox: asked, figures: { "command-wait": 600 } })
+      project({ sandbox: asked, figures: { "instructions-limit": 600 } })
       expect((await load()).values).toMatchObject({ sandbox: effective, figures: {} })
     },
   )

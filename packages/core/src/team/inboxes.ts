@@ -1,6 +1,7 @@
 /** The carrier inside one process: the messages that wait for each of its agents. */
 import type { Arrival, Arrivals } from "../agent/loop/companions.ts"
 import { type Carrier, type Delivery, LEAD, type Outgoing, refused } from "./carrier.ts"
+import { MAX_WAITING_MESSAGES } from "./limits.ts"
 import { asAttachment, type TeamMessage } from "./messages.ts"
 
 /** What waits for one agent, in order. Each message is handed over once; it leaves when it is in the receiver's journal. */
@@ -40,8 +41,6 @@ export class Inbox implements Arrivals {
 }
 
 export interface InboxesParts {
-  /** The most messages that may wait for one agent. */
-  readonly most: () => number
   /** The number of the last message that is known of a sender. */
   readonly lastNumber: (from: string) => number
   /** How an agent ended that had this name. */
@@ -94,9 +93,9 @@ export class Inboxes implements Carrier {
     if (to !== "*" && !open.includes(to)) return refused(this.#noReceiver(to))
     const names = open.filter((name) => (to === "*" ? name !== from : name === to))
     if (names.length === 0) return refused("There is no other agent that could get it.")
-    const most = this.#parts.most()
-    const full = names.find((name) => this.#inboxes.get(name)!.size >= most)
-    if (full !== undefined) return refused(`${most} messages wait for ${full} already. It must read them first.`)
+    const full = names.find((name) => this.#inboxes.get(name)!.size >= MAX_WAITING_MESSAGES)
+    if (full !== undefined)
+      return refused(`${MAX_WAITING_MESSAGES} messages wait for ${full} already. It must read them first.`)
     const { id = this.#newId(from) } = message
     for (const name of names) this.#inboxes.get(name)!.push({ ...message, id })
     const sender = this.#inboxes.get(from)

@@ -1,6 +1,12 @@
-/** What a model may not do with agents, as one sentence each. Figures set the limits. */
+/** What a model may not do with agents, as one sentence each. */
 import type { Flags } from "../settings/flags.ts"
 import { LEAD } from "./carrier.ts"
+
+/** Messages that may wait for one agent: a flood ends while its reader can still read it. */
+export const MAX_WAITING_MESSAGES = 50
+/** Agents that may answer one another because of one message: six exchanges of two. */
+export const MAX_HOPS = 12
+const MAX_AGENTS = 200 // sub-agents that a conversation may start: the end of a model that starts agents for ever
 
 export interface StartState {
   readonly running: number
@@ -11,9 +17,9 @@ export interface StartState {
 
 /** Why no agent can be started now. */
 export function startProblem({ running, started, figures }: StartState): string | undefined {
-  const { "agents-at-once": atOnce, "agents-per-conversation": all } = figures
-  if (started >= all)
-    return `This conversation has started ${started} agents, and its limit is ${all} (agents-per-conversation). Nothing was started: do the work yourself.`
+  const { "agents-at-once": atOnce } = figures
+  if (started >= MAX_AGENTS)
+    return `This conversation has started ${started} agents, and its limit is ${MAX_AGENTS}. Nothing was started: do the work yourself.`
   if (running >= atOnce)
     return `${running} agents work at the moment, and the limit is ${atOnce} (agents-at-once). Nothing was started: wait for a report, or do the work yourself.`
   return undefined

@@ -9,6 +9,7 @@ import { messageOf, StrataError } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { addressOf, type Carrier, type Delivery, type Outgoing, refused } from "./carrier.ts"
 import { Inboxes } from "./inboxes.ts"
+import { MAX_HOPS } from "./limits.ts"
 import { MailboxCarrier, type TeamPlace } from "./mailbox-carrier.ts"
 import { checkContent, type GivenMessage, isRequest } from "./messages.ts"
 import { SocketCarrier } from "./socket-carrier.ts"
@@ -43,7 +44,7 @@ export interface MailParts extends MailOptions {
 }
 
 /** What the mail needs of the lead's conversation. */
-export type LeadConversation = Pick<Conversation, "id" | "flags" | "views" | "teamMailbox">
+export type LeadConversation = Pick<Conversation, "id" | "views" | "teamMailbox">
 
 /** What an agent wants to send. */
 export interface Sending extends Omit<GivenMessage, "limit"> {
@@ -66,7 +67,6 @@ export class Mail implements Arrivals {
   constructor(parts: MailParts) {
     this.#parts = parts
     this.inboxes = new Inboxes({
-      most: () => this.#figures["agent-messages-waiting"],
       lastNumber: (from) => numberIn(this.#conversation.views.agents.received.get(from)),
       endOf: (name) => parts.agents.endOf(name),
       onArrival: () => this.changed(),
@@ -80,7 +80,6 @@ export class Mail implements Arrivals {
     if (place)
       this.#mailbox = await MailboxCarrier.join({
         ...{ place, circle, clock, mailbox: lead.teamMailbox(place.name), conversation: lead.id },
-        figures: () => this.#figures,
         journaled: () => lead.views.agents.cursor,
         onArrival: () => this.changed(),
         onProblem: (problem) => this.notice(problem),
@@ -88,7 +87,6 @@ export class Mail implements Arrivals {
     if (root === undefined) return
     this.#socket = new SocketCarrier({
       ...{ root, circle, clock, conversation: lead.id },
-      limit: () => this.#figures["agent-message-limit"],
       deliver: (message) => this.inboxes.deliver(message),
       stop: (name) => agents.stop(name),
     })
@@ -99,14 +97,13 @@ export class Mail implements Arrivals {
 
   /** Sends a message of an agent of this process. What is refused is refused with one sentence for the model that sends. */
   async send({ from, to, ...given }: Sending): Promise<Sent> {
-    const checked = checkContent({ ...given, limit: this.#figures["agent-message-limit"] })
+    const checked = checkContent(given)
     if (checked.state === "refused") return checked
     const { content } = checked
     const hops = this.#parts.agents.hopsOf(from) + 1
-    const most = this.#figures["agent-message-hops"]
-    if (hops > most)
+    if (hops > MAX_HOPS)
       return refused(
-        `Agents have answered each other ${most} times in a row, and that is the limit (agent-message-hops). Go on with your own task, and report the result.`,
+        `Agents have answered each other ${MAX_HOPS} times in a row, and that is the limit. Go on with your own task, and report the result.`,
       )
     const address = addressOf(to)
     if (address.state === "refused") return address
@@ -222,10 +219,6 @@ export class Mail implements Arrivals {
   get #conversation(): LeadConversation {
     if (!this.#lead) throw new Error("The conversation is not open yet.")
     return this.#lead
-  }
-
-  get #figures(): LeadConversation["flags"]["figures"] {
-    return this.#conversation.flags.figures
   }
 }
 

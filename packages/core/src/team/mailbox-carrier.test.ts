@@ -6,7 +6,6 @@ import { temporaryRoot } from "../../test/journal-files.ts"
 import { isWhole } from "../../test/size.ts"
 import { systemClock } from "../base/clock.ts"
 import { MailboxDirectory } from "../journal/file/mailbox-directory.ts"
-import { FIGURES, type FigureName } from "../settings/flag-names.ts"
 import { MailboxCarrier } from "./mailbox-carrier.ts"
 
 test("L7-5 a member that waits gets what another one sent right before it began to wait, too", async () => {
@@ -23,7 +22,6 @@ test("L7-5 a member that waits gets what another one sent right before it began 
     circle: "",
     place: { name: "pair", as: "asker" },
     conversation: "chat-asker",
-    figures: () => Object.fromEntries(FIGURES.map(({ name, value }) => [name, value])) as Record<FigureName, number>,
     journaled: () => undefined,
     clock: systemClock,
     onArrival: () => undefined,
@@ -47,7 +45,7 @@ test.runIf(isWhole)(
     const knower = await mailbox().join({ name: "knower", conversation: "chat-knower" })
     const asker = await MailboxCarrier.join({
       mailbox: mailbox(), circle: "", place: { name: "pair", as: "asker" }, conversation: "chat-asker",
-      figures: () => ({ "agent-team-wait": 30 }), journaled: () => undefined, clock: systemClock,
+      journaled: () => undefined, clock: systemClock,
       onArrival: () => undefined, onProblem: (problem) => console.log(problem),
     })
     setTimeout(() => knower.leave(), 20).unref()

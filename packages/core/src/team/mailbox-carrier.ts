@@ -7,9 +7,8 @@ import { type Clock, callAfter, keepProcess } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "../journal/mailbox.ts"
-import type { FigureName } from "../settings/flag-names.ts"
 import { type Carrier, type Delivery, LEAD, type Outgoing, onlyTheLead } from "./carrier.ts"
-import { isReserved } from "./limits.ts"
+import { isReserved, MAX_WAITING_MESSAGES } from "./limits.ts"
 import { asAttachment, readSent, type TeamMessage } from "./messages.ts"
 
 /** A team of several processes that work on the same directory. */
@@ -24,7 +23,6 @@ interface MailboxCarrierParts {
   readonly mailbox: Mailbox
   readonly place: TeamPlace
   readonly conversation: string
-  readonly figures: () => Readonly<Record<FigureName, number>>
   /** The cursor of the last message in the lead's journal. */
   readonly journaled: () => string | undefined
   readonly clock: Clock
@@ -42,9 +40,11 @@ export interface TeamJoining extends Omit<MailboxCarrierParts, "mailbox"> {
 }
 
 const MINUTE_MS = 60_000
+/** The longest wait of a run for the other processes of its team. */
+export const TEAM_WAIT_MINUTES = 30
 
-const waitedFor = (working: readonly string[], minutes: number) =>
-  `The other processes of the team were waited for ${minutes} minutes, and that is the limit (agent-team-wait). Still at work: ${working.join(", ")}. This process ends; what they send now waits for its next run.`
+const waitedFor = (working: readonly string[]) =>
+  `The other processes of the team were waited for ${TEAM_WAIT_MINUTES} minutes, and that is the limit. Still at work: ${working.join(", ")}. This process ends; what they send now waits for its next run.`
 
 interface Received {
   readonly message: TeamMessage
@@ -101,9 +101,9 @@ export class MailboxCarrier implements Carrier, Arrivals {
 
   async send({ from, content }: Outgoing, to: readonly string[]): Promise<Delivery> {
     if (from !== LEAD) return onlyTheLead()
-    const { mailbox, place, figures } = this.#parts
+    const { mailbox, place } = this.#parts
     const draft = { from: place.as, to, content: { ...content } }
-    await mailbox.send(draft, { waiting: figures()["agent-messages-waiting"] })
+    await mailbox.send(draft, { waiting: MAX_WAITING_MESSAGES })
     return { state: "delivered", to }
   }
 
@@ -126,10 +126,9 @@ export class MailboxCarrier implements Carrier, Arrivals {
    * or when the signal aborts.
    */
   async whenAny(signal: AbortSignal): Promise<boolean> {
-    const minutes = this.#parts.figures()["agent-team-wait"]
     const ended = new AbortController()
     const either = AbortSignal.any([signal, ended.signal, this.#closing.signal])
-    const stopTimer = callAfter(this.#parts.clock, minutes * MINUTE_MS, () => ended.abort())
+    const stopTimer = callAfter(this.#parts.clock, TEAM_WAIT_MINUTES * MINUTE_MS, () => ended.abort())
     const letEnd = keepProcess() // a store may have nothing that does
     try {
       let working: readonly string[]
@@ -141,8 +140,7 @@ export class MailboxCarrier implements Carrier, Arrivals {
         if (this.hasAny || working.length === 0 || either.aborted) break
         await changed
       }
-      if (minutes > 0 && ended.signal.aborted && !this.hasAny && working.length > 0)
-        this.#parts.onProblem(waitedFor(working, minutes))
+      if (ended.signal.aborted && !this.hasAny && working.length > 0) this.#parts.onProblem(waitedFor(working))
     } finally {
       letEnd()
       stopTimer()
@@ -211,8 +209,8 @@ export class MailboxCarrier implements Carrier, Arrivals {
   }
 
   #receive({ from, sequence, content, cursor }: MailboxMessage): void {
-    const { place, figures, onProblem } = this.#parts
-    const sent = readSent(content, figures()["agent-message-limit"])
+    const { place, onProblem } = this.#parts
+    const sent = readSent(content)
     if (sent) this.#waiting.push({ message: { id: `${from}#${sequence}`, from, to: place.as, ...sent }, cursor })
     else onProblem(`A message of "${from}" in the team ${place.name} was skipped: it is of no known kind, or too long.`)
   }

@@ -45,6 +45,8 @@ export type CheckedContent =
 
 const refused = (why: string): CheckedContent => ({ state: "refused", why })
 
+/** The most characters of a message between agents: what is longer belongs into a file. */
+const MESSAGE_LIMIT = 16_000
 const MOST_ID = 200 // characters of a request's id
 const MOST_SUMMARY = 200
 
@@ -53,16 +55,14 @@ export interface GivenMessage {
   readonly summary?: string
   /** The id for a request that has none. */
   readonly newRequest: string
-  /** The most characters of a message. */
-  readonly limit: number
 }
 
 /** Checks what a model wants to send. A refusal is one sentence for that model. */
-export function checkContent({ message, summary, newRequest, limit }: GivenMessage): CheckedContent {
+export function checkContent({ message, summary, newRequest }: GivenMessage): CheckedContent {
   const about = summary === undefined ? {} : { summary: summary.slice(0, MOST_SUMMARY) }
   if (typeof message === "string") {
     if (message.trim() === "") return refused("The message is empty.")
-    return message.length > limit ? tooLong(message.length, limit) : accepted({ text: message, ...about })
+    return message.length > MESSAGE_LIMIT ? tooLong(message.length) : accepted({ text: message, ...about })
   }
   const named = withUsualNames(message)
   const { kind: name, request = newRequest, approve, reason = "", plan, ...rest } = named
@@ -71,7 +71,7 @@ export function checkContent({ message, summary, newRequest, limit }: GivenMessa
   const extra = Object.keys(rest)[0]
   if (extra !== undefined) return refused(`A ${kind} has no field ${shown(extra)}.`)
   if (typeof reason !== "string") return refused("The reason must be a text.")
-  if (reason.length > limit) return tooLong(reason.length, limit)
+  if (reason.length > MESSAGE_LIMIT) return tooLong(reason.length)
   if (typeof request !== "string" || request === "" || request.length > MOST_ID)
     return refused(`The request must be a text of 1 to ${MOST_ID} characters.`)
   if (isRequest(kind)) {
@@ -84,7 +84,7 @@ export function checkContent({ message, summary, newRequest, limit }: GivenMessa
     if (plan !== undefined) return refused(`A ${kind} has no field "plan".`)
   } else {
     if (typeof plan !== "string" || plan.trim() === "") return refused(`A ${kind} must have a plan: a text.`)
-    if (plan.length > limit) return tooLong(plan.length, limit)
+    if (plan.length > MESSAGE_LIMIT) return tooLong(plan.length)
   }
   const answer = typeof approve === "boolean" ? { approve } : {}
   const why = reason === "" ? {} : { reason }
@@ -114,9 +114,9 @@ export const isRequest = (kind: MessageKind | undefined): boolean =>
 
 const accepted = (content: MessageContent): CheckedContent => ({ state: "accepted", content })
 
-const tooLong = (length: number, limit: number): CheckedContent =>
+const tooLong = (length: number): CheckedContent =>
   refused(
-    `The message has ${length} characters, and the limit is ${limit} (agent-message-limit). Write the rest into a file and name its path.`,
+    `The message has ${length} characters, and the limit is ${MESSAGE_LIMIT}. Write the rest into a file and name its path.`,
   )
 
 const shown = (value: unknown) => JSON.stringify(value)?.slice(0, 80) ?? "without a name"
@@ -154,14 +154,14 @@ const sentFlaw = fields(
 )
 
 /** Reads what another process or conversation sent. `undefined` if it is no message of a known kind. */
-export function readSent(value: unknown, limit: number): SentContent | undefined {
+export function readSent(value: unknown): SentContent | undefined {
   if (!isRecord(value) || sentFlaw(value) !== undefined) return undefined
   const { kind, request, approve, reason, plan, text: given, summary, hops } = value as unknown as SentContent
   const about = summary === undefined ? {} : { summary }
-  if (kind === undefined) return given.length > limit ? undefined : { text: given, ...about, hops }
+  if (kind === undefined) return given.length > MESSAGE_LIMIT ? undefined : { text: given, ...about, hops }
   // what a structured message says is written here, so that its words cannot differ from its kind
   const message = { kind, request, ...(approve === undefined ? {} : { approve }), reason, plan }
-  const checked = checkContent({ message, ...about, newRequest: "", limit })
+  const checked = checkContent({ message, ...about, newRequest: "" })
   return checked.state === "accepted" ? { ...checked.content, hops } : undefined
 }
 

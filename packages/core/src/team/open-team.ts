@@ -56,7 +56,7 @@ export interface TeamSurroundings extends Pick<Surroundings, "problems"> {
 }
 
 /** For settings that were loaded before. */
-export async function openTeamAgentWith(
+async function openTeamAgentWith(
   { agents = true, team: place, ...given }: TeamAgentOptions,
   settings: EffectiveSettings,
   { problems = [], modelNamed }: TeamSurroundings = {},

@@ -9,7 +9,6 @@ import type { Conversation } from "../conversation/conversation.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import type { Store } from "../journal/store.ts"
 import type { AgentMessage } from "../messages/attachments.ts"
-import type { FigureName } from "../settings/flag-names.ts"
 import { LEAD } from "./carrier.ts"
 import { Mail, type MailOptions } from "./mail.ts"
 import { asAttachment } from "./messages.ts"
@@ -21,13 +20,12 @@ interface Opening extends Partial<MailOptions> {
   readonly names?: readonly string[]
   readonly id?: string
   readonly store?: Store
-  readonly figures?: Partial<Record<FigureName, number>>
   readonly hopsOf?: (name: string) => number
 }
 
 /** The mail of a conversation, and of agents that only keep what they get. */
-async function opened({ names = [], id = "chat-1", store, figures = {}, hopsOf = () => 0, ...options }: Opening = {}) {
-  const chat: Conversation = await openTestConversation({ id, settings: { figures }, ...(store ? { store } : {}) })
+async function opened({ names = [], id = "chat-1", store, hopsOf = () => 0, ...options }: Opening = {}) {
+  const chat: Conversation = await openTestConversation({ id, ...(store ? { store } : {}) })
   const mail = new Mail({
     circle: "",
     clock: systemClock,
@@ -129,13 +127,13 @@ test("L7-5 agents that only answer each other are stopped, and a long message is
   }
   expect(rounds).toBe(12)
   expect(refused).toContain("Agents have answered each other 12 times in a row")
-  expect((await send("a", "x".repeat(16_001))).content).toContain("the limit is 16000 (agent-message-limit)")
+  expect((await send("a", "x".repeat(16_001))).content).toContain("the limit is 16000.")
 })
 
 test("L7-5 an agent that floods another one is refused, and a name gets no message after its inbox was closed", async () => {
-  const { send, mail } = await opened({ names: ["a"], figures: { "agent-messages-waiting": 2 } })
-  for (const text of ["1", "2"]) expect((await send("a", text)).content).toBe("Sent to a.")
-  expect((await send("*", "3")).content).toBe("Not sent. 2 messages wait for a already. It must read them first.")
+  const { send, mail } = await opened({ names: ["a"] })
+  for (let number = 1; number <= 50; number++) expect((await send("a", `${number}`)).content).toBe("Sent to a.")
+  expect((await send("*", "51")).content).toBe("Not sent. 50 messages wait for a already. It must read them first.")
   const [first, second] = [mail.inboxes.open("b"), mail.inboxes.open("b")]
   first.isOpen = false // the name belongs to another agent now
   expect((await send("b", "hello")).content).toBe("Sent to b.")
@@ -154,8 +152,7 @@ test("L7-5 who waits for a change with a signal that has aborted goes on at once
 })
 
 /** A conversation on disk that is a member of a team. */
-const member = (store: Store, name: string, figures: Opening["figures"] = {}) =>
-  opened({ id: `chat-${name}`, store, figures, place: { name: "t", as: name } })
+const member = (store: Store, name: string) => opened({ id: `chat-${name}`, store, place: { name: "t", as: name } })
 
 async function diskStore(): Promise<Store> {
   const { root, remove } = await temporaryRoot()
@@ -182,14 +179,14 @@ test("L7-5 two processes of a team exchange messages, each once, also after a re
 
 test("L7-5 an agent that floods another process is refused until its messages are read", async () => {
   const store = await diskStore()
-  const [a, b] = [await member(store, "a", { "agent-messages-waiting": 3 }), await member(store, "b")]
+  const [a, b] = [await member(store, "a"), await member(store, "b")]
   const answers = []
-  for (let number = 1; number <= 5; number++) answers.push((await a.send("b", `${number}`)).content)
-  expect(answers.slice(0, 3)).toEqual(["Sent to b.", "Sent to b.", "Sent to b."])
-  expect(answers[4]).toContain('3 messages already wait for "b"')
-  expect(await b.receive()).toEqual(["1", "2", "3"])
+  for (let number = 1; number <= 52; number++) answers.push((await a.send("b", `${number}`)).content)
+  expect(answers.slice(0, 50)).toEqual(Array.from({ length: 50 }, () => "Sent to b."))
+  expect(answers[51]).toContain('50 messages already wait for "b"')
+  expect(await b.receive()).toEqual(Array.from({ length: 50 }, (_, at) => `${at + 1}`))
   await b.receive() // the next round says how far it got
-  expect((await a.send("b", "6")).content).toBe("Sent to b.")
+  expect((await a.send("b", "53")).content).toBe("Sent to b.")
 })
 
 test("L7-6 a message of an unknown kind from another process is skipped and reported", async () => {

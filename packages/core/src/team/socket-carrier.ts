@@ -23,8 +23,6 @@ export interface SocketCarrierParts {
   readonly conversation: string
   readonly circle: string | undefined
   readonly clock: Clock
-  /** The most characters of a message. */
-  readonly limit: () => number
   /** To the agents of this conversation. */
   readonly deliver: (message: NewMessage) => Delivery
   /** Stops an agent of this conversation. `false` where it does not work now. */
@@ -64,11 +62,11 @@ export class SocketCarrier implements Carrier {
   }
 
   #received({ from, circle = "", content }: SocketMessage): SocketAnswer {
-    const { limit, deliver, circle: own } = this.#parts
+    const { deliver, circle: own } = this.#parts
     if (content.control === "stop") return this.#stopped(String(content.agent))
     if (circle !== own) return notAccepted("The conversation belongs to someone else. Nothing was delivered.")
     const { to = LEAD, ...message } = content
-    const sent = readSent(message, limit())
+    const sent = readSent(message)
     if (!isSafeId(from)) return notAccepted("The sender's conversation has no usable id.")
     if (typeof to !== "string") return notAccepted("The receiver must be a name.")
     if (!sent) return notAccepted("The message is of no known kind, or too long.")

@@ -18,7 +18,7 @@ const PROBES: Readonly<Record<keyof typeof TABLES, Probes>> = {
 /** Turned where they act, in tests with processes, a server's cache, telemetry or a team. */
 const ELSEWHERE = [
   ...["planner", "cacheLifetime", "flush", "exportContent", "mcpServers", "claudeHome", "compact-early"],
-  ...["agent-messages-waiting", "agent-message-hops", "agent-progress", "agent-team-wait"],
+  ...["agent-progress"],
 ]
 
 afterEach(closeAll)
@@ -37,6 +37,8 @@ test("FLG-1 the flag snip-tool counts already when the agent opens", async () =>
     return (await chat.prepare()).tools?.some((tool) => "name" in tool && tool.name === "Snip") ?? false
   }
   expect([await offers(saying("snip-tool", false)), await offers(saying("snip-tool", true))]).toEqual([false, true])
+  const both = { ...saying("snip", false), getBooleanValue: async (name: string) => name === "snip-tool" }
+  expect(await offers(both)).toBe(false)
 })
 
 /** Rows that share a scene share what it shows by default. */

@@ -28,7 +28,7 @@ const MOST_BOUNDARIES = 400
 const MOST_LONG_LINES = 30 // more would hide the areas: then boundaries are short lines at the top
 const SHORT_LINE = 10 // pixels
 
-export const CLASS_WORDS: Readonly<Record<ContextClass, string>> = {
+const CLASS_WORDS: Readonly<Record<ContextClass, string>> = {
   prompt: "system prompt and tools",
   person: "your messages",
   answers: "answers",
@@ -38,7 +38,7 @@ export const CLASS_WORDS: Readonly<Record<ContextClass, string>> = {
   summary: "summary and facts",
 }
 
-export const LOSS_TITLES: Readonly<Record<LossKind, string>> = {
+const LOSS_TITLES: Readonly<Record<LossKind, string>> = {
   pause: "expired in a pause",
   compaction: "compacted",
   clearing: "results cleared",

@@ -23,7 +23,7 @@ const KNOWN_LOOKS: Readonly<Record<string, string>> = {
 }
 const OTHER_LOOKS = ["l-a", "l-b", "l-c"] // with more, the others are all grey
 
-export function looksOf(courses: readonly Course[]): ReadonlyMap<Course, string> {
+function looksOf(courses: readonly Course[]): ReadonlyMap<Course, string> {
   const others = courses.filter(({ name }) => KNOWN_LOOKS[name] === undefined)
   return new Map(
     courses.map((course) => {

@@ -10,7 +10,7 @@ import { StrataError } from "@strata/core/base"
 import { answerTo, clientIn, type Methods, PROTOCOL_VERSIONS, unreadable } from "./protocol.ts"
 
 const HOST = "127.0.0.1"
-export const MCP_PATH = "/mcp"
+const MCP_PATH = "/mcp"
 const MOST_BYTES = 4 * 1024 * 1024 // of a request
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
 const SESSION = "mcp-session-id"

@@ -8,7 +8,7 @@ import type { Transcript } from "../project-transcripts.ts"
 /** Of transcripts that are kept, as their files have them. The last read one is kept whatever its size. */
 const MOST_KEPT_BYTES = 48 * 1024 * 1024
 
-export class ReadTranscript {
+class ReadTranscript {
   /** The conversation, then its sub-agents one after the other. */
   readonly #messages: readonly Message[]
   #places: ReadonlyMap<string, number> | undefined

@@ -26,8 +26,7 @@ export class MemoryWork {
   isDue(context: LayerContext): boolean {
     const { flags, views } = context
     const { messages } = views.words
-    const isNew =
-      messages.length > this.#said && isWorthExtracting(messages.slice(this.#said), flags.figures["memory-messages"])
+    const isNew = messages.length > this.#said && isWorthExtracting(messages.slice(this.#said))
     if (!isNew || !flags.on["auto-memory"]) return false
     const { spent: whole, memory: own } = memorySpending(views.ledger)
     const limit = flags.figures["background-share"]

@@ -26,3 +26,10 @@ test("HOOK-2 a call that failed says so", () => {
     is_error: true,
   })
 })
+
+test("HOOK-2 a tool that is called like a method of every object is one of the others: a hook gets its content", () => {
+  for (const tool of ["constructor", "toString", "valueOf", "__proto__"]) {
+    const responded = { tool, input: { path: "a.ts" }, output: { content: "done" }, directory: "/project" }
+    expect(claudeToolResponse(responded)).toEqual({ content: "done" })
+  }
+})

@@ -82,10 +82,9 @@ export class AgentState {
 
   /** How commands are confined. */
   confinement(): Confinement {
-    const { ground, whenOpen } = this.#parts
-    const { settings, root, memory } = ground
+    const { settings, root, memory } = this.#parts.ground
     return {
-      ...{ sandbox: settings.sandbox, root, waitMs: 1_000 * whenOpen.conversation.flags.figures["command-wait"] },
+      ...{ sandbox: settings.sandbox, root },
       readable: [...(this.policy.readable ?? []), ...(memory?.directory ? [memory.directory] : [])],
     }
   }

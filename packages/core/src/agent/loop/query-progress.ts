@@ -5,8 +5,9 @@
 import { createHash } from "node:crypto"
 import { type Block, isToolResult, isToolUse } from "../../messages/blocks.ts"
 import type { ModelResponse } from "../../model/model.ts"
-import type { Flags } from "../../settings/flags.ts"
 
+const MAX_PAUSES = 20 // pauses of the server in a row: long searches of a server tool take several
+const MAX_FAILED_ROUNDS = 30 // rounds in a row in which every tool call failed
 const MOST_EMPTY_PAUSES = 3 // a pause that brings nothing, or the same again, gives the server no new work
 const MOST_REPEATED_FAILURES = 5 // earlier calls again with the same errors: the model does not read them
 const MOST_REPEATED_ROUNDS = 50 // earlier calls again with the same results: waiting for something looks like this for a while
@@ -17,7 +18,6 @@ const MOST_HOOK_REQUESTS = 25 // ends that a hook turns into more work, one afte
 export type Stuck = string | undefined
 
 export class QueryProgress {
-  readonly #figures: () => Flags["figures"]
   #pauses = 0
   #emptyPauses = 0
   #lastPause = ""
@@ -30,10 +30,6 @@ export class QueryProgress {
   #repeatedRounds = 0
   readonly #seenRounds = new Set<string>()
 
-  constructor(figures: () => Flags["figures"]) {
-    this.#figures = figures
-  }
-
   /** The server paused its own work and wants the same conversation again. */
   paused({ content }: Pick<ModelResponse, "content">): Stuck {
     const said = JSON.stringify(content)
@@ -43,8 +39,9 @@ export class QueryProgress {
     this.#pauses++
     if (this.#emptyPauses >= MOST_EMPTY_PAUSES)
       return `The model paused ${this.#emptyPauses} times in a row without anything new.`
-    const most = this.#figures().pauses
-    return this.#pauses > most ? `The model paused more than ${most} times in a row without an answer.` : undefined
+    return this.#pauses > MAX_PAUSES
+      ? `The model paused more than ${MAX_PAUSES} times in a row without an answer.`
+      : undefined
   }
 
   /** Whether an answer that was cut at the output limit is continued. */
@@ -74,8 +71,9 @@ export class QueryProgress {
       const names = [...new Set(calls.filter(isToolUse).map(({ name }) => name))].join(", ")
       return `The model repeated earlier calls ${this.#repeatedRounds} times in a row (${names}), each time with the same ${failed ? "error" : "result"}.`
     }
-    const most = this.#figures()["failed-rounds"]
-    return this.#failedRounds >= most ? `Every tool call of the last ${most} rounds failed.` : undefined
+    return this.#failedRounds >= MAX_FAILED_ROUNDS
+      ? `Every tool call of the last ${MAX_FAILED_ROUNDS} rounds failed.`
+      : undefined
   }
 }
 

@@ -110,7 +110,7 @@ async function* run(
   const blocked = prompt === undefined ? undefined : yield* submit(prompt, options)
   if (blocked) return blocked
   yield* priceNotice(options)
-  const progress = new QueryProgress(() => options.conversation.flags.figures)
+  const progress = new QueryProgress()
   for (;;) {
     const over = limitReached(options, turns.count)
     if (over) return over

@@ -244,19 +244,25 @@ interface Responded {
 
 type Fields = Readonly<Record<string, unknown>>
 
-const RESPONSES: Readonly<Record<string, (input: Fields, output: ToolOutput) => Fields>> = {
+type Response = (input: Fields, output: ToolOutput) => Fields
+
+/** By name: a tool may be called like a method of every object. */
+const RESPONSES: ReadonlyMap<string, Response> = new Map<string, Response>([
   // the shell has one stream for both, and it is in the order in which it was printed
-  Bash: (_, output) => ({ stdout: textIn(output), stderr: "", interrupted: false, isImage: false }),
-  Read: ({ file_path: filePath }, output) => ({ type: "text", file: { filePath, content: textIn(output) } }),
-  Write: ({ file_path: filePath, content }, output) => ({ filePath, content, success: output.isError !== true }),
-  Edit: ({ file_path: filePath, old_string, new_string, replace_all }, output) => ({
-    filePath,
-    oldString: old_string,
-    newString: new_string,
-    replaceAll: replace_all === true,
-    success: output.isError !== true,
-  }),
-}
+  ["Bash", (_, output) => ({ stdout: textIn(output), stderr: "", interrupted: false, isImage: false })],
+  ["Read", ({ file_path: filePath }, output) => ({ type: "text", file: { filePath, content: textIn(output) } })],
+  ["Write", ({ file_path: filePath, content }, output) => ({ filePath, content, success: output.isError !== true })],
+  [
+    "Edit",
+    ({ file_path: filePath, old_string, new_string, replace_all }, output) => ({
+      filePath,
+      oldString: old_string,
+      newString: new_string,
+      replaceAll: replace_all === true,
+      success: output.isError !== true,
+    }),
+  ],
+])
 
 /** For other tools the content, as text or as blocks. */
 export function claudeToolResponse({ tool, input, output, directory }: Responded): Fields {
@@ -264,7 +270,7 @@ export function claudeToolResponse({ tool, input, output, directory }: Responded
   const { file_path: path } = given
   const fields = typeof path === "string" ? { ...given, file_path: resolve(directory, path) } : given
   const failed = output.isError ? { is_error: true } : {}
-  return { ...(RESPONSES[tool]?.(fields, output) ?? { content: output.content }), ...failed }
+  return { ...(RESPONSES.get(tool)?.(fields, output) ?? { content: output.content }), ...failed }
 }
 
 function textIn({ content }: ToolOutput): string {

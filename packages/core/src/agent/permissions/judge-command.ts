@@ -249,10 +249,15 @@ function changeOf({ words: [program], uses }: SimpleCommand): string | undefined
   const [first, ...more] = uses.writes
   if (program === undefined || first === undefined) return undefined
   const others = first.path === undefined || more.length === 0 ? "" : ` and ${more.length} more`
-  return `${program} ${VERBS[program] ?? "changes"} ${first.path ?? ONLY_KNOWN_LATER}${others}`
+  return `${program} ${VERBS.get(program) ?? "changes"} ${first.path ?? ONLY_KNOWN_LATER}${others}`
 }
 
-const VERBS: Readonly<Record<string, string>> = { mkdir: "creates", rm: "removes", rmdir: "removes", unlink: "removes" }
+const VERBS: ReadonlyMap<string, string> = new Map([
+  ["mkdir", "creates"],
+  ["rm", "removes"],
+  ["rmdir", "removes"],
+  ["unlink", "removes"],
+])
 const ONLY_KNOWN_LATER = "files that are only known when it runs"
 
 /** "It uses a value …." goes on after a colon or before ", and there is no one to ask". */

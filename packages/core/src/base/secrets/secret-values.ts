@@ -1,7 +1,7 @@
 /** Judges single values: random or a word, a placeholder or real. */
 
 /** Whether a value is written in a secret's place, or is code that reads one. */
-export function isPlaceholder(value: string): boolean {
+function isPlaceholder(value: string): boolean {
   return (
     /^(?:[$%<{[(]|\.{2,}|-+$|[*xX•·#?_]{3,}|\/|~|\.\/|https?:)/.test(value) ||
     /[(){}\\]|=>|\[\d*\]|::|\?\./.test(value) ||

@@ -48,13 +48,11 @@ export function clearing(
   const rewrites = cache.state === "cold" ? 0 : Math.round(after * found.scale)
   const avoidsCompaction = cache.state === "leaving" && saves > cache.excess && compactsItself(context)
   const effect = { saves: Math.round(saves), rewrites, ...(avoidsCompaction ? { spares: "compaction" as const } : {}) }
-  const limit = context.flags.figures["residue-limit"]
   const residues = residuesOf({
     messages: views.context.storedMessages(),
     estimator: views.estimator,
     original: (id) => views.context.originalResult(id),
     toolUseIds: selection.toolUseIds.filter((id) => !overtaken[id] || !isShownLater(overtaken[id])),
-    limit,
   })
   return [
     ...(deleted.length > 0 ? [dropped(toolUseIds.length + shortened.length > 0 ? WITH_OTHERS : lost)] : []),

@@ -79,8 +79,7 @@ describe("L2-7, BEY-1 what a cleared result leaves in its place", () => {
   })
 
   test("a residue is at most a quarter of the result, so a short result is not worth clearing", async () => {
-    expect([100, 1_000, 10_000, 100_000].map((tokens) => residueRoom(tokens, 60))).toEqual([25, 65, 110, 120])
-    expect(residueRoom(10_000, 0)).toBe(0)
+    expect([100, 1_000, 10_000, 100_000].map((tokens) => residueRoom(tokens))).toEqual([25, 65, 110, 120])
     const { clock, chat: again } = open()
     const chat = await again()
     await sevenCalls(chat, () => "10.20.30.40 is the address of the server")

@@ -11,13 +11,15 @@ import type { Estimator } from "../../tokens/estimate.ts"
 import { previewedText } from "../../views/context/render-decisions.ts"
 import { tellingIn } from "../../views/record/telling.ts"
 
+/** Tokens of names and error lines that a cleared result leaves in its place. With 60, most errors keep their line and their names. */
+const RESIDUE_LIMIT = 60
 const LARGEST_SHARE = 1 / 4 // of the result: a residue must be much shorter than what it replaces
 const MORE_PER_TOKEN = 1 / 200 // of a long result: 10,000 tokens get 50 more, up to twice the usual
 const READ = 40_000 // characters of one text in which names are looked for: more is pasted, and would slow every clearing
 
 /** The most tokens that stay of a result of this size. */
-export const residueRoom = (tokens: number, limit: number): number =>
-  limit === 0 ? 0 : Math.floor(Math.min(limit + tokens * MORE_PER_TOKEN, 2 * limit, tokens * LARGEST_SHARE))
+export const residueRoom = (tokens: number): number =>
+  Math.floor(Math.min(RESIDUE_LIMIT + tokens * MORE_PER_TOKEN, 2 * RESIDUE_LIMIT, tokens * LARGEST_SHARE))
 
 interface ResiduesInput {
   /** As they are shown. */
@@ -26,14 +28,12 @@ interface ResiduesInput {
   /** The result as it came, where it is shown otherwise. */
   readonly original?: (toolUseId: string) => ToolResult | undefined
   readonly toolUseIds: readonly string[]
-  /** Tokens of one residue. */
-  readonly limit: number
 }
 
 /** The residues of results that are about to be cleared, by call id. */
 export function residuesOf(input: ResiduesInput): Readonly<Record<string, string>> {
-  const { messages, estimator, toolUseIds, limit } = input
-  if (limit === 0 || toolUseIds.length === 0) return {}
+  const { messages, estimator, toolUseIds } = input
+  if (toolUseIds.length === 0) return {}
   const { lastUse, results } = usesIn(messages)
   const { original = (id) => results.get(id)?.block } = input
   const residues: Record<string, string> = {}
@@ -43,7 +43,7 @@ export function residuesOf(input: ResiduesInput): Readonly<Record<string, string
     const { place, block } = results.get(id)!
     const residue = tellingIn({
       text: previewedText(result),
-      room: residueRoom(estimator.block(block), limit),
+      room: residueRoom(estimator.block(block)),
       estimate: (piece) => estimator.text(piece),
       isUsedLater: (name) => (lastUse.get(name) ?? -1) > place,
     })

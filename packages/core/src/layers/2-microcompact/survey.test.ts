@@ -11,7 +11,7 @@ import { viewOptions } from "../../views/views.ts"
 import { survey } from "./survey.ts"
 
 const RUNS = size(50, 200)
-const flags = { clearableTools: [], figures: { "residue-limit": 60 } }
+const flags = { clearableTools: [] }
 
 test("L2-7 property: what is surveyed step by step is what is surveyed in one go, after undoing, going back and boundaries too", async () => {
   const { models } = EDITS_CACHES

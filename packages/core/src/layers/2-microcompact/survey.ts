@@ -87,7 +87,7 @@ interface Looked {
 
 interface Surveyed {
   readonly views: Views
-  readonly flags: Pick<Flags, "clearableTools"> & { readonly figures: Pick<Flags["figures"], "residue-limit"> }
+  readonly flags: Pick<Flags, "clearableTools">
 }
 
 const NONE: UpTo = { tokens: 0, worthwhile: { tokens: 0, saving: 0, first: Number.POSITIVE_INFINITY } }
@@ -123,19 +123,14 @@ export const isFollowed = (views: Views): boolean => followed.has(views)
 export function survey({ views, flags }: Surveyed): Survey {
   const plain = plainEstimator(views)
   const clearable = new Set<string>([...CLEARABLE, ...flags.clearableTools])
-  const residue = flags.figures["residue-limit"]
-  const fold = followed.get(views) ?? new SettledFold(lookAt(views, { plain, clearable, residue }))
+  const fold = followed.get(views) ?? new SettledFold(lookAt(views, { plain, clearable }))
   followed.set(views, fold)
   return scaled(fold.over(views.context), views)
 }
 
 /** The same with the results of every tool, for a person who asks. Nothing is kept between two calls. */
-export function surveyAll({ views, flags }: Surveyed): Survey {
-  const looking = {
-    plain: plainEstimator(views),
-    clearable: { has: () => true },
-    residue: flags.figures["residue-limit"],
-  }
+export function surveyAll({ views }: Pick<Surveyed, "views">): Survey {
+  const looking = { plain: plainEstimator(views), clearable: { has: () => true } }
   const fold = new SettledFold(lookAt(views, looking))
   return scaled(fold.over(views.context), views)
 }
@@ -160,8 +155,6 @@ function plainEstimator(views: Views): Estimator {
 interface Looking {
   readonly plain: Estimator
   readonly clearable: { has(tool: string): boolean }
-  /** Tokens that may stay of a result. */
-  readonly residue: number
 }
 
 interface MeasuredMessage {
@@ -177,7 +170,7 @@ interface MeasuredBlock {
   saving?: number
 }
 
-function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Looking): MessageFold<Looked> {
+function lookAt({ context, estimator }: Views, { plain, clearable }: Looking): MessageFold<Looked> {
   /** By place. After a decision all messages are taken again, and those that it left alone need not be measured. */
   const measured: MeasuredMessage[] = []
 
@@ -245,7 +238,7 @@ function lookAt({ context, estimator }: Views, { plain, clearable, residue }: Lo
       return
     }
     if (!context.isCleared(toolUseId)) {
-      measured.saving ??= tokens - plain.block(renderCleared(block, address)) - residueRoom(tokens, residue)
+      measured.saving ??= tokens - plain.block(renderCleared(block, address)) - residueRoom(tokens)
       addResult(looked.results, { toolUseId, tokens, saving: measured.saving, before })
     } else if (context.isDeletedInCache(toolUseId)) looked.deleted.push({ toolUseId, before })
   }

@@ -51,7 +51,7 @@ function isWorthUpdating(context: LayerContext, through: Uuid, { prompt, answer 
   return kept * (write + STAYS * read) > RISK * (read * context.size.tokens + prompt + output * answer)
 }
 
-export const notesFigures = ({ figures }: Flags): NotesFigures => ({
+const notesFigures = ({ figures }: Flags): NotesFigures => ({
   first: figures["notes-first"],
   growth: figures["notes-growth"],
   toolCalls: figures["notes-tool-calls"],
@@ -130,7 +130,7 @@ const RECENT = 11 // responses: the growth of the last ten turns
 const MAX_TURN_SECONDS = 60 // a longer gap is a pause of the person, and the work after it is as fast as before
 const USUAL_TURN = 10 // seconds, where no two responses have been seen
 
-export function paceOf(context: Pick<ContextView, "recentResponses">): Pace {
+function paceOf(context: Pick<ContextView, "recentResponses">): Pace {
   return paceIn(
     context
       .recentResponses(RECENT)
@@ -171,7 +171,7 @@ export const leadFor = (pace: Pace, { autoCompact, seconds }: Lead): number =>
   Math.min(autoCompact * MAX_LEAD, autoCompact * MIN_LEAD + updateLead(pace, seconds))
 
 /** The same for an update: a text is there already, so only what the update itself needs. */
-export const updateLead = (pace: Pace, seconds: number): number =>
+const updateLead = (pace: Pace, seconds: number): number =>
   pace.tokensPerSecond * seconds + STEPS_OF_CAUTION * pace.largestStep
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)

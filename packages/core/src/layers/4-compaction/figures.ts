@@ -10,6 +10,8 @@ const SKILLS_SHARE = 1 / 3 // of the room for files and skills: the ratio of the
 const LEAST_SUMMARY = 1_500 // tokens: nine sections need about as many in any window
 const SUMMARY_SHARE = 1 / 8 // of the threshold, where even that is much
 const FACTS_SHARE = 0.06 // of the threshold for the record, where its part of the window would be less
+const EXTRACT_LIMIT = 1_000 // tokens: what a summariser is shown of results that were cleared
+const RESTORED_SHARE = 0.4 // of the threshold up to which files and skills are restored: a tenth of it is left below `compact-to`
 const NEWEST_SHARE = 0.1 // of the conversation: a short one is still worth compacting
 const RESULT_SHARE = 1 / 2 // characters of a long result for each token of the budget: an eighth of it, so that several rounds fit
 const LEAST_RESULT = 400 // characters of a long result that stay in any case
@@ -53,9 +55,9 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
       part(figures["summary-budget"]),
       Math.floor(Math.min(LEAST_SUMMARY, autoCompact * SUMMARY_SHARE)),
     ),
-    extract: part(figures["cleared-extract-limit"]),
+    extract: part(EXTRACT_LIMIT),
     target: Math.floor((autoCompact * figures["compact-to"]) / 100),
-    restored: Math.floor((autoCompact * figures["restore-share"]) / 100),
+    restored: Math.floor(autoCompact * RESTORED_SHARE),
     facts: Math.max(
       part(figures["record-limit"]),
       Math.floor(Math.min(figures["record-limit"], autoCompact * FACTS_SHARE)),

@@ -53,7 +53,7 @@ export async function install(situation: Situation, choice: Choice, how: HowToIn
 }
 
 /** Only the bill has changed, and what is known about a failure. */
-export function notInstalled({ context, order }: Situation, choice: Exclude<Choice, Chosen>): Outcome {
+function notInstalled({ context, order }: Situation, choice: Exclude<Choice, Chosen>): Outcome {
   const bill = spent(choice.paid, order.trigger)
   if (choice.kind === "given-up") return { drafts: bill }
   const instead = order.trigger === "manual" ? "Try again later" : "Try /compact"

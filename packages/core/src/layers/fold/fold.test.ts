@@ -2,6 +2,7 @@ import { expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { NothingToUndoError } from "../../base/errors.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
+import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/handles.ts"
 import type { Message } from "../../messages/messages.ts"
@@ -150,12 +151,32 @@ test("BEY-13, CACHE-5 the ledger counts what a fold keeps out of the requests, a
   expect(saving()).toMatchObject({ actions: 1, tokensKeptOut: 0 })
 })
 
+test("FLG-1 with the switches off nothing more is folded or snipped; what is folded stays so, and can be opened", async () => {
+  const store = memoryStore()
+  const chat = await openTestConversation({ store })
+  const first = await exchange(chat, "the first task")
+  const second = await exchange(chat, "the second task")
+  const whole = await texts(chat)
+  await chat.fold({ from: first.request })
+  const folded = await texts(chat)
+  await chat.close()
+  const off = await openTestConversation({ store, settings: { switches: { fold: false, snip: false } } })
+  expect(await texts(off)).toBe(folded)
+  await expect(off.fold({ from: second.request })).rejects.toThrow('The switch "fold" is off. Nothing was changed.')
+  await expect(off.fold({ downTo: 1 })).rejects.toThrow('The switch "fold" is off.')
+  await expect(off.snip({ from: second.request })).rejects.toThrow('The switch "snip" is off. Nothing was changed.')
+  expect(await texts(off)).toBe(folded)
+  await off.unfold(first.request)
+  expect(await texts(off)).toBe(whole)
+})
+
 test("BEY-13 fold down to a size takes the oldest exchanges, and those that were opened again last", async () => {
-  const chat = await openTestConversation({ settings: { figures: { "fold-keep": 1 } } })
+  const chat = await openTestConversation()
   const tasks = []
-  for (const n of [1, 2, 3, 4]) tasks.push(await exchange(chat, `task ${n} ${"with many words ".repeat(200)}`))
+  for (const n of [1, 2, 3, 4, 5, 6, 7, 8])
+    tasks.push(await exchange(chat, `task ${n} ${"with many words ".repeat(200)}`))
   const { tokens } = chat.views.context.size()
-  const { ranges } = await chat.fold({ downTo: Math.floor(tokens * 0.7) })
+  const { ranges } = await chat.fold({ downTo: Math.floor(tokens * 0.8) })
   expect(ranges.map(({ from }) => from)).toEqual([tasks[0]!.request, tasks[1]!.request].slice(0, ranges.length))
   await chat.unfold(tasks[0]!.request)
   const again = await chat.fold({ downTo: Math.floor(chat.views.context.size().tokens * 0.8) })
@@ -164,9 +185,9 @@ test("BEY-13 fold down to a size takes the oldest exchanges, and those that were
 })
 
 test("BEY-13, BEY-3 folds made together are undone together; those made one by one, one by one", async () => {
-  const chat = await openTestConversation({ settings: { figures: { "fold-keep": 1 } } })
+  const chat = await openTestConversation()
   const tasks = []
-  for (const n of [1, 2, 3, 4, 5]) tasks.push(await exchange(chat, `task ${n} ${"with many words ".repeat(200)}`))
+  for (const n of [1, 2, 3, 4, 5, 6, 7]) tasks.push(await exchange(chat, `task ${n} ${"with many words ".repeat(200)}`))
   const whole = await texts(chat)
   const { ranges } = await chat.fold({ downTo: 1 })
   expect(ranges).toHaveLength(4)
@@ -186,9 +207,9 @@ test("BEY-13, BEY-3 folds made together are undone together; those made one by o
 
 test("BEY-13, BEY-3 of folds made together one can be opened, and the rest is still undone together", async () => {
   for (const opened of [0, 1, 2]) {
-    const chat = await openTestConversation({ settings: { figures: { "fold-keep": 1 } } })
+    const chat = await openTestConversation()
     const tasks = []
-    for (const n of [1, 2, 3, 4]) tasks.push(await exchange(chat, `task ${n} ${"with many words ".repeat(200)}`))
+    for (const n of [1, 2, 3, 4, 5, 6]) tasks.push(await exchange(chat, `task ${n} ${"with many words ".repeat(200)}`))
     const whole = await texts(chat)
     expect((await chat.fold({ downTo: 1 })).ranges).toHaveLength(3)
     await chat.unfold(tasks[opened]!.request)

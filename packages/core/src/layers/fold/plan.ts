@@ -60,6 +60,7 @@ export interface RangeOrder {
   readonly to?: string
 }
 
+const NEWEST_EXCHANGES = 3 // stay when folding down to a size: what is worked on right now
 const LEAST = 100 // tokens: less is not worth a line
 const PER_MILLION = 1_000_000
 
@@ -96,14 +97,14 @@ const NOTHING_LEFT =
   "Only finished exchanges can be taken out, and this range has none: the newest request, the work in progress and the summary stay. Nothing was changed."
 
 /** The oldest exchanges until the context has this size, or all that can go. */
-export function planDownTo(context: LayerContext, target: number, keep: number): RangePlan | RangeRefusal {
+export function planDownTo(context: LayerContext, target: number): RangePlan | RangeRefusal {
   const field = fieldOf(context)
   const { context: view } = context.views
   const before = view.size().tokens
   if (before <= target) return refused(`The context has only ${grouped(before)} tokens, so there is nothing to fold.`)
   const spans: Span[] = []
   let removed = 0
-  for (const span of inOrder(field, keep)) {
+  for (const span of inOrder(field)) {
     const saving = savingOf(field, span, lineFor(messagesOf(field, span)))
     if (saving < LEAST) continue
     spans.push(span)
@@ -119,8 +120,8 @@ export function planDownTo(context: LayerContext, target: number, keep: number):
 }
 
 /** The oldest first. What someone opened again comes last. */
-function inOrder({ context, ground }: Field, keep: number): readonly Span[] {
-  const spans = exchangesIn(ground, keep)
+function inOrder({ context, ground }: Field): readonly Span[] {
+  const spans = exchangesIn(ground, NEWEST_EXCHANGES)
   const wasOpened = ({ start, end }: Span) =>
     ground.messages.slice(start, end).some(({ uuid }) => context.views.context.wasOpened(uuid))
   return [...spans.filter((span) => !wasOpened(span)), ...spans.filter(wasOpened)]

@@ -66,7 +66,7 @@ export const isDoubted = (older: Memory, later: Memory): boolean =>
 const DOUBTS: ReadonlySet<Relation> = new Set(["doubtful", "named over", "partly outdated"])
 
 /** What the newer memory says otherwise, among these. A value that it only names as over is meant where a single one has it. */
-export function outdatedBy(newer: Memory, others: Iterable<Memory>): ReadonlySet<Memory> {
+function outdatedBy(newer: Memory, others: Iterable<Memory>): ReadonlySet<Memory> {
   const [outdated, named]: [Memory[], Memory[]] = [[], []]
   for (const older of others) {
     if (older.file === newer.file || !isCurrent(older)) continue

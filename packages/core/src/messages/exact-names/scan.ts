@@ -23,7 +23,7 @@ export function isJoiner(text: string, at: number): boolean {
   return text.charCodeAt(at) === COMMA && isDigit(text.charCodeAt(at - 1)) && isDigit(text.charCodeAt(at + 1))
 }
 
-export const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
 const isUpper = (code: number): boolean => code >= 0x41 && code <= 0x5a
 const isLower = (code: number): boolean => code >= 0x61 && code <= 0x7a
 

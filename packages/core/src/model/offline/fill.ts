@@ -166,7 +166,7 @@ export function quotedMessages(sections: readonly Section[]): string[] {
     .flatMap((entry) => unquote(entry.replace(SPEAKER, "")) ?? [])
 }
 
-export function sayTodo(todo: Todo): string {
+function sayTodo(todo: Todo): string {
   return `[${todo.status}] ${code(todo.content)}`
 }
 

@@ -16,7 +16,7 @@ import { hashText } from "./text-parts.ts"
 
 const PROVIDER = "strata"
 /** Tokens of a summary: what recorded ones have. */
-export const OFFLINE_SUMMARY_TOKENS = 4_000
+const OFFLINE_SUMMARY_TOKENS = 4_000
 /** An answer about a conversation: no server counted anything, and nothing is billed. */
 const NOTHING_SENT: Usage = { input_tokens: 0, output_tokens: 0 }
 const SAFE_SHARE = 0.8 // of `max_tokens`: estimates may be a little low

@@ -126,7 +126,7 @@ interface RequestParts {
 }
 
 /** One request, with all its attempts. */
-export class MeteredRequest implements AttemptWatch {
+class MeteredRequest implements AttemptWatch {
   readonly #parts: RequestParts
   readonly #sent: SentRequest
   readonly #least: number

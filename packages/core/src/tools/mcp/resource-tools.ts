@@ -16,8 +16,8 @@ import type {
 } from "../tool.ts"
 import { mcpServerName } from "./mcp-names.ts"
 
-export const LIST_RESOURCES = "ListMcpResources"
-export const READ_RESOURCE = "ReadMcpResource"
+const LIST_RESOURCES = "ListMcpResources"
+const READ_RESOURCE = "ReadMcpResource"
 
 const MOST_LISTED = 500 // of one server: large lists of files belong into a search tool
 const DESCRIPTION_CHARACTERS = 300

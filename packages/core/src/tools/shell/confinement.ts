@@ -8,13 +8,9 @@ export interface Confinement {
   readonly root: string
   /** Places that need no permission to read, also inside of the root. */
   readonly readable: readonly string[]
-  /** After this time without output and work, a command that no one allowed is ended. */
-  readonly waitMs: number
 }
 
-const DEFAULT_WAIT_MS = 10_000
-
 export const defaultConfinement = (env: Readonly<Record<string, string | undefined>>): Confinement => ({
-  ...{ sandbox: "unasked", readable: [], waitMs: DEFAULT_WAIT_MS },
+  ...{ sandbox: "unasked", readable: [] },
   root: defaultRoot(env),
 })

@@ -42,7 +42,7 @@ function world(mode: Confinement["sandbox"] = "unasked") {
   writeFileSync(join(root, "projects/p/tool-results/one.txt"), "put aside\n")
   const env = { PATH: process.env.PATH, HOME: home, GITHUB_TOKEN: "x", MY_SETTING: "mine", LANG: "C.UTF-8" }
   const readable = [join(root, "projects/p/tool-results")]
-  const confinement = () => ({ sandbox: mode, root, readable, waitMs: 10_000 })
+  const confinement = () => ({ sandbox: mode, root, readable })
   const session = new ShellSession({ graceMs: 20 })
   sessions.push(session)
   const bash = bashTool(session)

@@ -20,6 +20,8 @@ import { type EnvironmentOptions, neededEnvironment, shellEnvironment } from "./
 import type { ShellCommand } from "./shell-process.ts"
 import { trustedPath } from "./trusted-path.ts"
 
+const COMMAND_WAIT_MS = 10_000 // without output and work: a command that waits for a person who is not there
+
 export interface RunPlace {
   /** What the command may write, where it may write at all. */
   readonly project: string
@@ -43,9 +45,9 @@ export async function runsUnaskedInSandbox(context: ToolContext): Promise<boolea
 
 export async function prepareRun(command: string, context: ToolContext, place: RunPlace): Promise<PreparedRun> {
   const confinement = context.confinement?.() ?? defaultConfinement(context.env)
-  const { sandbox: mode, waitMs } = confinement
+  const { sandbox: mode } = confinement
   const env = context.unasked ? guardedEnvironment(context, place) : shellEnvironment(context.env, place.environment)
-  const run = { env, ...(context.unasked ? { waitMs } : {}), release: () => undefined }
+  const run = { env, ...(context.unasked ? { waitMs: COMMAND_WAIT_MS } : {}), release: () => undefined }
   if (mode === "off" || (mode === "unasked" && !context.unasked)) return run
   const sandbox = await systemSandbox()
   if (sandbox.state === "missing") return run

@@ -41,24 +41,6 @@ const echo: Tool = {
   inputSchema: { type: "object" },
   execute: () => "echoed",
 }
-const failing: Tool = {
-  ...echo,
-  name: "Fail",
-  execute: () => {
-    throw new Error("no")
-  },
-}
-
-/** How a query ends in which the model does this again and again, and after how many requests. */
-const endless =
-  (answer: (nth: number) => readonly object[] | object, tools: readonly Tool[]) => async (settings: SettingsInput) => {
-    const opened = await scene(settings, { tools, brain: { work: (_, nth) => answer(nth) as never } })
-    await ask(opened, "Go.")
-    return opened.requests.length
-  }
-
-const paused = (nth: number) => ({ content: [{ type: "text", text: `Searching ${nth}.` }], stop_reason: "pause_turn" })
-
 /** 200 tools of a large set. */
 const manyTools = Array.from(
   { length: 200 },
@@ -226,26 +208,6 @@ export const AGENT_FIGURES: Probes = {
   "stream-idle": { observe: seconds("idleMs"), turned: 7, usual: 90_000, changed: 7_000 },
   "stream-stall": { observe: seconds("stallMs"), turned: 7, usual: 300_000, changed: 7_000 },
   "answer-time": { observe: seconds("answerMs"), turned: 7, usual: 7_200_000, changed: 420_000 },
-  pauses: { observe: endless(paused, []), turned: 3, usual: 21, changed: 4 },
-  "failed-rounds": { observe: endless((nth) => calling("Fail", { nth }), [failing]), turned: 3, usual: 30, changed: 3 },
-  "agent-message-limit": {
-    observe: leadCalls("SendMessage", { to: "*", message: "x".repeat(500) }),
-    turned: 100,
-    usual: says(/^(?!.*agent-message-limit)/),
-    changed: says("agent-message-limit"),
-  },
-  "agents-per-conversation": {
-    observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }),
-    turned: 0,
-    usual: says(/Done\./),
-    changed: says("agents-per-conversation"),
-  },
-  "command-wait": {
-    observe: confinement(({ waitMs }) => String(waitMs)),
-    turned: 3,
-    usual: "10000",
-    changed: "3000",
-  },
   "refusals-in-a-row": {
     observe: async (settings) => {
       const opened = await scene(settings, {

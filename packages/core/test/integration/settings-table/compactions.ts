@@ -209,22 +209,6 @@ ${words(2_000)}`,
   return see(opened, textOf(await opened.chat.prepare()))
 }
 
-/** How often the summariser sees a name from a result that was deleted in the server's cache. */
-const extract = async (settings: SettingsInput) => {
-  const opened = await scene(settings, {
-    base: { models: { [PLAIN]: { accepts: { cacheEditing: true, contextManagement: false } } } },
-  })
-  await opened.chat.add("Repair the parser.")
-  await round(opened.chat, "Bash", [
-    `Error: cannot find module in src/load-tables.ts:314
-${words(800)}`,
-  ])
-  for (let at = 0; at < 14; at++) await round(opened.chat, "Bash", [words(800)])
-  await opened.chat.prepare()
-  await opened.chat.compact()
-  return lastAsked(opened).split("load-tables.ts:314").length - 1
-}
-
 const restoredFiles = restored(attached("file"))
 
 const cutSkills = skills((_, sent) => sent.includes("Cut here"))
@@ -323,7 +307,6 @@ export const COMPACTION_FIGURES: Probes = {
     usual: 101,
     changed: 23, // all files share it
   },
-  "restore-share": { observe: restoredFiles, turned: 0, usual: 5, changed: 0 },
   "restore-skill-limit": {
     observe: cutSkills,
     turned: 1_000,
@@ -331,5 +314,4 @@ export const COMPACTION_FIGURES: Probes = {
     changed: true,
   },
   "restore-skills-limit": { observe: cutSkills, turned: 3_000, usual: false, changed: true },
-  "cleared-extract-limit": { observe: extract, turned: 0, usual: 2, changed: 1 },
 }

@@ -216,7 +216,6 @@ export const MEMORY_FIGURES: Probes = {
     usual: 5,
     changed: 2,
   },
-  "memory-messages": { observe: extracted(["Go.", "Fine.", "Next."]), turned: 1, usual: 1, changed: 3 },
   "memory-start": {
     observe: recalled((sent) => sent.includes("parser-2.md"), { figures: { "memory-recall-files": 0 } }),
     turned: 0,

@@ -1,7 +1,19 @@
 /** Layers 1 and 2, and folds: what becomes of tool results and old exchanges. */
 import type { SettingsInput } from "../../../src/settings/settings.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
-import { clearedIn, decisions, MINUTE, PLAIN, round, type SceneOptions, scene, textOf, words, work } from "./scenes.ts"
+import {
+  clearedIn,
+  decisions,
+  MINUTE,
+  PLAIN,
+  round,
+  type SceneOptions,
+  says,
+  scene,
+  textOf,
+  words,
+  work,
+} from "./scenes.ts"
 import type { Probes } from "./table.ts"
 
 /** How many results of one round are put aside. */
@@ -82,25 +94,19 @@ const askedOfServer = async (settings: SettingsInput) => {
   return edit && [edit.trigger!.value, edit.clear_at_least!.value]
 }
 
-/** Exchanges that fill the window. */
-const exchanges = async (settings: SettingsInput) => {
-  const { chat } = await scene(settings, { base: { models: { [PLAIN]: { window: 60_000 } } } })
-  for (let at = 0; at < 8; at++) {
-    await chat.add(`Task ${at}: ${words(4_000)}`)
-    await chat.record({
-      ...{ id: `msg_fold_${at}`, model: PLAIN, stop_reason: "end_turn" },
-      content: [{ type: "text", text: `Answer ${at}.` }],
-      usage: { input_tokens: chat.views.context.size().tokens, output_tokens: 5 },
-    })
-  }
+/** Whether a finished exchange can be hidden, and why not. */
+const hides = (action: "fold" | "snip") => async (settings: SettingsInput) => {
+  const { chat } = await scene(settings)
+  const from = await chat.add(`A task. ${words(400)}`)
+  await chat.record({
+    ...{ id: "msg_hidden", model: PLAIN, stop_reason: "end_turn", usage: { input_tokens: 900, output_tokens: 5 } },
+    content: [{ type: "text", text: "Done." }],
+  })
   await chat.add("And now?")
-  return chat
-}
-
-/** How many exchanges can be folded. */
-const foldable = async (settings: SettingsInput) => {
-  const { ranges } = await (await exchanges(settings)).fold({ downTo: 1, dryRun: true })
-  return ranges.reduce((sum, { messages }) => sum + messages, 0) / 2
+  return chat[action]({ from, dryRun: true }).then(
+    ({ ranges }) => ranges.length,
+    (error: Error) => error.message,
+  )
 }
 
 /** What the agent is offered beside its own tools. */
@@ -108,16 +114,6 @@ const offersSnip = async (settings: SettingsInput) => {
   const { chat } = await scene(settings)
   await chat.add("Go.")
   return (await chat.prepare()).tools?.some((tool) => "name" in tool && tool.name === "Snip") ?? false
-}
-
-/** What is left of a cleared result besides the marker. */
-const residue = async (settings: SettingsInput) => {
-  const { chat, clock } = await scene(settings)
-  await chat.add("Go.")
-  const text = `Error: cannot find module './parser-v2' in src/load-tables.ts:314\n${words(800)}`
-  for (let at = 0; at < 7; at++) await round(chat, "Bash", [text])
-  clock.advance(61 * MINUTE)
-  return textOf(await chat.prepare()).split("load-tables.ts:314").length - 1
 }
 
 const clearedAfterPause = cleared(PAUSED)
@@ -142,6 +138,8 @@ export const RESULT_SWITCHES: Probes = {
   "clear-by-cache-edit": { observe: deleted, usual: 9, changed: 0 },
   "clear-by-api": { observe: askedOfServer, usual: [180_000, 140_000], changed: undefined },
   "clear-by-size": { observe: clearedBySize, usual: 7, changed: 0 },
+  fold: { observe: hides("fold"), usual: 1, changed: says('"fold" is off') },
+  snip: { observe: hides("snip"), usual: 1, changed: says('"snip" is off') },
   "snip-tool": { observe: offersSnip, usual: false, changed: true },
 }
 
@@ -159,6 +157,4 @@ export const RESULT_FIGURES: Probes = {
   "size-clear-least": { observe: clearedBySize, turned: 50_000, usual: 7, changed: 0 },
   "size-clear-protect": { observe: clearedBySize, turned: 9, usual: 7, changed: 5 },
   "expected-turns": { observe: cleared(WARM), turned: 5, usual: 7, changed: 0 },
-  "residue-limit": { observe: residue, turned: 0, usual: 7, changed: 5 },
-  "fold-keep": { observe: foldable, turned: 5, usual: 6, changed: 4 },
 }

@@ -9,7 +9,7 @@ import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { isWhole } from "../../size.ts"
 import { ask, calls, MODEL, ofType, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
-import { agentCall, castSimulator, decisions, journalOf, leadFor, results } from "./cast.ts"
+import { agentCall, castSimulator, decisions, journalOf, leadFor, results, startedEarlier } from "./cast.ts"
 
 /** The texts of the tool results in the lead's conversation. */
 async function toolResults(agent: Parameters<typeof journalOf>[0]): Promise<readonly string[]> {
@@ -190,13 +190,14 @@ describe("L7-4 the Agent tool", () => {
       ],
       a: ["ok", "ok", "ok", "ok"],
     })
-    const figures = { "agents-at-once": 2, "agents-per-conversation": 3 }
-    const agent = await leadFor(sim, { settings: { figures } })
+    const options = { ...project(), id: "c", settings: { figures: { "agents-at-once": 2 } } }
+    await startedEarlier(sim, 197, options)
+    const agent = await leadFor(sim, options)
     await ask(agent, "Go.")
     const said = await toolResults(agent)
     expect(said[2]).toContain("2 agents work at the moment, and the limit is 2 (agents-at-once)")
-    expect(said[4]).toContain("This conversation has started 3 agents, and its limit is 3")
-    expect(agent.team.list()).toHaveLength(3)
+    expect(said[4]).toContain("This conversation has started 200 agents, and its limit is 200.")
+    expect(agent.team.list()).toHaveLength(200)
   })
 
   test("a teammate reports, waits, and works again for a message", async () => {

@@ -91,6 +91,22 @@ export async function leadFor(sim: Simulator, { onBody, ...options }: LeadOption
 export const agentCall = (prompt: string, more: object = {}) =>
   ["Agent", { description: "some work", prompt, ...more }] as const
 
+/** An earlier process of the conversation started so many agents, and has their results. */
+export async function startedEarlier(sim: Simulator, count: number, options: LeadOptions): Promise<void> {
+  const earlier = await leadFor(sim, options)
+  const agents = Array.from({ length: count }, (_, at) => `agent-${at + 1}`)
+  await earlier.conversation.note(
+    agents.flatMap((agent) => [
+      {
+        ...{ type: "strata", subtype: "agent-started", agent, name: agent, kind: "wait", description: "x" },
+        ...{ model: MODEL, callId: agent },
+      } as const,
+      { type: "strata", subtype: "agent-ended", agent, status: "completed", summary: "x", delivered: true } as const,
+    ]),
+  )
+  await earlier.close()
+}
+
 export const journalOf = ({ conversation }: TeamAgent): Promise<readonly Entry[]> => collected(conversation.entries())
 
 /** The journal of one of its agents. */

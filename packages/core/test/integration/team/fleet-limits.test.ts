@@ -12,7 +12,7 @@ import { contentOf } from "../../../src/messages/messages.ts"
 import type { TeamAgent } from "../../../src/team/open-team.ts"
 import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
-import { agentCall, castSimulator, decisions, journalOf, leadFor, send } from "./cast.ts"
+import { agentCall, castSimulator, decisions, journalOf, leadFor, send, startedEarlier } from "./cast.ts"
 
 const TAKER = fileURLToPath(new URL("../../seat-taker.ts", import.meta.url))
 
@@ -133,8 +133,8 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
     ],
     a: ["ok", "ok"],
   })
-  const figures = { "agents-per-conversation": 2, "agents-at-once-in-project": 1 }
-  const shared = { ...project(), id: "c", settings: { figures } }
+  const shared = { ...project(), id: "c", settings: { figures: { "agents-at-once-in-project": 1 } } }
+  await startedEarlier(sim, 198, shared)
   const first = await leadFor(sim, shared)
   const other = await first.conversation.agentSeat({ id: "other", most: 1 })
   await ask(first, "Go.")
@@ -146,8 +146,13 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
   const said = await toolResults(second)
   expect(said[0]).toContain("agents-at-once-in-project")
   for (const result of said.slice(1, 3)) expect(result).toContain("ok")
-  expect(said[3]).toContain("This conversation has started 2 agents, and its limit is 2 (agents-per-conversation)")
-  expect(second.team.list().map(({ id }) => id)).toEqual(["agent-1", "agent-2"])
+  expect(said[3]).toContain("This conversation has started 200 agents, and its limit is 200.")
+  expect(
+    second.team
+      .list()
+      .map(({ id }) => id)
+      .slice(198),
+  ).toEqual(["agent-199", "agent-200"])
 })
 
 test("BEY-12 an agent begins with the hops of what its lead answers", async () => {
@@ -155,10 +160,10 @@ test("BEY-12 an agent begins with the hops of what its lead answers", async () =
     lead: [calls(agentCall("[a] Ask them.")), "Done."],
     a: [calls(send("lead", "What do you think?")), "Asked."],
   })
-  const agent = await leadFor(sim, { settings: { figures: { "agent-message-hops": 4 } } })
-  agent.team.deliver({ id: "other#1", from: "other", to: "lead", text: "What do you think?", hops: 4 })
+  const agent = await leadFor(sim)
+  agent.team.deliver({ id: "other#1", from: "other", to: "lead", text: "What do you think?", hops: 12 })
   await ask(agent, undefined)
-  expect(JSON.stringify(of("a")[1]!.request.messages)).toContain("that is the limit (agent-message-hops)")
+  expect(JSON.stringify(of("a")[1]!.request.messages)).toContain("12 times in a row, and that is the limit.")
 })
 
 test("BEY-12 the result of an agent brings the hops of what it answered, also after a resume in another process", async () => {
@@ -171,17 +176,17 @@ test("BEY-12 the result of an agent brings the hops of what it answered, also af
     a: ["I listen.", answering.turn],
     b: ["I wait."],
   })
-  const shared = { ...project(), id: "c", settings: { figures: { "agent-message-hops": 4 } } }
+  const shared = { ...project(), id: "c" }
   const first = await leadFor(sim, { ...shared, autonomous: true })
   await ask(first, "Begin.")
-  first.team.deliver({ id: "far#1", from: "far", to: "mate", text: "What do you think?", hops: 4 })
+  first.team.deliver({ id: "far#1", from: "far", to: "mate", text: "What do you think?", hops: 12 })
   await answering.reached
   await first.team.stop("mate")
   await first.close()
   const second = await leadFor(sim, shared)
-  expect(second.conversation.views.agents.hops).toBe(4)
+  expect(second.conversation.views.agents.hops).toBe(12)
   await ask(second, undefined)
-  expect(await toolResults(second)).toContainEqual(expect.stringContaining("that is the limit (agent-message-hops)"))
+  expect(await toolResults(second)).toContainEqual(expect.stringContaining("12 times in a row, and that is the limit."))
 })
 
 test.each([

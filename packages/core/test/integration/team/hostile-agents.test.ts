@@ -116,10 +116,10 @@ describe("L7-4 limits", () => {
         ],
         echo: Array.from({ length: 60 }, () => "And now you."),
       })
-      const agent = await leadFor(sim, { autonomous: true, settings: { figures: { "agent-message-hops": 3 } } })
+      const agent = await leadFor(sim, { autonomous: true })
       const { events } = await ask(agent, "Talk.", { maxTurns: 40 })
-      expect(toolResults(events).join("\n")).toContain("(agent-message-hops)")
-      expect(toolResults(events).filter((text) => text === "Sent to echo.").length).toBeLessThan(6)
+      expect(toolResults(events).join("\n")).toContain("12 times in a row, and that is the limit.")
+      expect(toolResults(events).filter((text) => text === "Sent to echo.").length).toBeLessThan(15)
     },
   )
 

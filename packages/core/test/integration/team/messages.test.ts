@@ -204,7 +204,7 @@ describe("L7-5 a run in a team of processes waits for the others", () => {
     const { events, end } = await ask(a, "Work.")
     expect(end).toMatchObject({ reason: "answer", text: "I have finished." })
     expect(ofType(events, "notice").map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(/waited for 30 minutes.*\(agent-team-wait\)\. Still at work: b\./),
+      expect.stringMatching(/waited for 30 minutes, and that is the limit\. Still at work: b\./),
     )
     release.resolve()
     await bEnds

@@ -28,12 +28,12 @@ test("L7-5 two agents that answer each other are stopped by the limit of hops, w
     ping: times(40, answering("pong")),
     pong: times(40, answering("ping")),
   })
-  const agent = await leadFor(sim, { autonomous: true, settings: { figures: { "agent-message-hops": 4 } } })
+  const agent = await leadFor(sim, { autonomous: true })
   const { end } = await ask(agent, "Let them talk.")
   expect(end.reason).toBe("answer")
   await agent.team.settled()
   const heard = JSON.stringify([...of("ping"), ...of("pong")].map(({ request }) => request.messages))
-  expect(heard).toContain("Not sent. Agents have answered each other 4 times in a row, and that is the limit")
+  expect(heard).toContain("Not sent. Agents have answered each other 12 times in a row, and that is the limit")
   expect(of("ping").length + of("pong").length).toBeLessThan(30)
   expect(agent.team.list().map(({ status }) => status)).toEqual(["idle", "idle"])
 })
@@ -51,22 +51,22 @@ test("L7-5 an agent that floods its lead is refused, with a sentence, until the 
       "Enough.",
     ],
     flood: [
-      calls(...times(5, send("lead", "Look at this!"))),
+      calls(...times(52, send("lead", "Look at this!"))),
       () => {
         flooded.resolve()
         return "Done."
       },
     ],
   })
-  const agent = await leadFor(sim, { autonomous: true, settings: { figures: { "agent-messages-waiting": 3 } } })
+  const agent = await leadFor(sim, { autonomous: true })
   expect((await ask(agent, "Go.")).end.reason).toBe("answer")
   const results = JSON.stringify(of("flood")[1]!.request.messages)
-  expect(results.split("Sent to lead.")).toHaveLength(4)
-  expect(results.split("3 messages wait for lead already. It must read them first.")).toHaveLength(3)
+  expect(results.split("Sent to lead.")).toHaveLength(51)
+  expect(results.split("50 messages wait for lead already. It must read them first.")).toHaveLength(3)
   const entries = await journalOf(agent)
   const messages = entries.filter(
     (entry) => entry.type === "attachment" && entry.attachment.type === "queued_agent_message",
   )
-  expect(messages).toHaveLength(3)
+  expect(messages).toHaveLength(50)
   expect(decisions(entries, "agent-ended")).toHaveLength(1)
 })

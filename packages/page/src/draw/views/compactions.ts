@@ -58,7 +58,7 @@ export interface CompactionsPlace {
 }
 
 /** What was paid for each summary, by its boundary, with attempts that failed. Absent where no model was asked; `undefined`: no price. */
-export function summaryCosts(entries: readonly Entry[]): ReadonlyMap<string, number | undefined> {
+function summaryCosts(entries: readonly Entry[]): ReadonlyMap<string, number | undefined> {
   const boundaries = entries
     .filter((entry) => !isDecision(entry) && isBoundary(entry))
     .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))

@@ -5,7 +5,7 @@ import { html, type Markup } from "../markup.ts"
 import { rowsMarkup } from "./rows.ts"
 import { empty } from "./shell.ts"
 
-export const SLICE_ROWS = 20
+const SLICE_ROWS = 20
 
 export interface MessagesPlace {
   readonly base: string

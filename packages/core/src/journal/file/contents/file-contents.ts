@@ -229,7 +229,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
 }
 
 /** Messages are named by the numbers of their places. */
-export const messagePlace = (name: string): number => Number(name.slice(MESSAGES.length + 1))
+const messagePlace = (name: string): number => Number(name.slice(MESSAGES.length + 1))
 
 /** Where the last line of a log ends: one that was not finished is no line. */
 async function logEnd(path: string): Promise<number> {

@@ -133,7 +133,7 @@ async function filesOf({ notes, checkpoint, setAside, blobs }: JournalPaths): Pr
 }
 
 /** As the port names them; drafts have two dots. */
-export function isBlobName(name: string): boolean {
+function isBlobName(name: string): boolean {
   const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
   return stem !== undefined && isSafeId(stem + extension)
 }

@@ -27,8 +27,6 @@ interface PrunedMessages<M> {
   readonly results: readonly PrunedText[]
 }
 
-const RESIDUE = 60 // tokens of names and error lines that stay of a result: the default of the figure `residue-limit`
-
 export function pruneMessages<M extends CarryMessage>(
   given: readonly Given<M>[],
   { keep, tokensOf, estimator, recall }: PruneOptions,
@@ -36,7 +34,7 @@ export function pruneMessages<M extends CarryMessage>(
   const messages = given.map(({ message }) => message)
   const cuts = prunedResults({ messages, until: newestFrom(messages, { keep, tokensOf }) })
   const toolUseIds = cuts.flatMap(({ toolUseId, cut }) => ("by" in cut && !isShownLater(cut.by) ? toolUseId : []))
-  const residues = residuesOf({ messages, estimator, toolUseIds, limit: RESIDUE })
+  const residues = residuesOf({ messages, estimator, toolUseIds })
   const results = cuts.flatMap((each): readonly PrunedText[] => {
     const text = previewedText(cutResult(each, { residue: residues[each.toolUseId], recall: recall ?? null }))
     return text.length < previewedText(each.result).length ? [{ toolUseId: each.toolUseId, text }] : []

@@ -13,8 +13,6 @@ const BY_HAND: readonly RouteName[] = ["server", "shared", "direct", "offline"] 
 /** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */
 const COLD_ORDER: readonly RouteName[] = ["notes", "direct", "server", "shared", "offline"]
 
-export type Routes = ReturnType<typeof routesOf>
-
 export function routesOf({ notes, parent, summariser, offline, timing = realTime }: CompactionOptions) {
   const all = [
     notes && fromNotes({ source: notes, wait: timing.wait }),

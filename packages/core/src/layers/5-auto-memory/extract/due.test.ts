@@ -18,7 +18,7 @@ describe("L5-4 what an extraction is worth asking for", () => {
     "支付团队负责这个服务。",
     "決済チームがこのサービスを担当しています。",
     "x".repeat(2_000),
-  ])("%s", (text) => expect(isWorthExtracting([word(text)], 3)).toBe(true))
+  ])("%s", (text) => expect(isWorthExtracting([word(text)])).toBe(true))
 
   test.each([
     "Fix the failing test.",
@@ -29,10 +29,10 @@ describe("L5-4 what an extraction is worth asking for", () => {
     "Please write a function that sorts the list and add a test for it.",
     "Can you explain how the parser handles quotes?",
     "thanks, continue",
-  ])("not: %s", (text) => expect(isWorthExtracting([word(text)], 3)).toBe(false))
+  ])("not: %s", (text) => expect(isWorthExtracting([word(text)])).toBe(false))
 
   test("several messages, whatever they say; never without any", () => {
-    expect(isWorthExtracting([word("a"), word("b"), word("c")], 3)).toBe(true)
-    expect(isWorthExtracting([], 3)).toBe(false)
+    expect(isWorthExtracting([word("a"), word("b"), word("c")])).toBe(true)
+    expect(isWorthExtracting([])).toBe(false)
   })
 })

@@ -19,13 +19,15 @@ import type { Quota } from "../../quota.ts"
 import { expectedIn, MAX_SHOWN_MESSAGES, shownTokens } from "./waiting.ts"
 
 const LONG_MESSAGE = 1_500 // characters; who writes this much explains something
+const ENOUGH_MESSAGES = 3 // after so many an extraction runs, whatever they say
 const LEAST_WORDS = 4
 const LEAST_LETTERS = 6 // in scripts without spaces
 const QUESTION = /[?？؟]\W*$/u
 
-/** `most`: after so many messages an extraction runs, whatever they say. */
-export function isWorthExtracting(words: readonly Pick<Word, "text">[], most: number): boolean {
-  return words.length >= most || words.some(({ text }) => text.length >= LONG_MESSAGE || statesSomething(text))
+export function isWorthExtracting(words: readonly Pick<Word, "text">[]): boolean {
+  return (
+    words.length >= ENOUGH_MESSAGES || words.some(({ text }) => text.length >= LONG_MESSAGE || statesSomething(text))
+  )
 }
 
 const statesSomething = (text: string) => sentencesIn(typedLines(text).join("\n")).some(isStatement)
@@ -94,14 +96,14 @@ const waitsForShare = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: 
   `Memories wait: memory work has taken ${Math.round(taken)}% of what your conversations here have cost. Another extraction would make it ${Math.round(next)}%, and the limit is ${limit}% (background-share).`
 
 /** The conversation as it is now, for the budget of its memory. */
-export function countedIn({ journal, views, flags }: LayerContext): CountedConversation {
+export function countedIn({ journal, views }: LayerContext): CountedConversation {
   const { messages } = views.words
   const { project, id } = journal.address
   return {
     ...{ project, id, from: views.memories.said, said: messages.length, ...memorySpending(views.ledger) },
     tokensFrom(from) {
       const words = messages.slice(from)
-      if (!isWorthExtracting(words, flags.figures["memory-messages"])) return 0
+      if (!isWorthExtracting(words)) return 0
       return Math.max(
         1,
         shownTokens(words, (text) => Math.ceil(views.estimator.text(text))),

@@ -14,7 +14,7 @@ const FINAL: ReadonlySet<string> = new Set(["invalid_grant", "invalid_client", "
 const signInSentence = (server: string, when: string) =>
   `you have to sign in ${when}. Type /mcp login ${server} in "strata chat"`
 
-export class SignInNeededError extends Error {
+class SignInNeededError extends Error {
   readonly code = "SIGN_IN_NEEDED"
 
   constructor(server: string) {
