@@ -157,8 +157,11 @@ export function itemLine(item: Item, { turn, style, width }: LineLook): string |
       return row(style.blue("›"), item.text)
     case "notice":
       return row(style.yellow("·"), item.text)
-    case "compaction":
-      return item.outcome ? row(style.cyan("≡"), compactionTitle(item)) : undefined
+    case "compaction": {
+      if (!item.outcome) return undefined
+      const { audit: _, planned: __, ...outcome } = item.outcome // a line has no room for them
+      return row(style.cyan("≡"), compactionTitle({ ...item, outcome }))
+    }
     case "tool": {
       const { outcome, name, summary } = item
       if (!outcome) return undefined
