@@ -561,7 +561,7 @@ from its place can still be inspected, searched, taken up and exported.`,
 
 export const EXPORT = describe({
   name: "export",
-  about: "give a session away: for Claude Code, Codex or pi, or as a page",
+  about: "export a session for Claude Code, or as Markdown",
   more: [
     `SESSION is a transcript of any program that strata inspect reads, or the start of an id: of a conversation of this project, of
 another agent's session on this machine, or of a kept one. Without FILE, it is printed.`,
@@ -572,15 +572,15 @@ another agent's session on this machine, or of a kept one. Without FILE, it is p
     to: {
       kind: "choice",
       value: "FORMAT",
-      about: "claude-code, codex, pi or markdown",
-      choices: ["claude-code", "codex", "pi", "markdown"],
+      about: "claude-code or markdown",
+      choices: ["claude-code", "markdown"],
     },
     "with-secrets": { kind: "flag", about: "leave secrets and paths as they are: for a copy that stays yours" },
     force: { kind: "flag", about: "replace FILE if it is there" },
   },
   examples: [
     ["strata export 4f0c --to markdown talk.md", "a page to read or send"],
-    ["strata export rollout.jsonl --to claude-code --with-secrets 4f0c.jsonl", "go on in another program"],
+    ["strata export rollout.jsonl --to claude-code --with-secrets 4f0c.jsonl", "continue in Claude Code"],
   ],
 })
 

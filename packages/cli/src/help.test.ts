@@ -35,7 +35,7 @@ it("lists every command with an example", () => {
       keep       copy sessions of other agents before they are deleted; restore them
       move       copy conversations and memories to another store, byte for byte
       store      care for what is kept: tables, retention, erasing
-      export     give a session away: for Claude Code, Codex or pi, or as a page
+      export     export a session for Claude Code, or as Markdown
       install    put Strata into another agent: claude-code, pi or opencode
       uninstall  take Strata out of an agent again; its files are as they were
       wrap       run claude, pi, opencode or any command through the proxy

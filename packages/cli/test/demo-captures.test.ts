@@ -3,41 +3,55 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { QueryEvent } from "@strata/core"
 import { makeScratch } from "@strata/sim"
-import { afterEach, expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
+import type { Item, ToolItem } from "../src/chat/state.ts"
 import { work } from "../src/demo/command.ts"
 import { picture } from "../src/demo/picture.ts"
-import { openScreen } from "../src/demo/screen.ts"
+import { introduction, itemsOf, shownItem } from "../src/demo/screen.ts"
 import { beginning, type DemoState } from "../src/demo/state.ts"
 import { stillThere } from "../src/demo/still-there.ts"
 import { turnsBeforeCorrection, turnsPerTask } from "../src/demo/tasks.ts"
+import type { DemoFrame } from "../src/demo/view.ts"
 import { MODEL, openWorkshop } from "../src/demo/workshop.ts"
-import { outputFilter } from "../src/display/output.ts"
-import { colourStyle, plainStyle, type Terminal } from "../src/display/terminal.ts"
 import { expectFits, expectKept, SIZES, sizeName } from "./captures.ts"
 import { ENDING, eventsOfDemo, stateAfter } from "./demo-events.ts"
-import { EmulatedScreen, type ScreenSize } from "./emulated-screen.ts"
+import { drawDemo } from "./drawn-chat.ts"
+import type { ScreenSize } from "./emulated-screen.ts"
 import { emptyPlace, type Place } from "./strata-process.ts"
 
-afterEach(() => {
-  vi.useRealTimers()
-})
+const SCRATCH = { source: "/home/ada/nightly-builds", project: "", home: "", files: 1_200, remove: () => undefined }
 
 const MOMENTS = [
   ["before the first request", 1],
-  ["parallel calls", 9],
-  ["compacting", 15],
+  ["parallel calls", 10],
+  ["compacting", 17],
   ["at the end", eventsOfDemo.length],
 ] as const
 
-test("the picture keeps its layout at every size, from before the first request to the end", async () => {
-  const captures = SIZES.flatMap((size) =>
-    MOMENTS.map(([moment, count]) => {
-      const rows = picture(stateAfter(count), { style: plainStyle, ...size, elapsedMs: 61_000 })
+/** What is on the screen at these events. */
+const frameAt = (count: number): DemoFrame => ({
+  items: itemsAt(count),
+  ...{ state: stateAfter(count), hasColours: false, elapsedMs: () => 61_000 },
+})
+const itemsAt = (count: number): readonly Item[] =>
+  eventsOfDemo
+    .slice(0, count)
+    .reduce(itemsOf, [introduction(SCRATCH, stateAfter(0))])
+    .map(shownItem)
+const windowAt = (count: number, size: ScreenSize) =>
+  picture(stateAfter(count), { ...size, elapsedMs: 61_000, hasColours: false })
+
+test("the demo keeps its layout at every size, from before the first request to the end", async () => {
+  const captures = []
+  for (const size of SIZES)
+    for (const [moment, count] of MOMENTS) {
+      using demo = await drawDemo(size, frameAt(count))
+      const rows = demo.screen.rows()
       expectFits(rows, size)
-      return [`${moment}, ${sizeName(size)}`, rows, size] as const
-    }),
-  )
+      expect(rows.filter((row) => row.includes("strata demo ·"))).toHaveLength(1)
+      captures.push([`${moment}, ${sizeName(size)}`, rows, size] as const)
+    }
   await expectKept("demo", captures)
 })
 
@@ -46,8 +60,8 @@ test("more width is used: the bar is as wide as the window, and at 200 columns s
     [120, 118],
     [200, 158],
   ] as const) {
-    const rows = picture(stateAfter(eventsOfDemo.length), { style: plainStyle, columns, rows: 40, elapsedMs: 0 })
-    expect(rows.find((row) => row.startsWith(" SSS"))!.trim()).toHaveLength(wide)
+    const [, bar] = windowAt(eventsOfDemo.length, { columns, rows: 40 })
+    expect(bar!.map(({ text }) => text).join("")).toHaveLength(wide)
   }
 })
 
@@ -62,51 +76,26 @@ test("the ending fits every width, and its comparison about a screen", async () 
   await expectKept("demo-ending", captures)
 })
 
-/** A terminal whose output an emulated screen shows. */
-function terminalOn(screen: EmulatedScreen, size: { columns: number; rows: number }): Terminal {
-  const filter = outputFilter()
-  const print = (text: string) => screen.write(filter(text))
-  return { ...{ print, complain: print, isScreen: true, style: colourStyle }, ...onSize(size) }
-}
-
-const onSize = (size: { columns: number; rows: number }) => ({
-  get columns() {
-    return size.columns
-  },
-  get rows() {
-    return size.rows
-  },
-})
-
-test("resized while it works: each size shows one whole picture, and only the last one is left at the end", async () => {
-  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] })
+test("resized while it works: each size shows one whole window, and all of the conversation is left at the end", async () => {
   const [small, usual, large] = SIZES as readonly [ScreenSize, ScreenSize, ScreenSize]
-  const size = { ...large }
-  const screen = new EmulatedScreen(size)
-  const terminal = Object.defineProperties(terminalOn(screen, size), Object.getOwnPropertyDescriptors(onSize(size)))
-  const demo = openScreen(terminal, { elapsedMs: () => 61_000 })
-  demo.begin(SCRATCH, stateAfter(0))
+  using demo = await drawDemo(large, frameAt(0))
   const captures = []
   for (const [at, next] of [large, small, usual].entries()) {
-    Object.assign(size, next)
-    screen.resize(next)
-    demo.show(stateAfter(9 + at), eventsOfDemo[9 + at]!)
-    vi.advanceTimersByTime(200)
-    const rows = screen.rows()
+    await demo.resize(next)
+    await demo.show(frameAt(10 + at))
+    const rows = demo.screen.rows()
     expectFits(rows, next)
-    expect(rows.filter((row) => row.includes("strata demo"))).toHaveLength(1)
+    expect(rows.filter((row) => row.includes("strata demo ·"))).toHaveLength(1)
     expect(rows.filter((row) => row.startsWith(" Window"))).toHaveLength(1)
     captures.push([sizeName(next), rows, next] as const)
   }
-  demo.end()
-  const all = screen.everything()
-  expect(screen.tooWide).toEqual([])
-  expect(all.filter((row) => row.includes("strata demo"))).toHaveLength(1)
-  expect(all[0]).toContain("A simulated model works on a scratch copy")
+  await demo.show(frameAt(eventsOfDemo.length))
+  const all = demo.screen.everything()
+  expect(demo.screen.tooWide).toEqual([])
+  expect(all.filter((row) => row.includes("strata demo ·"))).toHaveLength(1)
+  expect(all.join(" ").replace(/\s+/g, " ")).toContain("A simulated model works on a scratch copy")
   await expectKept("demo-resized", [...captures, ["at the end", all, usual]])
 })
-
-const SCRATCH = { source: "/home/ada/nightly-builds", project: "", home: "", files: 1_200, remove: () => undefined }
 
 const FILES = 40
 const TURNS = 12
@@ -141,18 +130,26 @@ test.runIf(isWhole)(
     })
     const summaries = new Map<string, string>()
     let before = first
+    let items: readonly Item[] = []
     for (const { state, event } of seen) {
+      items = itemsOf(items, event)
       expectSound(state, before)
       if (event.type === "tool-start") summaries.set(event.id, event.summary)
       if (event.type === "tool-result" && summaries.has(event.id)) {
-        const line = state.happenings.find(({ id }) => id === event.id)!
-        expect(line.text).toContain(summaries.get(event.id)!.slice(0, 20))
-        expect(["done", "failed"]).toContain(line.kind)
+        const call = items.find((item) => item.kind === "tool" && item.id === event.id) as ToolItem
+        expect(call.summary).toBe(summaries.get(event.id))
+        expect(["ok", "failed"]).toContain(call.outcome!.state)
       }
       before = state
     }
     for (const { state } of seen.slice(0, 30))
-      for (const size of SIZES) expectFits(picture(state, { style: plainStyle, ...size, elapsedMs: 0 }), size)
+      for (const size of SIZES) {
+        const lines = picture(state, { ...size, elapsedMs: 0, hasColours: false })
+        expectFits(
+          lines.map((line) => line.map(({ text }) => text).join("")),
+          size,
+        )
+      }
     expect(seen.length).toBeGreaterThan(40)
     const facts = await stillThere(agent.conversation, { project: workshop.project, promptTokens: last.promptTokens! })
     for (const { kind, all, inView, recalled, inLastWindow } of facts) {
@@ -164,7 +161,7 @@ test.runIf(isWhole)(
 )
 
 function expectSound(state: DemoState, before: DemoState): void {
-  const { parts, size, thresholds, turn, work: done, happenings } = state
+  const { parts, size, thresholds, turn, work: done } = state
   const sum = parts.reduce((all, { tokens }) => all + tokens, 0)
   expect(size).toBeLessThanOrEqual(thresholds.window)
   expect(Math.abs(sum - size)).toBeLessThanOrEqual(parts.length)
@@ -173,5 +170,4 @@ function expectSound(state: DemoState, before: DemoState): void {
   expect(turn).toBeGreaterThanOrEqual(before.turn)
   expect(done).toBeGreaterThanOrEqual(before.work)
   expect(state.requests.length).toBeGreaterThanOrEqual(before.requests.length)
-  expect(happenings.map((one) => one.turn)).toEqual(happenings.map((one) => one.turn).toSorted((a, b) => a - b))
 }

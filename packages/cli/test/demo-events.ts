@@ -24,6 +24,7 @@ const response = (text: string): QueryEvent => ({
     usage: { input_tokens: 9_000, output_tokens: 300 },
   },
 })
+const text = (text: string): QueryEvent => ({ type: "text", text })
 const request = (turn: number): QueryEvent => ({
   ...{ type: "request", turn, size: { tokens: 0, counted: 0, estimated: 0 } },
   fill: { used: 0, percentLeft: 100, state: "fine" },
@@ -33,6 +34,7 @@ export const eventsOfDemo: readonly QueryEvent[] = [
   { type: "user", uuid: "0", text: "Get to know this repository, then tidy up one small thing in it.", queued: false },
   request(1),
   { type: "retry", attempt: 1, delayMs: 600, reason: "overloaded (529)" },
+  text("I will look around first, at the longest files and at what their tests say about them, one by one."),
   response("I will look around first, at the longest files and at what their tests say about them, one by one."),
   call("a", "Read", "read packages/core/src/layers/4-compaction/audit/token-index.ts"),
   call("b", "Bash", "find . -type f -not -path '*/.git/*' -not -path '*/node_modules/*' | head -n 600"),
@@ -43,6 +45,7 @@ export const eventsOfDemo: readonly QueryEvent[] = [
   result("b", "find: permission denied", true),
   { type: "notice", message: "A large tool result was put aside: 8,988 tokens saved." },
   request(2),
+  text("Now the small thing."),
   response("Now the small thing."),
   { type: "compaction", progress: { phase: "summarising", route: "shared", characters: 1_200 } },
   { type: "boundary", uuid: "b", trigger: "auto", tokensBefore: 26_900 },
@@ -52,14 +55,15 @@ export const eventsOfDemo: readonly QueryEvent[] = [
   request(3),
   call("d", "Edit", "edit /tmp/strata-demo-1/nightly-builds/src/a.ts"),
   result("d", "changed"),
+  text("Done."),
   response("Done."),
 ]
 
 /** The conversation after so many events. */
 function reading(count: number): Reading {
   const isPrepared = count > 1
-  const isAnswered = count > 3
-  const tokens = !isPrepared ? 30 : !isAnswered ? 4_800 : count < 13 ? 14_000 : count < 19 ? 26_900 : 9_300
+  const isAnswered = count > 4
+  const tokens = !isPrepared ? 30 : !isAnswered ? 4_800 : count < 14 ? 14_000 : count < 21 ? 26_900 : 9_300
   const results = isAnswered ? { Read: 6_000, Bash: 3_000, Grep: 900, Edit: 200 } : {}
   return {
     accounting: {

@@ -1,4 +1,4 @@
-/** The chat's screen drawn inside the test by the real renderer, on an emulated terminal. */
+/** The screens of the chat and the demo drawn inside the test by the real renderer, on an emulated terminal. */
 import { EventEmitter } from "node:events"
 import { render } from "ink"
 import { historyOf } from "../src/chat/input-history.ts"
@@ -6,6 +6,7 @@ import { type ChatState, initialState } from "../src/chat/state.ts"
 import { Screen } from "../src/chat/view/app.ts"
 import { h } from "../src/chat/view/element.ts"
 import { tidyOnResize } from "../src/chat/view/tidy-resize.ts"
+import { type DemoFrame, drawOn } from "../src/demo/view.ts"
 import { EmulatedScreen, type ScreenSize } from "./emulated-screen.ts"
 
 export const RESTING = initialState(
@@ -44,10 +45,9 @@ class Output extends EventEmitter {
 }
 
 export async function drawChat(size: ScreenSize) {
-  const screen = new EmulatedScreen(size)
-  const output = new Output(screen, size)
+  const { screen, output, resizeTo } = terminalOf(size)
   const element = (state: ChatState) => h(Screen, { state })
-  const stdout = tidyOnResize(output as unknown as NodeJS.WriteStream)
+  const stdout = tidyOnResize(output)
   const app = render(element(RESTING), { stdout, patchConsole: false, exitOnCtrlC: false, interactive: true })
   await app.waitUntilRenderFlush()
   let shown = RESTING
@@ -58,13 +58,40 @@ export async function drawChat(size: ScreenSize) {
       app.rerender(element(shown))
       await app.waitUntilRenderFlush()
     },
-    async resize({ columns, rows }: ScreenSize) {
-      screen.resize({ columns, rows })
-      Object.assign(output, { columns, rows })
-      output.emit("resize")
+    async resize(next: ScreenSize) {
+      resizeTo(next)
       app.rerender(element(shown)) // the first frame is drawn before React has the new size
       await app.waitUntilRenderFlush()
     },
     [Symbol.dispose]: () => app.unmount(),
   }
+}
+
+export async function drawDemo(size: ScreenSize, first: DemoFrame) {
+  const { screen, output, resizeTo } = terminalOf(size)
+  const { app, draw } = drawOn(output, first)
+  await app.waitUntilRenderFlush()
+  return {
+    screen,
+    async show(frame: DemoFrame) {
+      draw(frame)
+      await app.waitUntilRenderFlush()
+    },
+    async resize(next: ScreenSize) {
+      resizeTo(next)
+      await app.waitUntilRenderFlush()
+    },
+    [Symbol.dispose]: () => app.unmount(),
+  }
+}
+
+function terminalOf(size: ScreenSize) {
+  const screen = new EmulatedScreen(size)
+  const output = new Output(screen, size)
+  const resizeTo = ({ columns, rows }: ScreenSize) => {
+    screen.resize({ columns, rows })
+    Object.assign(output, { columns, rows })
+    output.emit("resize")
+  }
+  return { screen, output: output as unknown as NodeJS.WriteStream, resizeTo }
 }

@@ -1,4 +1,4 @@
-/** `strata export`: a session written for another program, or as a page. */
+/** `strata export`: a session written for Claude Code, or as a page. */
 import {
   existsSync,
   lstatSync,
@@ -25,20 +25,18 @@ test("BEY-17 a conversation of ours goes to every format and is read again", asy
   await using bench = await workbench({ turns: ["The answer is 42."] })
   await bench.here(["run", `Use ${KEY} to ask.`])
   const name = conversationIn(bench.home)
-  for (const to of ["claude-code", "codex", "pi"]) {
-    const file = join(bench.project, `${to}.jsonl`)
-    const exported = await bench.here(["export", name.slice(0, 8), "--to", to, file])
-    expect(exported).toMatchObject({ code: 0, stdout: "" })
-    expect(exported.stderr).toContain("Secrets masked in 2 places")
-    expect(readFileSync(file, "utf8")).not.toContain(KEY)
-    expect(statSync(file).mode & 0o777).toBe(0o600)
-    const inspected = await bench.here(["inspect", file, "--json"])
-    expect(inspected.stdout).toContain(`"format": "${to}"`)
-  }
+  const file = join(bench.project, "for-claude-code.jsonl")
+  const exported = await bench.here(["export", name.slice(0, 8), "--to", "claude-code", file])
+  expect(exported).toMatchObject({ code: 0, stdout: "" })
+  expect(exported.stderr).toContain("Secrets masked in 2 places")
+  expect(readFileSync(file, "utf8")).not.toContain(KEY)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  const inspected = await bench.here(["inspect", file, "--json"])
+  expect(inspected.stdout).toContain('"format": "claude-code"')
   const page = await bench.here(["export", name, "--to", "markdown"])
   expect(page.stdout).toContain("## You\n\nUse [secret removed:")
   expect(page.stdout).toContain("## Model\n\nThe answer is 42.")
-  expect((await bench.here(["export", name, "--to", "pi", "--with-secrets"])).stdout).toContain(KEY)
+  expect((await bench.here(["export", name, "--to", "claude-code", "--with-secrets"])).stdout).toContain(KEY)
 })
 
 test("BEY-17 a file is not overwritten without --force", async () => {
@@ -75,7 +73,7 @@ test("BEY-17 --force replaces a link and not its target, with a file for its own
 
 test("BEY-17 what cannot be exported is said", async () => {
   await using bench = await workbench({ turns: ["Hello."] })
-  expect(await bench.here(["export", "nothing", "--to", "pi"])).toMatchObject({
+  expect(await bench.here(["export", "nothing", "--to", "claude-code"])).toMatchObject({
     ...{ code: 2, stderr: expect.stringContaining("There is no file and no session nothing") },
   })
   expect(await bench.here(["export", "x"])).toMatchObject({
@@ -83,6 +81,6 @@ test("BEY-17 what cannot be exported is said", async () => {
     stderr: expect.stringContaining("--to claude-code|"),
   })
   mkdirSync(join(bench.project, "folder"))
-  expect((await bench.here(["export", "folder", "--to", "pi"])).code).toBe(2)
-  expect(existsSync(join(bench.project, "pi"))).toBe(false)
+  expect((await bench.here(["export", "folder", "--to", "claude-code"])).code).toBe(2)
+  expect(existsSync(join(bench.project, "claude-code"))).toBe(false)
 })

@@ -5,50 +5,42 @@
  *     npm run dream-marks [-- --seeds 5] [-- --size 1000] [-- --show]
  */
 import { parseArgs } from "node:util"
-import { CHOSEN, CHOSEN_THINGS } from "./dream-marks/chosen.ts"
-import { CREWS, CREWS_THINGS } from "./dream-marks/crews.ts"
-import { FINAL, FINAL_THINGS } from "./dream-marks/final.ts"
-import { FRESH, FRESH_THINGS } from "./dream-marks/fresh.ts"
-import { HELD_OUT, HELD_OUT_THINGS } from "./dream-marks/held-out.ts"
-import { KITCHENS, KITCHENS_THINGS } from "./dream-marks/kitchens.ts"
-import { LAST, LAST_THINGS } from "./dream-marks/last.ts"
+import chosen from "./dream-marks/chosen.json" with { type: "json" }
+import crews from "./dream-marks/crews.json" with { type: "json" }
+import final from "./dream-marks/final.json" with { type: "json" }
+import fresh from "./dream-marks/fresh.json" with { type: "json" }
+import heldOut from "./dream-marks/held-out.json" with { type: "json" }
+import kitchens from "./dream-marks/kitchens.json" with { type: "json" }
+import last from "./dream-marks/last.json" with { type: "json" }
 import { type DreamMarks, measureDream, noMarks } from "./dream-marks/measure.ts"
 import { measurePairs } from "./dream-marks/measure-pairs.ts"
-import {
-  type Pair,
-  REPLACED_CHOSEN,
-  REPLACED_HELD_OUT,
-  SIDE_BY_SIDE_CHOSEN,
-  SIDE_BY_SIDE_HELD_OUT,
-} from "./dream-marks/pairs.ts"
-import { SEEN, SEEN_THINGS } from "./dream-marks/seen.ts"
-import { UNSEEN, UNSEEN_THINGS } from "./dream-marks/unseen.ts"
-import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./memory-questions/kinds/project-held-out.ts"
+import { PAIRS, type Pair } from "./dream-marks/pairs.ts"
+import seen from "./dream-marks/seen.json" with { type: "json" }
+import unseen from "./dream-marks/unseen.json" with { type: "json" }
+import { COMPONENTS, KINDS } from "./memory-questions/kinds/fact-kind.ts"
 
 /** Sentences that were written to measure search. */
-const PHRASES = PROJECT_HELD_OUT.map(({ name, said, values }) => ({ name, ways: said, values }))
+const PHRASES = KINDS.project["held-out"].map(({ name, said, values }) => ({ name, ways: said, values }))
 const { values } = parseArgs({
   options: { seeds: { type: "string" }, size: { type: "string" }, show: { type: "boolean" }, only: { type: "string" } },
 })
 const seeds = Number(values.seeds ?? 5)
 const size = Number(values.size ?? 1_000)
+/** Each file says what it was written for. */
 const SETS = {
-  chosen: { material: { attributes: CHOSEN, things: CHOSEN_THINGS }, first: 1 },
-  seen: { material: { attributes: SEEN, things: SEEN_THINGS }, first: 101 },
-  "other phrases": { material: { attributes: PHRASES, things: COMPONENTS_HELD_OUT.map(([name]) => name) }, first: 301 },
-  "held out": { material: { attributes: HELD_OUT, things: HELD_OUT_THINGS }, first: 201 },
-  last: { material: { attributes: LAST, things: LAST_THINGS }, first: 401 },
-  unseen: { material: { attributes: UNSEEN, things: UNSEEN_THINGS }, first: 601 },
-  fresh: { material: { attributes: FRESH, things: FRESH_THINGS }, first: 701 },
-  final: { material: { attributes: FINAL, things: FINAL_THINGS }, first: 501 },
-  kitchens: { material: { attributes: KITCHENS, things: KITCHENS_THINGS }, first: 801 },
-  crews: { material: { attributes: CREWS, things: CREWS_THINGS }, first: 901 },
-}
-const PAIRS = {
-  "replaced, chosen": REPLACED_CHOSEN,
-  "replaced, held out": REPLACED_HELD_OUT,
-  "side by side, chosen": SIDE_BY_SIDE_CHOSEN,
-  "side by side, held out": SIDE_BY_SIDE_HELD_OUT,
+  chosen: { material: chosen, first: 1 },
+  seen: { material: seen, first: 101 },
+  "other phrases": {
+    material: { attributes: PHRASES, things: COMPONENTS["held-out"].map(({ written }) => written) },
+    first: 301,
+  },
+  "held out": { material: heldOut, first: 201 },
+  last: { material: last, first: 401 },
+  unseen: { material: unseen, first: 601 },
+  fresh: { material: fresh, first: 701 },
+  final: { material: final, first: 501 },
+  kitchens: { material: kitchens, first: 801 },
+  crews: { material: crews, first: 901 },
 }
 
 for (const [name, { material, first }] of Object.entries(SETS)) {

@@ -3,7 +3,7 @@ import { readExportRequest } from "./export-command.ts"
 
 test.each([
   ["", { to: "markdown" }],
-  ["codex", { to: "codex" }],
+  ["claude-code", { to: "claude-code" }],
   ["claude-code a b.jsonl", { to: "claude-code", file: "a b.jsonl" }],
   [" notes.md ", { to: "markdown", file: "notes.md" }],
   ["html", { to: "markdown", file: "html" }],

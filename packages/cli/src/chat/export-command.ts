@@ -1,4 +1,4 @@
-/** `/export`: this conversation as a file for people or for another program. Nothing is overwritten. */
+/** `/export`: this conversation as a file for people or for Claude Code. Nothing is overwritten. */
 import { writeFile } from "node:fs/promises"
 import { extname, relative, resolve, sep } from "node:path"
 import { EXPORT_FORMATS, type ExportFormat, exportTranscript, readTranscripts } from "@strata/transcripts"
@@ -15,7 +15,7 @@ export interface ExportRequest {
   readonly file?: string
 }
 
-/** `codex`, `notes.md`, or both. */
+/** `claude-code`, `notes.md`, or both. */
 export function readExportRequest(argument: string): ExportRequest {
   const [, first = "", rest = ""] = /^(\S*)\s*(.*)$/s.exec(argument.trim())!
   const to = EXPORT_FORMATS.find((format) => format === first)

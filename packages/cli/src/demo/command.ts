@@ -17,9 +17,9 @@ import type { Terminal } from "../display/terminal.ts"
 import { EXIT, exitCodeOf, sentenceOf } from "../exit-codes.ts"
 import { endsWithProcess } from "../kept-conversation.ts"
 import { interruptible } from "../run/interruption.ts"
-import { type NextDay, nextDayScreen, openNextDay, watchMemories } from "./next-day.ts"
+import { type NextDay, openNextDay, watchMemories } from "./next-day.ts"
 import { CHECKOUT_NAME, repositoryToShow } from "./repository.ts"
-import { type DemoScreen, openScreen } from "./screen.ts"
+import { type DemoScreen, introduction, openScreen } from "./screen.ts"
 import { after, atRest, beginning, type DemoState, type Reading } from "./state.ts"
 import { stillThere } from "./still-there.ts"
 import { type Reader, summary } from "./summary.ts"
@@ -40,7 +40,8 @@ const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = {
   compacted: 800,
 }
 const MOST_OVER = 2 // the simulated model may take up to a third more turns for a given task than planned
-const MOST_TURNS_AT_THE_END = 12 // of the correction, and of the second conversation; they take about four
+const MOST_TURNS_AT_THE_END = 12 // of the correction, and of the second conversation
+const PLANNED_NEXT_DAY = 5 // turns of the second conversation, about
 const TIME_TO_READ = 2_000 // milliseconds for a heading or the introduction
 const INTERRUPTED = 130
 
@@ -71,23 +72,22 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
   const { MODEL, openWorkshop } = await import("./workshop.ts") // loads a tokenizer: usage errors should not wait for it
   const planned = task === undefined ? turnsPerTask(turns) : turns
   const workshop = await openWorkshop({ scratch, turns: planned, seed, window, env })
-  const screen = openScreen(terminal, { elapsedMs })
+  const screen = await openScreen(terminal, { elapsedMs })
   const isPaced = terminal.isScreen && !options.fast
   try {
     const agent = await workshop.open("strata demo")
     const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: turns })
-    screen.begin(scratch, first)
+    screen.say(introduction(scratch, first))
     if (isPaced) await pause(TIME_TO_READ, signal)
     const most = task === undefined ? turnsBeforeCorrection(turns) : turns * MOST_OVER
     const { state, end } = await work({ agent, screen, first, isPaced, signal, task, most, workshop })
-    screen.end()
     const { location, views } = agent.conversation
     const facts = await stillThere(agent.conversation, {
       project: workshop.project,
       promptTokens: state.promptTokens ?? 0,
     })
     await agent.close()
-    const later = isGood(end) ? await nextDay({ workshop, terminal, first, isPaced, signal }) : undefined
+    const later = isGood(end) ? await nextDay({ workshop, screen, first, isPaced, signal }) : undefined
     const isInMemory = endsWithProcess(agent.conversation)
     const kept = options.keep && !isInMemory ? { journal: location } : {}
     const outcome = {
@@ -95,6 +95,7 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
       ...{ strata: ownName(env), reader: readerOf(env) },
       ...(later ? { nextDay: later } : {}),
     }
+    screen.end()
     terminal.print(`\n${summary(outcome, terminal).join("\n")}\n`)
     return exitCode(later?.end ?? end, (sentence) => terminal.complain(`\n${sentence}\n`))
   } finally {
@@ -106,22 +107,23 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
 const isGood = ({ reason }: QueryEnd) => reason === "answer" || reason === "max-turns"
 
 interface SecondConversation extends Pick<Watched, "first" | "isPaced" | "signal"> {
+  readonly screen: DemoScreen
   readonly workshop: Workshop
-  readonly terminal: Terminal
 }
 
-async function nextDay({ workshop, terminal, ...watched }: SecondConversation): Promise<NextDay & Pick<Seen, "end">> {
+async function nextDay({ workshop, screen, ...watched }: SecondConversation): Promise<NextDay & Pick<Seen, "end">> {
   const { isPaced, signal } = watched
-  const kept = await openNextDay(workshop, terminal)
+  const first = { ...watched.first, planned: PLANNED_NEXT_DAY }
+  const kept = await openNextDay(workshop, screen)
   if (isPaced) await pause(TIME_TO_READ, signal)
   workshop.nextDay()
   const agent = await workshop.open("strata demo, the next day")
   const memories = watchMemories(agent, workshop)
   const onEvent = async ({ type }: QueryEvent) => {
-    if (type === "request") await memories.show(terminal)
+    if (type === "request") await memories.show(screen)
   }
   const query = agent.query(NEXT_DAY_TASK, { maxTurns: MOST_TURNS_AT_THE_END, signal })
-  const { end } = await watch(query, { ...watched, agent, screen: nextDayScreen(terminal), onEvent })
+  const { end } = await watch(query, { ...watched, first, agent, screen, onEvent })
   if (!signal.aborted) await agent.conversation.settled()
   const { views } = agent.conversation
   const written = [...views.artifacts.files].filter(([, { changes, created }]) => changes > 0 || created)

@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest"
 import { NO_TOKENS } from "../../../core/src/base/token-counts.ts"
 import { resolveThresholds } from "../../../core/src/tokens/window.ts"
 import { SAVINGS } from "../../test/ledger-figures.ts"
-import { colourStyle, plainStyle as style } from "../display/terminal.ts"
+import { plainStyle as style } from "../display/terminal.ts"
 import { widthOf } from "../display/text.ts"
-import { picture } from "./picture.ts"
+import { type Look, picture } from "./picture.ts"
 import { after, beginning, type DemoState, type Reading } from "./state.ts"
 import { summary } from "./summary.ts"
 
@@ -105,58 +105,48 @@ const compaction: readonly QueryEvent[] = [
   { type: "compacted", tokensBefore: 67_400, tokensAfter: 18_900, route: "shared" },
 ]
 
+/** As text. */
+const shown = (state: DemoState, { columns = 80, rows = 24, elapsedMs = 0, hasColours = false }: Partial<Look> = {}) =>
+  picture(state, { columns, rows, elapsedMs, hasColours }).map((line) => line.map(({ text }) => text).join(""))
+
 describe("a compaction in the picture", () => {
-  const lines = (count: number) =>
-    picture(stateAfter([...atWork, ...compaction.slice(0, count)]), { style, columns: 80, rows: 30, elapsedMs: 0 })
+  const lines = (count: number) => shown(stateAfter([...atWork, ...compaction.slice(0, count)]), { rows: 30 })
 
   it("L4-14 says what it does right now", () => {
-    expect(lines(2)).toContainEqual(" compacting… writing a summary, 1,200 characters")
+    expect(lines(2)).toContainEqual("compacting… writing a summary, 1,200 characters")
   })
 
   it("says what the last one kept, and marks its place", () => {
-    const shown = lines(compaction.length)
-    expect(shown).toContainEqual(" last compaction: 67.4K to 18.9K, 38 messages summarised, 5 kept")
-    expect(shown).toContainEqual("   1 ≡ Compacted: 67,400 to 18,900 tokens, by the model, from its cache.")
-    expect(shown.at(shown.findIndex((line) => line.startsWith(" growth ")) + 1)).toBe("        ▲")
-    expect(lines(0).length).toBe(shown.length)
+    const last = lines(compaction.length)
+    expect(last).toContainEqual("last compaction: 67.4K to 18.9K, 38 messages summarised, 5 kept")
+    expect(last.at(last.findIndex((line) => line.startsWith("growth ")) + 1)).toBe("       ▲")
+    expect(lines(0).length).toBe(last.length)
   })
 })
 
 describe("the live picture", () => {
-  it("shows the window, what fills it and what just happened", () => {
-    const lines = picture(stateAfter(atWork), { style, columns: 80, rows: 24, elapsedMs: 7_400 })
+  it("shows the window and what fills it", () => {
+    const lines = shown(stateAfter(atWork), { elapsedMs: 7_400 })
     expect(`\n${lines.join("\n")}\n`).toMatchInlineSnapshot(`
       "
-       strata demo  claude-opus-5-5, simulated               turn 1 of about 25  0:07
+      Window 50.0K of 100K: past warning, compacts in 17.0K        work: 1.3 windows
+      SSSSSSSSATCCRRRRRRRRRRRRRRRRBBBBBBBGGGO·······································
+                                          w              c       b
+                                   w warning 47.0K  c compaction 67.0K  b full 77.0K
+      R files read 20.0K 40%  S system prompt and tools 10.0K 20%
+      B command output 9.0K 18%  G search results 4.0K 8%  C tool calls 3.0K 6%  …
+      450K in, 89% from cache · 4.0K out · $0.4567 · 12 requests
+      saved: 1.26M tokens not sent · 45.0K put aside, 12.0K cleared · notes 2.4K
+      no compaction yet; the first one comes at 67.0K
+      growth ▆
 
-       Window 50.0K of 100K: past warning, compacts in 17.0K        work: 1.3 windows
-       SSSSSSSSATCCRRRRRRRRRRRRRRRRBBBBBBBGGGO·······································
-                                           w              c       b
-                                    w warning 47.0K  c compaction 67.0K  b full 77.0K
-                          reserved: 20.0K for the answer, 13.0K for writing a summary
-
-       R files read               20.0K  40%  C tool calls                3.0K   6%
-       S system prompt and tools  10.0K  20%  A the model's text          1.8K   4%
-       B command output            9.0K  18%  T thinking                  1.0K   2%
-       G search results            4.0K   8%  O other tool results        1.0K   2%
-
-       450K in, 89% from cache  ·  4.0K out  ·  $0.4567  ·  12 requests
-       saved: 1.26M tokens not sent  ·  45.0K put aside, 12.0K cleared  ·  notes 2.4K
-       no compaction yet; the first one comes at 67.0K
-       growth ▆
-
-
-         1 › I will look at it.
-         1 ✓ read src/main.ts                                                   12 ms
-         1 ✗ $ npm test: two tests failed                                       12 ms
-         1 + instructions src/AGENTS.md
-         1 … search "answer" in .
+      strata demo · turn 1 of about 25 · 0:07 · claude-opus-5-5, simulated
       "
     `)
   })
 
   it("is readable before anything has happened", () => {
-    const lines = picture(first, { style, columns: 80, rows: 24, elapsedMs: 0 })
+    const lines = shown(first)
     expect(lines.join("\n")).toContain("0 of 100K: fine, compacts in 67.0K")
   })
 
@@ -165,16 +155,22 @@ describe("the live picture", () => {
     [80, 24],
     [200, 60],
   ])("fits %i columns and %i rows", (columns, rows) => {
-    for (const look of [style, colourStyle]) {
-      const lines = picture(stateAfter(atWork), { style: look, columns, rows, elapsedMs: 0 })
+    for (const hasColours of [false, true]) {
+      const lines = shown(stateAfter(atWork), { columns, rows, hasColours })
+      expect(lines.length).toBeLessThan(rows)
       for (const line of lines) expect(widthOf(line), line).toBeLessThan(columns)
     }
   })
 
+  it("shows the parts as letters without colours, and as blocks with them", () => {
+    const bars = [false, true].map((hasColours) => shown(stateAfter(atWork), { hasColours })[1]!)
+    expect(bars[0]).toMatch(/^S+AT?/)
+    expect(bars[1]).toMatch(/^█+·+$/)
+    expect(widthOf(bars[1]!)).toBe(widthOf(bars[0]!))
+  })
+
   it("keeps as many lines while there is room, so that nothing jumps", () => {
-    const heights = [0, 3, 6, 9].map(
-      (count) => picture(stateAfter(atWork.slice(0, count)), { style, columns: 80, rows: 24, elapsedMs: 0 }).length,
-    )
+    const heights = [0, 3, 6, 9].map((count) => shown(stateAfter(atWork.slice(0, count))).length)
     expect(new Set(heights).size).toBe(1)
   })
 

@@ -1,16 +1,18 @@
-/** Shows the demo: a picture redrawn in place on a screen, one line per event elsewhere. */
-
+/** Shows the demo: on a screen as the chat does, with the window below it; elsewhere one line per event. */
 import type { QueryEvent } from "@strata/core"
 import type { Scratch } from "@strata/sim"
-import { percent, short } from "../display/numbers.ts"
-import type { Terminal } from "../display/terminal.ts"
-import { fittedAtEnd, wrapped } from "../display/text.ts"
-import { LivePicture } from "./live.ts"
-import { happeningLine, picture } from "./picture.ts"
-import type { DemoState, Happening } from "./state.ts"
+import { compactionTitle } from "../chat/folded.ts"
+import { itemsAfter } from "../chat/query-items.ts"
+import type { Item } from "../chat/state.ts"
+import { duration, percent, short } from "../display/numbers.ts"
+import type { Style, Terminal } from "../display/terminal.ts"
+import { fitted, fittedAtEnd, indented, padEnd, wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+import type { DemoState } from "./state.ts"
 
 export interface DemoScreen {
-  begin(scratch: Scratch, state: DemoState): void
+  /** Shows what is no event of a conversation. */
+  say(item: Item): void
   show(state: DemoState, event: QueryEvent): void
   /** Calling it twice is fine. */
   end(): void
@@ -20,78 +22,159 @@ export interface ScreenOptions {
   readonly elapsedMs: () => number
 }
 
-const PICTURE = { columns: 50, rows: 10 } // the picture needs this much room
-const FRAME_MS = 100 // the clock runs even if nothing happens
+const LEAST_SCREEN = { columns: 50, rows: 10 }
 
-export function openScreen(terminal: Terminal, options: ScreenOptions): DemoScreen {
-  return terminal.isScreen && terminal.columns >= PICTURE.columns && terminal.rows >= PICTURE.rows
-    ? liveScreen(terminal, options)
-    : plainScreen(terminal)
-}
-
-function liveScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): DemoScreen {
-  const live = new LivePicture(terminal)
+export async function openScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): Promise<DemoScreen> {
+  const { isScreen, columns, rows, style } = terminal
+  if (!isScreen || columns < LEAST_SCREEN.columns || rows < LEAST_SCREEN.rows) return plainScreen(terminal)
+  const { openDrawing } = await import("./view.ts") // a pipe needs no renderer
+  let items: readonly Item[] = []
   let latest: DemoState | undefined
-  const lines = () => {
-    const { style, columns, rows } = terminal
-    return latest ? picture(latest, { style, columns, rows, elapsedMs: elapsedMs() }) : []
+  const frame = () => ({ items: items.map(shownItem), state: latest, hasColours: style.isColorSupported, elapsedMs })
+  const say = (item: Item) => {
+    items = [...items, item]
+    drawing.draw(frame())
   }
-  const draw = () => live.draw(lines())
-  let timer: NodeJS.Timeout | undefined
-  let ended = false
+  const drawing = openDrawing(frame(), (text) => text.trim() !== "" && say(noticeOf(text.trimEnd())))
   return {
-    begin(scratch, state) {
-      terminal.print(`${introduction({ scratch, state, columns: terminal.columns }).join("\n")}\n\n`)
+    say,
+    show(state, event) {
+      items = itemsOf(items, event)
       latest = state
+      drawing.draw(frame())
     },
-    show(state) {
-      latest = state
-      timer ??= setInterval(draw, FRAME_MS)
-    },
-    end() {
-      if (ended) return
-      ended = true
-      clearInterval(timer)
-      live.end(lines())
-    },
+    end: drawing.end,
   }
 }
+
+export const noticeOf = (text: string): Item => ({ kind: "notice", tone: "plain", text })
+
+/** A frame has all items again, and only the newest changed. */
+const shownItems = new WeakMap<Item, Item>()
+
+export function shownItem(item: Item): Item {
+  const shown = shownItems.get(item) ?? withShortPaths(unfolded(item))
+  shownItems.set(item, shown)
+  return shown
+}
+
+/** No key opens a compaction here, so what it added is shown at once. */
+function unfolded(item: Item): Item {
+  if (item.kind !== "compaction" || !item.outcome) return item
+  const { restored } = item
+  const added = restored.length === 0 ? [] : [`Then added: ${restored.join(", ")}`]
+  return { kind: "panel", title: "≡ Compacted", lines: [compactionTitle(item).replace(/^Compacted: /, ""), ...added] }
+}
+
+/** Paths of the scratch copy mean nothing to the viewer: they are shown from its root. */
+function withShortPaths(item: Item): Item {
+  if (item.kind === "notice") return { ...item, text: fromRoot(item.text).replace(/ in \S*\/\S+$/, ".") }
+  if (item.kind === "answer") return { ...item, text: fromRoot(item.text) }
+  if (item.kind !== "tool") return item
+  const { summary, outcome } = item
+  return {
+    ...item,
+    summary: fromRoot(summary),
+    ...(outcome && { outcome: { ...outcome, text: fromRoot(outcome.text) } }),
+  }
+}
+
+const fromRoot = (text: string) =>
+  text.replace(/(?:\/[^\s/"'`]+)*\/strata-demo-\d+\/[^\s/"'`]+(\/?)/g, (_, slash: string) => (slash === "" ? "." : ""))
+
+/** As in the chat, and the retries, which the chat shows only as long as they last. */
+export function itemsOf(items: readonly Item[], event: QueryEvent): readonly Item[] {
+  if (event.type === "thinking") return items // no key opens it here
+  const after = itemsAfter(items, event)
+  if (event.type !== "retry") return after
+  return [...after, noticeOf(`${event.reason}: retried in ${duration(event.delayMs)}`)]
+}
+
+const WIDEST = 100
+const SIGN_COLUMNS = 6 // turn and sign before a text
 
 /** One line per turn and per finished event. */
 export function plainScreen({ print, style, columns }: Terminal): DemoScreen {
-  const width = Math.min(columns, 100)
+  const width = Math.min(columns, WIDEST)
   const line = (text: string) => print(`${text}\n`)
-  let last: Happening | undefined
+  let items: readonly Item[] = []
   return {
-    begin(scratch, state) {
-      line(introduction({ scratch, state, columns }).join("\n"))
-      line("")
+    say(item) {
+      if (item.kind === "panel") {
+        const lines = typeof item.lines === "function" ? item.lines(width - 2) : item.lines
+        line(["", style.bold(item.title), ...indented(lines, 2), ""].join("\n"))
+      } else if (item.kind === "heading") line(`${style.bold(item.text)}\n`)
+      else if (item.kind === "notice") {
+        const [first = "", ...more] = wrapped(item.text, width - SIGN_COLUMNS)
+        line([`    ${style.cyan("+")} ${first}`, ...indented(more, SIGN_COLUMNS)].join("\n"))
+      }
     },
     show(state, event) {
+      const before = items
+      items = itemsOf(items, event)
       if (event.type === "response") line(turnLine(state))
-      const newest = event.type === "tool-result" ? resultHappening(state, event) : state.happenings.at(-1)
-      const isShown = event.type === "tool-result" || (LOGGED.has(event.type) && state.happenings.at(-1) !== last)
-      last = state.happenings.at(-1)
-      if (newest && isShown) line(happeningLine(newest, { style, width }))
+      const item = settledBy(event, items, before)
+      const text = item && itemLine(withShortPaths(item), { turn: state.turn, style, width })
+      if (text !== undefined) line(text)
     },
     end: () => undefined,
   }
 }
 
-/** Events that may add a line to the log. */
-const LOGGED: ReadonlySet<QueryEvent["type"]> = new Set([
-  "user",
-  "retry",
-  "attached",
-  "notice",
-  "tool-denied",
-  "compaction",
-  "compacted",
-])
+/** What an event finished or added. Calls run in parallel, so the finished one may not be the last item. */
+function settledBy(event: QueryEvent, items: readonly Item[], before: readonly Item[]): Item | undefined {
+  switch (event.type) {
+    case "tool-result":
+      return items.findLast((item) => item.kind === "tool" && item.id === event.id)
+    case "compacted":
+      return items.findLast(({ kind }) => kind === "compaction")
+    case "response":
+      return items.findLast((item, at) => item.kind === "answer" && item !== before[at])
+    case "text":
+      return undefined
+    default:
+      return items.length > before.length ? items.at(-1) : undefined
+  }
+}
 
-/** Calls run in parallel: the finished one may not be the last line. */
-const resultHappening = (state: DemoState, { id }: { readonly id: string }) =>
-  state.happenings.findLast((one) => one.id === id)
+interface LineLook {
+  readonly turn: number
+  readonly style: Style
+  readonly width: number
+}
+
+/** `  3 ✓ read src/main.ts   12 ms`; `undefined` for what is not settled yet. */
+export function itemLine(item: Item, { turn, style, width }: LineLook): string | undefined {
+  const row = (sign: string, text: string, detail = "") => {
+    const room = width - SIGN_COLUMNS - (detail === "" ? 0 : detail.length + 1)
+    const shown = padEnd(fitted(printable(text.replace(/\s+/g, " ").trim()), room), room)
+    return `${style.dim(String(turn).padStart(3))} ${sign} ${shown}${detail === "" ? "" : ` ${style.dim(detail)}`}`.trimEnd()
+  }
+  switch (item.kind) {
+    case "user":
+      return row(style.yellow("·"), `You: ${item.text}`)
+    case "answer":
+      return row(style.blue("›"), item.text)
+    case "notice":
+      return row(style.yellow("·"), item.text)
+    case "compaction": {
+      if (!item.outcome) return undefined
+      const { audit: _, planned: __, ...outcome } = item.outcome // a line has no room for them
+      return row(style.cyan("≡"), compactionTitle({ ...item, outcome }))
+    }
+    case "tool": {
+      const { outcome, name, summary } = item
+      if (!outcome) return undefined
+      const call = summary === "" ? name : name === "Bash" ? `$ ${summary}` : summary
+      const time = duration(outcome.ms)
+      return outcome.state === "ok"
+        ? row(style.green("✓"), call, time)
+        : row(style.red("✗"), `${call}: ${outcome.text}`, time)
+    }
+    default:
+      return undefined
+  }
+}
 
 function turnLine({ turn, size, thresholds, spent, fill }: DemoState): string {
   const facts = [
@@ -105,25 +188,15 @@ function turnLine({ turn, size, thresholds, spent, fill }: DemoState): string {
 
 const FILLS = { warning: "past warning", compact: "compaction is due", blocked: "full" } as const
 
-interface Introduction {
-  readonly scratch: Scratch
-  readonly state: DemoState
-  readonly columns: number
-}
-
 /** What is about to be shown, and what the thresholds mean. */
-function introduction({ scratch, state, columns }: Introduction): readonly string[] {
-  const { window, outputReserve, effective, autoCompact, warning } = state.thresholds
-  const width = Math.min(columns, 100)
-  return [
-    ...wrapped(
-      `A simulated model works on a scratch copy of ${fittedAtEnd(scratch.source, 40)} (${scratch.files} files). It needs no key and no network, and touches none of your files.`,
-      width,
-    ),
-    "",
-    ...wrapped(
-      `Its window holds ${short(window)} tokens. Strata reserves ${short(outputReserve)} of them for the model's answer and ${short(effective - autoCompact)} for writing a summary. So it compacts at ${short(autoCompact)}: a summary replaces the older messages. "Past warning" means that fewer than ${short(autoCompact - warning)} tokens are left until then.`,
-      width,
-    ),
+export function introduction(scratch: Scratch, { thresholds }: DemoState): Item {
+  const { window, outputReserve, effective, autoCompact, warning } = thresholds
+  const texts = [
+    `A simulated model works on a scratch copy of ${fittedAtEnd(scratch.source, 40)} (${scratch.files} files). It needs no key and no network, and touches none of your files.`,
+    `Its window holds ${short(window)} tokens. Strata reserves ${short(outputReserve)} of them for the model's answer and ${short(effective - autoCompact)} for writing a summary. So it compacts at ${short(autoCompact)}: a summary replaces the older messages. "Past warning" means that fewer than ${short(autoCompact - warning)} tokens are left until then.`,
   ]
+  return {
+    ...{ kind: "panel", title: "strata demo" },
+    lines: (columns) => texts.flatMap((text) => wrapped(text, Math.min(columns, WIDEST))),
+  }
 }

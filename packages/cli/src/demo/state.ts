@@ -4,13 +4,9 @@ import type { CompactionProgress, Fill, QueryEvent, Thresholds } from "@strata/c
 import { inputTokens } from "@strata/core/base"
 import type { Accounting, ContextSize } from "@strata/core/tokens"
 import { tokenCounts } from "@strata/core/tokens"
-import { attachmentWords, compactedSentence } from "@strata/page"
 import { stepWords } from "../display/compaction.ts"
 import { type ContextPart, contextParts } from "../display/context-parts.ts"
 import type { LedgerSummary } from "../display/ledger.ts"
-import { duration } from "../display/numbers.ts"
-import { resultSummary } from "../display/tool-calls.ts"
-import { printable } from "../display/visible.ts"
 
 export interface DemoState {
   readonly model: string
@@ -32,7 +28,6 @@ export interface DemoState {
   readonly sizes: readonly number[]
   readonly requests: readonly DemoRequest[]
   readonly spent: LedgerSummary | undefined
-  readonly happenings: readonly Happening[]
   /** The current step of a compaction, in a few words. */
   readonly compacting: string | undefined
   /** Summaries that a request waited for. The others were written in the background. */
@@ -71,16 +66,6 @@ export interface DemoCompaction {
   readonly restored: readonly string[]
 }
 
-/** One line of the log. */
-export interface Happening {
-  readonly turn: number
-  readonly kind: "running" | "done" | "failed" | "said" | "retry" | "attached" | "notice" | "compacted"
-  readonly text: string
-  readonly detail: string
-  /** Of a tool call. */
-  readonly id?: string
-}
-
 /** The conversation's own figures, read when an event arrives. */
 export interface Reading {
   readonly accounting: Accounting
@@ -99,8 +84,6 @@ export interface Observed {
   readonly event: QueryEvent
   readonly read: () => Reading
 }
-
-const MOST_HAPPENINGS = 40 // more than any window shows
 
 export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "planned">): DemoState {
   return {
@@ -122,7 +105,6 @@ export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "plann
     sizes: [],
     requests: [],
     spent: undefined,
-    happenings: [],
     promptTokens: undefined,
   }
 }
@@ -130,37 +112,18 @@ export function beginning(facts: Pick<DemoState, "model" | "thresholds" | "plann
 /** The state after an event. */
 export function after(state: DemoState, { event, read }: Observed): DemoState {
   switch (event.type) {
-    case "user": {
-      const seen = { ...measured(state, read()), tasks: state.tasks + 1 }
-      return happened(seen, { kind: "notice", text: `You: ${oneLine(event.text)}`, detail: "" })
-    }
+    case "user":
+      return { ...measured(state, read()), tasks: state.tasks + 1 }
     case "request":
       return { ...measured(state, read()), turn: state.turnsBefore + event.turn, compacting: undefined }
     case "response": {
       const seen = withWork(measured(state, beforeResults(state, read())))
-      const text = event.response.content.flatMap((block) => textIn(block)).join(" ")
-      const said = text === "" ? seen : happened(seen, { kind: "said", text: oneLine(text), detail: "" })
-      return { ...said, sizes: [...seen.sizes, seen.size], requests: [...seen.requests, requestOf(seen, event)] }
+      return { ...seen, sizes: [...seen.sizes, seen.size], requests: [...seen.requests, requestOf(seen, event)] }
     }
-    case "retry":
-      return happened(state, {
-        kind: "retry",
-        text: `${oneLine(event.reason)}: retried`,
-        detail: `in ${duration(event.delayMs)}`,
-      })
-    case "tool-start": {
-      const text = event.name === "Bash" ? `$ ${event.summary}` : event.summary
-      return happened(state, { kind: "running", text: oneLine(text), detail: "", id: event.id })
-    }
-    case "tool-denied":
-      return happened(state, { kind: "notice", text: `not allowed: ${oneLine(event.why)}`, detail: "" })
-    case "tool-result":
-      return finished(state, event)
     case "attached":
-      if (state.compacting !== undefined) return { ...state, restored: [...state.restored, event.kind] }
-      return happened(state, { kind: "attached", text: oneLine(attachmentWords(event)), detail: "" })
+      return state.compacting === undefined ? state : { ...state, restored: [...state.restored, event.kind] }
     case "notice":
-      return happened(measured(state, read()), { kind: "notice", text: withoutPath(event.message), detail: "" })
+      return measured(state, read())
     case "compaction":
       return whileCompacting(state, event.progress)
     case "compacted":
@@ -192,14 +155,10 @@ function requestOf(state: DemoState, { response }: Extract<QueryEvent, { type: "
 }
 
 function whileCompacting(state: DemoState, progress: CompactionProgress): DemoState {
-  if (progress.phase === "message" || progress.phase === "failed") {
-    const noted = happened(state, { kind: "notice", text: oneLine(progress.message), detail: "" })
-    return progress.phase === "failed" ? { ...noted, compacting: undefined } : noted
-  }
   const waits = state.waits + (progress.phase === "preparing" ? 1 : 0)
   const step = stepWords(progress)
   if (step !== undefined) return { ...state, waits, compacting: step, restored: [] }
-  return progress.phase === "done" ? { ...state, compacting: undefined } : state
+  return progress.phase === "done" || progress.phase === "failed" ? { ...state, compacting: undefined } : state
 }
 
 type Compacted = Extract<QueryEvent, { type: "compacted" }> & { readonly reading: Reading }
@@ -208,29 +167,10 @@ function compacted(state: DemoState, { tokensBefore, tokensAfter, route, reading
   const { summarised = 0, kept = 0 } = reading.boundary ?? {}
   const { turn, restored, sizes } = state
   const newest = { turn, at: sizes.length, tokensBefore, tokensAfter, route, summarised, kept, restored }
-  const seen = {
+  return {
     ...measured(state, reading),
-    compacting: undefined,
-    restored: [],
-    compactions: [...state.compactions, newest],
+    ...{ compacting: undefined, restored: [], compactions: [...state.compactions, newest] },
   }
-  return happened(seen, { kind: "compacted", text: compactedSentence(newest), detail: "" })
-}
-
-function happened(state: DemoState, what: Omit<Happening, "turn">): DemoState {
-  return { ...state, happenings: [...state.happenings, { turn: state.turn, ...what }].slice(-MOST_HAPPENINGS) }
-}
-
-/** Adds the outcome to the line of the call. A call that never started (invalid input) gets a new line. */
-function finished(state: DemoState, { id, name, result, ms }: Extract<QueryEvent, { type: "tool-result" }>): DemoState {
-  const { state: outcome, text } = resultSummary(result)
-  const failed = outcome === "failed"
-  const end = { kind: failed ? ("failed" as const) : ("done" as const), detail: duration(ms) }
-  const at = state.happenings.findIndex((one) => one.id === id)
-  if (at < 0) return happened(state, { ...end, text: oneLine(`${name}: ${text}`), id })
-  const started = state.happenings[at]!
-  const line = { ...started, ...end, text: failed ? `${started.text}: ${oneLine(text)}` : started.text }
-  return { ...state, happenings: state.happenings.with(at, line) }
 }
 
 /** An answer with calls has stand-ins for the missing results. They are no results yet, so each tool keeps what it had. */
@@ -272,18 +212,4 @@ function measured(
     spent,
     notesTokens,
   }
-}
-
-const withoutPath = (message: string) => oneLine(message).replace(/ in \/\S+$/, "")
-
-/** Paths of the scratch copy mean nothing to the viewer: they are shown from its root. */
-const oneLine = (text: string) =>
-  printable(text)
-    .replace(/\s+/g, " ")
-    .replace(/(?:\/[^\s/"'`]+)*\/strata-demo-\d+\/[^\s/"'`]+(\/?)/g, (_, slash: string) => (slash === "" ? "." : ""))
-    .trim()
-
-function textIn(block: unknown): readonly string[] {
-  const { type, text } = block as { type?: string; text?: string }
-  return type === "text" && text ? [text] : []
 }

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { bar, columnChart, marksBelow, sparkline, stackedBar } from "./bars.ts"
-import { colourStyle, plainStyle as style } from "./terminal.ts"
-import { widthOf } from "./text.ts"
+import { bar, columnChart, marksBelow, sparkline, stackedRuns } from "./bars.ts"
+import { plainStyle as style } from "./terminal.ts"
 
 describe("bars", () => {
   it("draws eighths, and something for the smallest value", () => {
@@ -10,20 +9,21 @@ describe("bars", () => {
     expect(bar({ value: 0, most: 10, width: 3 })).toBe("")
   })
 
-  it("stacks parts by letters without colours, and by blocks with them", () => {
+  it("stacks parts, and leaves the rest of the width free", () => {
     const parts = [
       { kind: "prompt" as const, tokens: 20 },
       { kind: "files" as const, tokens: 30 },
     ]
-    expect(stackedBar({ parts, capacity: 100, width: 20, style })).toBe("SSSSRRRRRR··········")
-    const coloured = stackedBar({ parts, capacity: 100, width: 20, style: colourStyle })
-    expect(widthOf(coloured)).toBe(20)
-    expect(coloured).toContain("█")
+    const runs = [
+      { kind: "prompt", count: 4 },
+      { kind: "files", count: 6 },
+    ]
+    expect(stackedRuns({ parts, capacity: 100, width: 20 })).toEqual({ runs, free: 10 })
   })
 
-  it("never draws beyond its width, however much there is", () => {
+  it("never goes beyond its width, however much there is", () => {
     const parts = [{ kind: "files" as const, tokens: 500 }]
-    expect(stackedBar({ parts, capacity: 100, width: 10, style })).toBe("RRRRRRRRRR")
+    expect(stackedRuns({ parts, capacity: 100, width: 10 })).toEqual({ runs: [{ kind: "files", count: 10 }], free: 0 })
   })
 
   it("puts marks under their places", () => {

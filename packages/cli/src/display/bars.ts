@@ -1,5 +1,5 @@
 /** Bars and charts made of block characters. Pure: numbers in, lines out. */
-import { type ContextPart, partSign } from "./context-parts.ts"
+import type { ContextPart } from "./context-parts.ts"
 import { short } from "./numbers.ts"
 import type { Style } from "./terminal.ts"
 import { padStart } from "./text.ts"
@@ -19,11 +19,16 @@ export interface StackedBar {
   /** The tokens that the full width represents. */
   readonly capacity: number
   readonly width: number
-  readonly style: Style
 }
 
-/** The parts side by side, then the free space. A column shows the part that has most of it. */
-export function stackedBar({ parts, capacity, width, style }: StackedBar): string {
+export interface StackedRuns {
+  readonly runs: readonly { readonly kind: ContextPart["kind"]; readonly count: number }[]
+  /** Columns without a part. */
+  readonly free: number
+}
+
+/** How many columns each part has, side by side. A column shows the part that has most of it. */
+export function stackedRuns({ parts, capacity, width }: StackedBar): StackedRuns {
   const total = parts.reduce((sum, { tokens }) => sum + tokens, 0)
   const filled = Math.min(width, Math.round((width * total) / capacity))
   const counts = new Map<ContextPart, number>()
@@ -31,8 +36,8 @@ export function stackedBar({ parts, capacity, width, style }: StackedBar): strin
     const part = mostOf(parts, { from: (column * capacity) / width, to: ((column + 1) * capacity) / width })
     if (part) counts.set(part, (counts.get(part) ?? 0) + 1)
   }
-  const line = parts.map((part) => (counts.has(part) ? partSign(part.kind, { style, count: counts.get(part)! }) : ""))
-  return line.join("") + style.dim("·".repeat(width - filled))
+  const runs = parts.flatMap((part) => (counts.has(part) ? [{ kind: part.kind, count: counts.get(part)! }] : []))
+  return { runs, free: width - filled }
 }
 
 /** The part with the most tokens between two places of the bar. */

@@ -1,4 +1,4 @@
-/** `strata export`: a session given away: for another program, or as a page to read. */
+/** `strata export`: a session given away: for Claude Code, or as a page to read. */
 import { rename, rm, writeFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { basename, dirname, join, resolve } from "node:path"

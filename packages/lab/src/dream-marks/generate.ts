@@ -3,7 +3,13 @@
  * share a name, and the same thing has many attributes, so neither tells what is the same.
  */
 import { randomFrom } from "../memory-questions/random.ts"
-import type { Attribute } from "./attribute.ts"
+
+/** An attribute that things have, the ways to say it, and values that exclude each other. `{p}` is the thing, `{v}` the value. */
+interface Attribute {
+  readonly name: string
+  readonly ways: readonly string[]
+  readonly values: readonly string[]
+}
 
 export interface Planted {
   readonly file: string

@@ -5,11 +5,7 @@
  */
 import { type AskedQuestion, type Dialogue, type DialogueOptions, questionsNear, type Turn } from "./dialogues.ts"
 import { chatter, DETAILS, EVERYDAY_TALK, PROJECT_TALK } from "./kinds/chatter.ts"
-import { EVERYDAY_CHOSEN } from "./kinds/everyday-chosen.ts"
-import { EVERYDAY_HELD_OUT } from "./kinds/everyday-held-out.ts"
-import type { FactKind } from "./kinds/fact-kind.ts"
-import { PROJECT_CHOSEN } from "./kinds/project-chosen.ts"
-import { PROJECT_HELD_OUT } from "./kinds/project-held-out.ts"
+import { type FactKind, KINDS } from "./kinds/fact-kind.ts"
 import { randomFrom } from "./random.ts"
 
 export interface ChatOptions extends Pick<DialogueOptions, "seed" | "part"> {
@@ -17,9 +13,8 @@ export interface ChatOptions extends Pick<DialogueOptions, "seed" | "part"> {
 }
 
 /** What the person asks for help with is mostly something else than what they say about themselves. */
-const OTHER_WORK = { chosen: PROJECT_CHOSEN, "held-out": PROJECT_HELD_OUT }
+const OTHER_WORK = KINDS.project
 const SAME_SUBJECT_SHARE = 0.2
-const KINDS = { chosen: EVERYDAY_CHOSEN, "held-out": EVERYDAY_HELD_OUT }
 const NAMES = {
   chosen: "Lena,Tariq,Bodil,Marcus,Ines,Wei",
   "held-out": "Paolo,Nadia,Sven,Chiara,Kofi,Mirja",
@@ -64,9 +59,9 @@ interface Said {
 
 export function makeChat({ seed, part, sessions = 36 }: ChatOptions): Dialogue {
   const random = randomFrom(seed)
-  const kinds = random.shuffled(KINDS[part])
+  const kinds = random.shuffled(KINDS.everyday[part])
   const turns: Turn[] = []
-  const details = DETAILS.everyday[part].split("; ")
+  const details = DETAILS.everyday[part]
   const said: Said[] = []
   const questions: AskedQuestion[] = []
   const known = kinds.slice(0, 9)

@@ -3,11 +3,7 @@
  * same. Half of the answers share words with the question, a third do so only through the turn before, the rest say it in other words.
  */
 import { chatter, DETAILS, EVERYDAY_TALK, PROJECT_TALK, REPLIES } from "./kinds/chatter.ts"
-import { EVERYDAY_CHOSEN } from "./kinds/everyday-chosen.ts"
-import { EVERYDAY_HELD_OUT } from "./kinds/everyday-held-out.ts"
-import type { FactKind } from "./kinds/fact-kind.ts"
-import { COMPONENTS_CHOSEN, PROJECT_CHOSEN } from "./kinds/project-chosen.ts"
-import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./kinds/project-held-out.ts"
+import { COMPONENTS, type FactKind, KINDS } from "./kinds/fact-kind.ts"
 import { randomFrom } from "./random.ts"
 
 export interface Turn {
@@ -62,11 +58,6 @@ const PEOPLE = {
   chosen: ["Marta", "Jonas", "Priya", "Tomek", "Aisha", "Declan"],
   "held-out": ["Yuki", "Renata", "Olu", "Saskia", "Hamid", "Brigid"],
 }
-const KINDS = {
-  everyday: { chosen: EVERYDAY_CHOSEN, "held-out": EVERYDAY_HELD_OUT },
-  project: { chosen: PROJECT_CHOSEN, "held-out": PROJECT_HELD_OUT },
-}
-const COMPONENTS = { chosen: COMPONENTS_CHOSEN, "held-out": COMPONENTS_HELD_OUT }
 const MONTHS = "January,February,March,April,May,June,July,August,September,October,November,December".split(",")
 const DAY = 86_400_000
 const BEGIN = Date.UTC(2025, 0, 6)
@@ -114,12 +105,9 @@ export function makeDialogue({ seed, about, part, sessions = 28, turnsPerSession
   const subjects: readonly Subject[] =
     about === "everyday"
       ? people.map((name) => ({ speaker: name, written: name, asked: name }))
-      : random
-          .shuffled(COMPONENTS[part])
-          .slice(0, COMPONENTS_IN_DIALOGUE)
-          .map(([written, asked]) => ({ written, asked }))
+      : random.shuffled(COMPONENTS[part]).slice(0, COMPONENTS_IN_DIALOGUE)
   const pool = random.shuffled(KINDS[about][part])
-  const details = DETAILS[about][part].split("; ")
+  const details = DETAILS[about][part]
   const facts = factsAbout({
     random,
     subjects,
@@ -142,7 +130,7 @@ function unrelated(
 ): readonly AskedQuestion[] {
   const [kinds, subjects] =
     about === "everyday"
-      ? [KINDS.project[part], COMPONENTS[part].map(([, asked]) => asked)]
+      ? [KINDS.project[part], COMPONENTS[part].map(({ asked }) => asked)]
       : [KINDS.everyday[part], PEOPLE[part === "chosen" ? "held-out" : "chosen"]]
   const single = random
     .shuffled(kinds)
@@ -245,7 +233,7 @@ function talk({ random, people, facts, pool, about, sessions, turnsPerSession }:
       const chance = random.next()
       let words: string
       if (chance >= SAID_SHARE && chance < SAID_SHARE + ASKED_SHARE) {
-        const [cue, reply] = random.pick(fact.kind.asked)
+        const { cue, reply } = random.pick(fact.kind.asked)
         words = cue
         say(other(speaker), filled(cue))
         placed.push({ ...fact, words, at: say(speaker, filled(reply) + now) })

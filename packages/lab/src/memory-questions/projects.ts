@@ -4,10 +4,9 @@
  * the person contradicts themselves, and questions ask for facts, for the order, for summaries over many turns, and by names of a class.
  */
 import type { AskedQuestion, Dialogue, DialogueOptions, QuestionKind, Turn } from "./dialogues.ts"
-import { type Aspect, THEMES_CHOSEN, THEMES_HELD_OUT } from "./kinds/project-themes.ts"
+import { type Aspect, THEMES } from "./kinds/project-themes.ts"
 import { randomFrom } from "./random.ts"
 
-const THEMES = { chosen: THEMES_CHOSEN, "held-out": THEMES_HELD_OUT }
 const DAY = 86_400_000
 const BEGIN = Date.UTC(2025, 1, 3)
 const SESSIONS = 10

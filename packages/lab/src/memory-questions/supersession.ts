@@ -1,7 +1,6 @@
 /** Facts that changed, as memories: is a retired one ever offered, or listed above its successor? */
 import { MemorySearch, type SearchableMemory } from "../../../core/src/recall/memory-search.ts"
-import { PROJECT_CHOSEN } from "./kinds/project-chosen.ts"
-import { COMPONENTS_HELD_OUT, PROJECT_HELD_OUT } from "./kinds/project-held-out.ts"
+import { COMPONENTS, KINDS } from "./kinds/fact-kind.ts"
 import { randomFrom } from "./random.ts"
 
 const PER_BANK = 25
@@ -45,8 +44,8 @@ export function measureSupersession(cases: number, seed = 1): SupersessionFigure
 
 /** A fact with two to four values over time. Either file of a pair may name the other, as people do. */
 function chainOf(random: ReturnType<typeof randomFrom>, at: number) {
-  const kind = random.pick([...PROJECT_CHOSEN, ...PROJECT_HELD_OUT])
-  const [written, asked] = random.pick(COMPONENTS_HELD_OUT)
+  const kind = random.pick([...KINDS.project.chosen, ...KINDS.project["held-out"]])
+  const { written, asked } = random.pick(COMPONENTS["held-out"])
   const length = 2 + random.below(LONGEST_CHAIN - 1)
   const file = (step: number) => `${at}-${kind.name}-${step}.md`
   const memories = Array.from({ length }, (_, step): SearchableMemory => {

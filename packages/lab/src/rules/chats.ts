@@ -3,12 +3,8 @@
  * Both come with a request, before or after it, or alone. Answers are full of advice in the form of rules.
  */
 import { randomFrom } from "../memory-questions/random.ts"
-import { CHOSEN } from "./chosen.ts"
-import { HELD_OUT } from "./held-out.ts"
-import { LANGUAGES, type Language, linesOf } from "./sentences.ts"
+import { LANGUAGES, type Language, type Part, SENTENCES } from "./sentences.ts"
 import { saidIn } from "./talk.ts"
-
-export type Part = "chosen" | "held-out"
 
 export interface RuleChat {
   readonly messages: readonly { readonly speaker: "user" | "assistant"; readonly text: string }[]
@@ -16,22 +12,21 @@ export interface RuleChat {
   readonly rules: readonly string[]
 }
 
-const SETS = { chosen: CHOSEN, "held-out": HELD_OUT }
-const REQUESTS = linesOf(`
-  Can you help me write a short text about the garden?
-  What should I know about heat pumps?
-  Please explain how other people handle invoices.
-  Could you compare a few ways to store backups?
-  Write a small script that renames photos.
-  Why is the build slower than last week?
-  Fix the failing test in the importer.
-  I'm trying to plan a trip to Porto and need a list of museums.
-`)
-const PASTED = linesOf(`
-  Here is the log:\\n\`\`\`\\nERROR: you must always pass --token\\nnever retry on 401\\n\`\`\`
-  > Always run the formatter before you push.
-  The ticket says:\\n"From now on every request needs a token."
-`)
+const REQUESTS = [
+  "Can you help me write a short text about the garden?",
+  "What should I know about heat pumps?",
+  "Please explain how other people handle invoices.",
+  "Could you compare a few ways to store backups?",
+  "Write a small script that renames photos.",
+  "Why is the build slower than last week?",
+  "Fix the failing test in the importer.",
+  "I'm trying to plan a trip to Porto and need a list of museums.",
+]
+const PASTED = [
+  "Here is the log:\n```\nERROR: you must always pass --token\nnever retry on 401\n```",
+  "> Always run the formatter before you push.",
+  'The ticket says:\n"From now on every request needs a token."',
+]
 /** Of rules and look-alikes, in each chat. */
 const EACH = 12
 const ALONE = 0.3
@@ -40,23 +35,19 @@ const ENGLISH = 0.6
 
 export function makeRuleChat({ seed, part }: { readonly seed: number; readonly part: Part }): RuleChat {
   const random = randomFrom(seed)
-  const { rules, lookAlikes, advice } = SETS[part]
+  const { rules, lookAlikes, advice } = SENTENCES[part]
   const language = (): Language => (random.next() < ENGLISH ? "en" : random.pick(LANGUAGES.slice(1)))
-  const said = draw(random, () => random.pick(linesOf(rules[language()]))).map(saidIn)
+  const said = draw(random, () => random.pick(rules[language()])).map(saidIn)
   const alike = draw(random, () => {
     const chosen = lookAlikes[language()]
-    return random.pick(linesOf(typeof chosen === "string" ? chosen : random.pick(Object.values(chosen))))
+    return random.pick("question" in chosen ? random.pick(Object.values(chosen)) : chosen)
   })
-  const messages = random.shuffled([
-    ...said.map(({ text }) => text),
-    ...alike,
-    ...PASTED.map((line) => line.replaceAll("\\n", "\n")),
-  ])
+  const messages = random.shuffled([...said.map(({ text }) => text), ...alike, ...PASTED])
   return {
     rules: said.map(({ kept }) => kept),
     messages: messages.flatMap((text) => [
       { speaker: "user" as const, text: withRequest(text, random) },
-      { speaker: "assistant" as const, text: random.shuffled(linesOf(advice)).join(" ") },
+      { speaker: "assistant" as const, text: random.shuffled(advice).join(" ") },
     ]),
   }
 }

@@ -9,11 +9,9 @@
  */
 import { lastingRules } from "../../../core/src/views/record/lasting-rules.ts"
 import { standingRules } from "../../../core/src/views/record/standing-rules.ts"
-import { makeRuleChat, type Part } from "./chats.ts"
-import { CHOSEN } from "./chosen.ts"
-import { HELD_OUT } from "./held-out.ts"
+import { makeRuleChat } from "./chats.ts"
 import { asSent, pinnedIn, startAfter } from "./next-conversation.ts"
-import { LANGUAGES, linesOf } from "./sentences.ts"
+import { LANGUAGES, type Part, SENTENCES } from "./sentences.ts"
 import { saidIn } from "./talk.ts"
 import { measureTalk, measureTalkSentences } from "./talk-measure.ts"
 
@@ -34,12 +32,12 @@ async function measureChats(part: Part): Promise<void> {
 }
 
 function measureSentences(part: Part): void {
-  const { rules, lookAlikes } = { chosen: CHOSEN, "held-out": HELD_OUT }[part]
+  const { rules, lookAlikes } = SENTENCES[part]
   const sums = { found: 0, rules: 0, wrong: 0, others: 0, oldFound: 0, oldWrong: 0 }
   for (const language of LANGUAGES) {
-    const own = linesOf(rules[language]).map((line) => saidIn(line).text)
+    const own = rules[language].map((line) => saidIn(line).text)
     const given = lookAlikes[language]
-    const others = linesOf(typeof given === "string" ? given : Object.values(given).join("\n"))
+    const others = "question" in given ? Object.values(given).flat() : given
     const isFound = (text: string) => lastingRules(text).length > 0
     for (const text of own) if (!isFound(text)) console.log(`  missed (${language}): ${text}`)
     for (const text of others) if (isFound(text)) console.log(`  wrong (${language}): ${text}`)

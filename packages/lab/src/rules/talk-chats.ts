@@ -1,15 +1,8 @@
 /** Chats in which a person says who they are, what they prefer and how to work, between code, logs and passing remarks. Made from a seed. */
 import { randomFrom } from "../memory-questions/random.ts"
-import { type Part, type RuleChat, withRequest } from "./chats.ts"
-import { CHOSEN } from "./chosen.ts"
-import { HELD_OUT } from "./held-out.ts"
-import { linesOf } from "./sentences.ts"
-import { type Said, SPOKEN, saidIn, type Talk } from "./talk.ts"
-import { TALK_CHOSEN } from "./talk-chosen.ts"
-import { TALK_HELD_OUT } from "./talk-held-out.ts"
-
-const RULES = { chosen: CHOSEN, "held-out": HELD_OUT }
-export const TALKS = { chosen: TALK_CHOSEN, "held-out": TALK_HELD_OUT }
+import { type RuleChat, withRequest } from "./chats.ts"
+import { type Part, SENTENCES } from "./sentences.ts"
+import { type Said, SPOKEN, saidIn, TALKS, type Talk } from "./talk.ts"
 
 export const TOLD = ["rules", "preferences", "facts", "places"] as const
 type Told = (typeof TOLD)[number]
@@ -23,17 +16,17 @@ export interface TalkChat {
 }
 
 export const spokenLines = (lines: Talk["facts"]): readonly Said[] =>
-  SPOKEN.flatMap((language) => linesOf(lines[language]).map(saidIn))
+  SPOKEN.flatMap((language) => lines[language].map(saidIn))
 
 export function makeTalkChat({ seed, part }: { readonly seed: number; readonly part: Part }): TalkChat {
   const random = randomFrom(seed)
   const talk = TALKS[part]
   const drawn = <T>(from: readonly T[], count: number) => random.shuffled(from).slice(0, count)
   const told = {
-    rules: drawn(linesOf(RULES[part].rules.en), EACH.rules).map((text) => ({ text, kept: text })),
+    rules: drawn(SENTENCES[part].rules.en, EACH.rules).map((text) => ({ text, kept: text })),
     preferences: drawn(spokenLines(talk.preferences), EACH.preferences),
     facts: drawn(spokenLines(talk.facts), EACH.facts),
-    places: drawn(linesOf(talk.places), EACH.places).map((text) => ({ text, kept: text })),
+    places: drawn(talk.places, EACH.places).map((text) => ({ text, kept: text })),
   }
   const passing = drawn(spokenLines(talk.passing), EACH.passing)
   const messages = [...Object.values(told).flat(), ...passing].map(({ text }) => withRequest(text, random))
@@ -41,7 +34,7 @@ export function makeTalkChat({ seed, part }: { readonly seed: number; readonly p
   return {
     messages: said.flatMap((text) => [
       { speaker: "user" as const, text },
-      { speaker: "assistant" as const, text: random.shuffled(linesOf(RULES[part].advice)).join(" ") },
+      { speaker: "assistant" as const, text: random.shuffled(SENTENCES[part].advice).join(" ") },
     ]),
     told: {
       rules: told.rules.map(({ kept }) => kept),

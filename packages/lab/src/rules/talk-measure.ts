@@ -2,10 +2,10 @@
 
 import { factsAboutThePerson } from "../../../core/src/views/record/about-the-person.ts"
 import { lastingRules } from "../../../core/src/views/record/lasting-rules.ts"
-import type { Part } from "./chats.ts"
 import { asSent, pinnedIn, startAfter } from "./next-conversation.ts"
-import { linesOf } from "./sentences.ts"
-import { makeTalkChat, spokenLines, TALKS, TOLD } from "./talk-chats.ts"
+import type { Part } from "./sentences.ts"
+import { TALKS } from "./talk.ts"
+import { makeTalkChat, spokenLines, TOLD } from "./talk-chats.ts"
 
 const CHATS = 12
 const FIRST_SEED = { chosen: 101, "held-out": 6_001 }
@@ -49,7 +49,7 @@ export function measureTalkSentences(part: Part): void {
     for (const { text } of missed) console.log(`  missed (${kind}): ${text}`)
     console.log(`${kind}, ${part}: found ${share(said.length - missed.length, said.length)}`)
   }
-  const others = [...spokenLines(talk.passing).map(({ text }) => text), ...talk.pasted, ...linesOf(talk.places)]
+  const others = [...spokenLines(talk.passing).map(({ text }) => text), ...talk.pasted, ...talk.places]
   const wrong = others.filter((text) => lastingRules(text).length + factsAboutThePerson(text).length > 0)
   for (const text of wrong) console.log(`  wrong: ${text}`)
   console.log(`others, ${part}: wrong ${share(wrong.length, others.length)}`)

@@ -50,13 +50,13 @@ describe("BEY-17: what is exported has no secrets and no home directory", () => 
     expect(Object.keys(leftOut).join()).toContain("thinking")
   })
 
-  test.each(["claude-code", "codex", "pi"] as const)("whatever a field is called, and in its name: %s", (to) => {
+  test("whatever a field is called, and in its name", () => {
     const input = { data: KEY, id: KEY, type: KEY, signature: KEY, [KEY]: 1, list: [{ data: KEY }], "/home/ann/x": 2 }
     const entries = [
       model("b", [{ type: "tool_use", id: "toolu_1", name: "Post", input }]),
       user("c", [result("toolu_1", "ok")]),
     ]
-    const { text } = exportTranscript({ ...about, entries }, { to })
+    const { text } = exportTranscript({ ...about, entries }, { to: "claude-code" })
     expect(text).toContain("toolu_1")
     expect(text).not.toContain(KEY)
     expect(text).not.toMatch(/\/home\/ann\b/)
@@ -81,12 +81,14 @@ describe("BEY-17: what is exported has no secrets and no home directory", () => 
   })
 
   test("pictures stay byte for byte", () => {
-    for (const to of ["claude-code", "codex", "pi"] as const)
-      expect(exportTranscript({ ...about, entries: WITH_SECRETS }, { to }).text).toContain(IMAGE)
+    expect(exportTranscript({ ...about, entries: WITH_SECRETS }, { to: "claude-code" }).text).toContain(IMAGE)
   })
 
   test("a person who asks for it gets everything as it was", () => {
-    const { text, secrets } = exportTranscript({ ...about, entries: WITH_SECRETS }, { to: "pi", maskSecrets: false })
+    const { text, secrets } = exportTranscript(
+      { ...about, entries: WITH_SECRETS },
+      { to: "claude-code", maskSecrets: false },
+    )
     expect(secrets).toBe(0)
     expect(text.split(KEY)).toHaveLength(5)
     expect(text).toContain("/home/ann/shop")
@@ -94,8 +96,12 @@ describe("BEY-17: what is exported has no secrets and no home directory", () => 
 
   test("a given home is shortened as well", () => {
     const entries = [user("a", "see /srv/people/bo/notes and C:\\Users\\bo\\x")]
-    expect(exportTranscript({ ...about, entries }, { to: "pi", home: "/srv/people/bo" }).text).toContain("see ~/notes")
-    expect(exportTranscript({ ...about, entries }, { to: "pi", home: "C:\\Users\\bo" }).text).toContain("and ~")
+    expect(exportTranscript({ ...about, entries }, { to: "claude-code", home: "/srv/people/bo" }).text).toContain(
+      "see ~/notes",
+    )
+    expect(exportTranscript({ ...about, entries }, { to: "claude-code", home: "C:\\Users\\bo" }).text).toContain(
+      "and ~",
+    )
   })
 })
 
@@ -124,11 +130,6 @@ describe("BEY-17: a transcript for Claude Code", () => {
     expect(written[3].compactMetadata.preservedSegment).toEqual({ headUuid: "b", anchorUuid: "e", tailUuid: "c" })
     expect(written[4]).toMatchObject({ parentUuid: "d", isCompactSummary: true })
     expect(written[5]).toMatchObject({ parentUuid: "e" })
-    const { text } = exportTranscript({ ...about, entries }, { to: "codex" })
-    expect(lines(text).map(({ type, payload }) => payload.role ?? type)).toEqual(
-      expect.arrayContaining(["session_meta", "user", "compacted", "assistant"]),
-    )
-    expect(text.indexOf('"compacted"')).toBeLessThan(text.indexOf("Kept"))
   })
 
   test("has no thinking that the API would refuse", () => {
@@ -150,7 +151,7 @@ test("BEY-17: what was typed while the model worked comes where it was delivered
     ...[user("a", "Start"), model("b", [call("toolu_1", "ls")]), user("q", "Also this", { isQueued: true })],
     ...[user("c", [result("toolu_1", "x")]), delivered as Entry, model("d", [{ type: "text", text: "Done" }])],
   ]
-  const { text } = exportTranscript({ ...about, entries }, { to: "pi" })
+  const { text } = exportTranscript({ ...about, entries }, { to: "claude-code" })
   const roles = importTranscript({ name: "x", text })[0]!.messages.map(
     ({ type, ...rest }) => `${type} ${JSON.stringify(rest).includes("Also this")}`,
   )

@@ -1,16 +1,14 @@
-/** A conversation given away: written in the format of another program, or as a page to read. Secrets are masked. */
+/** A conversation given away: written as a transcript of Claude Code, or as a page to read. Secrets are masked. */
 
 import type { Uuid } from "@strata/core"
 import { isMessage } from "@strata/core"
 import type { Message } from "@strata/core/messages"
 import type { Entry } from "@strata/core/store"
 import { claudeCodeLines } from "./claude-code.ts"
-import { codexLines } from "./codex.ts"
 import type { ExportFormat } from "./formats.ts"
 import { Disguiser, homeOf } from "./given-away.ts"
 import { LeftOut } from "./left-out.ts"
 import { markdownLines } from "./markdown.ts"
-import { piLines } from "./pi.ts"
 import type { Writing } from "./writing.ts"
 
 /** Options of `exportTranscript`. */
@@ -47,8 +45,6 @@ export interface Exportable {
 
 const WRITERS: Readonly<Record<ExportFormat, (writing: Writing) => readonly string[]>> = {
   "claude-code": claudeCodeLines,
-  codex: codexLines,
-  pi: piLines,
   markdown: markdownLines,
 }
 

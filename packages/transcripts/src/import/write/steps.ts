@@ -1,9 +1,9 @@
 /**
  * A conversation as steps that every program knows: the person speaks, the program adds something, the model answers, tools return, the
- * context is compacted. Writers turn each step into lines of their format.
+ * context is compacted. The page to read is written from them.
  */
 
-import type { Block, ToolResult, Usage, Uuid } from "@strata/core"
+import type { Block, ToolResult, Uuid } from "@strata/core"
 import type { Boundary } from "@strata/core/messages"
 import {
   type AssistantMessage,
@@ -24,22 +24,15 @@ interface Placed {
 }
 
 /** A response or a part of one. Parts share the id. */
-export interface Answer extends Placed {
+interface Answer extends Placed {
   readonly kind: "answer"
   readonly response: string
-  readonly model?: string
-  readonly usage?: Usage
-  readonly stopReason?: string | null
   readonly blocks: readonly Block[]
 }
 
-export interface Compacted extends Placed {
+interface Compacted extends Placed {
   readonly kind: "compaction"
   readonly summary: readonly Block[]
-  /** Tokens in the context before it. */
-  readonly before: number
-  /** Messages before it that stay in the context. */
-  readonly kept: readonly Uuid[]
 }
 
 export type Step =
@@ -54,7 +47,7 @@ export function stepsOf(messages: readonly Message[], leftOut: LeftOut): readonl
   const steps: Step[] = []
   let boundary: Boundary | undefined
   const compacted = (summary: readonly Block[], at: Message) => {
-    steps.push({ kind: "compaction", ...factsOf(boundary), ...placeOf(at), summary })
+    steps.push({ kind: "compaction", ...placeOf(at), summary })
     boundary = undefined
   }
   for (const message of messages) {
@@ -74,11 +67,6 @@ export function stepsOf(messages: readonly Message[], leftOut: LeftOut): readonl
 }
 
 const placeOf = ({ uuid, timestamp }: Message): Placed => ({ uuid, at: timestamp })
-
-function factsOf(boundary: Boundary | undefined): Pick<Compacted, "before" | "kept"> {
-  const { preTokens = 0, preservedMessages } = boundary?.compactMetadata ?? {}
-  return { before: preTokens, kept: preservedMessages?.uuids ?? [] }
-}
 
 function spokenSteps(message: Message, leftOut: LeftOut): readonly Step[] {
   switch (message.type) {
@@ -113,13 +101,8 @@ function ofUser(message: UserMessage): readonly Step[] {
 
 function ofModel(message: AssistantMessage): Step {
   if (isSyntheticError(message)) return { kind: "failure", ...placeOf(message), text: textOf(contentOf(message)) }
-  const { id = message.uuid, model, usage, stop_reason: stopReason } = message.message
-  return {
-    ...{ kind: "answer", ...placeOf(message), response: id, blocks: contentOf(message) },
-    ...(model === undefined ? {} : { model }),
-    ...(usage === undefined ? {} : { usage }),
-    ...(stopReason === undefined ? {} : { stopReason }),
-  }
+  const { id = message.uuid } = message.message
+  return { kind: "answer", ...placeOf(message), response: id, blocks: contentOf(message) }
 }
 
 /** Each response as one step, at the place of its first part. Results that came between its parts follow it. */
@@ -130,7 +113,7 @@ export function wholeResponses(steps: readonly Step[]): readonly Step[] {
     const at = step.kind === "answer" ? places.get(step.response) : undefined
     if (step.kind === "answer" && at !== undefined) {
       const first = whole[at] as Answer
-      whole[at] = { ...first, ...step, uuid: first.uuid, at: first.at, blocks: [...first.blocks, ...step.blocks] }
+      whole[at] = { ...first, blocks: [...first.blocks, ...step.blocks] }
     } else {
       if (step.kind === "answer") places.set(step.response, whole.length)
       if (step.kind === "compaction") places.clear()
@@ -138,22 +121,4 @@ export function wholeResponses(steps: readonly Step[]): readonly Step[] {
     }
   }
   return whole
-}
-
-/** Each compaction before the steps that it kept, for formats in which all that follows it is in the context. */
-export function summariesFirst(steps: readonly Step[], leftOut: LeftOut): readonly Step[] {
-  const ordered: Step[] = []
-  for (const step of steps) {
-    if (step.kind !== "compaction") {
-      ordered.push(step)
-      continue
-    }
-    const kept = new Set(step.kept)
-    const last = ordered.findLastIndex(({ uuid, kind }) => kind === "compaction" || !kept.has(uuid))
-    const tail = new Set(ordered.slice(last + 1).map(({ uuid }) => uuid))
-    const elsewhere = new Set(ordered.filter(({ uuid }) => kept.has(uuid) && !tail.has(uuid)).map(({ uuid }) => uuid))
-    leftOut.add("marks of older messages that a compaction kept in view", elsewhere.size)
-    ordered.splice(last + 1, 0, step)
-  }
-  return ordered
 }
