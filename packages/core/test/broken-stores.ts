@@ -261,27 +261,6 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
     }),
   },
   {
-    fault: "gives two the lease",
-    foundBy: "BEY-12 of many that want a lease at once",
-    differs: () => {
-      let fence = 0
-      const lease = () => ({ fence: ++fence, isHeld: async () => true, async release() {} })
-      return { store: () => ({ lease: async () => ({ state: "acquired", lease: lease(), tookOver: false }) }) }
-    },
-  },
-  {
-    fault: "gives every lease the same number",
-    foundBy: "BEY-12 the number of a lease",
-    differs: () => ({
-      store: (store) => ({
-        async lease(address) {
-          const attempt = await store.lease(address)
-          return attempt.state === "held" ? attempt : { ...attempt, lease: { ...attempt.lease, fence: 1 } }
-        },
-      }),
-    }),
-  },
-  {
     fault: "loses additions to a sum",
     foundBy: "BEY-12 many add to a day's sum",
     differs: () => {

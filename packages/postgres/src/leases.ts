@@ -1,15 +1,21 @@
-/** The right to do something alone. Each time it is given, its number is larger. */
+/** Leases of the store's own. Each time one is given, its number is larger. */
 import { randomUUID } from "node:crypto"
-import type { Lease, LeaseAddress, LeaseAttempt, LeaseHolder } from "@strata/core"
-import { checkedId } from "@strata/core/base"
+import type { NamedHolder } from "@strata/core"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
-import { checkedProject } from "./names.ts"
+
+type LeaseAttempt =
+  | { readonly state: "acquired"; readonly lease: Lease }
+  | { readonly state: "held"; readonly by: NamedHolder }
+
+interface Lease {
+  isHeld(): Promise<boolean>
+  release(): Promise<void>
+}
 
 interface AcquireRow {
   readonly state: "acquired" | "held"
   readonly number: number
-  readonly took_over: boolean
   readonly other_holder: string
   readonly other_pid: number
   readonly other_host: string
@@ -29,7 +35,7 @@ export interface HolderRow {
 export function holderFrom(
   { number, holder_id, pid, host, since }: HolderRow,
   { id, identity }: Holder,
-): LeaseHolder | undefined {
+): NamedHolder | undefined {
   if (number === null) return undefined
   const isSelf = holder_id === id
   const [, , , endsAfterSeconds] = identity // processes of a fleet have the same setting
@@ -53,12 +59,7 @@ export class Leases {
     this.#holder = holder
   }
 
-  acquire({ project, name }: LeaseAddress): Promise<LeaseAttempt> {
-    return this.acquireNamed(checkedProject(project), checkedId("lease name", name))
-  }
-
-  /** For leases of the store's own, whose names no caller can have. */
-  async acquireNamed(project: string, name: string): Promise<LeaseAttempt> {
+  async acquire(project: string, name: string): Promise<LeaseAttempt> {
     const { tenant, identity, id } = this.#holder
     const key = `${project}/${name}`
     const isOnly = !this.#taken.has(key)
@@ -78,7 +79,6 @@ export class Leases {
       if (row.state === "acquired")
         return {
           state: "acquired",
-          tookOver: row.took_over,
           lease: this.#lease({ project, name, fence: row.number, end }),
         }
       end()
@@ -91,7 +91,7 @@ export class Leases {
   }
 
   /** Who has it now. */
-  async holderOf(project: string, name: string): Promise<LeaseHolder | undefined> {
+  async holderOf(project: string, name: string): Promise<NamedHolder | undefined> {
     const row = await this.#database.row<HolderRow>("leased", this.#holder.tenant, project, name)
     return holderFrom(row, this.#holder)
   }
@@ -100,7 +100,6 @@ export class Leases {
     const { tenant, id } = this.#holder
     const given = [tenant, project, name, id, fence]
     return {
-      fence,
       isHeld: () => this.#database.value<boolean>("is_held", ...given),
       release: async () => {
         try {

@@ -130,7 +130,7 @@ function consolidationOf({ database, leases, tenant, place }: ConsolidationParts
       return { ...last, ...(holder ? { heldBy: holder.pid } : {}) }
     },
     async acquire() {
-      const attempt = await leases.acquireNamed(place, LEASE)
+      const attempt = await leases.acquire(place, LEASE)
       if (attempt.state === "held") return attempt
       const { lease } = attempt
       const last = await lastTime()

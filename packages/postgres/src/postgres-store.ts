@@ -155,7 +155,6 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
         team: checkedId("team name", team),
       }),
 
-    lease: (address) => leases.acquire(address),
     seat: (wanted) => takeSeat(wanted, { database, holder }),
     budget: (project) => budgetOf(checkedProject(project), { database, tenant }),
     feed: (place) => new PostgresFeed({ database, tenant, place, listeners: listenersOf(place) }),

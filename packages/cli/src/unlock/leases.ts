@@ -1,5 +1,5 @@
 /** Who has conversations open in a store without files. It ends by itself what a process that is gone has held, so nothing is broken here. */
-import type { LeaseHolder, Store } from "@strata/core"
+import type { NamedHolder, Store } from "@strata/core"
 import { printable } from "../display/visible.ts"
 
 /** The newest conversations: each is asked for by itself. */
@@ -7,7 +7,7 @@ const MOST_ASKED = 200
 
 export interface HeldConversation {
   readonly id: string
-  readonly holder: LeaseHolder
+  readonly holder: NamedHolder
 }
 
 export interface Wanted {

@@ -1,5 +1,6 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
 
+import type { NamedHolder } from "../base/errors.ts"
 import type { JournalAddress } from "./address.ts"
 import type { Budget } from "./budget.ts"
 import type { Contents } from "./contents.ts"
@@ -7,7 +8,6 @@ import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
 import type { JournalFeed } from "./feed.ts"
 import type { InFlightLog, KeptRequests } from "./in-flight.ts"
-import type { LeaseAddress, LeaseAttempt, LeaseHolder } from "./lease.ts"
 import type { LineLog, LogAddress } from "./line-log.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
@@ -30,13 +30,11 @@ export interface Store {
   /** Which of these journals are kept. Opens none. */
   has(addresses: readonly JournalAddress[]): Promise<readonly boolean[]>
   /** Who has a journal open for writing. */
-  writerOf(address: JournalAddress): Promise<LeaseHolder | undefined>
+  writerOf(address: JournalAddress): Promise<NamedHolder | undefined>
   /** The memory files of one place, and other small texts that processes share. */
   memories(place: MemoryPlace): MemoryFiles
   /** Messages between the processes of a team. */
   mailboxes(team: TeamAddress): Mailbox
-  /** The right to do something alone. */
-  lease(address: LeaseAddress): Promise<LeaseAttempt>
   /** The right to be one of several that do something at once. */
   seat(wanted: SeatRequest): Promise<SeatAttempt>
   /** Sums that the processes of a project share. */

@@ -1,6 +1,5 @@
 /** A store that fails at one call of the port, to show that nothing acknowledged is lost and nothing is half there. */
 import { StrataError } from "../base/errors.ts"
-import type { LeaseAttempt } from "../journal/lease.ts"
 import type { Membership } from "../journal/mailbox.ts"
 import type { ConsolidationAttempt } from "../journal/memory-files.ts"
 import type { SeatAttempt } from "../journal/seat.ts"
@@ -44,10 +43,6 @@ export class StoreFaultError extends StrataError {
 async function lapse(name: string, answer: unknown): Promise<void> {
   if (name === "open") await (answer as Journal).close()
   if (name === "mailboxes.join") await (answer as Membership).leave()
-  if (name === "lease") {
-    const attempt = answer as LeaseAttempt
-    if (attempt.state === "acquired") await attempt.lease.release()
-  }
   if (name === "seat") {
     const attempt = answer as SeatAttempt
     if (attempt.state === "acquired") await attempt.seat.release()

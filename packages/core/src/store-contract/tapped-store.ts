@@ -58,10 +58,9 @@ const PASSAGES: Shape = {
 
 const STORE: Shape = {
   name: "",
-  calls: ["open", "projects", "list", "has", "writerOf", "lease", "seat"],
+  calls: ["open", "projects", "list", "has", "writerOf", "seat"],
   results: {
     open: JOURNAL,
-    lease: { name: "", fields: { lease: { name: "lease", calls: ["isHeld", "release"] } } },
     seat: { name: "", fields: { seat: { name: "seat", calls: ["release"] } } },
   },
   parts: {

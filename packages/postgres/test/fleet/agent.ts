@@ -118,7 +118,6 @@ class FleetAgent {
       () => this.#changeMemory(),
       () => this.#spend(),
       () => this.#log(),
-      () => this.#lease(),
     ]
     for (;;) {
       const stepping = step(this.#random.pick(does))
@@ -200,14 +199,6 @@ class FleetAgent {
 
   #log(): Promise<void> {
     return this.#noted("log", (name) => this.#parts.store.log({ project: PROJECT, name: LOG }).append(name))
-  }
-
-  async #lease(): Promise<void> {
-    const { store, name, write } = this.#parts
-    const attempt = await store.lease({ project: PROJECT, name: "alone" })
-    if (attempt.state === "held") return
-    write({ type: "leased", agent: name, fence: attempt.lease.fence })
-    await attempt.lease.release()
   }
 
   async #noted(kind: DoneKind, work: (name: string) => Promise<void>): Promise<void> {

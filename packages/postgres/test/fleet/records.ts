@@ -13,7 +13,6 @@ export type FleetRecord =
   /** It may be there from now on. */
   | { readonly type: "trying"; readonly kind: DoneKind; readonly agent: string; readonly name: string }
   | { readonly type: "did"; readonly kind: DoneKind; readonly agent: string; readonly name: string }
-  | { readonly type: "leased"; readonly agent: string; readonly fence: number }
   /** Another process writes this conversation now. */
   | { readonly type: "lost"; readonly agent: string }
   /** Nothing is sent any more. */

@@ -1,6 +1,6 @@
 /** The store on the local disk: plain files that people can read, grep, back up and version. */
 import { access, readdir, stat } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
 import { checkedId, isSafeId } from "../../base/ids.ts"
@@ -15,7 +15,6 @@ import { idsIn } from "./journal-ids.ts"
 import {
   journalDirectory,
   journalPaths,
-  leasePath,
   logPath,
   memoryPlaceDirectory,
   PROJECTS,
@@ -23,9 +22,8 @@ import {
   teamDirectory,
 } from "./layout.ts"
 import { lineLogFile } from "./line-log-file.ts"
-import { acquireLock, holderOf } from "./lock.ts"
+import { holderOf } from "./lock.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
-import { makeDirectory } from "./make-directory.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
 import { seatInFiles } from "./seat-files.ts"
@@ -82,16 +80,6 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
     memories: (place) => memoryDirectory({ clock, ...memoryPlaceDirectory(root, place) }),
 
     mailboxes: (team) => new MailboxDirectory({ directory: teamDirectory(root, team), flush, clock }),
-
-    async lease(address) {
-      const path = leasePath(root, address)
-      await makeDirectory(dirname(path))
-      const attempt = await acquireLock(path, clock.now().toISOString())
-      if (attempt.state === "held") return attempt
-      const { lock, takenOverFrom } = attempt
-      const lease = { fence: lock.fence, isHeld: async () => lock.isHeld(), release: () => lock.release() }
-      return { state: "acquired", lease, tookOver: takenOverFrom !== undefined }
-    },
 
     async seat({ most, ...wanted }) {
       const directory = seatDirectory(root, wanted)

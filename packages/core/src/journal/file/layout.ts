@@ -2,7 +2,6 @@
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { checkedId } from "../../base/ids.ts"
-import type { LeaseAddress } from "../lease.ts"
 import type { LogAddress } from "../line-log.ts"
 import type { TeamAddress } from "../mailbox.ts"
 import type { MemoryPlace } from "../memory-files.ts"
@@ -91,11 +90,6 @@ export function memoryPlaceDirectory(root: string, place: MemoryPlace): MemoryDi
       return { directory: join(inside, ".strata", "agent-memory", name), inside }
     }
   }
-}
-
-/** A lock that is no journal's. */
-export function leasePath(root: string, { project, name }: LeaseAddress): string {
-  return join(projectDirectory(root, project), "leases", `${checkedId("lease name", name)}.lock`)
 }
 
 /** One lock for each seat that is taken. */

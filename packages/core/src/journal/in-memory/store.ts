@@ -4,7 +4,6 @@ import { ConversationLockedError, ConversationNotFoundError } from "../../base/e
 import { checkedId, isSafeId } from "../../base/ids.ts"
 import { budgetIn } from "../budget.ts"
 import type { AppendedLines } from "../feed.ts"
-import type { LeaseAttempt, LeaseHolder } from "../lease.ts"
 import { listingFacts } from "../listing.ts"
 import type { MemoryPlace } from "../memory-files.ts"
 import type { JournalAddress, Store } from "../store.ts"
@@ -23,7 +22,6 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
   const journals = new Map<string, KeptJournal>()
   const memories = new Map<string, KeptMemory>()
   const mailboxes = new Map<string, KeptMailbox>()
-  const leases = new Map<string, KeptLease>()
   const seats = new Map<string, Set<string>>()
   const logs = new Map<string, string[]>()
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
@@ -93,14 +91,6 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       return mailboxInMemory(`memory:${key}`, made(mailboxes, key, newMailbox))
     },
 
-    async lease({ project, name }) {
-      const key = `${checkedId("project name", project)}/${checkedId("lease name", name)}`
-      return leased(
-        made(leases, key, () => ({ fence: 0, holder: undefined })),
-        clock,
-      )
-    },
-
     async seat({ project, name, id, most }) {
       const key = `${checkedId("project name", project)}/${checkedId("seat name", name)}`
       const taken = made(seats, key, (): Set<string> => new Set())
@@ -123,22 +113,6 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
 
     contents: () => contentsInMemory({ journals, memories, mailboxes, logs, clock }),
   }
-}
-
-interface KeptLease {
-  fence: number
-  holder: LeaseHolder | undefined
-}
-
-function leased(kept: KeptLease, clock: Clock): LeaseAttempt {
-  if (kept.holder) return { state: "held", by: kept.holder }
-  const fence = ++kept.fence
-  kept.holder = { pid: process.pid, host: "memory", since: clock.now().toISOString(), isSelf: true, fence }
-  const isHeld = () => kept.holder?.fence === fence
-  const release = async () => {
-    if (isHeld()) kept.holder = undefined
-  }
-  return { state: "acquired", lease: { fence, isHeld: async () => isHeld(), release }, tookOver: false }
 }
 
 function made<V>(map: Map<string, V>, key: string, make: () => V): V {

@@ -1,6 +1,5 @@
-/** Random use of leases, seats, sums, logs and consolidations from several handles. After each, the store answers what plain values answer. */
+/** Random use of seats, sums, logs and consolidations from several handles. After each, the store answers what plain values answer. */
 import assert from "node:assert/strict"
-import type { Lease } from "../../journal/lease.ts"
 import type { ConsolidationLock } from "../../journal/memory-files.ts"
 import type { Seat } from "../../journal/seat.ts"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
@@ -10,7 +9,7 @@ const HOUR_MS = 3_600_000
 
 export const rightsModel: readonly Claim[] = [
   [
-    "BEY-12 random use of leases, seats, sums, logs and consolidations: the store answers what plain values answer",
+    "BEY-12 random use of seats, sums, logs and consolidations: the store answers what plain values answer",
     async (ground) => {
       for (const run of upTo(ground.runs)) await oneRun(ground, `${PROJECT}-${run}`)
     },
@@ -21,24 +20,14 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
   let time = Date.parse("2026-01-02T12:00:00.000Z")
   const clock = { now: () => new Date(time) }
   const store = () => random.pick(handles)
-  const address = { project, name: "right" }
   const log = () => store().log({ project, name: "callers" })
   const consolidation = () => store().memories({ project }).consolidation(clock)
-  const model = { lease: undefined as Lease | undefined, spent: 0, lines: [] as string[] }
+  const model = { spent: 0, lines: [] as string[] }
   const seats = new Map<string, Seat>()
   const consolidated = { lock: undefined as ConsolidationLock | undefined, last: undefined as string | undefined }
   const day = "2026-01-02"
 
   const operations: readonly (() => Promise<void>)[] = [
-    async () => {
-      const attempt = await store().lease(address)
-      assert.equal(attempt.state, model.lease ? "held" : "acquired")
-      if (attempt.state === "acquired") model.lease = attempt.lease
-    },
-    async () => {
-      await model.lease?.release()
-      model.lease = undefined
-    },
     async () => {
       const [id, most] = [`seat-${random.below(6)}`, 1 + random.below(4)]
       const attempt = await store().seat({ project, name: "seats", id, most })
@@ -78,13 +67,11 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
   ]
   for (const _ of upTo(STEPS)) {
     await random.pick(operations)()
-    assert.equal((await model.lease?.isHeld()) ?? true, true)
     assert.equal(await store().budget(project).spentOn(day), model.spent)
     assert.deepEqual(await log().read(), model.lines)
     const { last, heldBy } = await consolidation().read()
     assert.deepEqual([last?.toISOString(), heldBy !== undefined], [consolidated.last, consolidated.lock !== undefined])
   }
   for (const seat of seats.values()) await seat.release()
-  await model.lease?.release()
   await consolidated.lock?.release("failure")
 }

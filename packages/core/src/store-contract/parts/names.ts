@@ -11,7 +11,7 @@ const LONG_FILE = `${"x".repeat(200)}.${"y".repeat(200)}`
 
 export const names: readonly Claim[] = [
   [
-    "JRN-8 no name of a project, conversation, team, lease, seat or agent can lead elsewhere",
+    "JRN-8 no name of a project, conversation, team, seat or agent can lead elsewhere",
     async (ground) => {
       const store = ground.handle()
       for (const name of HOSTILE) {
@@ -32,8 +32,6 @@ export const names: readonly Claim[] = [
         await refused(() => store.list(PROJECT, { under: name }), InvalidIdError, what)
         await refused(() => store.mailboxes({ project: name, team: "t" }), InvalidIdError, what)
         await refused(() => store.mailboxes({ project: PROJECT, team: name }), InvalidIdError, what)
-        await refused(() => store.lease({ project: name, name: "l" }), InvalidIdError, what)
-        await refused(() => store.lease({ project: PROJECT, name }), InvalidIdError, what)
         const seat = { project: PROJECT, name: "s", id: "i", most: 1 }
         for (const wanted of [
           { ...seat, project: name },
