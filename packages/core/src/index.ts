@@ -196,10 +196,6 @@ export type {
 } from "./journal/mailbox.ts"
 export { checkedDraft as checkedMailboxDraft } from "./journal/mailbox-line.ts"
 export {
-  type Consolidation,
-  type ConsolidationAttempt,
-  type ConsolidationLock,
-  type ConsolidationState,
   checkedMemoryPath,
   checkMemoryText,
   type InstallOptions as MemoryInstallOptions,
@@ -231,7 +227,15 @@ export type {
   TextWanted,
   TokenCount,
 } from "./journal/passage-shelf.ts"
-export type { Seat, SeatAddress, SeatAttempt, SeatRequest } from "./journal/seat.ts"
+export {
+  CONSOLIDATE,
+  type Permit,
+  type PermitAddress,
+  type PermitAttempt,
+  type PermitRequest,
+  type PermitState,
+  type TakenPermit,
+} from "./journal/permit.ts"
 export type {
   AppendOptions,
   BlobReceipt,

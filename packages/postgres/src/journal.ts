@@ -14,10 +14,9 @@ import {
 } from "@strata/core"
 import { keyOf } from "@strata/core/base"
 import type { Database } from "./database.ts"
-import type { Holder } from "./holder.ts"
+import { type Holder, type HolderRow, holderFrom } from "./holder.ts"
 import { InFlight } from "./in-flight.ts"
 import { JournalReading } from "./journal-reading.ts"
-import { type HolderRow, holderFrom } from "./leases.ts"
 import { listedIn } from "./listing.ts"
 import { checkedBlobName, placeKey } from "./names.ts"
 

@@ -33,6 +33,11 @@ export const STEPS: readonly Step[] = [
     name: "search",
     sql: [promptText(new URL("./schema/passages.sql", import.meta.url))],
   },
+  {
+    version: 3,
+    name: "permits in the place of leases and seats",
+    sql: [promptText(new URL("./schema/permits.sql", import.meta.url))],
+  },
 ]
 
 const RIGHTS = promptText(new URL("./schema/rights.sql", import.meta.url))

@@ -228,17 +228,18 @@ describe("connections", needs("postgres"), () => {
     },
   )
 
-  test("BEY-12 a process that was paused leaves no seat that another has taken since", async () => {
+  test("BEY-12 a process that was paused leaves no permit that another has taken since", async () => {
     const tenant = "seats"
     const [paused, other] = [storeOf({ tenant }), storeOf({ tenant })]
-    const wanted = { project: PROJECT, name: "agents", id: "one", most: 1 }
-    const taken = await paused.seat(wanted)
+    const agents = { project: PROJECT, name: "agents" }
+    const wanted = { id: "one", most: 1 }
+    const taken = await paused.permit(agents).take(wanted)
     await asOwner("update strata.holder set until = now() - interval '1 second' where tenant = $1", [tenant])
-    const takenAgain = await other.seat(wanted)
-    if (taken.state === "acquired") await taken.seat.release()
-    expect(await other.seat({ ...wanted, id: "two" })).toEqual({ state: "full", taken: 1 })
-    if (takenAgain.state === "acquired") await takenAgain.seat.release()
-    expect((await other.seat({ ...wanted, id: "two" })).state).toBe("acquired")
+    const takenAgain = await other.permit(agents).take(wanted)
+    if (taken.state === "acquired") await taken.permit.release()
+    expect(await other.permit(agents).take({ id: "two", most: 1 })).toMatchObject({ state: "full", taken: 1 })
+    if (takenAgain.state === "acquired") await takenAgain.permit.release()
+    expect((await other.permit(agents).take({ id: "two", most: 1 })).state).toBe("acquired")
   })
 
   test("BEY-12 conversations that are opened and closed while a renewal is on its way add no renewals", async () => {

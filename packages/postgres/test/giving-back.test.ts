@@ -1,5 +1,5 @@
 /** What a process gives back is free, also if the server was away then, or if a try comes late; and what it lost it does not take from others. */
-import { ConversationLockedError } from "@strata/core"
+import { CONSOLIDATE, ConversationLockedError } from "@strata/core"
 import pg from "pg"
 import { describe, expect, test, vi } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -84,12 +84,12 @@ describe("giving back", needs("postgres"), () => {
     at.open.push({ close: () => pool.end() })
     const [store, other] = [storeOf({ pool, tenant: "late", timeoutMs: 300 }), storeOf({ tenant: "late" })]
     const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
-    const seat = { project: PROJECT, name: "agents", id: "a", most: 1 }
+    const agents = { project: PROJECT, name: "agents" }
     const takes: readonly (() => Promise<void>)[] = [
       async () => (await store.open({ project: PROJECT, id: "c" }, CREATE)).close(),
       async () => {
-        const got = await store.seat(seat)
-        if (got.state === "acquired") await got.seat.release()
+        const got = await store.permit(agents).take({ id: "a", most: 1 })
+        if (got.state === "acquired") await got.permit.release()
       },
     ]
     for (const take of takes) {
@@ -105,7 +105,7 @@ describe("giving back", needs("postgres"), () => {
     }
     expect(await other.writerOf({ project: PROJECT, id: "c" })).toBeUndefined()
     await (await other.open({ project: PROJECT, id: "c" }, { access: "write" })).close()
-    expect((await other.seat({ ...seat, id: "b" })).state).toBe("acquired")
+    expect((await other.permit(agents).take({ id: "b", most: 1 })).state).toBe("acquired")
     await kept.close()
   })
 
@@ -132,14 +132,18 @@ describe("giving back", needs("postgres"), () => {
     expect((await paused!.join(member)).cursor).toBe(read.cursor)
   })
 
-  test("BEY-12 a seat that another process has taken over is not free because the first one leaves it", async () => {
-    const [paused, next] = [storeOf({ tenant: "seat" }), storeOf({ tenant: "seat" })]
-    const seat = { project: PROJECT, name: "agents", id: "a", most: 1 }
-    const first = await paused.seat(seat)
-    await pauseAll("seat")
-    expect((await next.seat(seat)).state).toBe("acquired")
-    if (first.state === "acquired") await first.seat.release()
-    expect((await paused.seat({ ...seat, id: "b" })).state).toBe("full")
+  test("BEY-12 a permit that another process has taken over is not free because the first one leaves it", async () => {
+    const [paused, next] = [storeOf({ tenant: "permit" }), storeOf({ tenant: "permit" })].map((store) =>
+      store.permit({ project: PROJECT, name: CONSOLIDATE }),
+    )
+    const wanted = { id: "a", most: 1 }
+    const first = await paused!.take(wanted)
+    await pauseAll("permit")
+    expect((await next!.take(wanted)).state).toBe("acquired")
+    if (first.state === "acquired") await first.permit.release(new Date())
+    expect(await paused!.state()).toEqual({ taken: 1 }) // nor does it say when it was done
+    const refused = await paused!.take({ ...wanted, id: "b" })
+    expect(refused).toMatchObject({ state: "full", taken: 1, by: { pid: process.pid, endsAfterSeconds: 30 } })
   })
 
   test.runIf(isWhole)("BEY-12 what is too large to be read again is not written", async () => {

@@ -12,6 +12,7 @@ import type { Budget } from "../journal/budget.ts"
 import { memoryPlaceDirectory } from "../journal/file/layout.ts"
 import { memoryDirectory } from "../journal/file/memory-directory.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
+import { CONSOLIDATE, type Permit } from "../journal/permit.ts"
 import { memoriesOf, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
 import { type WhichProject, whichProject } from "../journal/which-project.ts"
@@ -57,7 +58,7 @@ export interface ProjectMemory {
   /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */
   readonly places: () => Promise<readonly string[]>
   /** What dreams note, and the conversations that they look at. Absent for an agent's own memory. */
-  readonly dreams?: { readonly notes: MemoryFiles; readonly past: PastConversations }
+  readonly dreams?: { readonly notes: MemoryFiles; readonly permit: Permit; readonly past: PastConversations }
   close(): void
 }
 
@@ -131,7 +132,11 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
     kind: "project",
     ...{ files, copy, withoutCopy, notices },
     daily: store.budget(project),
-    dreams: { notes: store.memories({ project, beside: "dreams" }), past: pastConversations(store, places) },
+    dreams: {
+      notes: store.memories({ project, beside: "dreams" }),
+      permit: store.permit({ project, name: CONSOLIDATE }),
+      past: pastConversations(store, places),
+    },
     budget: memoryBudget(files),
     wordsOf: wordsInJournals(async (address) =>
       // a file says which conversations wait, and it must not lead to those of another owner

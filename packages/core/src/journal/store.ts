@@ -12,7 +12,7 @@ import type { LineLog, LogAddress } from "./line-log.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
 import type { PassageShelf, ShelfAddress } from "./passage-shelf.ts"
-import type { SeatAttempt, SeatRequest } from "./seat.ts"
+import type { Permit, PermitAddress } from "./permit.ts"
 
 export type { JournalAddress } from "./address.ts"
 
@@ -35,8 +35,8 @@ export interface Store {
   memories(place: MemoryPlace): MemoryFiles
   /** Messages between the processes of a team. */
   mailboxes(team: TeamAddress): Mailbox
-  /** The right to be one of several that do something at once. */
-  seat(wanted: SeatRequest): Promise<SeatAttempt>
+  /** The right to do something alone, or as one of several at once. */
+  permit(address: PermitAddress): Permit
   /** Sums that the processes of a project share. */
   budget(project: string): Budget
   /** The journals of one place as they grow, for an index that follows them. */

@@ -1,8 +1,7 @@
 /** A store that fails at one call of the port, to show that nothing acknowledged is lost and nothing is half there. */
 import { StrataError } from "../base/errors.ts"
 import type { Membership } from "../journal/mailbox.ts"
-import type { ConsolidationAttempt } from "../journal/memory-files.ts"
-import type { SeatAttempt } from "../journal/seat.ts"
+import type { PermitAttempt } from "../journal/permit.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import { tappedStore } from "./tapped-store.ts"
 
@@ -43,13 +42,9 @@ export class StoreFaultError extends StrataError {
 async function lapse(name: string, answer: unknown): Promise<void> {
   if (name === "open") await (answer as Journal).close()
   if (name === "mailboxes.join") await (answer as Membership).leave()
-  if (name === "seat") {
-    const attempt = answer as SeatAttempt
-    if (attempt.state === "acquired") await attempt.seat.release()
-  }
-  if (name === "consolidation.acquire") {
-    const attempt = answer as ConsolidationAttempt
-    if (attempt.state === "acquired") await attempt.lock.release("failure")
+  if (name === "permit.take") {
+    const attempt = answer as PermitAttempt
+    if (attempt.state === "acquired") await attempt.permit.release()
   }
 }
 

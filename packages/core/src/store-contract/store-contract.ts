@@ -21,14 +21,14 @@ import { memories } from "./parts/memories.ts"
 import { memoriesTogether } from "./parts/memories-together.ts"
 import { names } from "./parts/names.ts"
 import { passages } from "./parts/passages.ts"
-import { seats } from "./parts/seats.ts"
+import { permits } from "./parts/permits.ts"
 import { sumsAndLogs } from "./parts/sums-and-logs.ts"
 import { writers } from "./parts/writers.ts"
 
 const CLAIMS: readonly Claim[] = [
   ...[...journalWriting, ...journalReading, ...writers, ...listings, ...names, ...besideJournals],
   ...[...memories, ...memoriesTogether, ...mailboxMessages, ...mailboxMembers],
-  ...[...seats, ...feeds, ...passages, ...sumsAndLogs, ...contents],
+  ...[...permits, ...feeds, ...passages, ...sumsAndLogs, ...contents],
   ...[...journalModel, ...memoriesModel, ...mailboxesModel, ...rightsModel, ...contentsModel],
 ]
 

@@ -118,6 +118,7 @@ class FleetAgent {
       () => this.#changeMemory(),
       () => this.#spend(),
       () => this.#log(),
+      () => this.#alone(),
     ]
     for (;;) {
       const stepping = step(this.#random.pick(does))
@@ -199,6 +200,14 @@ class FleetAgent {
 
   #log(): Promise<void> {
     return this.#noted("log", (name) => this.#parts.store.log({ project: PROJECT, name: LOG }).append(name))
+  }
+
+  async #alone(): Promise<void> {
+    const { store, name, write } = this.#parts
+    const attempt = await store.permit({ project: PROJECT, name: "alone" }).take({ id: this.#name(), most: 1 })
+    if (attempt.state === "full") return
+    write({ type: "permitted", agent: name, fence: attempt.permit.fence })
+    await attempt.permit.release()
   }
 
   async #noted(kind: DoneKind, work: (name: string) => Promise<void>): Promise<void> {

@@ -6,6 +6,7 @@ import { type Entry, encodeLine, type Journal } from "@strata/core"
 export type DoneKind = "blob" | "notes" | "memory" | "sum" | "log"
 
 export type FleetRecord =
+  | { readonly type: "permitted"; readonly agent: string; readonly fence: number }
   /** A conversation was opened for writing. The hashes are of everything in it, and of its tail. */
   | { readonly type: "opened"; readonly agent: string; readonly fence: number; readonly resumed: ResumedBytes }
   | { readonly type: "appended"; readonly agent: string; readonly fence: number; readonly uuids: readonly string[] }

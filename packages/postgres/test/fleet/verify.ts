@@ -54,6 +54,8 @@ export async function verifyFleet({ records, agents, troubles }: FleetRun, store
   const sum = (await store.budget(PROJECT).spentOn(DAY)) / ADDED_DOLLARS
   const [added, tried] = [found.names("did", "sum").length, found.names("trying", "sum").length]
   found.must(sum >= added && sum <= tried, `the sum has ${sum} additions: ${added} acknowledged, ${tried} tried`)
+  const fences = found.of("permitted").map(({ fence }) => fence)
+  found.must(new Set(fences).size === fences.length, "a permit was given twice with one number")
   return {
     problems: found.problems,
     figures: {
@@ -73,7 +75,7 @@ export async function verifyFleet({ records, agents, troubles }: FleetRun, store
         "memory changes acknowledged": found.names("did", "memory").length,
         "log lines acknowledged": found.names("did", "log").length,
       },
-      ...{ "additions acknowledged": added, "additions there": sum },
+      ...{ "additions acknowledged": added, "additions there": sum, "permits given": fences.length },
     },
   }
 }

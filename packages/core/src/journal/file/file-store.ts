@@ -3,7 +3,7 @@ import { access, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
-import { checkedId, isSafeId } from "../../base/ids.ts"
+import { isSafeId } from "../../base/ids.ts"
 import { budgetIn } from "../budget.ts"
 import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
@@ -12,21 +12,13 @@ import { fileContents } from "./contents/file-contents.ts"
 import { FileFeed } from "./file-feed.ts"
 import type { FileJournal } from "./file-journal.ts"
 import { idsIn } from "./journal-ids.ts"
-import {
-  journalDirectory,
-  journalPaths,
-  logPath,
-  memoryPlaceDirectory,
-  PROJECTS,
-  seatDirectory,
-  teamDirectory,
-} from "./layout.ts"
+import { journalDirectory, journalPaths, logPath, memoryPlaceDirectory, PROJECTS, teamDirectory } from "./layout.ts"
 import { lineLogFile } from "./line-log-file.ts"
 import { holderOf } from "./lock.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
-import { seatInFiles } from "./seat-files.ts"
+import { permitInFiles } from "./permit-files.ts"
 
 export interface FileStoreOptions {
   readonly root: string
@@ -81,10 +73,7 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
 
     mailboxes: (team) => new MailboxDirectory({ directory: teamDirectory(root, team), flush, clock }),
 
-    async seat({ most, ...wanted }) {
-      const directory = seatDirectory(root, wanted)
-      return seatInFiles({ directory, id: checkedId("seat id", wanted.id), most, since: clock.now().toISOString() })
-    },
+    permit: (address) => permitInFiles(address, { root, clock }),
 
     budget: (project) => budgetIn(memoryDirectory({ clock, ...memoryPlaceDirectory(root, { project }) })),
 

@@ -6,13 +6,14 @@ import { budgetIn } from "../budget.ts"
 import type { AppendedLines } from "../feed.ts"
 import { listingFacts } from "../listing.ts"
 import type { MemoryPlace } from "../memory-files.ts"
+import { CONSOLIDATE } from "../permit.ts"
 import type { JournalAddress, Store } from "../store.ts"
 import { contentsInMemory } from "./contents.ts"
 import { feedInMemory } from "./feed.ts"
 import { type KeptJournal, memoryJournal, newJournal } from "./journal.ts"
 import { type KeptMailbox, mailboxInMemory, newMailbox } from "./mailbox.ts"
 import { type KeptMemory, memoryFilesInMemory, newMemory } from "./memory-files.ts"
-import { seatInMemory } from "./seats.ts"
+import { type KeptPermits, newPermits, permitInMemory } from "./permits.ts"
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock
@@ -22,15 +23,15 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
   const journals = new Map<string, KeptJournal>()
   const memories = new Map<string, KeptMemory>()
   const mailboxes = new Map<string, KeptMailbox>()
-  const seats = new Map<string, Set<string>>()
+  const permits = new Map<string, KeptPermits>()
   const logs = new Map<string, string[]>()
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
 
+  const memoryOf = (place: MemoryPlace) => made(memories, memoryKey(place), newMemory)
   const filesOf = (place: MemoryPlace) => {
     if ("project" in place) checkedId("project name", place.project)
     if ("agent" in place) checkedId("name for an agent", place.agent)
-    const kept = made(memories, memoryKey(place), newMemory)
-    return memoryFilesInMemory(kept, { location: shownPlace(place), now: () => clock.now() })
+    return memoryFilesInMemory(memoryOf(place), { location: shownPlace(place), now: () => clock.now() })
   }
   /** The journals of one place, by id. */
   const journalsIn = (place: Omit<JournalAddress, "id">): ReadonlyMap<string, KeptJournal> => {
@@ -91,10 +92,10 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       return mailboxInMemory(`memory:${key}`, made(mailboxes, key, newMailbox))
     },
 
-    async seat({ project, name, id, most }) {
-      const key = `${checkedId("project name", project)}/${checkedId("seat name", name)}`
-      const taken = made(seats, key, (): Set<string> => new Set())
-      return seatInMemory(taken, { id: checkedId("seat id", id), most })
+    permit({ project, name }) {
+      const key = `${checkedId("project name", project)}/${checkedId("permit name", name)}`
+      const memory = name === CONSOLIDATE ? { memory: memoryOf({ project }) } : {}
+      return permitInMemory(made(permits, key, newPermits), { clock, ...memory })
     },
 
     budget: (project) => budgetIn(filesOf({ project })),

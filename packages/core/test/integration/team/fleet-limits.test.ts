@@ -14,7 +14,7 @@ import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor, send } from "./cast.ts"
 
-const TAKER = fileURLToPath(new URL("../../seat-taker.ts", import.meta.url))
+const TAKER = fileURLToPath(new URL("../../permit-taker.ts", import.meta.url))
 
 async function toolResults(agent: TeamAgent): Promise<readonly string[]> {
   const entries = await journalOf(agent)
@@ -86,8 +86,8 @@ test("BEY-12 two conversations share the places of their project, and a teammate
   const other = await leadFor(sim, { ...shared, settings })
   await ask(other, "Begin.")
   await busy.reached
-  const full = { state: "full", taken: 1 }
-  expect(await one.conversation.agentSeat({ id: "probe", most: 1 })).toEqual(full)
+  const full = { state: "full", taken: 1, by: expect.objectContaining({ pid: process.pid }) }
+  expect(await one.conversation.agentPermit({ id: "probe", most: 1 })).toEqual(full)
 
   one.team.deliver({ id: "lead#1", from: "lead", to: "mate", text: "Now the second.", hops: 1 })
   for (let tries = 0; tries < 3; tries++) {
@@ -122,7 +122,7 @@ test("BEY-12 an agent that cannot begin, fails or is stopped gives its place bac
   const said = await toolResults(agent)
   expect(said[1]).toContain("It used all of its 2 requests.")
   expect(said[2]).toContain("ok")
-  expect((await agent.conversation.agentSeat({ id: "probe", most: 1 })).state).toBe("acquired")
+  expect((await agent.conversation.agentPermit({ id: "probe", most: 1 })).state).toBe("acquired")
 })
 
 test("BEY-12 agents that a conversation has started count after a resume, those that were refused do not", async () => {
@@ -136,9 +136,9 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
   const figures = { "agents-per-conversation": 2, "agents-at-once-in-project": 1 }
   const shared = { ...project(), id: "c", settings: { figures } }
   const first = await leadFor(sim, shared)
-  const other = await first.conversation.agentSeat({ id: "other", most: 1 })
+  const other = await first.conversation.agentPermit({ id: "other", most: 1 })
   await ask(first, "Go.")
-  if (other.state === "acquired") await other.seat.release()
+  if (other.state === "acquired") await other.permit.release()
   await ask(first, "Go on.")
   await first.close()
   const second = await leadFor(sim, shared)

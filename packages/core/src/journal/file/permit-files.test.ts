@@ -8,7 +8,7 @@ import { isWhole } from "../../../test/size.ts"
 import { fileStore } from "./file-store.ts"
 import { findLocks } from "./find-locks.ts"
 
-const TAKER = fileURLToPath(new URL("../../../test/seat-taker.ts", import.meta.url))
+const TAKER = fileURLToPath(new URL("../../../test/permit-taker.ts", import.meta.url))
 const MOST = 3
 
 interface Taker {
@@ -34,40 +34,40 @@ async function killed({ process: child }: Taker): Promise<void> {
 async function place() {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
-  const seat = (id: string) => fileStore({ root }).seat({ project: "app", name: "agents", id, most: MOST })
-  return { root, seat }
+  const take = (id: string) => fileStore({ root }).permit({ project: "app", name: "agents" }).take({ id, most: MOST })
+  return { root, take }
 }
 
 const statesOf = (takers: readonly Taker[]) => takers.flatMap(({ states }) => states).sort()
 
 test.runIf(isWhole)(
-  "BEY-12 processes that want seats at once get as many as there are, and a killed process's are free",
+  "BEY-12 processes that want permits at once get as many as there are, and a killed process's are free",
   async () => {
-    const { root, seat } = await place()
+    const { root, take } = await place()
     const takers = await Promise.all([2, 2, 2].map((count) => taker(root, count)))
     expect(statesOf(takers)).toEqual([...Array(3).fill("acquired"), ...Array(3).fill("full")])
-    expect(await seat("here")).toEqual({ state: "full", taken: MOST })
+    expect(await take("here")).toMatchObject({ state: "full", taken: MOST, by: { pid: expect.any(Number) } })
 
     const loser = takers.find(({ states }) => states.includes("acquired"))!
     const lost = loser.states.filter((state) => state === "acquired").length
     await killed(loser)
-    const again = await Promise.all(["a", "b", "c", "d"].map(seat))
+    const again = await Promise.all(["a", "b", "c", "d"].map(take))
     expect(again.filter(({ state }) => state === "acquired")).toHaveLength(lost)
 
     for (const one of takers) if (one !== loser) await killed(one)
-    for (const one of again) if (one.state === "acquired") await one.seat.release()
-    for (const one of await Promise.all(["e", "f", "g"].map(seat))) expect(one.state).toBe("acquired")
+    for (const one of again) if (one.state === "acquired") await one.permit.release()
+    for (const one of await Promise.all(["e", "f", "g"].map(take))) expect(one.state).toBe("acquired")
   },
 )
 
-test("BEY-12 seats are locks that can be seen, and nothing is left of those that were given back", async () => {
-  const { root, seat } = await place()
-  const taken = await Promise.all(["a", "b"].map(seat))
+test("BEY-12 permits are locks that can be seen, and nothing is left of those that were given back", async () => {
+  const { root, take } = await place()
+  const taken = await Promise.all(["a", "b"].map(take))
   const locks = await findLocks([root])
   expect(locks.map(({ path, pid }) => [path.slice(root.length), pid])).toEqual([
     ["/projects/app/seats/agents/seat-0.lock", process.pid],
     ["/projects/app/seats/agents/seat-1.lock", process.pid],
   ])
-  for (const one of taken) if (one.state === "acquired") await one.seat.release()
+  for (const one of taken) if (one.state === "acquired") await one.permit.release()
   expect(await findLocks([root])).toEqual([])
 })
