@@ -129,7 +129,7 @@ export type { PaidSoFar, RecordedCourse, RecordedTurn, RecordedView } from "./in
 export type { RecordedResponse } from "./inspect/responses.ts"
 export type { FileTotal, ToolCall, ToolTotal } from "./inspect/tool-use.ts"
 export type { InspectedResponses, InspectionTotal, SharedResponses } from "./inspect/totals.ts"
-export type { Budget } from "./journal/budget.ts"
+export { type Budget, budgetIn } from "./journal/budget.ts"
 export {
   type ContentAddress,
   type ContentChange,

@@ -250,21 +250,6 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
     }),
   },
   {
-    fault: "loses additions to a sum",
-    foundBy: "BEY-12 many add to a day's sum",
-    differs: () => {
-      const sums = new Map<string, number>()
-      const spentOn = async (day: string) => sums.get(day) ?? 0
-      const add = async (dollars: number, day: string) => {
-        const sum = (await spentOn(day)) + dollars
-        await setImmediate()
-        sums.set(day, sum)
-        return sum
-      }
-      return { store: () => ({ budget: () => ({ spentOn, add }) }) }
-    },
-  },
-  {
     fault: "counts the permits that are taken, and takes one a moment later",
     foundBy: "BEY-12 of many that want a permit at once",
     differs: () => {

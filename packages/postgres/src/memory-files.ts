@@ -26,10 +26,9 @@ export interface PostgresMemoryParts {
   readonly tenant: string
   /** The place's key. */
   readonly place: string
-  readonly location: string
 }
 
-export function postgresMemory({ database, tenant, place, location }: PostgresMemoryParts): MemoryFiles {
+export function postgresMemory({ database, tenant, place }: PostgresMemoryParts): MemoryFiles {
   async function read(wanted: WantedTexts): Promise<readonly FileRow[]> {
     const { folders, paths = [], guard, known = new Map(), mostBytes = Number.MAX_SAFE_INTEGER } = wanted
     const single = guard === undefined ? paths : [...paths, guard]
@@ -41,7 +40,7 @@ export function postgresMemory({ database, tenant, place, location }: PostgresMe
   }
 
   return {
-    location,
+    location: `postgres:${place}`,
     async list(under) {
       return (await read({ folders: [under], mostBytes: -1 })).map(listingOf)
     },

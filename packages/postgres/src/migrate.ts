@@ -35,8 +35,11 @@ export const STEPS: readonly Step[] = [
   },
   {
     version: 3,
-    name: "permits in the place of leases and seats",
-    sql: [promptText(new URL("./schema/permits.sql", import.meta.url))],
+    name: "permits in the place of leases and seats, and sums as texts",
+    sql: [
+      promptText(new URL("./schema/permits.sql", import.meta.url)),
+      promptText(new URL("./schema/sums.sql", import.meta.url)),
+    ],
   },
 ]
 

@@ -2,7 +2,6 @@
 import { randomUUID } from "node:crypto"
 import {
   type AppendedLines,
-  type Budget,
   ConversationLockedError,
   ConversationNotFoundError,
   committedMemory,
@@ -154,7 +153,6 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       }),
 
     permit: (address) => postgresPermit(address, { database, holder }),
-    budget: (project) => budgetOf(checkedProject(project), { database, tenant }),
     feed: (place) => new PostgresFeed({ database, tenant, place, listeners: listenersOf(place) }),
     passages: (address) => new PostgresShelf({ database, tenant, address }),
     outdatedShelves: () => outdatedShelves(database, tenant),
@@ -234,11 +232,5 @@ interface MemoryGround {
 /** A memory in the working directory is committed there, with any store. */
 function memoriesAt(place: MemoryPlace, ground: MemoryGround): MemoryFiles {
   if ("agent" in place && place.scope === "project") return committedMemory(place)
-  const key = memoryKey(place)
-  return postgresMemory({ ...ground, place: key, location: `postgres:${key}` })
+  return postgresMemory({ ...ground, place: memoryKey(place) })
 }
-
-const budgetOf = (project: string, { database, tenant }: Pick<MemoryGround, "database" | "tenant">): Budget => ({
-  spentOn: (day) => database.value<number>("spent_on", tenant, project, day),
-  add: (dollars, day) => database.value<number>("spend", tenant, randomUUID(), project, day, dollars),
-})

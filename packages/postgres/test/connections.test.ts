@@ -1,8 +1,10 @@
 /** Connections that break, hang or are too few: a process goes on, and a call is made once. */
+
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as wait } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { budgetIn } from "@strata/core"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { entriesOf, textsOf } from "../../core/src/store-contract/entries.ts"
@@ -51,10 +53,10 @@ describe("connections", needs("postgres"), () => {
       for (let n = 0; n < 20; n++) {
         for (let which = 0; which < 5; which++) at.proxy.swallowAnswer(which)
         await journal.append([entries.user(String(n))])
-        await store.budget(PROJECT).add(1, "2026-01-01")
+        await budgetIn(store.memories({ project: PROJECT })).add(1, "2026-01-01")
       }
       expect(textsOf((await journal.tail()).entries)).toBe(Array.from({ length: 20 }, (_, n) => n).join(" "))
-      expect(await store.budget(PROJECT).spentOn("2026-01-01")).toBe(20)
+      expect(await budgetIn(store.memories({ project: PROJECT })).spentOn("2026-01-01")).toBe(20)
       await journal.close()
     },
   )
@@ -144,7 +146,7 @@ describe("connections", needs("postgres"), () => {
         blob: (n) => journal.writeBlob("blob.txt", n),
         notes: (n) => journal.writeNotes(n),
         memory: (n) => files.install([{ path: "memory.md", text: n }]),
-        sum: () => store.budget(PROJECT).add(1, "2026-01-01"),
+        sum: () => budgetIn(store.memories({ project: PROJECT })).add(1, "2026-01-01"),
         log: (n) => log.append(n),
         send: (text) => mailbox.send({ from: "a", to: ["b"], content: { text } }),
       }
@@ -159,7 +161,7 @@ describe("connections", needs("postgres"), () => {
       expect((await journal.readBlob("blob.txt"))?.toString()).toBe("second")
       expect(await journal.readNotes()).toBe("second")
       expect(await files.read("memory.md")).toBe("second")
-      expect(await store.budget(PROJECT).spentOn("2026-01-01")).toBe(2)
+      expect(await budgetIn(store.memories({ project: PROJECT })).spentOn("2026-01-01")).toBe(2)
       expect(await log.read()).toEqual(["first", "second"])
       const texts = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
       expect(texts).toEqual(["before", "first", "second"])

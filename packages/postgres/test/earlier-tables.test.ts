@@ -1,7 +1,8 @@
 /** Tables of an earlier version: what is in them is there after the migration, and programs of that version that still run go on. */
 import { randomUUID } from "node:crypto"
-import { CONSOLIDATE } from "@strata/core"
+import { budgetIn, CONSOLIDATE, contentName } from "@strata/core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { listOf } from "../../core/src/store-contract/claims.ts"
 import { needs } from "../../core/test/needs.ts"
 import { postgresStore } from "../src/index.ts"
 import { migrateBy, STEPS } from "../src/migrate.ts"
@@ -37,6 +38,14 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
     const call = randomUUID()
     expect(await sit("a", 1, call)).toMatchObject({ is_seated: true })
     await earlier("memory_consolidate", "jane", "memory/shop", Date.parse("2026-01-02T12:00:00.000Z"))
+    const spend = (day: string, dollars: number, once = randomUUID()) =>
+      earlier("spend", "jane", once, "shop", day, dollars)
+    for (const [day, dollars] of [
+      ["2026-11-15", 3],
+      ["2026-11-17", 1.5],
+      ["2026-11-16", 0.25],
+    ] as const)
+      await spend(day, dollars)
 
     expect(await migrateBy(STEPS, { connectionString: owner, role: "app_of_me" })).toMatchObject({ from: 2, to: 3 })
     const [store, other] = ["jane", "john"].map((tenant) => postgresStore({ connectionString, tenant }))
@@ -55,6 +64,28 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
     expect(await sit("c", 1)).toMatchObject({ is_seated: false, taken: "1" })
     if (taken.state === "acquired") await taken.permit.release()
     expect(await sit("c", 1)).toMatchObject({ is_seated: true })
+
+    const budget = budgetIn(store!.memories({ project: "shop" }))
+    const once = randomUUID()
+    expect(await earlier("spent_on", "jane", "shop", "2026-11-17")).toEqual({ spent_on: 1.5 })
+    expect(await earlier("spent_on", "jane", "shop", "2026-11-18")).toEqual({ spent_on: 0 })
+    for (const _ of [1, 2]) expect(await spend("2026-11-16", 1, once)).toEqual({ spend: 1.25 })
+    const listed = await listOf(store!.contents().list())
+    expect(listed.map(({ address }) => contentName(address))).toEqual(["memory shop", "sums shop"])
+    expect(listed[0]!.files.map(({ name }) => name)).toEqual([":consolidated"])
+    const days = (await store!.contents().files({ kind: "sums", project: "shop" }, ["days"])).get("days")
+    expect(JSON.parse(days!.toString())).toEqual({
+      ...{ day: "2026-11-17", dollars: 1.5 },
+      earlier: { "2026-11-16": 1.25, "2026-11-15": 3 },
+    })
+    expect(await budget.add(1, "2026-11-17")).toBe(2.5)
+    expect(await budget.spentOn("2026-11-16")).toBe(1.25)
+    expect(await spend("2026-11-17", 0.5)).toEqual({ spend: 3 })
+    expect(await budgetIn(other!.memories({ project: "shop" })).spentOn("2026-11-17")).toBe(0)
+    await store!.contents().erase({ kind: "memories", place: { project: "shop" } })
+    expect(await budget.spentOn("2026-11-17")).toBe(3) // it is erased by itself
+    await store!.contents().erase({ kind: "sums", project: "shop" })
+    expect(await listOf(store!.contents().list())).toEqual([])
     for (const one of [store, other]) await one!.close()
   })
 })

@@ -8,7 +8,7 @@ import type { MemoryOption, Owner } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import { Shared, SharedIn } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
-import type { Budget } from "../journal/budget.ts"
+import { type Budget, budgetIn } from "../journal/budget.ts"
 import { memoryPlaceDirectory } from "../journal/file/layout.ts"
 import { memoryDirectory } from "../journal/file/memory-directory.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
@@ -131,7 +131,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   return openMemory(options, {
     kind: "project",
     ...{ files, copy, withoutCopy, notices },
-    daily: store.budget(project),
+    daily: budgetIn(store.memories({ project })),
     dreams: {
       notes: store.memories({ project, beside: "dreams" }),
       permit: store.permit({ project, name: CONSOLIDATE }),
@@ -159,7 +159,14 @@ export async function openAgentMemory(options: AgentMemoryOptions): Promise<Proj
   const { copy, withoutCopy } = place.scope === "project" ? {} : await workingCopyOf(store, place)
   const files = copy ?? filesOf(store, place)
   const notices = mode === "read-only" ? [] : await noticesOf(files)
-  return openMemory(options, { kind: "agent", files, copy, withoutCopy, notices, daily: store.budget(options.project) })
+  return openMemory(options, {
+    kind: "agent",
+    files,
+    copy,
+    withoutCopy,
+    notices,
+    daily: budgetIn(store.memories({ project: options.project })),
+  })
 }
 
 /** A directory that cannot be used says so with the first request. */

@@ -2,7 +2,6 @@
 
 import type { NamedHolder } from "../base/errors.ts"
 import type { JournalAddress } from "./address.ts"
-import type { Budget } from "./budget.ts"
 import type { Contents } from "./contents.ts"
 import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
@@ -37,8 +36,6 @@ export interface Store {
   mailboxes(team: TeamAddress): Mailbox
   /** The right to do something alone, or as one of several at once. */
   permit(address: PermitAddress): Permit
-  /** Sums that the processes of a project share. */
-  budget(project: string): Budget
   /** The journals of one place as they grow, for an index that follows them. */
   feed(place: Omit<JournalAddress, "id">): JournalFeed
   /** The search index of these journals, if the store keeps it on a server. Otherwise it is a file in the feed's directory, or in memory. */

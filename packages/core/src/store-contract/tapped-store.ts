@@ -61,7 +61,6 @@ const STORE: Shape = {
   results: { open: JOURNAL },
   parts: {
     ...{ memories: MEMORIES, mailboxes: MAILBOXES, permit: PERMIT },
-    budget: { name: "budget", calls: ["spentOn", "add"] },
     feed: { name: "feed", calls: ["look", "sizes"], streams: ["lines"] },
     passages: PASSAGES,
     log: { name: "log", calls: ["read", "append"] },

@@ -1,5 +1,6 @@
 /** An agent of the fleet: it writes its conversation and everything beside it, in an order that its seed gives, until it is asked to be quiet. */
 import {
+  budgetIn,
   ConversationLockedError,
   type Journal,
   type Mailbox,
@@ -195,7 +196,9 @@ class FleetAgent {
   }
 
   #spend(): Promise<void> {
-    return this.#noted("sum", async () => void (await this.#parts.store.budget(PROJECT).add(ADDED_DOLLARS, DAY)))
+    return this.#noted("sum", async () => {
+      await budgetIn(this.#parts.store.memories({ project: PROJECT })).add(ADDED_DOLLARS, DAY)
+    })
   }
 
   #log(): Promise<void> {

@@ -1,5 +1,5 @@
 /** Compares what the fleet wrote down with what the server has. Everything that is wrong is a sentence. */
-import { type Entry, isBoundaryEntry, type Mailbox, type MailboxMessage, type Store } from "@strata/core"
+import { budgetIn, type Entry, isBoundaryEntry, type Mailbox, type MailboxMessage, type Store } from "@strata/core"
 import type { FleetRun } from "./driver.ts"
 import {
   ADDED_DOLLARS,
@@ -51,7 +51,7 @@ export async function verifyFleet({ records, agents, troubles }: FleetRun, store
     shared.flatMap((text = "") => text.split("\n").filter(Boolean)),
   )
   found.compare("log", await store.log({ project: PROJECT, name: LOG }).read())
-  const sum = (await store.budget(PROJECT).spentOn(DAY)) / ADDED_DOLLARS
+  const sum = (await budgetIn(store.memories({ project: PROJECT })).spentOn(DAY)) / ADDED_DOLLARS
   const [added, tried] = [found.names("did", "sum").length, found.names("trying", "sum").length]
   found.must(sum >= added && sum <= tried, `the sum has ${sum} additions: ${added} acknowledged, ${tried} tried`)
   const fences = found.of("permitted").map(({ fence }) => fence)

@@ -4,7 +4,6 @@ import { join } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
-import { budgetIn } from "../budget.ts"
 import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
@@ -74,8 +73,6 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
     mailboxes: (team) => new MailboxDirectory({ directory: teamDirectory(root, team), flush, clock }),
 
     permit: (address) => permitInFiles(address, { root, clock }),
-
-    budget: (project) => budgetIn(memoryDirectory({ clock, ...memoryPlaceDirectory(root, { project }) })),
 
     feed: (place) => new FileFeed(journalDirectory(root, place)),
 

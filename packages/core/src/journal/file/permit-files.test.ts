@@ -1,12 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
+import { mkdir, readFile, utimes, writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../../test/journal-files.ts"
 import { isWhole } from "../../../test/size.ts"
+import { budgetIn } from "../budget.ts"
+import { CONSOLIDATE } from "../permit.ts"
 import { fileStore } from "./file-store.ts"
 import { findLocks } from "./find-locks.ts"
+import { acquireLock } from "./lock.ts"
 
 const TAKER = fileURLToPath(new URL("../../../test/permit-taker.ts", import.meta.url))
 const MOST = 3
@@ -70,4 +75,32 @@ test("BEY-12 permits are locks that can be seen, and nothing is left of those th
   ])
   for (const one of taken) if (one.state === "acquired") await one.permit.release()
   expect(await findLocks([root])).toEqual([])
+})
+
+test("BEY-12 L6-2 a directory of an earlier version opens: its sums, the time of its last consolidation, and its agents' places", async () => {
+  const { root, take } = await place()
+  const project = join(root, "projects", "app")
+  const memory = join(project, "memory")
+  await mkdir(memory, { recursive: true })
+  await writeFile(join(memory, ".spent.json"), '{"day":"2026-11-17","dollars":1.5,"earlier":{"2026-11-16":0.25}}\n')
+  const consolidated = new Date("2026-01-02T12:00:00.000Z")
+  await writeFile(join(memory, ".consolidate-lock"), "")
+  await utimes(join(memory, ".consolidate-lock"), consolidated, consolidated)
+  const seats = join(project, "seats", "agents")
+  await mkdir(seats, { recursive: true })
+  const here = await acquireLock(join(seats, "seat-0.lock"), "2026-11-17T12:00:00.000Z")
+  if (here.state === "held") throw new Error("It is held.")
+
+  const store = fileStore({ root })
+  const budget = budgetIn(store.memories({ project: "app" }))
+  expect(await budget.spentOn("2026-11-16")).toBe(0.25)
+  expect(await budget.add(1, "2026-11-17")).toBe(2.5)
+  expect(await readFile(join(memory, ".spent.json"), "utf8")).toBe(
+    '{"day":"2026-11-17","dollars":2.5,"earlier":{"2026-11-16":0.25}}\n',
+  )
+  expect(await store.permit({ project: "app", name: CONSOLIDATE }).state()).toEqual({ taken: 0, last: consolidated })
+  expect(await store.permit({ project: "app", name: "agents" }).state()).toEqual({ taken: 1 })
+  const others = await Promise.all(["a", "b", "c"].map(take))
+  expect(others.map(({ state }) => state).sort()).toEqual(["acquired", "acquired", "full"])
+  await here.lock.release()
 })

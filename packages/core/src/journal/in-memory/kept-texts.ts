@@ -9,13 +9,12 @@ import {
   MESSAGES,
 } from "../contents.ts"
 import { checkedMemoryPath } from "../memory-files.ts"
+import { SPENT } from "../sums-content.ts"
 import { numberOfPlace, type TeamContent, teamTexts } from "../team-content.ts"
 import { checkedBlobName, type KeptJournal } from "./journal.ts"
 import type { KeptMailbox } from "./mailbox.ts"
 import type { KeptMemory } from "./memory-files.ts"
 
-/** The sums of a project, in its memory. */
-export const SPENT = ".spent.json"
 const SET_ASIDE = ".set-aside" // no blob has such a name
 
 export function journalTexts(journal: KeptJournal | undefined): ReadonlyMap<string, Buffer> {

@@ -2,7 +2,6 @@
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationLockedError, ConversationNotFoundError } from "../../base/errors.ts"
 import { checkedId, isSafeId } from "../../base/ids.ts"
-import { budgetIn } from "../budget.ts"
 import type { AppendedLines } from "../feed.ts"
 import { listingFacts } from "../listing.ts"
 import type { MemoryPlace } from "../memory-files.ts"
@@ -98,8 +97,6 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       return permitInMemory(made(permits, key, newPermits), { clock, ...memory })
     },
 
-    budget: (project) => budgetIn(filesOf({ project })),
-
     feed: (place) =>
       feedInMemory({
         journals: () => journalsIn(place),
@@ -112,7 +109,7 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       return { read: async () => [...lines], append: async (line) => void lines.push(line.toWellFormed()) }
     },
 
-    contents: () => contentsInMemory({ journals, memories, mailboxes, logs, clock }),
+    contents: () => contentsInMemory({ journals, memories, filesOf, mailboxes, logs, clock }),
   }
 }
 

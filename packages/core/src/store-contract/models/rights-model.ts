@@ -1,5 +1,7 @@
 /** Random use of permits, sums and logs from several handles. After each, the store answers what plain values answer. */
+
 import assert from "node:assert/strict"
+import { budgetIn } from "../../journal/budget.ts"
 import { CONSOLIDATE, type TakenPermit } from "../../journal/permit.ts"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 
@@ -43,7 +45,7 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
     async () => {
       const dollars = 0.25 * random.below(10)
       model.spent += dollars
-      assert.equal(await store().budget(project).add(dollars, day), model.spent)
+      assert.equal(await budgetIn(store().memories({ project })).add(dollars, day), model.spent)
     },
     async () => {
       model.lines.push(`line ${random.below(1_000)}`)
@@ -66,7 +68,7 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
   ]
   for (const _ of upTo(STEPS)) {
     await random.pick(operations)()
-    assert.equal(await store().budget(project).spentOn(day), model.spent)
+    assert.equal(await budgetIn(store().memories({ project })).spentOn(day), model.spent)
     assert.deepEqual(await log().read(), model.lines)
     const { last, taken } = await consolidation().state()
     assert.deepEqual([last?.toISOString(), taken], [consolidated.last, consolidated.permit ? 1 : 0])

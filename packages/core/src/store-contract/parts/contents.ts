@@ -1,6 +1,8 @@
 /** What must be true of everything that a store keeps, as it is given out, taken in and erased. */
+
 import assert from "node:assert/strict"
 import { ConversationLockedError, InvalidIdError } from "../../base/errors.ts"
+import { budgetIn } from "../../journal/budget.ts"
 import { type ContentAddress, ContentDiffersError, contentName } from "../../journal/contents.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import { encodeLine } from "../../journal/line.ts"
@@ -78,7 +80,7 @@ async function fill(ground: Ground): Promise<void> {
   await member.leave(messages[0]!.cursor)
   await mailbox.close()
   await store.log({ project: PROJECT, name: "callers" }).append('{"line":"四"}')
-  await store.budget(PROJECT).add(1.25, DAY)
+  await budgetIn(store.memories({ project: PROJECT })).add(1.25, DAY)
 }
 
 async function eraseAll(store: Store): Promise<void> {
@@ -251,6 +253,6 @@ async function goesOn(ground: Pick<Ground, "handle">): Promise<void> {
   )
   await member.leave()
   await mailbox.close()
-  assert.equal(await store.budget(PROJECT).add(0.75, DAY), 2)
+  assert.equal(await budgetIn(store.memories({ project: PROJECT })).add(0.75, DAY), 2)
   assert.deepEqual(await store.log({ project: PROJECT, name: "callers" }).read(), ['{"line":"四"}'])
 }

@@ -43,7 +43,6 @@ export const names: readonly Claim[] = [
           )
         await refused(() => store.feed({ project: name }), InvalidIdError, what)
         await refused(() => store.log({ project: name, name: "callers" }), InvalidIdError, what)
-        await refused(() => store.budget(name), InvalidIdError, what)
         await refused(() => store.memories({ project: name }), InvalidIdError, what)
         await refused(() => store.memories({ agent: name, scope: "user" }), InvalidIdError, what)
         await refused(() => store.memories({ agent: "a", scope: "local", project: name }), InvalidIdError, what)

@@ -1,4 +1,5 @@
 /** Limits on agents that hold for all processes of a project, and after a resume in another one. */
+
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -6,6 +7,7 @@ import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { budgetIn } from "../../../src/journal/budget.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { isToolResult } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
@@ -205,7 +207,7 @@ test.each([
   const agent = await leadFor(sim, { ...{ store, clock, settings }, ...project() })
   await ask(agent, "Go.")
   expect(decisions(await journalOf(agent), "notes-updated")).toEqual([])
-  expect(await store.budget(agent.conversation.place).spentOn("2026-11-17")).toEqual(
+  expect(await budgetIn(store.memories({ project: agent.conversation.place })).spentOn("2026-11-17")).toEqual(
     hasSpent ? expect.toSatisfy((dollars: number) => dollars > 0) : 0,
   )
 })
