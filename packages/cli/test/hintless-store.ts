@@ -29,10 +29,6 @@ export function hintless(store: Store): Store {
       })
     },
     writerOf: async (address) => withoutPath(await store.writerOf(address)),
-    lease: async (address) => {
-      const attempt = await store.lease(address)
-      return attempt.state === "held" ? { ...attempt, by: withoutPath(attempt.by)! } : attempt
-    },
     memories: (place) => changed<MemoryFiles>(store.memories(place), { directory: undefined, location: HINTLESS }),
     feed: (place) => changed<JournalFeed>(store.feed(place), { directory: undefined }),
   })

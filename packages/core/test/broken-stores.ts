@@ -4,6 +4,7 @@ import { ConversationLockedError, MemoryChangedError } from "../src/base/errors.
 import { memoryStore } from "../src/journal/in-memory/store.ts"
 import type { Mailbox } from "../src/journal/mailbox.ts"
 import type { MemoryFileChange, MemoryFiles } from "../src/journal/memory-files.ts"
+import { CONSOLIDATE } from "../src/journal/permit.ts"
 import type { Journal, Store } from "../src/journal/store.ts"
 
 export interface BrokenStore {
@@ -91,18 +92,6 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
     differs: () => ({
       memories: (files) => ({
         readAll: async (wanted) => (await files.readAll(wanted)).map((file) => ({ ...file, version: "1" })),
-      }),
-    }),
-  },
-  {
-    fault: "gives two the right to consolidate",
-    foundBy: "L6-2 of many, one consolidates",
-    differs: () => ({
-      memories: (files) => ({
-        consolidation: (clock) => ({
-          ...files.consolidation(clock),
-          acquire: async () => ({ state: "acquired", lock: { async release() {} } }),
-        }),
       }),
     }),
   },
@@ -261,66 +250,72 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
     }),
   },
   {
-    fault: "gives two the lease",
-    foundBy: "BEY-12 of many that want a lease at once",
-    differs: () => {
-      let fence = 0
-      const lease = () => ({ fence: ++fence, isHeld: async () => true, async release() {} })
-      return { store: () => ({ lease: async () => ({ state: "acquired", lease: lease(), tookOver: false }) }) }
-    },
-  },
-  {
-    fault: "gives every lease the same number",
-    foundBy: "BEY-12 the number of a lease",
-    differs: () => ({
-      store: (store) => ({
-        async lease(address) {
-          const attempt = await store.lease(address)
-          return attempt.state === "held" ? attempt : { ...attempt, lease: { ...attempt.lease, fence: 1 } }
-        },
-      }),
-    }),
-  },
-  {
-    fault: "loses additions to a sum",
-    foundBy: "BEY-12 many add to a day's sum",
-    differs: () => {
-      const sums = new Map<string, number>()
-      const spentOn = async (day: string) => sums.get(day) ?? 0
-      const add = async (dollars: number, day: string) => {
-        const sum = (await spentOn(day)) + dollars
-        await setImmediate()
-        sums.set(day, sum)
-        return sum
-      }
-      return { store: () => ({ budget: () => ({ spentOn, add }) }) }
-    },
-  },
-  {
-    fault: "counts the seats that are taken, and takes one a moment later",
-    foundBy: "BEY-12 of many that want a seat at once",
+    fault: "counts the permits that are taken, and takes one a moment later",
+    foundBy: "BEY-12 of many that want a permit at once",
     differs: () => {
       const taken = new Set<string>()
+      let fence = 0
       return {
-        store: () => ({
-          async seat({ id, most }) {
-            const count = taken.size
-            await setImmediate()
-            if (count >= most) return { state: "full", taken: count }
-            taken.add(id)
-            return { state: "acquired", seat: { release: async () => void taken.delete(id) } }
-          },
+        store: (store) => ({
+          permit: (address) => ({
+            ...store.permit(address),
+            async take({ id, most }) {
+              const count = taken.size
+              await setImmediate()
+              if (count >= most) return { state: "full", taken: count }
+              taken.add(id)
+              return {
+                state: "acquired",
+                permit: { fence: ++fence, release: async () => void taken.delete(id) },
+              }
+            },
+          }),
         }),
       }
     },
   },
   {
-    fault: "gives a second seat to who asks again",
-    foundBy: "BEY-12 who asks again for a seat",
+    fault: "gives a second permit to who asks again",
+    foundBy: "BEY-12 who asks again for a permit",
     differs: () => {
       let asked = 0
-      return { store: (store) => ({ seat: (wanted) => store.seat({ ...wanted, id: `${wanted.id}-${++asked}` }) }) }
+      return {
+        store: (store) => ({
+          permit: (address) => ({
+            ...store.permit(address),
+            take: (wanted) => store.permit(address).take({ ...wanted, id: `${wanted.id}-${++asked}` }),
+          }),
+        }),
+      }
     },
+  },
+  {
+    fault: "gives every permit the same number",
+    foundBy: "BEY-12 the number of a permit",
+    differs: () => ({
+      store: (store) => ({
+        permit: (address) => ({
+          ...store.permit(address),
+          async take(wanted) {
+            const attempt = await store.permit(address).take(wanted)
+            return attempt.state === "full" ? attempt : { ...attempt, permit: { ...attempt.permit, fence: 1 } }
+          },
+        }),
+      }),
+    }),
+  },
+  {
+    fault: "gives two the permit to consolidate",
+    foundBy: "L6-2 of many, one consolidates",
+    differs: () => ({
+      store: (store) => ({
+        permit: (address) => ({
+          ...store.permit(address),
+          take: (wanted) =>
+            store.permit(address).take(address.name === CONSOLIDATE ? { ...wanted, most: wanted.most + 1 } : wanted),
+        }),
+      }),
+    }),
   },
   {
     fault: "keeps entries as plain JSON, so that inputs of calls are spelled otherwise",

@@ -4,6 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
 import { manualClock } from "../src/base/clock.ts"
 import { fileStore } from "../src/journal/file/file-store.ts"
+import { CONSOLIDATE } from "../src/journal/permit.ts"
 import type { Consolidate, ConsolidationTask } from "../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { type DreamFigures, Dreaming, type DreamingOptions } from "../src/layers/6-dreaming/dreaming.ts"
 import { pastConversations } from "../src/layers/6-dreaming/transcripts.ts"
@@ -52,12 +53,13 @@ export function dreamProject(root: string, options: Partial<DreamingOptions> = {
   const store = fileStore({ root: join(root, "home"), clock })
   const files = options.files ?? store.memories({ project: "code" })
   const notes = store.memories({ project: "code", beside: "dreams" })
+  const permit = store.permit({ project: "code", name: CONSOLIDATE })
   const past = pastConversations(store, async () => ["code"])
   const directory = files.directory!
   mkdirSync(directory, { recursive: true })
   const bank = openBank({ files, clock })
   const dreaming = (consolidate: Consolidate, more: Partial<DreamingOptions> = {}) =>
-    new Dreaming({ bank, files, notes, past, project, clock, consolidate, ...options, ...more })
+    new Dreaming({ bank, files, notes, permit, past, project, clock, consolidate, ...options, ...more })
   return {
     ...{ clock, project, files, directory, bank, dreaming },
     write(texts: Readonly<Record<string, string>>) {

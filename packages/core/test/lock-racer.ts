@@ -27,7 +27,7 @@ async function race(attempts: number): Promise<void> {
     } catch {
       console.log("two holders")
     }
-    await result.lock.release(attempt % 2 === 0 ? "success" : "failure")
+    await result.lock.release(attempt % 2 === 0 ? systemClock.now() : undefined)
   }
   console.log(`won ${wins}`)
 }
@@ -40,5 +40,5 @@ async function stopAt(wanted: string): Promise<void> {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0) // until it is killed
   }
   const result = await acquireConsolidationLock({ directory, clock: systemClock, atStep })
-  if (result.state === "acquired") await result.lock.release("failure")
+  if (result.state === "acquired") await result.lock.release()
 }

@@ -1,6 +1,6 @@
 /** Lists what a tenant keeps on the server, without its bytes: as many rows in one call as a list needs. */
 import type { KeptContent } from "@strata/core/store"
-import { CONSOLIDATED, DAYS, type KeptPlace, MESSAGES, sumsText } from "@strata/core/store"
+import { CONSOLIDATED, type KeptPlace, MESSAGES, SPENT, sumsFile } from "@strata/core/store"
 import { memoryPlace } from "./names.ts"
 
 /** Journals, and memory files, that one call lists. */
@@ -31,6 +31,7 @@ async function* memories(rows: Rows, project: string | null): AsyncGenerator<Kep
   for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE; ) {
     const found = await rows<MemoryRow>("content_memories", project, last.place, last.path, MOST_AT_ONCE)
     for (const row of found) {
+      if (row.path === SPENT && row.consolidated === null) continue // it is given out as sums
       if (place[0] && place[0].place !== row.place) {
         yield memoriesFrom(place)
         place = []
@@ -52,9 +53,9 @@ async function* others(rows: Rows, project: string | null): AsyncGenerator<KeptC
     }
   for (const { project: of, bytes } of await rows<LogRow>("content_logs", project))
     yield { address: { kind: "log", project: of, name: "callers" }, lines: bytes, files: [] }
-  const days = Map.groupBy(await rows<SumRow>("content_sums", project), (row) => row.project)
-  for (const [of, own] of days)
-    yield { address: { kind: "sums", project: of }, files: [{ name: DAYS, bytes: Buffer.byteLength(sumsOf(own)) }] }
+  for (const { project: of, text } of await rows<SumsRow>("content_sums", project))
+    for (const [name, { length }] of sumsFile(text.toString("utf8")))
+      yield { address: { kind: "sums", project: of }, files: [{ name, bytes: length }] }
 }
 
 interface JournalRow {
@@ -87,14 +88,10 @@ interface LogRow {
   readonly bytes: number
 }
 
-export interface SumRow {
+export interface SumsRow {
   readonly project: string
-  readonly day: string
-  readonly dollars: number
+  readonly text: Buffer
 }
-
-export const sumsOf = (days: readonly SumRow[]): string =>
-  sumsText(Object.fromEntries(days.map(({ day, dollars }) => [day, dollars])))!
 
 function journalFrom({ project, under, id, bytes, touched, is_open, files }: JournalRow): KeptContent {
   const listed = files === null ? [] : (JSON.parse(files) as readonly (readonly [string, number])[])
@@ -109,7 +106,7 @@ function journalFrom({ project, under, id, bytes, touched, is_open, files }: Jou
 
 function memoriesFrom(found: readonly MemoryRow[]): KeptContent {
   const files = found.flatMap(({ path, bytes, modified }) =>
-    path === "" ? [] : { name: path, bytes: bytes!, modified: new Date(modified!).toISOString() },
+    path === "" || path === SPENT ? [] : { name: path, bytes: bytes!, modified: new Date(modified!).toISOString() },
   )
   const { place, consolidated } = found[0]!
   const time = consolidated === null ? [] : [{ name: CONSOLIDATED, bytes: new Date(consolidated).toISOString().length }]

@@ -9,20 +9,21 @@ import {
   type ContentChange,
   ContentDiffersError,
   type Contents,
-  DAYS,
   decodeLine,
   isBoundaryEntry,
   MESSAGES,
-  type PrunedCounts,
   peekLine,
-  sumsIn,
+  pruneSums,
+  SPENT,
+  sumsFile,
+  writeSums,
 } from "@strata/core/store"
-import { listedContents, type SumRow, sumsOf } from "./contents-list.ts"
+import { listedContents, type SumsRow } from "./contents-list.ts"
 import type { Database } from "./database.ts"
-import type { Holder } from "./holder.ts"
-import { type HolderRow, holderFrom } from "./leases.ts"
+import { type Holder, type HolderRow, holderFrom } from "./holder.ts"
 import { logLines } from "./line-log.ts"
 import { listedIn } from "./listing.ts"
+import { postgresMemory } from "./memory-files.ts"
 import { checkedBlobName, checkedProject, memoryKey, placeKey } from "./names.ts"
 import { MOST_BYTES } from "./read-lines.ts"
 import { readTeam, writeTeam } from "./team-contents.ts"
@@ -92,14 +93,8 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
     if (size !== null) throw new ContentDiffersError(address, `the size (${size})`)
   }
 
-  async function writeSums(project: string, { files = [] }: ContentChange): Promise<void> {
-    for (const { data, replaces = false } of files) {
-      const sums = Object.entries(sumsIn(data.toString("utf8")))
-      const columns = [sums.map(([day]) => day), sums.map(([, dollars]) => dollars)]
-      if (!(await value<boolean>("content_sums_write", checkedProject(project), ...columns, replaces)))
-        throw new ContentDiffersError({ kind: "sums", project }, "a sum")
-    }
-  }
+  /** Of the project's memory, which has the sums. */
+  const memoryOf = (project: string) => postgresMemory({ database, tenant, place: memoryKey({ project }) })
 
   return {
     async *list({ project } = {}) {
@@ -125,10 +120,8 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
           const texts = await readTeam({ database, tenant, address })
           return new Map(names.flatMap((name) => (texts?.has(name) ? [[name, texts.get(name)!] as const] : [])))
         }
-        case "sums": {
-          const days = await rows<SumRow>("content_sums", checkedProject(address.project))
-          return days.length === 0 ? new Map() : new Map([[DAYS, Buffer.from(sumsOf(days))]])
-        }
+        case "sums":
+          return sumsFile(await memoryOf(address.project).read(SPENT))
         case "log":
           return new Map()
       }
@@ -145,7 +138,7 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
         case "log":
           return writeLog(address, change)
         case "sums":
-          return writeSums(address.project, change)
+          return writeSums(memoryOf(address.project), address.project, change)
       }
     },
 
@@ -166,14 +159,17 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
         case "log":
           return void (await rows("content_log_erase", checkedProject(address.project), address.name))
         case "sums":
-          return void (await rows("content_sums_erase", checkedProject(address.project)))
+          return void (await rows("content_memory_erase", memoryKey({ project: address.project }), [SPENT]))
       }
     },
 
     async prune({ before, dryRun = false }) {
       const day = before.toISOString().slice(0, 10)
-      const [counts] = await rows<PrunedCounts>("content_prune", before.getTime(), day, dryRun)
-      return { messages: counts!.messages, sums: counts!.sums }
+      const messages = await value<number>("content_prune", before.getTime(), dryRun)
+      let sums = 0
+      for (const { project } of await rows<SumsRow>("content_sums", null))
+        sums += await pruneSums(memoryOf(project), { day, dryRun })
+      return { messages, sums }
     },
   }
 }

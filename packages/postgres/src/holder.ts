@@ -4,6 +4,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
+import type { NamedHolder } from "@strata/core/base"
 import { callAfter, systemClock } from "@strata/core/base"
 import type { Pool } from "pg"
 import { Database } from "./database.ts"
@@ -72,6 +73,32 @@ export class Holder {
       isOver = true
       if (--this.#held === 0) renewals.remove(this)
     }
+  }
+}
+
+/** Who holds something, as the server has it. */
+export interface HolderRow {
+  readonly number: number | null
+  readonly holder_id: string | null
+  readonly pid: number
+  readonly host: string
+  readonly since: number
+}
+
+/** Nothing if no one holds it. */
+export function holderFrom(
+  { number, holder_id, pid, host, since }: HolderRow,
+  { id, identity }: Holder,
+): NamedHolder | undefined {
+  if (number === null || holder_id === null) return undefined
+  const isSelf = holder_id === id
+  const [, , , endsAfterSeconds] = identity // processes of a fleet have the same setting
+  return {
+    pid,
+    host,
+    since: new Date(since).toISOString(),
+    fence: number,
+    ...(isSelf ? { isSelf } : { endsAfterSeconds }),
   }
 }
 

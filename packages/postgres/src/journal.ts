@@ -11,10 +11,9 @@ import {
   type OpeningReport,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
-import type { Holder } from "./holder.ts"
+import { type Holder, type HolderRow, holderFrom } from "./holder.ts"
 import { InFlight } from "./in-flight.ts"
 import { JournalReading } from "./journal-reading.ts"
-import { type HolderRow, holderFrom } from "./leases.ts"
 import { listedIn } from "./listing.ts"
 import { checkedBlobName, placeKey } from "./names.ts"
 

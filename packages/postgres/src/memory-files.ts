@@ -1,8 +1,7 @@
 /** Memory files on the server. Every call is one statement, and sees or makes one state of the place. */
 import { randomUUID } from "node:crypto"
-import { type Clock, MemoryChangedError } from "@strata/core"
+import { MemoryChangedError } from "@strata/core"
 import {
-  type Consolidation,
   checkedMemoryPath,
   checkMemoryText,
   type MemoryFileChange,
@@ -13,7 +12,6 @@ import {
   type WantedTexts,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
-import type { Leases } from "./leases.ts"
 
 interface FileRow {
   readonly path: string
@@ -25,14 +23,12 @@ interface FileRow {
 
 export interface PostgresMemoryParts {
   readonly database: Database
-  readonly leases: Leases
   readonly tenant: string
   /** The place's key. */
   readonly place: string
-  readonly location: string
 }
 
-export function postgresMemory({ database, leases, tenant, place, location }: PostgresMemoryParts): MemoryFiles {
+export function postgresMemory({ database, tenant, place }: PostgresMemoryParts): MemoryFiles {
   async function read(wanted: WantedTexts): Promise<readonly FileRow[]> {
     const { folders, paths = [], guard, known = new Map(), mostBytes = Number.MAX_SAFE_INTEGER } = wanted
     const single = guard === undefined ? paths : [...paths, guard]
@@ -44,7 +40,7 @@ export function postgresMemory({ database, leases, tenant, place, location }: Po
   }
 
   return {
-    location,
+    location: `postgres:${place}`,
     async list(under) {
       return (await read({ folders: [under], mostBytes: -1 })).map(listingOf)
     },
@@ -73,7 +69,6 @@ export function postgresMemory({ database, leases, tenant, place, location }: Po
       return { kept: [] }
     },
     watch: () => watchOf(async () => database.value<number | null>("memory_version", tenant, place)),
-    consolidation: (clock) => consolidationOf({ database, leases, tenant, place }, clock),
   }
 }
 
@@ -110,38 +105,5 @@ function watchOf(version: () => Promise<number | null>): MemoryFilesWatch {
       return isSame
     },
     close() {},
-  }
-}
-
-/** A lease of the store's own: no project has a name with a slash. */
-const LEASE = "consolidation"
-
-type ConsolidationParts = Omit<PostgresMemoryParts, "location">
-
-function consolidationOf({ database, leases, tenant, place }: ConsolidationParts, clock: Clock): Consolidation {
-  const lastTime = async () => {
-    const at = await database.value<number | null>("memory_consolidated", tenant, place)
-    return at === null ? {} : { last: new Date(at) }
-  }
-  return {
-    async read() {
-      const [last, holder] = await Promise.all([lastTime(), leases.holderOf(place, LEASE)])
-      return { ...last, ...(holder ? { heldBy: holder.pid } : {}) }
-    },
-    async acquire() {
-      const attempt = await leases.acquireNamed(place, LEASE)
-      if (attempt.state === "held") return attempt
-      const { lease } = attempt
-      const last = await lastTime()
-      let isOver = false
-      const release = async (outcome: "success" | "failure") => {
-        if (isOver) return
-        isOver = true
-        if (outcome === "success" && (await lease.isHeld()))
-          await database.rows("memory_consolidate", tenant, place, clock.now().getTime())
-        await lease.release()
-      }
-      return { state: "acquired", lock: { ...last, release } }
-    },
   }
 }

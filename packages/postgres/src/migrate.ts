@@ -33,6 +33,14 @@ export const STEPS: readonly Step[] = [
     name: "search",
     sql: [promptText(new URL("./schema/passages.sql", import.meta.url))],
   },
+  {
+    version: 3,
+    name: "permits in the place of leases and seats, and sums as texts",
+    sql: [
+      promptText(new URL("./schema/permits.sql", import.meta.url)),
+      promptText(new URL("./schema/sums.sql", import.meta.url)),
+    ],
+  },
 ]
 
 const RIGHTS = promptText(new URL("./schema/rights.sql", import.meta.url))

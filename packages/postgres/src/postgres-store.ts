@@ -4,7 +4,6 @@ import { ConversationLockedError, ConversationNotFoundError, isSafeId, type Stor
 import { checkedId, printable } from "@strata/core/base"
 import {
   type AppendedLines,
-  type Budget,
   committedMemory,
   type FlushMode,
   type JournalAddress,
@@ -17,18 +16,17 @@ import { Arrivals } from "./arrivals.ts"
 import { postgresContents } from "./contents.ts"
 import { Database } from "./database.ts"
 import { PostgresFeed } from "./feed.ts"
-import { Holder, LEASE_SECONDS } from "./holder.ts"
+import { Holder, type HolderRow, holderFrom, LEASE_SECONDS } from "./holder.ts"
 import { type OpenedJournal, PostgresJournal } from "./journal.ts"
-import { type HolderRow, holderFrom, Leases } from "./leases.ts"
 import { postgresLog } from "./line-log.ts"
 import { type ListRow, listingFrom } from "./listing.ts"
 import { PostgresMailbox } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
 import { checkedProject, memoryKey, placeKey } from "./names.ts"
 import { outdatedShelves, PostgresShelf } from "./passage-shelf.ts"
+import { postgresPermit } from "./permits.ts"
 import { type PoolUse, sharedPool } from "./pool.ts"
 import { MOST_BYTES } from "./read-lines.ts"
-import { takeSeat } from "./seats.ts"
 
 export interface PostgresStoreOptions {
   /** A pool of your own. It is not ended with the store. */
@@ -70,7 +68,6 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     ...(onWaiting ? { onWaiting } : {}),
   })
   const holder = new Holder({ database, tenant, leaseSeconds })
-  const leases = new Leases(database, holder)
   const arrivals = new Arrivals(use.pool)
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
   /** The journals that callers write, or wait for. */
@@ -142,7 +139,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       return holderFrom(await database.row<HolderRow>("writer", tenant, ...key), holder)
     },
 
-    memories: (place) => memoriesAt(place, { database, leases, tenant }),
+    memories: (place) => memoriesAt(place, { database, tenant }),
 
     mailboxes: ({ project, team }) =>
       new PostgresMailbox({
@@ -151,9 +148,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
         team: checkedId("team name", team),
       }),
 
-    lease: (address) => leases.acquire(address),
-    seat: (wanted) => takeSeat(wanted, { database, holder }),
-    budget: (project) => budgetOf(checkedProject(project), { database, tenant }),
+    permit: (address) => postgresPermit(address, { database, holder }),
     feed: (place) => new PostgresFeed({ database, tenant, place, listeners: listenersOf(place) }),
     passages: (address) => new PostgresShelf({ database, tenant, address }),
     outdatedShelves: () => outdatedShelves(database, tenant),
@@ -227,18 +222,11 @@ const openedFrom = (row: OpenRow): OpenedJournal => ({
 
 interface MemoryGround {
   readonly database: Database
-  readonly leases: Leases
   readonly tenant: string
 }
 
 /** A memory in the working directory is committed there, with any store. */
 function memoriesAt(place: MemoryPlace, ground: MemoryGround): MemoryFiles {
   if ("agent" in place && place.scope === "project") return committedMemory(place)
-  const key = memoryKey(place)
-  return postgresMemory({ ...ground, place: key, location: `postgres:${key}` })
+  return postgresMemory({ ...ground, place: memoryKey(place) })
 }
-
-const budgetOf = (project: string, { database, tenant }: Pick<MemoryGround, "database" | "tenant">): Budget => ({
-  spentOn: (day) => database.value<number>("spent_on", tenant, project, day),
-  add: (dollars, day) => database.value<number>("spend", tenant, randomUUID(), project, day, dollars),
-})

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process"
 import { type Entry, memoryStore, type Store } from "@strata/core"
 import { eraseFrom, pruneStore } from "@strata/core/memory"
+import { budgetIn } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { placeFor } from "../../core/src/base/owner.ts"
@@ -232,7 +233,7 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       for (const text of ["read", "unread"]) await mailbox.send({ from: "b", to: ["a"], content: { text } })
       const { messages } = await mailbox.read(undefined)
       await member.leave(messages[0]!.cursor)
-      await store.budget("p").add(1, "2026-01-01")
+      await budgetIn(store.memories({ project: "p" })).add(1, "2026-01-01")
       await asOwner(url.replace("app@", "owner@"), async (client) => {
         await client.query("update strata.journal set touched = now() - interval '100 days' where id <> 'new'")
         await client.query("update strata.message set sent = now() - interval '100 days'")
@@ -261,7 +262,7 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
           const place = placeFor(project, owner)
           await (await conversation(store, { project: place, id: "c" }, "hello")).close()
           await store.memories({ project: place }).install([{ path: "a.md", text: owner }])
-          await store.budget(place).add(1, "2026-11-17")
+          await budgetIn(store.memories({ project: place })).add(1, "2026-11-17")
         }
       const report = await eraseFrom(store, { owner: "jane" })
       const { before, after, left } = report

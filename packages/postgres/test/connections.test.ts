@@ -1,8 +1,10 @@
 /** Connections that break, hang or are too few: a process goes on, and a call is made once. */
+
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as wait } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
+import { budgetIn } from "@strata/core/store"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -51,10 +53,10 @@ describe("connections", needs("postgres"), () => {
       for (let n = 0; n < 20; n++) {
         for (let which = 0; which < 5; which++) at.proxy.swallowAnswer(which)
         await journal.append([entries.user(String(n))])
-        await store.budget(PROJECT).add(1, "2026-01-01")
+        await budgetIn(store.memories({ project: PROJECT })).add(1, "2026-01-01")
       }
       expect(textsOf((await journal.tail()).entries)).toBe(Array.from({ length: 20 }, (_, n) => n).join(" "))
-      expect(await store.budget(PROJECT).spentOn("2026-01-01")).toBe(20)
+      expect(await budgetIn(store.memories({ project: PROJECT })).spentOn("2026-01-01")).toBe(20)
       await journal.close()
     },
   )
@@ -144,7 +146,7 @@ describe("connections", needs("postgres"), () => {
         blob: (n) => journal.writeBlob("blob.txt", n),
         notes: (n) => journal.writeNotes(n),
         memory: (n) => files.install([{ path: "memory.md", text: n }]),
-        sum: () => store.budget(PROJECT).add(1, "2026-01-01"),
+        sum: () => budgetIn(store.memories({ project: PROJECT })).add(1, "2026-01-01"),
         log: (n) => log.append(n),
         send: (text) => mailbox.send({ from: "a", to: ["b"], content: { text } }),
       }
@@ -159,7 +161,7 @@ describe("connections", needs("postgres"), () => {
       expect((await journal.readBlob("blob.txt"))?.toString()).toBe("second")
       expect(await journal.readNotes()).toBe("second")
       expect(await files.read("memory.md")).toBe("second")
-      expect(await store.budget(PROJECT).spentOn("2026-01-01")).toBe(2)
+      expect(await budgetIn(store.memories({ project: PROJECT })).spentOn("2026-01-01")).toBe(2)
       expect(await log.read()).toEqual(["first", "second"])
       const texts = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
       expect(texts).toEqual(["before", "first", "second"])
@@ -228,17 +230,18 @@ describe("connections", needs("postgres"), () => {
     },
   )
 
-  test("BEY-12 a process that was paused leaves no seat that another has taken since", async () => {
+  test("BEY-12 a process that was paused leaves no permit that another has taken since", async () => {
     const tenant = "seats"
     const [paused, other] = [storeOf({ tenant }), storeOf({ tenant })]
-    const wanted = { project: PROJECT, name: "agents", id: "one", most: 1 }
-    const taken = await paused.seat(wanted)
+    const agents = { project: PROJECT, name: "agents" }
+    const wanted = { id: "one", most: 1 }
+    const taken = await paused.permit(agents).take(wanted)
     await asOwner("update strata.holder set until = now() - interval '1 second' where tenant = $1", [tenant])
-    const takenAgain = await other.seat(wanted)
-    if (taken.state === "acquired") await taken.seat.release()
-    expect(await other.seat({ ...wanted, id: "two" })).toEqual({ state: "full", taken: 1 })
-    if (takenAgain.state === "acquired") await takenAgain.seat.release()
-    expect((await other.seat({ ...wanted, id: "two" })).state).toBe("acquired")
+    const takenAgain = await other.permit(agents).take(wanted)
+    if (taken.state === "acquired") await taken.permit.release()
+    expect(await other.permit(agents).take({ id: "two", most: 1 })).toMatchObject({ state: "full", taken: 1 })
+    if (takenAgain.state === "acquired") await takenAgain.permit.release()
+    expect((await other.permit(agents).take({ id: "two", most: 1 })).state).toBe("acquired")
   })
 
   test("BEY-12 conversations that are opened and closed while a renewal is on its way add no renewals", async () => {

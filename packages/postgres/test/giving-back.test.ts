@@ -1,6 +1,7 @@
 /** What a process gives back is free, also if the server was away then, or if a try comes late; and what it lost it does not take from others. */
+
 import { ConversationLockedError } from "@strata/core"
-import type { LeaseAttempt } from "@strata/core/store"
+import { CONSOLIDATE } from "@strata/core/store"
 import pg from "pg"
 import { describe, expect, test, vi } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -35,32 +36,19 @@ describe("giving back", needs("postgres"), () => {
       await client.query("rollback")
     })
   }
-  const leaseIn = (attempt: LeaseAttempt) => {
-    if (attempt.state === "held") throw new Error("It is held.")
-    return attempt.lease
-  }
 
   test.runIf(isWhole)(
-    "BEY-12 a conversation and a lease that could not be given back are taken again by the same process",
+    "BEY-12 a conversation that could not be given back is taken again by the same process",
     async () => {
       const store = storeOf({ tenant: "again", timeoutMs: 200, patienceMs: 200 })
       const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE) // so that the process goes on renewing
-      const [where, right] = [
-        { project: PROJECT, id: "c" },
-        { project: PROJECT, name: "right" },
-      ]
+      const where = { project: PROJECT, id: "c" }
       const journal = await store.open(where, CREATE)
-      const lease = leaseIn(await store.lease(right))
       await expect(store.open(where, CREATE)).rejects.toThrow(ConversationLockedError)
-      expect((await store.lease(right)).state).toBe("held")
-      await whileAway("strata.journal, strata.lease", async () => {
-        await expect(journal.close()).rejects.toThrow(StoreUnreachableError)
-        await expect(lease.release()).rejects.toThrow(StoreUnreachableError)
-      })
+      await whileAway("strata.journal", () => expect(journal.close()).rejects.toThrow(StoreUnreachableError))
       const again = await store.open(where, { access: "write" })
       expect(again.fence).toBeGreaterThan(journal.fence!)
       await again.close()
-      await leaseIn(await store.lease(right)).release()
       await kept.close()
     },
   )
@@ -98,13 +86,12 @@ describe("giving back", needs("postgres"), () => {
     at.open.push({ close: () => pool.end() })
     const [store, other] = [storeOf({ pool, tenant: "late", timeoutMs: 300 }), storeOf({ tenant: "late" })]
     const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
-    const seat = { project: PROJECT, name: "agents", id: "a", most: 1 }
+    const agents = { project: PROJECT, name: "agents" }
     const takes: readonly (() => Promise<void>)[] = [
       async () => (await store.open({ project: PROJECT, id: "c" }, CREATE)).close(),
-      async () => leaseIn(await store.lease({ project: PROJECT, name: "right" })).release(),
       async () => {
-        const got = await store.seat(seat)
-        if (got.state === "acquired") await got.seat.release()
+        const got = await store.permit(agents).take({ id: "a", most: 1 })
+        if (got.state === "acquired") await got.permit.release()
       },
     ]
     for (const take of takes) {
@@ -120,8 +107,7 @@ describe("giving back", needs("postgres"), () => {
     }
     expect(await other.writerOf({ project: PROJECT, id: "c" })).toBeUndefined()
     await (await other.open({ project: PROJECT, id: "c" }, { access: "write" })).close()
-    await leaseIn(await other.lease({ project: PROJECT, name: "right" })).release()
-    expect((await other.seat({ ...seat, id: "b" })).state).toBe("acquired")
+    expect((await other.permit(agents).take({ id: "b", most: 1 })).state).toBe("acquired")
     await kept.close()
   })
 
@@ -148,14 +134,18 @@ describe("giving back", needs("postgres"), () => {
     expect((await paused!.join(member)).cursor).toBe(read.cursor)
   })
 
-  test("BEY-12 a seat that another process has taken over is not free because the first one leaves it", async () => {
-    const [paused, next] = [storeOf({ tenant: "seat" }), storeOf({ tenant: "seat" })]
-    const seat = { project: PROJECT, name: "agents", id: "a", most: 1 }
-    const first = await paused.seat(seat)
-    await pauseAll("seat")
-    expect((await next.seat(seat)).state).toBe("acquired")
-    if (first.state === "acquired") await first.seat.release()
-    expect((await paused.seat({ ...seat, id: "b" })).state).toBe("full")
+  test("BEY-12 a permit that another process has taken over is not free because the first one leaves it", async () => {
+    const [paused, next] = [storeOf({ tenant: "permit" }), storeOf({ tenant: "permit" })].map((store) =>
+      store.permit({ project: PROJECT, name: CONSOLIDATE }),
+    )
+    const wanted = { id: "a", most: 1 }
+    const first = await paused!.take(wanted)
+    await pauseAll("permit")
+    expect((await next!.take(wanted)).state).toBe("acquired")
+    if (first.state === "acquired") await first.permit.release(new Date())
+    expect(await paused!.state()).toEqual({ taken: 1 }) // nor does it say when it was done
+    const refused = await paused!.take({ ...wanted, id: "b" })
+    expect(refused).toMatchObject({ state: "full", taken: 1, by: { pid: process.pid, endsAfterSeconds: 30 } })
   })
 
   test.runIf(isWhole)("BEY-12 what is too large to be read again is not written", async () => {

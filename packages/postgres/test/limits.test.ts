@@ -1,8 +1,10 @@
 /** What a caller gets when the server does not answer, or refuses: within its limits, in plain sentences, without a password. */
+
 import { readFileSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
+import { budgetIn } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -47,20 +49,19 @@ describe("limits", needs("postgres"), () => {
 
   test("BEY-12 a call that hangs is given up, tried again, and then the store cannot be reached: no password is in the sentence", async () => {
     const store = storeOf({ connectionString: withPassword(address), timeoutMs: 100, patienceMs: 300 })
-    await whileLocked("strata.spent", async () => {
-      const failed = await store
-        .budget("p")
+    await whileLocked("strata.memory_file", async () => {
+      const failed = await budgetIn(store.memories({ project: "p" }))
         .spentOn(DAY)
         .catch((error: unknown) => error)
       expect(failed).toBeInstanceOf(StoreUnreachableError)
       expect(String(failed)).toContain("The database did not answer (Query read timeout).")
       expect(String(failed) + JSON.stringify(failed)).not.toContain("geheim")
       const { rows } = await asked(owner(), (client) =>
-        client.query("select from pg_stat_activity where usename = 'app' and query like '%spent_on%'"),
+        client.query("select from pg_stat_activity where usename = 'app' and query like '%memory_read%'"),
       )
       expect(rows.length).toBeGreaterThan(1) // it was tried more than once
     })
-    expect(await store.budget("p").spentOn(DAY)).toBe(0)
+    expect(await budgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
   })
 
   test.runIf(isWhole)(
@@ -92,9 +93,9 @@ describe("limits", needs("postgres"), () => {
     const pool = new pg.Pool({ connectionString: through(proxy, address), max: 1 })
     open.push({ close: () => pool.end() })
     const store = storeOf({ pool, timeoutMs: 100, patienceMs: 1 })
-    expect(await store.budget("p").spentOn(DAY)).toBe(0)
+    expect(await budgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
     proxy.holdBack() // the connection of the pool is dead from now on, and does not say so
-    expect(await store.budget("p").spentOn(DAY)).toBe(0)
+    expect(await budgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
   })
 
   test("BEY-12 a pool whose connections are all in use: the call ends, and what it waited for is given back", async () => {
@@ -102,11 +103,11 @@ describe("limits", needs("postgres"), () => {
     open.push({ close: () => pool.end() })
     const store = storeOf({ pool, timeoutMs: 50, patienceMs: 100 })
     const taken = await pool.connect()
-    await expect(store.budget("p").spentOn(DAY)).rejects.toThrow(
+    await expect(budgetIn(store.memories({ project: "p" })).spentOn(DAY)).rejects.toThrow(
       /did not answer \(timeout exceeded: no connection was free\)/,
     )
     taken.release()
-    expect(await store.budget("p").spentOn(DAY)).toBe(0)
+    expect(await budgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
     expect(pool.idleCount).toBe(pool.totalCount)
   })
 
@@ -178,12 +179,14 @@ describe("limits", needs("postgres"), () => {
 
   test.runIf(isWhole)("BEY-12 a server that is away and starts again: calls wait for it", async () => {
     const store = storeOf({ connectionString: address })
-    await store.budget("p").spentOn(DAY)
+    await budgetIn(store.memories({ project: "p" })).spentOn(DAY)
     await server.kill()
-    const added = Promise.all(Array.from({ length: 5 }, () => store.budget("starts").add(1, DAY)))
+    const added = Promise.all(
+      Array.from({ length: 5 }, () => budgetIn(store.memories({ project: "starts" })).add(1, DAY)),
+    )
     await server.start()
     await added
-    expect(await store.budget("starts").spentOn(DAY)).toBe(5)
+    expect(await budgetIn(store.memories({ project: "starts" })).spentOn(DAY)).toBe(5)
   })
 
   test.for([
@@ -195,17 +198,17 @@ describe("limits", needs("postgres"), () => {
   ])("BEY-12 %s, %s: the call is made again", async ([code]) => {
     const store = storeOf({ connectionString: address })
     await failing({ code: code!, times: 2 }, async () => {
-      expect(await store.budget(`p-${code}`).add(1, DAY)).toBe(1)
+      expect(await budgetIn(store.memories({ project: `p-${code}` })).add(1, DAY)).toBe(1)
     })
   })
 
   test("BEY-12 a full disk is not tried again: the sentence says what to do", async () => {
     const store = storeOf({ connectionString: address })
     await failing({ code: "53100", times: 1 }, async () => {
-      await expect(store.budget("full").add(1, DAY)).rejects.toThrow(
+      await expect(budgetIn(store.memories({ project: "full" })).add(1, DAY)).rejects.toThrow(
         /53100.*everything acknowledged is kept.*make room, then try again/s,
       )
-      expect(await store.budget("full").add(1, DAY)).toBe(1) // the failed one was not counted
+      expect(await budgetIn(store.memories({ project: "full" })).add(1, DAY)).toBe(1) // the failed one was not counted
     })
   })
 
@@ -222,13 +225,15 @@ describe("limits", needs("postgres"), () => {
           if nextval('public.failures') <= ${times} then raise exception 'it fails' using errcode = '${code}'; end if;
           return new;
         end $$;
-        create trigger fail before insert on strata.spent for each row execute function public.fail();`),
+        create trigger fail before insert on strata.memory_file for each row execute function public.fail();`),
     )
     try {
       await work()
     } finally {
       await asked(owner(), (client) =>
-        client.query("drop trigger fail on strata.spent; drop function public.fail; drop sequence public.failures"),
+        client.query(
+          "drop trigger fail on strata.memory_file; drop function public.fail; drop sequence public.failures",
+        ),
       )
     }
   }

@@ -82,7 +82,6 @@ async function rowsIn(connectionString: string): Promise<readonly unknown[]> {
       "select t.project, t.name, n, sender, sequence, receivers, content from strata.message join strata.team t using (tenant, tid) order by 1, 2, 3",
       "select t.project, t.name, m.name, conversation, cursor from strata.member m join strata.team t using (tenant, tid) order by 1, 2, 3",
       "select project, name, line from strata.log_line order by 1, 2, n",
-      "select project, day, dollars from strata.spent order by 1, 2",
     ]
     const found: unknown[] = []
     for (const text of texts) found.push((await client.query(text)).rows)

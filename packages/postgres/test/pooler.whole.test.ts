@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises"
+import { budgetIn } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -72,7 +73,7 @@ describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
       const journal = await store.open({ project: "same", id: `c${n}` }, { access: "write", create: true })
       await journal.writeNotes(tenant)
       await files.install([{ path: "whose.md", text: tenant }])
-      await store.budget("same").add(1, "2026-01-01")
+      await budgetIn(store.memories({ project: "same" })).add(1, "2026-01-01")
       const [notes, text] = await Promise.all([journal.readNotes(), files.read("whose.md")])
       await journal.close()
       return notes === tenant && text === tenant
@@ -82,7 +83,7 @@ describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
       answers.push(...(await Promise.all(Array.from({ length: 8 }, (_, at) => call(n + at)))))
     expect(answers.filter((isOwn) => !isOwn)).toEqual([])
     for (const { store } of tenants) {
-      expect(await store.budget("same").spentOn("2026-01-01")).toBe(CALLERS / 2)
+      expect(await budgetIn(store.memories({ project: "same" })).spentOn("2026-01-01")).toBe(CALLERS / 2)
       expect(await store.list("same", { isBare: true })).toHaveLength(CALLERS / 2)
       await store.close()
     }

@@ -57,20 +57,18 @@ describe("settings of the server", needs("postgres"), () => {
   })
 
   test.runIf(isWhole)(
-    "BEY-12 no more have a seat than there are, also where transactions see only what was there at their start",
+    "BEY-12 no more have a permit than there are, also where transactions see only what was there at their start",
     async () => {
       const { store } = await storeWith("default_transaction_isolation = 'repeatable read'")
       const wanted = Array.from({ length: 12 }, (_, at) => ({
-        project: "p",
-        name: "agents",
         id: `agent-${at}`,
         most: 2,
       }))
       for (let round = 0; round < 5; round++) {
-        const got = await Promise.all(wanted.map((one) => store.seat(one)))
-        const seats = got.flatMap((one) => (one.state === "acquired" ? [one.seat] : []))
-        expect(seats).toHaveLength(2)
-        for (const seat of seats) await seat.release()
+        const got = await Promise.all(wanted.map((one) => store.permit({ project: "p", name: "agents" }).take(one)))
+        const permits = got.flatMap((one) => (one.state === "acquired" ? [one.permit] : []))
+        expect(permits).toHaveLength(2)
+        for (const permit of permits) await permit.release()
       }
     },
   )

@@ -1,5 +1,5 @@
 import type { Entry, Store } from "@strata/core"
-import { encodeLine } from "@strata/core/store"
+import { budgetIn, encodeLine } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, beforeAll, describe, onTestFinished as ending, expect, test } from "vitest"
 import { keyOf } from "../../core/src/base/line-key.ts"
@@ -26,7 +26,7 @@ const HOSTILE = [
 ]
 
 /** Tables in which these tests keep nothing. */
-const UNFILLED = ["lease", "in_flight", "seat", "shelf", "shelf_source", "passage", "passage_pack", "token", "posting"]
+const UNFILLED = ["in_flight", "shelf", "shelf_source", "passage", "passage_pack", "token", "posting"]
 
 describe("BEY-12 tenants", needs("postgres"), () => {
   let server: SharedServer
@@ -66,8 +66,8 @@ describe("BEY-12 tenants", needs("postgres"), () => {
     expect(await everything(other)).not.toContain("acquisition")
     const before = await everything(victim)
     expect(before).not.toContain("our own")
-    expect(await other.budget(PROJECT).add(1, "2026-11-17")).toBe(3)
-    expect(await victim.budget(PROJECT).spentOn("2026-11-17")).toBe(2)
+    expect(await budgetIn(other.memories({ project: PROJECT })).add(1, "2026-11-17")).toBe(3)
+    expect(await budgetIn(victim.memories({ project: PROJECT })).spentOn("2026-11-17")).toBe(2)
   })
 
   /** A number that is guessed is in every call of a journal, a team and an index. */
@@ -172,7 +172,8 @@ async function fill(store: Store, text = SECRET): Promise<void> {
   await mailbox.join({ name: "b", conversation: text.replaceAll(" ", "-") })
   await mailbox.send({ from: "a", to: ["b"], content: { text } })
   await store.log({ project: PROJECT, name: "callers" }).append(text)
-  await store.budget(PROJECT).add(2, "2026-11-17")
+  await budgetIn(store.memories({ project: PROJECT })).add(2, "2026-11-17")
+  await store.permit({ project: PROJECT, name: "agents" }).take({ id: "a", most: 1 })
 }
 
 const PLACES = [

@@ -1,8 +1,10 @@
 /** Backends that an administrator terminates, again and again, while processes without any handler of their own use them. */
+
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
+import { budgetIn } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -17,13 +19,14 @@ const source = (path: string) => JSON.stringify(fileURLToPath(new URL(path, impo
 /** Adds to a sum until its input ends, over a pool of its own or one that is passed, and says how often. */
 const worker = (connectionString: string, isPassed: boolean) => `
   import pg from ${JSON.stringify(import.meta.resolve("pg"))}
+  import { budgetIn } from ${JSON.stringify(import.meta.resolve("@strata/core"))}
   import { postgresStore } from ${source("../src/postgres-store.ts")}
   const by = ${isPassed} ? { pool: new pg.Pool({ connectionString: ${JSON.stringify(connectionString)} }) } : { connectionString: ${JSON.stringify(connectionString)} }
   const store = postgresStore({ ...by, patienceMs: 60_000 })
   let isOver = false
   process.stdin.resume().on("end", () => { isOver = true })
   let sum = 0
-  const add = async () => { while (!isOver) { await store.budget("storm").add(1, "2026-01-01"); sum++ } }
+  const add = async () => { while (!isOver) { await budgetIn(store.memories({ project: "storm" })).add(1, "2026-01-01"); sum++ } }
   await Promise.all(Array.from({ length: 8 }, add))
   await store.close()
   await by.pool?.end()
@@ -66,7 +69,9 @@ describe("a storm", needs("postgres"), () => {
     )
     const store = postgresStore({ connectionString })
     const sums = results.map(({ sum }) => sum)
-    expect(await store.budget("storm").spentOn("2026-01-01")).toBe(sums.reduce((all, sum) => all + sum, 0))
+    expect(await budgetIn(store.memories({ project: "storm" })).spentOn("2026-01-01")).toBe(
+      sums.reduce((all, sum) => all + sum, 0),
+    )
     expect(Math.min(...sums)).toBeGreaterThan(0)
     await store.close()
   })

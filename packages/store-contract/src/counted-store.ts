@@ -12,7 +12,7 @@ export interface CountedStore {
   reset(): void
 }
 
-/** Counts the calls of a store, also those of its journals, memory files, mailboxes, feeds and leases. */
+/** Counts the calls of a store, also those of its journals, memory files, mailboxes and feeds. */
 export function countedStore(store: Store): CountedStore {
   let calls: string[] = []
   return {

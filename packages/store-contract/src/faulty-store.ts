@@ -1,7 +1,6 @@
 /** A store that fails at one call of the port, to show that nothing acknowledged is lost and nothing is half there. */
-
 import { StrataError } from "@strata/core/base"
-import type { ConsolidationAttempt, Journal, LeaseAttempt, Membership, SeatAttempt, Store } from "@strata/core/store"
+import type { Journal, Membership, PermitAttempt, Store } from "@strata/core/store"
 import { tappedStore } from "./tapped-store.ts"
 
 /** Which call fails, and how. */
@@ -41,17 +40,9 @@ export class StoreFaultError extends StrataError {
 async function lapse(name: string, answer: unknown): Promise<void> {
   if (name === "open") await (answer as Journal).close()
   if (name === "mailboxes.join") await (answer as Membership).leave()
-  if (name === "lease") {
-    const attempt = answer as LeaseAttempt
-    if (attempt.state === "acquired") await attempt.lease.release()
-  }
-  if (name === "seat") {
-    const attempt = answer as SeatAttempt
-    if (attempt.state === "acquired") await attempt.seat.release()
-  }
-  if (name === "consolidation.acquire") {
-    const attempt = answer as ConsolidationAttempt
-    if (attempt.state === "acquired") await attempt.lock.release("failure")
+  if (name === "permit.take") {
+    const attempt = answer as PermitAttempt
+    if (attempt.state === "acquired") await attempt.permit.release()
   }
 }
 

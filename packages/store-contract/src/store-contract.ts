@@ -14,7 +14,6 @@ import { contents } from "./parts/contents.ts"
 import { feeds } from "./parts/feeds.ts"
 import { journalReading } from "./parts/journal-reading.ts"
 import { journalWriting } from "./parts/journal-writing.ts"
-import { leases } from "./parts/leases.ts"
 import { listings } from "./parts/listings.ts"
 import { mailboxMembers } from "./parts/mailbox-members.ts"
 import { mailboxMessages } from "./parts/mailbox-messages.ts"
@@ -22,14 +21,14 @@ import { memories } from "./parts/memories.ts"
 import { memoriesTogether } from "./parts/memories-together.ts"
 import { names } from "./parts/names.ts"
 import { passages } from "./parts/passages.ts"
-import { seats } from "./parts/seats.ts"
+import { permits } from "./parts/permits.ts"
 import { sumsAndLogs } from "./parts/sums-and-logs.ts"
 import { writers } from "./parts/writers.ts"
 
 const CLAIMS: readonly Claim[] = [
   ...[...journalWriting, ...journalReading, ...writers, ...listings, ...names, ...besideJournals],
   ...[...memories, ...memoriesTogether, ...mailboxMessages, ...mailboxMembers],
-  ...[...leases, ...seats, ...feeds, ...passages, ...sumsAndLogs, ...contents],
+  ...[...permits, ...feeds, ...passages, ...sumsAndLogs, ...contents],
   ...[...journalModel, ...memoriesModel, ...mailboxesModel, ...rightsModel, ...contentsModel],
 ]
 

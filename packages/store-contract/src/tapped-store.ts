@@ -33,16 +33,15 @@ const JOURNAL: Shape = {
   streams: ["entries", "stretch"],
 }
 
-const CONSOLIDATION: Shape = {
-  name: "consolidation",
-  calls: ["read", "acquire"],
-  results: { acquire: { name: "", fields: { lock: { name: "consolidation", calls: ["release"] } } } },
+const PERMIT: Shape = {
+  name: "permit",
+  calls: ["state", "take"],
+  results: { take: { name: "", fields: { permit: { name: "permit", calls: ["release"] } } } },
 }
 
 const MEMORIES: Shape = {
   name: "memories",
-  calls: ["list", "read", "readAll", "install", "problems"],
-  parts: { consolidation: CONSOLIDATION }, // a watch hears of changes: it does not ask
+  calls: ["list", "read", "readAll", "install", "problems"], // a watch hears of changes: it does not ask
 }
 
 const MAILBOXES: Shape = {
@@ -58,15 +57,10 @@ const PASSAGES: Shape = {
 
 const STORE: Shape = {
   name: "",
-  calls: ["open", "projects", "list", "has", "writerOf", "lease", "seat"],
-  results: {
-    open: JOURNAL,
-    lease: { name: "", fields: { lease: { name: "lease", calls: ["isHeld", "release"] } } },
-    seat: { name: "", fields: { seat: { name: "seat", calls: ["release"] } } },
-  },
+  calls: ["open", "projects", "list", "has", "writerOf"],
+  results: { open: JOURNAL },
   parts: {
-    ...{ memories: MEMORIES, mailboxes: MAILBOXES },
-    budget: { name: "budget", calls: ["spentOn", "add"] },
+    ...{ memories: MEMORIES, mailboxes: MAILBOXES, permit: PERMIT },
     feed: { name: "feed", calls: ["look", "sizes"], streams: ["lines"] },
     passages: PASSAGES,
     log: { name: "log", calls: ["read", "append"] },

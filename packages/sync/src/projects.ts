@@ -1,4 +1,5 @@
 /** Which projects are synced: this one, or all that have a name that means the same on another machine. */
+import { CONSOLIDATE } from "@strata/core/store"
 import { type Store, StrataError } from "@strata/core"
 import { isLocal, systemClock } from "@strata/core/base"
 import { eraseDreamTraces, openBank } from "@strata/core/memory"
@@ -27,7 +28,10 @@ interface OneProject extends Pick<AllProjects, "store" | "readOnly"> {
 function projectAt({ store, place, readOnly }: OneProject): SyncedProject {
   const files = store.memories({ project: place })
   const bank = openBank({ files, readOnly })
-  const dreams = { files, notes: store.memories({ project: place, beside: "dreams" }), clock: systemClock }
+  const dreams = {
+    ...{ files, notes: store.memories({ project: place, beside: "dreams" }) },
+    ...{ permit: store.permit({ project: place, name: CONSOLIDATE }), clock: systemClock },
+  }
   return {
     place,
     files,

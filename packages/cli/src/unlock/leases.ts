@@ -1,7 +1,7 @@
 /** Who has conversations open in a store without files. It ends by itself what a process that is gone has held, so nothing is broken here. */
 
 import type { Store } from "@strata/core"
-import type { LeaseHolder } from "@strata/core/store"
+import type { NamedHolder } from "@strata/core/base"
 import { printable } from "../display/visible.ts"
 
 /** The newest conversations: each is asked for by itself. */
@@ -9,7 +9,7 @@ const MOST_ASKED = 200
 
 export interface HeldConversation {
   readonly id: string
-  readonly holder: LeaseHolder
+  readonly holder: NamedHolder
 }
 
 export interface Wanted {

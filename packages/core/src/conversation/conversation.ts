@@ -6,7 +6,7 @@ import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { DecisionDraft, DecisionOf, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
 import { newestFirst } from "../journal/newest-first.ts"
-import type { SeatAttempt, SeatRequest } from "../journal/seat.ts"
+import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"
 import type { Journal } from "../journal/store.ts"
 import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
@@ -433,10 +433,10 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.parts.store.mailboxes({ project, team })
   }
 
-  /** @internal A seat among all agents that work for the project at once. */
-  agentSeat(wanted: Pick<SeatRequest, "id" | "most">): Promise<SeatAttempt> {
+  /** @internal A permit to be one of the agents that work for the project at once. */
+  agentPermit(wanted: PermitRequest): Promise<PermitAttempt> {
     const { project } = this.#engine.record.journal.address
-    return this.#engine.parts.store.seat({ project, name: "agents", ...wanted })
+    return this.#engine.parts.store.permit({ project, name: "agents" }).take(wanted)
   }
 
   /** @internal Asked before each request for what the messages in view do not say and the model must know. */

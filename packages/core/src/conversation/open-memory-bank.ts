@@ -4,6 +4,7 @@ import { StrataError } from "../base/errors.ts"
 import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
 import type { Owner } from "../base/owner.ts"
 import { repositoryRoot } from "../base/repository.ts"
+import { CONSOLIDATE } from "../journal/permit.ts"
 import { memoriesOf, type ProjectInStore, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
 import { type DreamState, type KillAnswer, killDream, readDreamState } from "../layers/6-dreaming/dream-task.ts"
@@ -76,7 +77,11 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
   const notices = readOnly ? [] : await settleProject({ ...given, clock: systemClock })
   const files = readOnly ? await memoriesToRead(given) : memoriesOf(given)
   const bank = openBank({ files, readOnly })
-  const dreams = { files, notes: store.memories({ project: placeOf(given), beside: "dreams" }), clock: systemClock }
+  const project = placeOf(given)
+  const dreams = {
+    ...{ files, notes: store.memories({ project, beside: "dreams" }) },
+    ...{ permit: store.permit({ project, name: CONSOLIDATE }), clock: systemClock },
+  }
   const projects = () => placesOf(given)
   return {
     ...bank,

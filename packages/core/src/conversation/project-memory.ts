@@ -8,10 +8,11 @@ import type { MemoryOption, Owner } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import { Shared, SharedIn } from "../base/shared.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
-import type { Budget } from "../journal/budget.ts"
+import { type Budget, budgetIn } from "../journal/budget.ts"
 import { memoryPlaceDirectory } from "../journal/file/layout.ts"
 import { memoryDirectory } from "../journal/file/memory-directory.ts"
 import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
+import { CONSOLIDATE, type Permit } from "../journal/permit.ts"
 import { memoriesOf, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
 import { type WhichProject, whichProject } from "../journal/which-project.ts"
@@ -57,7 +58,7 @@ export interface ProjectMemory {
   /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */
   readonly places: () => Promise<readonly string[]>
   /** What dreams note, and the conversations that they look at. Absent for an agent's own memory. */
-  readonly dreams?: { readonly notes: MemoryFiles; readonly past: PastConversations }
+  readonly dreams?: { readonly notes: MemoryFiles; readonly permit: Permit; readonly past: PastConversations }
   close(): void
 }
 
@@ -130,8 +131,12 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   return openMemory(options, {
     kind: "project",
     ...{ files, copy, withoutCopy, notices },
-    daily: store.budget(project),
-    dreams: { notes: store.memories({ project, beside: "dreams" }), past: pastConversations(store, places) },
+    daily: budgetIn(store.memories({ project })),
+    dreams: {
+      notes: store.memories({ project, beside: "dreams" }),
+      permit: store.permit({ project, name: CONSOLIDATE }),
+      past: pastConversations(store, places),
+    },
     budget: memoryBudget(files),
     wordsOf: wordsInJournals(async (address) =>
       // a file says which conversations wait, and it must not lead to those of another owner
@@ -154,7 +159,14 @@ export async function openAgentMemory(options: AgentMemoryOptions): Promise<Proj
   const { copy, withoutCopy } = place.scope === "project" ? {} : await workingCopyOf(store, place)
   const files = copy ?? filesOf(store, place)
   const notices = mode === "read-only" ? [] : await noticesOf(files)
-  return openMemory(options, { kind: "agent", files, copy, withoutCopy, notices, daily: store.budget(options.project) })
+  return openMemory(options, {
+    kind: "agent",
+    files,
+    copy,
+    withoutCopy,
+    notices,
+    daily: budgetIn(store.memories({ project: options.project })),
+  })
 }
 
 /** A directory that cannot be used says so with the first request. */

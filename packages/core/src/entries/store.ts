@@ -3,6 +3,7 @@ import "../base/node-version.ts"
 
 export { Bridge } from "../journal/bridge.ts"
 export type { Budget } from "../journal/budget.ts"
+export { budgetIn } from "../journal/budget.ts"
 export { type Choice, chosenIn } from "../journal/chosen-contents.ts"
 export type {
   ContentAddress,
@@ -69,7 +70,6 @@ export { makeDirectory } from "../journal/file/make-directory.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "../journal/in-flight.ts"
 export type { MemoryStoreOptions } from "../journal/in-memory/store.ts"
 export { memoryStore } from "../journal/in-memory/store.ts"
-export type { Lease, LeaseAddress, LeaseAttempt, LeaseHolder } from "../journal/lease.ts"
 export type { DecodedLine } from "../journal/line.ts"
 export { decodeLine, encodeLine, isWhole, peekLine, withoutSum, withSum } from "../journal/line.ts"
 export type { LineLog, LogAddress } from "../journal/line-log.ts"
@@ -88,10 +88,6 @@ export type {
 } from "../journal/mailbox.ts"
 export { checkedDraft as checkedMailboxDraft } from "../journal/mailbox-line.ts"
 export type {
-  Consolidation,
-  ConsolidationAttempt,
-  ConsolidationLock,
-  ConsolidationState,
   InstallOptions as MemoryInstallOptions,
   InstallReport as MemoryInstallReport,
   MemoryFileChange,
@@ -120,6 +116,15 @@ export type {
 } from "../journal/passage-shelf.ts"
 export { FACTS } from "../journal/passage-shelf.ts"
 export {
+  CONSOLIDATE,
+  type Permit,
+  type PermitAddress,
+  type PermitAttempt,
+  type PermitRequest,
+  type PermitState,
+  type TakenPermit,
+} from "../journal/permit.ts"
+export {
   earlierNames,
   journalDirectoryOf,
   memoriesOf,
@@ -128,7 +133,6 @@ export {
   placesOf,
 } from "../journal/project-places.ts"
 export { isJournal, readJournalBytes } from "../journal/read-bytes.ts"
-export type { Seat, SeatAddress, SeatAttempt, SeatRequest } from "../journal/seat.ts"
 export type {
   AppendOptions,
   BlobReceipt,
@@ -148,7 +152,7 @@ export type {
 export type { OpenStore, OpenStoreOptions } from "../journal/store-from.ts"
 export { registerStore, storeFrom } from "../journal/store-from.ts"
 export { storedAddress, storedName } from "../journal/stored-name.ts"
-export { sumsIn, sumsText } from "../journal/sums-content.ts"
+export { pruneSums, SPENT, sumsFile, writeSums } from "../journal/sums-content.ts"
 export { type KeptMember, numberOfPlace, type PlacedMessage, teamFrom, teamTexts } from "../journal/team-content.ts"
 export { waitForLock } from "../journal/wait-for-lock.ts"
 export { isCommandRunning } from "../memory/changes/hand-edits.ts"

@@ -1,7 +1,7 @@
-/** The part of the `Store` port that adds up what the processes of a project spend. */
+/** What the processes of a project spend, added up in a small text that they share. */
 import { changedText } from "./changed-text.ts"
 import type { MemoryFiles } from "./memory-files.ts"
-import { type DaySums, sumsIn, sumsText } from "./sums-content.ts"
+import { type DaySums, SPENT, sumsIn, sumsText } from "./sums-content.ts"
 
 /** Dollars by day. A day is a UTC day, `2026-11-17`. */
 export interface Budget {
@@ -10,16 +10,15 @@ export interface Budget {
   add(dollars: number, day: string): Promise<number>
 }
 
-const FILE = ".spent.json"
 const DAYS_KEPT = 2
 
-/** A budget in memory files. It keeps two days: work that began before midnight is settled after it. */
+/** A budget in the memory files of a project. It keeps two days: work that began before midnight is settled after it. */
 export function budgetIn(files: Pick<MemoryFiles, "read" | "install">): Budget {
   return {
-    spentOn: async (day) => sumsIn((await files.read(FILE)) ?? "")[day] ?? 0,
+    spentOn: async (day) => sumsIn((await files.read(SPENT)) ?? "")[day] ?? 0,
     async add(dollars, day) {
       let sum = 0
-      await changedText(files, FILE, (text) => {
+      await changedText(files, SPENT, (text) => {
         const sums = sumsIn(text ?? "")
         sum = (sums[day] ?? 0) + dollars
         return sumsText(newest({ ...sums, [day]: sum }))

@@ -2,8 +2,7 @@
  * The part of the `Store` port that holds memory files: small texts under relative paths, changed several at a time.
  * What the texts mean is the business of `memory/`.
  */
-import type { Clock } from "../base/clock.ts"
-import { MemoryFileError, type NamedHolder } from "../base/errors.ts"
+import { MemoryFileError } from "../base/errors.ts"
 
 /**
  * Which memory it is: a project's, or an agent's own in one of three scopes. `user` is for all projects, `local` for one project, and
@@ -41,8 +40,6 @@ export interface MemoryFiles {
   notices?(): Promise<readonly string[]>
   /** Says when something may have changed, so that unchanged files are not listed again. A store without it works, and is asked each time. */
   watch?(): MemoryFilesWatch
-  /** The right to consolidate these files, and when that was done last. */
-  consolidation(clock: Clock): Consolidation
 }
 
 /** Which texts to read at once. */
@@ -77,30 +74,6 @@ export interface MemoryFilesWatch {
   /** Watches these files and their folders from now on. Whether they were watched before; otherwise read them again. */
   follow(paths: Iterable<string>): Promise<boolean>
   close(): void
-}
-
-/** Of several processes, one consolidates. */
-export interface Consolidation {
-  read(): Promise<ConsolidationState>
-  acquire(): Promise<ConsolidationAttempt>
-}
-
-export interface ConsolidationState {
-  /** The last success. Absent: there was none, or the clock was wrong then. */
-  readonly last?: Date
-  /** The process that has the right now. */
-  readonly heldBy?: number
-}
-
-export type ConsolidationAttempt =
-  | { readonly state: "acquired"; readonly lock: ConsolidationLock }
-  | { readonly state: "held"; readonly by: NamedHolder }
-
-export interface ConsolidationLock {
-  /** The consolidation before this one. */
-  readonly last?: Date
-  /** After a success the last time is now, else it is the earlier one. */
-  release(outcome: "success" | "failure"): Promise<void>
 }
 
 /** How to make changes to memory files. */

@@ -1,18 +1,17 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
 
+import type { NamedHolder } from "../base/errors.ts"
 import type { JournalAddress } from "./address.ts"
-import type { Budget } from "./budget.ts"
 import type { Contents } from "./contents.ts"
 import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
 import type { JournalFeed } from "./feed.ts"
 import type { InFlightLog, KeptRequests } from "./in-flight.ts"
-import type { LeaseAddress, LeaseAttempt, LeaseHolder } from "./lease.ts"
 import type { LineLog, LogAddress } from "./line-log.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
 import type { PassageShelf, ShelfAddress } from "./passage-shelf.ts"
-import type { SeatAttempt, SeatRequest } from "./seat.ts"
+import type { Permit, PermitAddress } from "./permit.ts"
 
 export type { JournalAddress } from "./address.ts"
 
@@ -30,17 +29,13 @@ export interface Store {
   /** Which of these journals are kept. Opens none. */
   has(addresses: readonly JournalAddress[]): Promise<readonly boolean[]>
   /** Who has a journal open for writing. */
-  writerOf(address: JournalAddress): Promise<LeaseHolder | undefined>
+  writerOf(address: JournalAddress): Promise<NamedHolder | undefined>
   /** The memory files of one place, and other small texts that processes share. */
   memories(place: MemoryPlace): MemoryFiles
   /** Messages between the processes of a team. */
   mailboxes(team: TeamAddress): Mailbox
-  /** The right to do something alone. */
-  lease(address: LeaseAddress): Promise<LeaseAttempt>
-  /** The right to be one of several that do something at once. */
-  seat(wanted: SeatRequest): Promise<SeatAttempt>
-  /** Sums that the processes of a project share. */
-  budget(project: string): Budget
+  /** The right to do something alone, or as one of several at once. */
+  permit(address: PermitAddress): Permit
   /** The journals of one place as they grow, for an index that follows them. */
   feed(place: Omit<JournalAddress, "id">): JournalFeed
   /** The search index of these journals, if the store keeps it on a server. Otherwise it is a file in the feed's directory, or in memory. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { isWhole } from "../../test/size.ts"
 import { scratchDirectory } from "../../test/tool-context.ts"
-import type { Budget } from "../journal/budget.ts"
+import { type Budget, budgetIn } from "../journal/budget.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { type ShareOfDay, settled, takeShare } from "./daily-limit.ts"
 
@@ -9,7 +9,7 @@ const DAY = "2026-11-17"
 const wanted = { limit: 1, expected: 0.25, day: DAY }
 
 const budgetsOn = (root: string, count: number): readonly Budget[] =>
-  Array.from({ length: count }, () => fileStore({ root }).budget("app"))
+  Array.from({ length: count }, () => budgetIn(fileStore({ root }).memories({ project: "app" })))
 
 test.runIf(isWhole)(
   "BEY-12 the limit of a day holds for many that begin at the same moment, and their shares end as what they did cost",

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
 import { manualClock } from "../base/clock.ts"
+import { budgetIn } from "../journal/budget.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { takeOverMemories } from "./take-over.ts"
 
@@ -10,19 +11,19 @@ test("BEY-12 a place that was used before it had memories takes over those of an
   const from = store.memories({ project: "-old" })
   const to = store.memories({ project: "new" })
   await from.install([{ path: "tabs.md", text: "Use tabs.\n" }])
-  await store.budget("-old").add(1, "2026-11-16")
-  await store.budget("new").add(2, "2026-11-17")
+  await budgetIn(store.memories({ project: "-old" })).add(1, "2026-11-16")
+  await budgetIn(store.memories({ project: "new" })).add(2, "2026-11-17")
   await takeOverMemories({ from, to, clock: manualClock(), alongside: RECORD })
   expect(await to.read("tabs.md")).toBe("Use tabs.\n")
   expect(await to.read(RECORD.path)).toBe(RECORD.text)
-  expect(await store.budget("new").spentOn("2026-11-17")).toBe(2)
+  expect(await budgetIn(store.memories({ project: "new" })).spentOn("2026-11-17")).toBe(2)
 })
 
 test("BEY-12 an unused place gets the sum of the day with the memories", async () => {
   const store = memoryStore()
   const from = store.memories({ project: "-old" })
   await from.install([{ path: "tabs.md", text: "Use tabs.\n" }])
-  await store.budget("-old").add(1, "2026-11-17")
+  await budgetIn(store.memories({ project: "-old" })).add(1, "2026-11-17")
   await takeOverMemories({ from, to: store.memories({ project: "new" }), clock: manualClock(), alongside: RECORD })
-  expect(await store.budget("new").spentOn("2026-11-17")).toBe(1)
+  expect(await budgetIn(store.memories({ project: "new" })).spentOn("2026-11-17")).toBe(1)
 })

@@ -5,6 +5,7 @@
  */
 import type { Clock } from "../base/clock.ts"
 import type { MemoryFileChange, MemoryFiles } from "../journal/memory-files.ts"
+import { SPENT } from "../journal/sums-content.ts"
 import { commit } from "./changes/commit.ts"
 import { HEAD, hashOf, loadChanges, readHeadText } from "./changes/history.ts"
 import { factsOf, SnapshotReader } from "./changes/snapshot.ts"
@@ -13,7 +14,7 @@ import type { Provenance } from "./memory.ts"
 
 const HISTORY = HEAD.slice(0, HEAD.indexOf("/"))
 /** Files of ours that belong to the memories: conversations that wait for an extraction, and the sum of the day. */
-const BESIDE = [".waiting.json", ".spent.json"]
+const BESIDE = [".waiting.json", SPENT]
 
 export interface TakeOver {
   readonly from: MemoryFiles

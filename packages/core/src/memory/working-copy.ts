@@ -114,7 +114,6 @@ class Copy {
       },
       ...(files.watch ? { watch: () => files.watch!() } : {}),
       ...(files.problems ? { problems: () => files.problems!() } : {}),
-      consolidation: (clock) => files.consolidation(clock),
       list: async (under) => {
         const listed = await files.list(under)
         if (under === undefined) await this.follow(listed)

@@ -7,7 +7,7 @@ import type { Companions } from "../agent/loop/companions.ts"
 import type { QueryEnd, QueryEvent } from "../agent/loop/query-events.ts"
 import { messageOf } from "../base/errors.ts"
 import type { AgentEnding, AgentStart } from "../journal/entries.ts"
-import type { Seat } from "../journal/seat.ts"
+import type { TakenPermit } from "../journal/permit.ts"
 import { type Block, type Content, isText, textOf } from "../messages/blocks.ts"
 import type { Inbox } from "./inboxes.ts"
 import { oneLine } from "./progress-line.ts"
@@ -37,9 +37,9 @@ export interface SubAgentParts {
   /** Whether another agent of the conversation may work now. A teammate that has a message waits until then. */
   readonly hasRoom: () => boolean
   /** Its place among all agents of the project. It gives it back when it waits, and when it has ended. */
-  readonly seat: Seat
+  readonly permit: TakenPermit
   /** A place for its next task. Nothing while all are taken: then there is a change when it should ask again. */
-  readonly nextSeat: (signal: AbortSignal) => Promise<Seat | undefined>
+  readonly nextPermit: (signal: AbortSignal) => Promise<TakenPermit | undefined>
   /** A teammate has finished a task and waits for the next message. */
   readonly onIdle: (text: string) => void
   readonly onEvent: (event: QueryEvent) => void
@@ -64,12 +64,12 @@ export class SubAgent {
   #why: string | undefined
   #last = ""
   #agent: Agent | undefined
-  #seat: Seat | undefined
+  #permit: TakenPermit | undefined
 
   constructor(parts: SubAgentParts) {
     this.#parts = parts
     this.start = parts.start
-    this.#seat = parts.seat
+    this.#permit = parts.permit
     if (parts.stopped !== undefined) this.stop(parts.stopped)
     this.done = this.#run()
   }
@@ -125,7 +125,7 @@ export class SubAgent {
     )
     this.#parts.inbox.isOpen = false
     await this.#agent?.close().catch(() => undefined) // what it wrote is in its journal
-    await this.#leaveSeat()
+    await this.#releasePermit()
     const outcome = await this.#parts.finish(ended)
     this.status = outcome.status
     return outcome
@@ -139,7 +139,7 @@ export class SubAgent {
     let end = await this.#query(agent, this.#parts.task)
     while (end.reason === "answer" && !inbox.isEnding) {
       if (this.start.kind === "teammate") {
-        await this.#leaveSeat()
+        await this.#releasePermit()
         this.status = "idle"
         this.tasks++
         this.#parts.onIdle(end.text)
@@ -173,12 +173,12 @@ export class SubAgent {
   /** Waits for a message, and then for room to work. `false` where it was stopped instead. */
   async #nextMessage(): Promise<boolean> {
     const { signal } = this.#abort
-    const { inbox, hasRoom, nextChange, nextSeat } = this.#parts
+    const { inbox, hasRoom, nextChange, nextPermit } = this.#parts
     while (!signal.aborted) {
       if (inbox.hasAny && hasRoom()) {
         this.status = "running" // in the same step as the look, so that no other takes the room
-        this.#seat = await nextSeat(signal)
-        if (this.#seat) return !signal.aborted
+        this.#permit = await nextPermit(signal)
+        if (this.#permit) return !signal.aborted
         this.status = "idle"
       }
       await nextChange(signal)
@@ -186,11 +186,11 @@ export class SubAgent {
     return false
   }
 
-  /** If the store cannot be reached, the seat is free when this process ends. */
-  async #leaveSeat(): Promise<void> {
-    const seat = this.#seat
-    this.#seat = undefined
-    await seat?.release().catch(() => undefined)
+  /** If the store cannot be reached, the permit is free when this process ends. */
+  async #releasePermit(): Promise<void> {
+    const permit = this.#permit
+    this.#permit = undefined
+    await permit?.release().catch(() => undefined)
   }
 
   #outcome(end: QueryEnd): AgentOutcome {

@@ -10,10 +10,11 @@ import { messageOf, StrataError } from "../base/errors.ts"
 import { Events } from "../base/events.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
-import type { Seat } from "../journal/seat.ts"
+import type { TakenPermit } from "../journal/permit.ts"
 import type { Content } from "../messages/blocks.ts"
 import { summarise } from "../views/ledger/ledger.ts"
 import { type AgentRecord, undelivered } from "../views/record/agents.ts"
+import { AgentPermits } from "./agent-permits.ts"
 import { agentView } from "./agent-view.ts"
 import { type Delivery, LEAD } from "./carrier.ts"
 import { nameProblem, projectProblem, startProblem } from "./limits.ts"
@@ -23,7 +24,6 @@ import type { OpenSubAgent, PreparedAgent } from "./open-sub-agent.ts"
 import type { AgentOrder, AgentView } from "./order.ts"
 import { type ProgressLineParts, ProgressLines } from "./progress-line.ts"
 import { arrivalOf, type BoundedResult, boundedFor, summaryOf } from "./result.ts"
-import { Seats } from "./seats.ts"
 import { missingSpending, spendingOf } from "./spending.ts"
 import { type AgentOutcome, LIMIT_REACHED, SubAgent, type SubAgentParts } from "./sub-agent.ts"
 
@@ -48,7 +48,7 @@ export class Team implements Companions {
   readonly mail: Mail
   readonly #open: OpenSubAgent
   readonly #lines: ProgressLines
-  readonly #seats: Seats
+  readonly #permits: AgentPermits
   readonly #agents = new Map<string, SubAgent>()
   readonly #outcomes = new Map<string, AgentOutcome>()
   /** By agent: resolves when its end is in the journal. */
@@ -79,7 +79,7 @@ export class Team implements Companions {
       onSpent: (decision) => void this.#spent(decision),
       onProblem: (problem) => this.mail.notice(problem),
     })
-    this.#seats = new Seats({ lead: () => this.#chat, clock, onChance: () => this.mail.changed() })
+    this.#permits = new AgentPermits({ lead: () => this.#chat, clock, onChance: () => this.mail.changed() })
     this.mail = new Mail({
       ...mail,
       clock,
@@ -128,11 +128,11 @@ export class Team implements Companions {
     if (problem !== undefined) throw notStarted(problem)
     const opening: { stopped?: string } = {}
     this.#opening.add(opening)
-    let seat: Seat | undefined
+    let permit: TakenPermit | undefined
     try {
       const admitted = await this.#admitted()
       const { id } = admitted
-      seat = admitted.seat
+      permit = admitted.permit
       const { definition, description, kind, callId, name = id } = order
       const prepared = this.#open(order, { id, name, lead })
       const about = definition === undefined ? {} : { definition: definition.name }
@@ -142,12 +142,12 @@ export class Team implements Companions {
       await this.#chat.note([{ type: "strata", subtype: "agent-started", ...start }])
       this.#count("agents.started", { "strata.agent.kind": kind })
       const task = await this.#begun(id, prepared)
-      const agent = this.#employ(prepared, { start, task, stopped: opening.stopped, maxTurns, seat })
+      const agent = this.#employ(prepared, { start, task, stopped: opening.stopped, maxTurns, permit })
       this.#agents.set(id, agent)
       this.#recorded.set(id, this.#record(agent))
       return agent
     } catch (error) {
-      await seat?.release().catch(() => undefined) // why it did not begin matters more
+      await permit?.release().catch(() => undefined) // why it did not begin matters more
       throw error
     } finally {
       this.#opening.delete(opening)
@@ -155,13 +155,13 @@ export class Team implements Companions {
     }
   }
 
-  /** A seat among the agents of the project, and the number of the agent. Who is refused gets no number. */
-  async #admitted(): Promise<{ readonly id: string; readonly seat: Seat }> {
+  /** A permit among the agents of the project, and the number of the agent. Who is refused gets no number. */
+  async #admitted(): Promise<{ readonly id: string; readonly permit: TakenPermit }> {
     this.#unnumbered++
     try {
-      const attempt = await this.#seats.take()
+      const attempt = await this.#permits.take()
       if (attempt.state === "full") throw notStarted(projectProblem(attempt.taken, this.#chat.flags.figures))
-      return { id: this.#newId(), seat: attempt.seat }
+      return { id: this.#newId(), permit: attempt.permit }
     } finally {
       this.#unnumbered--
     }
@@ -180,7 +180,7 @@ export class Team implements Companions {
   /** It begins to work at once. */
   #employ(
     prepared: PreparedAgent,
-    work: Pick<SubAgentParts, "start" | "task" | "stopped" | "maxTurns" | "seat">,
+    work: Pick<SubAgentParts, "start" | "task" | "stopped" | "maxTurns" | "permit">,
   ): SubAgent {
     const { agent: id, name } = work.start
     return new SubAgent({
@@ -195,7 +195,7 @@ export class Team implements Companions {
       inbox: this.mail.inboxes.open(name),
       nextChange: (signal) => this.mail.nextChange(signal),
       hasRoom: () => this.#running < this.#chat.flags.figures["agents-at-once"],
-      nextSeat: (signal) => this.#seats.takeAgain(signal),
+      nextPermit: (signal) => this.#permits.takeAgain(signal),
       onIdle: (text) => {
         void this.#report(id, text)
         this.mail.changed()

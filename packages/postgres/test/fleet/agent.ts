@@ -1,7 +1,8 @@
 /** An agent of the fleet: it writes its conversation and everything beside it, in an order that its seed gives, until it is asked to be quiet. */
+
 import { ConversationLockedError, MemoryChangedError, type Store } from "@strata/core"
 import { MemberNameTakenError } from "@strata/core/base"
-import type { Journal, Mailbox, Membership } from "@strata/core/store"
+import { budgetIn, type Journal, type Mailbox, type Membership } from "@strata/core/store"
 import { type Entries, entriesOf } from "../../../store-contract/src/entries.ts"
 import { type Random, seededRandom } from "../../../store-contract/src/random.ts"
 import {
@@ -112,7 +113,7 @@ class FleetAgent {
       () => this.#changeMemory(),
       () => this.#spend(),
       () => this.#log(),
-      () => this.#lease(),
+      () => this.#alone(),
     ]
     for (;;) {
       const stepping = step(this.#random.pick(does))
@@ -189,19 +190,21 @@ class FleetAgent {
   }
 
   #spend(): Promise<void> {
-    return this.#noted("sum", async () => void (await this.#parts.store.budget(PROJECT).add(ADDED_DOLLARS, DAY)))
+    return this.#noted("sum", async () => {
+      await budgetIn(this.#parts.store.memories({ project: PROJECT })).add(ADDED_DOLLARS, DAY)
+    })
   }
 
   #log(): Promise<void> {
     return this.#noted("log", (name) => this.#parts.store.log({ project: PROJECT, name: LOG }).append(name))
   }
 
-  async #lease(): Promise<void> {
+  async #alone(): Promise<void> {
     const { store, name, write } = this.#parts
-    const attempt = await store.lease({ project: PROJECT, name: "alone" })
-    if (attempt.state === "held") return
-    write({ type: "leased", agent: name, fence: attempt.lease.fence })
-    await attempt.lease.release()
+    const attempt = await store.permit({ project: PROJECT, name: "alone" }).take({ id: this.#name(), most: 1 })
+    if (attempt.state === "full") return
+    write({ type: "permitted", agent: name, fence: attempt.permit.fence })
+    await attempt.permit.release()
   }
 
   async #noted(kind: DoneKind, work: (name: string) => Promise<void>): Promise<void> {

@@ -7,6 +7,7 @@ import { encodeLine, type Journal } from "@strata/core/store"
 export type DoneKind = "blob" | "notes" | "memory" | "sum" | "log"
 
 export type FleetRecord =
+  | { readonly type: "permitted"; readonly agent: string; readonly fence: number }
   /** A conversation was opened for writing. The hashes are of everything in it, and of its tail. */
   | { readonly type: "opened"; readonly agent: string; readonly fence: number; readonly resumed: ResumedBytes }
   | { readonly type: "appended"; readonly agent: string; readonly fence: number; readonly uuids: readonly string[] }
@@ -14,7 +15,6 @@ export type FleetRecord =
   /** It may be there from now on. */
   | { readonly type: "trying"; readonly kind: DoneKind; readonly agent: string; readonly name: string }
   | { readonly type: "did"; readonly kind: DoneKind; readonly agent: string; readonly name: string }
-  | { readonly type: "leased"; readonly agent: string; readonly fence: number }
   /** Another process writes this conversation now. */
   | { readonly type: "lost"; readonly agent: string }
   /** Nothing is sent any more. */

@@ -1,6 +1,7 @@
 /** Compares what the fleet wrote down with what the server has. Everything that is wrong is a sentence. */
+
 import type { Entry, Store } from "@strata/core"
-import { isBoundaryEntry, type Mailbox, type MailboxMessage } from "@strata/core/store"
+import { budgetIn, isBoundaryEntry, type Mailbox, type MailboxMessage } from "@strata/core/store"
 import type { FleetRun } from "./driver.ts"
 import {
   ADDED_DOLLARS,
@@ -52,11 +53,11 @@ export async function verifyFleet({ records, agents, troubles }: FleetRun, store
     shared.flatMap((text = "") => text.split("\n").filter(Boolean)),
   )
   found.compare("log", await store.log({ project: PROJECT, name: LOG }).read())
-  const sum = (await store.budget(PROJECT).spentOn(DAY)) / ADDED_DOLLARS
+  const sum = (await budgetIn(store.memories({ project: PROJECT })).spentOn(DAY)) / ADDED_DOLLARS
   const [added, tried] = [found.names("did", "sum").length, found.names("trying", "sum").length]
   found.must(sum >= added && sum <= tried, `the sum has ${sum} additions: ${added} acknowledged, ${tried} tried`)
-  const fences = found.of("leased").map(({ fence }) => fence)
-  found.must(new Set(fences).size === fences.length, "a lease was given twice with one number")
+  const fences = found.of("permitted").map(({ fence }) => fence)
+  found.must(new Set(fences).size === fences.length, "a permit was given twice with one number")
   return {
     problems: found.problems,
     figures: {
@@ -76,7 +77,7 @@ export async function verifyFleet({ records, agents, troubles }: FleetRun, store
         "memory changes acknowledged": found.names("did", "memory").length,
         "log lines acknowledged": found.names("did", "log").length,
       },
-      ...{ "additions acknowledged": added, "additions there": sum, "leases given": fences.length },
+      ...{ "additions acknowledged": added, "additions there": sum, "permits given": fences.length },
     },
   }
 }

@@ -1,6 +1,7 @@
-/** Random use of leases, seats, sums, logs and consolidations from several handles. After each, the store answers what plain values answer. */
+/** Random use of permits, sums and logs from several handles. After each, the store answers what plain values answer. */
+
 import assert from "node:assert/strict"
-import type { ConsolidationLock, Lease, Seat } from "@strata/core/store"
+import { budgetIn, CONSOLIDATE, type TakenPermit } from "@strata/core/store"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 
 const STEPS = 30
@@ -8,7 +9,7 @@ const HOUR_MS = 3_600_000
 
 export const rightsModel: readonly Claim[] = [
   [
-    "BEY-12 random use of leases, seats, sums, logs and consolidations: the store answers what plain values answer",
+    "BEY-12 random use of permits, sums and logs: the store answers what plain values answer",
     async (ground) => {
       for (const run of upTo(ground.runs)) await oneRun(ground, `${PROJECT}-${run}`)
     },
@@ -16,44 +17,34 @@ export const rightsModel: readonly Claim[] = [
 ]
 
 async function oneRun({ random, handles }: Ground, project: string): Promise<void> {
-  let time = Date.parse("2026-01-02T12:00:00.000Z")
-  const clock = { now: () => new Date(time) }
+  let time = Date.parse("2020-01-02T12:00:00.000Z")
   const store = () => random.pick(handles)
-  const address = { project, name: "right" }
   const log = () => store().log({ project, name: "callers" })
-  const consolidation = () => store().memories({ project }).consolidation(clock)
-  const model = { lease: undefined as Lease | undefined, spent: 0, lines: [] as string[] }
-  const seats = new Map<string, Seat>()
-  const consolidated = { lock: undefined as ConsolidationLock | undefined, last: undefined as string | undefined }
+  const consolidation = () => store().permit({ project, name: CONSOLIDATE })
+  const agents = () => store().permit({ project, name: "agents" })
+  const model = { spent: 0, lines: [] as string[] }
+  const permits = new Map<string, TakenPermit>()
+  const consolidated = { permit: undefined as TakenPermit | undefined, last: undefined as string | undefined }
   const day = "2026-01-02"
 
   const operations: readonly (() => Promise<void>)[] = [
     async () => {
-      const attempt = await store().lease(address)
-      assert.equal(attempt.state, model.lease ? "held" : "acquired")
-      if (attempt.state === "acquired") model.lease = attempt.lease
+      const [id, most] = [`agent-${random.below(6)}`, 1 + random.below(4)]
+      const attempt = await agents().take({ id, most })
+      const isFull = !permits.has(id) && permits.size >= most
+      assert.equal(attempt.state, isFull ? "full" : "acquired")
+      if (attempt.state === "acquired") permits.set(id, attempt.permit)
+      else assert.equal(attempt.taken, permits.size)
     },
     async () => {
-      await model.lease?.release()
-      model.lease = undefined
-    },
-    async () => {
-      const [id, most] = [`seat-${random.below(6)}`, 1 + random.below(4)]
-      const attempt = await store().seat({ project, name: "seats", id, most })
-      if (!seats.has(id) && seats.size >= most)
-        return void assert.deepEqual(attempt, { state: "full", taken: seats.size })
-      assert.equal(attempt.state, "acquired")
-      if (attempt.state === "acquired") seats.set(id, attempt.seat)
-    },
-    async () => {
-      const id = random.pick([...seats.keys()])
-      await seats.get(id)?.release()
-      seats.delete(id)
+      const id = random.pick([...permits.keys()])
+      await permits.get(id)?.release()
+      permits.delete(id)
     },
     async () => {
       const dollars = 0.25 * random.below(10)
       model.spent += dollars
-      assert.equal(await store().budget(project).add(dollars, day), model.spent)
+      assert.equal(await budgetIn(store().memories({ project })).add(dollars, day), model.spent)
     },
     async () => {
       model.lines.push(`line ${random.below(1_000)}`)
@@ -61,28 +52,27 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
     },
     async () => {
       time += HOUR_MS
-      const attempt = await consolidation().acquire()
-      assert.equal(attempt.state, consolidated.lock ? "held" : "acquired")
-      if (attempt.state === "held") return
-      assert.equal(attempt.lock.last?.toISOString(), consolidated.last)
-      consolidated.lock = attempt.lock
+      const attempt = await consolidation().take({ id: `dream-${time}`, most: 1 })
+      assert.equal(attempt.state, consolidated.permit ? "full" : "acquired")
+      if (attempt.state === "full") return
+      assert.equal(attempt.permit.last?.toISOString(), consolidated.last)
+      consolidated.permit = attempt.permit
     },
     async () => {
-      const outcome = random.pick(["success", "failure"] as const)
-      if (consolidated.lock && outcome === "success") consolidated.last = clock.now().toISOString()
-      await consolidated.lock?.release(outcome)
-      consolidated.lock = undefined
+      const done = random.pick([new Date(time), undefined])
+      if (consolidated.permit && done) consolidated.last = done.toISOString()
+      await consolidated.permit?.release(done)
+      consolidated.permit = undefined
     },
   ]
   for (const _ of upTo(STEPS)) {
     await random.pick(operations)()
-    assert.equal((await model.lease?.isHeld()) ?? true, true)
-    assert.equal(await store().budget(project).spentOn(day), model.spent)
+    assert.equal(await budgetIn(store().memories({ project })).spentOn(day), model.spent)
     assert.deepEqual(await log().read(), model.lines)
-    const { last, heldBy } = await consolidation().read()
-    assert.deepEqual([last?.toISOString(), heldBy !== undefined], [consolidated.last, consolidated.lock !== undefined])
+    const { last, taken } = await consolidation().state()
+    assert.deepEqual([last?.toISOString(), taken], [consolidated.last, consolidated.permit ? 1 : 0])
+    assert.deepEqual(await agents().state(), { taken: permits.size })
   }
-  for (const seat of seats.values()) await seat.release()
-  await model.lease?.release()
-  await consolidated.lock?.release("failure")
+  for (const permit of permits.values()) await permit.release()
+  await consolidated.permit?.release()
 }

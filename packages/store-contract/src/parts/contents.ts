@@ -1,9 +1,11 @@
 /** What must be true of everything that a store keeps, as it is given out, taken in and erased. */
+
 import assert from "node:assert/strict"
 import { InvalidIdError } from "@strata/core"
 import { ConversationLockedError } from "@strata/core/base"
 import type { Store } from "@strata/core/store"
 import {
+  budgetIn,
   type ContentAddress,
   ContentDiffersError,
   contentName,
@@ -83,7 +85,7 @@ async function fill(ground: Ground): Promise<void> {
   await member.leave(messages[0]!.cursor)
   await mailbox.close()
   await store.log({ project: PROJECT, name: "callers" }).append('{"line":"四"}')
-  await store.budget(PROJECT).add(1.25, DAY)
+  await budgetIn(store.memories({ project: PROJECT })).add(1.25, DAY)
 }
 
 async function eraseAll(store: Store): Promise<void> {
@@ -256,6 +258,6 @@ async function goesOn(ground: Pick<Ground, "handle">): Promise<void> {
   )
   await member.leave()
   await mailbox.close()
-  assert.equal(await store.budget(PROJECT).add(0.75, DAY), 2)
+  assert.equal(await budgetIn(store.memories({ project: PROJECT })).add(0.75, DAY), 2)
   assert.deepEqual(await store.log({ project: PROJECT, name: "callers" }).read(), ['{"line":"四"}'])
 }

@@ -6,7 +6,6 @@ import { eventually, others } from "../claims.ts"
 import { type Claim, PROJECT, upTo } from "../ground.ts"
 
 const PLACE = { project: PROJECT }
-const NOON = new Date("2026-01-02T12:00:00.000Z")
 
 /** Reads, changes and writes again until no one was faster. */
 async function changed(
@@ -165,60 +164,6 @@ export const memoriesTogether: readonly Claim[] = [
         await eventually("the watch notices a change", async () => !(await watch.isUnchanged()))
         await follow()
       }
-    },
-  ],
-  [
-    "L6-2 of many, one consolidates at a time, and the time of the last success is known to the next",
-    async (ground) => {
-      const clock = { now: () => NOON }
-      const inside = { count: 0, most: 0, turns: 0 }
-      await Promise.all(
-        ground.handles.map(async (store) => {
-          for (let done = 0; done < ground.runs; ) {
-            const attempt = await store.memories(PLACE).consolidation(clock).acquire()
-            if (attempt.state === "held") {
-              assert.ok(attempt.by.since !== "", "who holds it says since when")
-              await others()
-              continue
-            }
-            inside.most = Math.max(inside.most, ++inside.count)
-            await others()
-            inside.count--
-            await attempt.lock.release("success")
-            done++
-          }
-        }),
-      )
-      assert.equal(inside.most, 1, "two consolidated at once")
-      const { last, heldBy } = await ground.handle().memories(PLACE).consolidation(clock).read()
-      assert.deepEqual([last?.toISOString(), heldBy], [NOON.toISOString(), undefined])
-    },
-  ],
-  [
-    "L6-2 a failed consolidation leaves the time of the one before, and a late release takes nothing from the next",
-    async (ground) => {
-      const at = (hours: number) => ({ now: () => new Date(NOON.getTime() + hours * 3_600_000) })
-      const right = (hours: number) => ground.handle().memories(PLACE).consolidation(at(hours))
-      assert.deepEqual(await right(0).read(), {})
-      const acquired = async (hours: number) => {
-        const attempt = await right(hours).acquire()
-        assert.equal(attempt.state, "acquired")
-        return attempt.state === "acquired" ? attempt.lock : assert.fail("it is held")
-      }
-      const first = await acquired(1)
-      assert.equal(first.last, undefined)
-      assert.notEqual((await right(1).read()).heldBy, undefined)
-      await first.release("failure")
-      assert.equal((await right(2).read()).last, undefined)
-      const second = await acquired(3)
-      await second.release("success")
-      const third = await acquired(4)
-      assert.equal(third.last?.toISOString(), at(3).now().toISOString())
-      await second.release("success") // again, and too late
-      assert.equal((await right(4).acquire()).state, "held")
-      await third.release("failure")
-      const { last, heldBy } = await right(5).read()
-      assert.deepEqual([last?.toISOString(), heldBy], [at(3).now().toISOString(), undefined])
     },
   ],
 ]

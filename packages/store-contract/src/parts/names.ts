@@ -1,6 +1,7 @@
 /** What must be true of names: none leads elsewhere, and one may be as long as it is said to be. */
 import assert from "node:assert/strict"
 import { InvalidIdError } from "@strata/core"
+import { CONSOLIDATE } from "@strata/core/store"
 import { listOf, refused } from "../claims.ts"
 import { entriesOf, textsOf } from "../entries.ts"
 import { type Claim, PROJECT } from "../ground.ts"
@@ -11,7 +12,7 @@ const LONG_FILE = `${"x".repeat(200)}.${"y".repeat(200)}`
 
 export const names: readonly Claim[] = [
   [
-    "JRN-8 no name of a project, conversation, team, lease, seat or agent can lead elsewhere",
+    "JRN-8 no name of a project, conversation, team, permit or agent can lead elsewhere",
     async (ground) => {
       const store = ground.handle()
       for (const name of HOSTILE) {
@@ -32,18 +33,16 @@ export const names: readonly Claim[] = [
         await refused(() => store.list(PROJECT, { under: name }), InvalidIdError, what)
         await refused(() => store.mailboxes({ project: name, team: "t" }), InvalidIdError, what)
         await refused(() => store.mailboxes({ project: PROJECT, team: name }), InvalidIdError, what)
-        await refused(() => store.lease({ project: name, name: "l" }), InvalidIdError, what)
-        await refused(() => store.lease({ project: PROJECT, name }), InvalidIdError, what)
-        const seat = { project: PROJECT, name: "s", id: "i", most: 1 }
-        for (const wanted of [
-          { ...seat, project: name },
-          { ...seat, name },
-          { ...seat, id: name },
-        ])
-          await refused(() => store.seat(wanted), InvalidIdError, what)
+        await refused(() => store.permit({ project: name, name: "p" }), InvalidIdError, what)
+        await refused(() => store.permit({ project: PROJECT, name }), InvalidIdError, what)
+        for (const permit of ["p", CONSOLIDATE])
+          await refused(
+            () => store.permit({ project: PROJECT, name: permit }).take({ id: name, most: 1 }),
+            InvalidIdError,
+            what,
+          )
         await refused(() => store.feed({ project: name }), InvalidIdError, what)
         await refused(() => store.log({ project: name, name: "callers" }), InvalidIdError, what)
-        await refused(() => store.budget(name), InvalidIdError, what)
         await refused(() => store.memories({ project: name }), InvalidIdError, what)
         await refused(() => store.memories({ agent: name, scope: "user" }), InvalidIdError, what)
         await refused(() => store.memories({ agent: "a", scope: "local", project: name }), InvalidIdError, what)

@@ -1,5 +1,7 @@
 /** What must be true of sums that processes share, and of logs that are only added to. */
+
 import assert from "node:assert/strict"
+import { budgetIn } from "@strata/core/store"
 import { DIFFICULT_TEXTS } from "../entries.ts"
 import { type Claim, PROJECT, upTo } from "../ground.ts"
 
@@ -9,13 +11,13 @@ export const sumsAndLogs: readonly Claim[] = [
   [
     "BEY-12 a day's sum grows by what is added, and is apart from other days and projects",
     async (ground) => {
-      const budget = () => ground.handle().budget(PROJECT)
+      const budget = () => budgetIn(ground.handle().memories({ project: PROJECT }))
       assert.equal(await budget().spentOn(DAY), 0)
       assert.equal(await budget().add(0.25, DAY), 0.25)
       assert.equal(await budget().add(1.5, DAY), 1.75)
       assert.equal(await budget().spentOn(DAY), 1.75)
       assert.equal(await budget().spentOn("2026-11-16"), 0)
-      assert.equal(await ground.handle().budget(`${PROJECT}-2`).spentOn(DAY), 0)
+      assert.equal(await budgetIn(ground.handle().memories({ project: `${PROJECT}-2` })).spentOn(DAY), 0)
       assert.equal(await budget().add(4, "2026-11-18"), 4)
       assert.equal(await budget().spentOn("2026-11-18"), 4)
       assert.equal(await budget().add(-0.5, DAY), 1.25) // work that began before midnight did cost less than expected
@@ -29,12 +31,12 @@ export const sumsAndLogs: readonly Claim[] = [
       const sums = await Promise.all(
         ground.handles.map(async (store) => {
           const own: number[] = []
-          for (const _ of upTo(turns)) own.push(await store.budget(PROJECT).add(0.25, DAY))
+          for (const _ of upTo(turns)) own.push(await budgetIn(store.memories({ project: PROJECT })).add(0.25, DAY))
           return own
         }),
       )
       const all = upTo(turns * ground.writers).map((at) => 0.25 * (at + 1))
-      assert.equal(await ground.handle().budget(PROJECT).spentOn(DAY), all.at(-1))
+      assert.equal(await budgetIn(ground.handle().memories({ project: PROJECT })).spentOn(DAY), all.at(-1))
       assert.deepEqual(
         sums.flat().toSorted((a, b) => a - b),
         all,

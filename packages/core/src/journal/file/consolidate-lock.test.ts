@@ -51,7 +51,7 @@ describe("L6-2 the lock of a consolidation", () => {
     expect(contentOf(directory)).toBe(String(process.pid))
     expect(first.last).toBeUndefined()
     expect(await readConsolidationLock({ directory, clock })).toEqual({ heldBy: process.pid })
-    await first.release("success")
+    await first.release(clock.now())
     expect(contentOf(directory)).toBe("")
     expect(timeOf(directory)).toEqual(clock.now())
 
@@ -60,7 +60,7 @@ describe("L6-2 the lock of a consolidation", () => {
     const second = await acquired({ directory, clock })
     expect(second.last).toEqual(done)
     expect(timeOf(directory)).toEqual(done)
-    await second.release("failure")
+    await second.release()
     expect(contentOf(directory)).toBe("")
     expect(timeOf(directory)).toEqual(done)
   })
@@ -72,11 +72,11 @@ describe("L6-2 the lock of a consolidation", () => {
       state: "held",
       by: { pid: process.pid, isSelf: true },
     })
-    await lock.release("failure")
+    await lock.release()
     const next = await acquired({ directory, clock: systemClock })
-    await lock.release("success")
+    await lock.release(systemClock.now())
     expect(contentOf(directory)).toBe(String(process.pid))
-    await next.release("failure")
+    await next.release()
   })
 
   test.each([
@@ -89,7 +89,7 @@ describe("L6-2 the lock of a consolidation", () => {
     const directory = consolidated(EARLIER, content)
     const lock = await acquired({ directory, clock: systemClock })
     expect(lock.last).toEqual(EARLIER)
-    await lock.release("failure")
+    await lock.release()
     expect(timeOf(directory)).toEqual(EARLIER)
   })
 
@@ -118,14 +118,14 @@ describe("L6-2 the lock of a consolidation", () => {
     expect(await readConsolidationLock({ directory, clock })).toEqual({})
     const lock = await acquired({ directory, clock })
     expect(lock.last).toBeUndefined()
-    await lock.release("success")
+    await lock.release(clock.now())
     expect(await readConsolidationLock({ directory, clock })).toEqual({ last: clock.now() })
   })
 
   test("L6-2 drafts of killed processes do not pile up", async () => {
     const directory = consolidated()
     for (const name of ["0a1b2c3d.draft", "draft"]) writeFileSync(join(directory, `${LOCK_FILE}.${name}`), "7")
-    await (await acquired({ directory, clock: systemClock })).release("failure")
+    await (await acquired({ directory, clock: systemClock })).release()
     expect(readdirSync(directory)).toEqual([LOCK_FILE])
   })
 
@@ -184,7 +184,7 @@ describe("L6-2 the lock of a consolidation", () => {
       expect(timeOf(directory)).toEqual(EARLIER)
       const lock = await acquired({ directory, clock: systemClock })
       expect(lock.last).toEqual(EARLIER)
-      await lock.release("failure")
+      await lock.release()
       expect(timeOf(directory)).toEqual(EARLIER)
       expect(contentOf(directory)).toBe("")
     },

@@ -11,7 +11,8 @@ import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from "n
 import { join } from "node:path"
 import { promisify } from "node:util"
 import type { Clock } from "../../base/clock.ts"
-import type { Consolidation, ConsolidationAttempt, ConsolidationLock, ConsolidationState } from "../memory-files.ts"
+import type { NamedHolder } from "../../base/errors.ts"
+import type { Permit, TakenPermit } from "../permit.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 import { acquireLock, type FileLock, holderOf } from "./lock.ts"
 
@@ -34,11 +35,29 @@ export interface LockPlace {
 
 type LockStep = "guarded" | "drafted" | "written" | "acquired" | "released"
 
-/** The right to consolidate the memory of a directory. */
-export const consolidationIn = (place: LockPlace): Consolidation => ({
-  read: () => readConsolidationLock(place),
-  acquire: () => acquireConsolidationLock(place),
+/** The permit to consolidate the memory of a directory. One has it at a time. */
+export const consolidatePermit = (place: LockPlace): Permit => ({
+  async state() {
+    const { last, heldBy } = await readConsolidationLock(place)
+    return { taken: heldBy === undefined ? 0 : 1, ...(last ? { last } : {}) }
+  },
+  async take({ most }) {
+    if (most < 1) return { state: "full", taken: (await this.state()).taken }
+    const attempt = await acquireConsolidationLock(place)
+    return attempt.state === "held" ? { state: "full", taken: 1, by: attempt.by } : { ...attempt, permit: attempt.lock }
+  },
 })
+
+interface ConsolidationState {
+  /** The last success. Absent: there was none, or the clock was wrong then. */
+  readonly last?: Date
+  /** The process that has the lock now. */
+  readonly heldBy?: number
+}
+
+type ConsolidationAttempt =
+  | { readonly state: "acquired"; readonly lock: TakenPermit }
+  | { readonly state: "held"; readonly by: NamedHolder }
 
 export async function readConsolidationLock(place: LockPlace): Promise<ConsolidationState> {
   const { last, pid, writtenMs } = await readFileOf(place)
@@ -54,7 +73,7 @@ export async function acquireConsolidationLock(place: LockPlace): Promise<Consol
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
   const attempt = await acquireLock(join(directory, GUARD_FILE), clock.now().toISOString())
   if (attempt.state === "held") return attempt
-  let acquired: ConsolidationLock | undefined
+  let acquired: TakenPermit | undefined
   try {
     atStep("guarded")
     const { last, pid, writtenMs } = await readFileOf(place)
@@ -68,20 +87,21 @@ export async function acquireConsolidationLock(place: LockPlace): Promise<Consol
 }
 
 async function written(
-  { directory, clock, atStep = () => {} }: LockPlace,
+  { directory, atStep = () => {} }: LockPlace,
   { guard, last }: { guard: FileLock; last: Date | undefined },
-): Promise<ConsolidationLock> {
+): Promise<TakenPermit> {
   const path = join(directory, LOCK_FILE)
   await removeDrafts(directory)
   await replaceLock({ path, text: String(process.pid), time: last, drafted: () => atStep("drafted") })
   atStep("written")
   atStep("acquired")
   return {
+    fence: guard.fence,
     ...(last ? { last } : {}),
-    async release(outcome) {
+    async release(done) {
       if (!guard.isHeld()) return guard.release()
       try {
-        await replaceLock({ path, text: "", time: outcome === "success" ? clock.now() : last })
+        await replaceLock({ path, text: "", time: done ?? last })
       } finally {
         await guard.release()
       }

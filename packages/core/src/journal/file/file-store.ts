@@ -1,10 +1,9 @@
 /** The store on the local disk: plain files that people can read, grep, back up and version. */
 import { access, readdir, stat } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { join } from "node:path"
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
-import { checkedId, isSafeId } from "../../base/ids.ts"
-import { budgetIn } from "../budget.ts"
+import { isSafeId } from "../../base/ids.ts"
 import { describeDamage } from "../damage.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
@@ -12,23 +11,13 @@ import { fileContents } from "./contents/file-contents.ts"
 import { FileFeed } from "./file-feed.ts"
 import type { FileJournal } from "./file-journal.ts"
 import { idsIn } from "./journal-ids.ts"
-import {
-  journalDirectory,
-  journalPaths,
-  leasePath,
-  logPath,
-  memoryPlaceDirectory,
-  PROJECTS,
-  seatDirectory,
-  teamDirectory,
-} from "./layout.ts"
+import { journalDirectory, journalPaths, logPath, memoryPlaceDirectory, PROJECTS, teamDirectory } from "./layout.ts"
 import { lineLogFile } from "./line-log-file.ts"
-import { acquireLock, holderOf } from "./lock.ts"
+import { holderOf } from "./lock.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
-import { makeDirectory } from "./make-directory.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
-import { seatInFiles } from "./seat-files.ts"
+import { permitInFiles } from "./permit-files.ts"
 
 export interface FileStoreOptions {
   readonly root: string
@@ -83,22 +72,7 @@ export function fileStore({ root, flush = "turn", clock = systemClock }: FileSto
 
     mailboxes: (team) => new MailboxDirectory({ directory: teamDirectory(root, team), flush, clock }),
 
-    async lease(address) {
-      const path = leasePath(root, address)
-      await makeDirectory(dirname(path))
-      const attempt = await acquireLock(path, clock.now().toISOString())
-      if (attempt.state === "held") return attempt
-      const { lock, takenOverFrom } = attempt
-      const lease = { fence: lock.fence, isHeld: async () => lock.isHeld(), release: () => lock.release() }
-      return { state: "acquired", lease, tookOver: takenOverFrom !== undefined }
-    },
-
-    async seat({ most, ...wanted }) {
-      const directory = seatDirectory(root, wanted)
-      return seatInFiles({ directory, id: checkedId("seat id", wanted.id), most, since: clock.now().toISOString() })
-    },
-
-    budget: (project) => budgetIn(memoryDirectory({ clock, ...memoryPlaceDirectory(root, { project }) })),
+    permit: (address) => permitInFiles(address, { root, clock }),
 
     feed: (place) => new FileFeed(journalDirectory(root, place)),
 

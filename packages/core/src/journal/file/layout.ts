@@ -2,11 +2,10 @@
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
 import { checkedId } from "../../base/ids.ts"
-import type { LeaseAddress } from "../lease.ts"
 import type { LogAddress } from "../line-log.ts"
 import type { TeamAddress } from "../mailbox.ts"
 import type { MemoryPlace } from "../memory-files.ts"
-import type { SeatAddress } from "../seat.ts"
+import type { PermitAddress } from "../permit.ts"
 import type { JournalAddress } from "../store.ts"
 
 // only the owner may read what a conversation holds
@@ -93,14 +92,9 @@ export function memoryPlaceDirectory(root: string, place: MemoryPlace): MemoryDi
   }
 }
 
-/** A lock that is no journal's. */
-export function leasePath(root: string, { project, name }: LeaseAddress): string {
-  return join(projectDirectory(root, project), "leases", `${checkedId("lease name", name)}.lock`)
-}
-
-/** One lock for each seat that is taken. */
-export function seatDirectory(root: string, { project, name }: SeatAddress): string {
-  return join(projectDirectory(root, project), "seats", checkedId("seat name", name))
+/** One lock for each time that the permit is taken. */
+export function permitDirectory(root: string, { project, name }: PermitAddress): string {
+  return join(projectDirectory(root, project), "seats", checkedId("permit name", name))
 }
 
 export function logPath(root: string, { project, name }: LogAddress): string {

@@ -19,7 +19,6 @@ import {
   type ReadMemoryFile,
   type WantedTexts,
 } from "../memory-files.ts"
-import { consolidationIn } from "./consolidate-lock.ts"
 import { lockLost } from "./fence.ts"
 import { flushDirectory } from "./flush-names.ts"
 import { DIRECTORY_MODE, type MemoryDirectoryPlace } from "./layout.ts"
@@ -153,7 +152,6 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     read,
     readAll,
     watch: () => new MemoryWatch(directory),
-    consolidation: (now) => consolidationIn({ directory, clock: now }),
 
     async install(changes, { forGood = false } = {}) {
       for (const { path, text } of changes) checkMemoryText(checkedMemoryPath(path), text)

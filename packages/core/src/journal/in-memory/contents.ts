@@ -8,12 +8,12 @@ import {
   type ContentChange,
   ContentDiffersError,
   type Contents,
-  DAYS,
   type KeptContent,
   type KeptPlace,
   projectOf,
 } from "../contents.ts"
-import { sumsBefore, sumsIn, sumsText } from "../sums-content.ts"
+import type { MemoryFiles, MemoryPlace } from "../memory-files.ts"
+import { pruneSums, SPENT, sumsFile, writeSums } from "../sums-content.ts"
 import { teamFrom } from "../team-content.ts"
 import { checkedBlobName, type KeptJournal, newJournal } from "./journal.ts"
 import {
@@ -26,8 +26,6 @@ import {
   putJournalFile,
   putMemory,
   putTeam,
-  putText,
-  SPENT,
 } from "./kept-texts.ts"
 import { type KeptMailbox, newMailbox } from "./mailbox.ts"
 import { type KeptMemory, newMemory } from "./memory-files.ts"
@@ -37,6 +35,7 @@ export interface KeptInMemory {
   readonly journals: Map<string, KeptJournal>
   /** By the place as JSON. */
   readonly memories: Map<string, KeptMemory>
+  readonly filesOf: (place: MemoryPlace) => MemoryFiles
   /** By `project/team`. */
   readonly mailboxes: Map<string, KeptMailbox>
   /** By `project/name`. */
@@ -47,7 +46,7 @@ export interface KeptInMemory {
 const STRETCH_BYTES = 4 * 1024 * 1024
 
 export function contentsInMemory(kept: KeptInMemory): Contents {
-  const { journals, memories, mailboxes, logs, clock } = kept
+  const { journals, memories, filesOf, mailboxes, logs, clock } = kept
 
   function all(): readonly ContentAddress[] {
     return [
@@ -72,11 +71,8 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
         return memoryTexts(memories.get(memoryKey(address.place)))
       case "team":
         return mailboxTexts(mailboxes.get(`${address.project}/${address.team}`))
-      case "sums": {
-        const text = memories.get(memoryKey({ project: address.project }))?.files.get(SPENT)?.text ?? ""
-        const days = sumsText(sumsIn(text))
-        return days === undefined ? new Map() : new Map([[DAYS, Buffer.from(days)]])
-      }
+      case "sums":
+        return sumsFile(memories.get(memoryKey({ project: address.project }))?.files.get(SPENT)?.text)
       case "log":
         return new Map()
     }
@@ -182,11 +178,8 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
           for (const line of lines ? linesIn(lines.data) : []) log.push(line.toString("utf8", 0, line.length - 1))
           return
         }
-        case "sums": {
-          const memory = made(memories, memoryKey({ project: checkedId("project name", address.project) }), newMemory)
-          const modified = clock.now().toISOString()
-          for (const { data } of files) putText(memory, SPENT, { text: data.toString("utf8"), modified })
-        }
+        case "sums":
+          return writeSums(filesOf({ project: address.project }), address.project, change)
       }
     },
 
@@ -204,13 +197,8 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
     async prune({ before, dryRun = false }) {
       const day = before.toISOString().slice(0, 10)
       let sums = 0
-      for (const { files } of memories.values()) {
-        const { earlier, kept: rest } = sumsBefore(files.get(SPENT)?.text ?? "", day)
-        sums += earlier
-        if (dryRun || earlier === 0) continue
-        if (rest === undefined) files.delete(SPENT)
-        else files.set(SPENT, { ...files.get(SPENT)!, text: rest })
-      }
+      for (const key of memories.keys())
+        sums += await pruneSums(filesOf(JSON.parse(key) as MemoryPlace), { day, dryRun })
       return { messages: 0, sums }
     },
   }

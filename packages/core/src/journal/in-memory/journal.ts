@@ -1,6 +1,6 @@
 /** A journal in memory: the same lines as in a file. */
 import type { Clock } from "../../base/clock.ts"
-import { ClosedError, InvalidIdError } from "../../base/errors.ts"
+import { ClosedError, InvalidIdError, type NamedHolder } from "../../base/errors.ts"
 import { isSafeId } from "../../base/ids.ts"
 import { handleOf } from "../../messages/handles.ts"
 import { Bridge } from "../bridge.ts"
@@ -8,7 +8,6 @@ import { lostLine } from "../damage.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import type { AppendedLines } from "../feed.ts"
 import type { SentRequest } from "../in-flight.ts"
-import type { LeaseHolder } from "../lease.ts"
 import { decodeLine, encodeLine } from "../line.ts"
 import type { Journal, JournalAddress, OpeningReport, Resumed, Segment } from "../store.ts"
 
@@ -27,7 +26,7 @@ export interface KeptJournal {
   writes: number
   /** Counts the writers. */
   fence: number
-  writer: LeaseHolder | undefined
+  writer: NamedHolder | undefined
 }
 
 export const newJournal = (clock: Clock): KeptJournal => ({

@@ -9,13 +9,12 @@ import {
   MESSAGES,
 } from "../contents.ts"
 import { checkedMemoryPath } from "../memory-files.ts"
+import { SPENT } from "../sums-content.ts"
 import { numberOfPlace, type TeamContent, teamTexts } from "../team-content.ts"
 import { checkedBlobName, type KeptJournal } from "./journal.ts"
 import type { KeptMailbox } from "./mailbox.ts"
 import type { KeptMemory } from "./memory-files.ts"
 
-/** The sums of a project, in its memory. */
-export const SPENT = ".spent.json"
 const SET_ASIDE = ".set-aside" // no blob has such a name
 
 export function journalTexts(journal: KeptJournal | undefined): ReadonlyMap<string, Buffer> {
@@ -42,7 +41,7 @@ export function dropJournalFile(journal: KeptJournal, name: string): void {
 export function memoryTexts(memory: KeptMemory | undefined): ReadonlyMap<string, Buffer> {
   const texts = new Map<string, Buffer>()
   for (const [path, { text }] of memory?.files ?? []) if (path !== SPENT) texts.set(path, Buffer.from(text))
-  if (memory?.consolidated.last) texts.set(CONSOLIDATED, Buffer.from(memory.consolidated.last.toISOString()))
+  if (memory?.consolidated) texts.set(CONSOLIDATED, Buffer.from(memory.consolidated.toISOString()))
   return texts
 }
 
@@ -53,7 +52,7 @@ export function putMemory(memory: KeptMemory, address: ContentAddress, files: re
   for (const { name, text, modified } of texts) {
     if (name !== CONSOLIDATED) putText(memory, name, { text, modified })
     else if (Number.isNaN(Date.parse(text))) throw new ContentDiffersError(address, `"${name}"`)
-    else memory.consolidated.last = new Date(text)
+    else memory.consolidated = new Date(text)
   }
 }
 
@@ -68,7 +67,7 @@ export function putText(
 export function eraseMemory(memory: KeptMemory | undefined, names?: readonly string[]): void {
   if (!memory) return
   for (const name of names ?? [...memory.files.keys()].filter((path) => path !== SPENT)) memory.files.delete(name)
-  if (names === undefined || names.includes(CONSOLIDATED)) memory.consolidated.last = undefined
+  if (names === undefined || names.includes(CONSOLIDATED)) memory.consolidated = undefined
   memory.writes++
 }
 

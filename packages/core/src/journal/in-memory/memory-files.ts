@@ -1,8 +1,6 @@
 /** Memory files without a disk. */
-import type { Clock } from "../../base/clock.ts"
 import { MemoryChangedError } from "../../base/errors.ts"
 import {
-  type Consolidation,
   checkedMemoryPath,
   checkMemoryText,
   type MemoryFileListing,
@@ -19,7 +17,8 @@ interface Kept {
 /** What is kept of a place. */
 export interface KeptMemory {
   readonly files: Map<string, Kept>
-  readonly consolidated: Consolidated
+  /** When that was done last. */
+  consolidated: Date | undefined
   /** Counts the changes. */
   writes: number
 }
@@ -31,12 +30,12 @@ interface MemoryInMemory {
 
 export const newMemory = (): KeptMemory => ({
   files: new Map(),
-  consolidated: { last: undefined, since: undefined, turns: 0 },
+  consolidated: undefined,
   writes: 0,
 })
 
 export function memoryFilesInMemory(kept: KeptMemory, { location, now }: MemoryInMemory): MemoryFiles {
-  const { files, consolidated } = kept
+  const { files } = kept
 
   const listingOf = (path: string, { text, modified, version }: Kept): MemoryFileListing => ({
     ...{ path, modified, version },
@@ -87,7 +86,6 @@ export function memoryFilesInMemory(kept: KeptMemory, { location, now }: MemoryI
       return { kept: [] }
     },
     watch: () => watchOf(() => kept.writes),
-    consolidation: (clock) => consolidationOf(consolidated, clock),
   }
 }
 
@@ -101,35 +99,5 @@ function watchOf(writes: () => number): MemoryFilesWatch {
       return isSame
     },
     close() {},
-  }
-}
-
-interface Consolidated {
-  last: Date | undefined
-  /** When the one under way began. */
-  since: string | undefined
-  /** How often the right was given. */
-  turns: number
-}
-
-function consolidationOf(state: Consolidated, clock: Clock): Consolidation {
-  const last = () => (state.last ? { last: state.last } : {})
-  return {
-    read: async () => ({ ...last(), ...(state.since === undefined ? {} : { heldBy: process.pid }) }),
-    async acquire() {
-      const { since } = state
-      if (since !== undefined) return { state: "held", by: { pid: process.pid, host: "memory", since, isSelf: true } }
-      state.since = clock.now().toISOString()
-      const turn = ++state.turns
-      const lock = {
-        ...last(),
-        async release(outcome: "success" | "failure") {
-          if (state.since === undefined || state.turns !== turn) return // it was released before
-          state.since = undefined
-          if (outcome === "success") state.last = clock.now()
-        },
-      }
-      return { state: "acquired", lock }
-    },
   }
 }

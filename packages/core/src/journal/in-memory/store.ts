@@ -2,18 +2,17 @@
 import { type Clock, systemClock } from "../../base/clock.ts"
 import { ConversationLockedError, ConversationNotFoundError } from "../../base/errors.ts"
 import { checkedId, isSafeId } from "../../base/ids.ts"
-import { budgetIn } from "../budget.ts"
 import type { AppendedLines } from "../feed.ts"
-import type { LeaseAttempt, LeaseHolder } from "../lease.ts"
 import { listingFacts } from "../listing.ts"
 import type { MemoryPlace } from "../memory-files.ts"
+import { CONSOLIDATE } from "../permit.ts"
 import type { JournalAddress, Store } from "../store.ts"
 import { contentsInMemory } from "./contents.ts"
 import { feedInMemory } from "./feed.ts"
 import { type KeptJournal, memoryJournal, newJournal } from "./journal.ts"
 import { type KeptMailbox, mailboxInMemory, newMailbox } from "./mailbox.ts"
 import { type KeptMemory, memoryFilesInMemory, newMemory } from "./memory-files.ts"
-import { seatInMemory } from "./seats.ts"
+import { type KeptPermits, newPermits, permitInMemory } from "./permits.ts"
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock
@@ -23,16 +22,15 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
   const journals = new Map<string, KeptJournal>()
   const memories = new Map<string, KeptMemory>()
   const mailboxes = new Map<string, KeptMailbox>()
-  const leases = new Map<string, KeptLease>()
-  const seats = new Map<string, Set<string>>()
+  const permits = new Map<string, KeptPermits>()
   const logs = new Map<string, string[]>()
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
 
+  const memoryOf = (place: MemoryPlace) => made(memories, memoryKey(place), newMemory)
   const filesOf = (place: MemoryPlace) => {
     if ("project" in place) checkedId("project name", place.project)
     if ("agent" in place) checkedId("name for an agent", place.agent)
-    const kept = made(memories, memoryKey(place), newMemory)
-    return memoryFilesInMemory(kept, { location: shownPlace(place), now: () => clock.now() })
+    return memoryFilesInMemory(memoryOf(place), { location: shownPlace(place), now: () => clock.now() })
   }
   /** The journals of one place, by id. */
   const journalsIn = (place: Omit<JournalAddress, "id">): ReadonlyMap<string, KeptJournal> => {
@@ -93,21 +91,11 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       return mailboxInMemory(`memory:${key}`, made(mailboxes, key, newMailbox))
     },
 
-    async lease({ project, name }) {
-      const key = `${checkedId("project name", project)}/${checkedId("lease name", name)}`
-      return leased(
-        made(leases, key, () => ({ fence: 0, holder: undefined })),
-        clock,
-      )
+    permit({ project, name }) {
+      const key = `${checkedId("project name", project)}/${checkedId("permit name", name)}`
+      const memory = name === CONSOLIDATE ? { memory: memoryOf({ project }) } : {}
+      return permitInMemory(made(permits, key, newPermits), { clock, ...memory })
     },
-
-    async seat({ project, name, id, most }) {
-      const key = `${checkedId("project name", project)}/${checkedId("seat name", name)}`
-      const taken = made(seats, key, (): Set<string> => new Set())
-      return seatInMemory(taken, { id: checkedId("seat id", id), most })
-    },
-
-    budget: (project) => budgetIn(filesOf({ project })),
 
     feed: (place) =>
       feedInMemory({
@@ -121,24 +109,8 @@ export function memoryStore({ clock = systemClock }: MemoryStoreOptions = {}): S
       return { read: async () => [...lines], append: async (line) => void lines.push(line.toWellFormed()) }
     },
 
-    contents: () => contentsInMemory({ journals, memories, mailboxes, logs, clock }),
+    contents: () => contentsInMemory({ journals, memories, filesOf, mailboxes, logs, clock }),
   }
-}
-
-interface KeptLease {
-  fence: number
-  holder: LeaseHolder | undefined
-}
-
-function leased(kept: KeptLease, clock: Clock): LeaseAttempt {
-  if (kept.holder) return { state: "held", by: kept.holder }
-  const fence = ++kept.fence
-  kept.holder = { pid: process.pid, host: "memory", since: clock.now().toISOString(), isSelf: true, fence }
-  const isHeld = () => kept.holder?.fence === fence
-  const release = async () => {
-    if (isHeld()) kept.holder = undefined
-  }
-  return { state: "acquired", lease: { fence, isHeld: async () => isHeld(), release }, tookOver: false }
 }
 
 function made<V>(map: Map<string, V>, key: string, make: () => V): V {

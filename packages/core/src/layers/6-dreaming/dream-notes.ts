@@ -1,6 +1,7 @@
 /** What dreams note about a project: small texts beside its memory, so that every process of the project finds them. */
 import type { Clock } from "../../base/clock.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
+import type { Permit } from "../../journal/permit.ts"
 
 export const DREAM_NOTES = {
   /** The time of the last scan. Where an earlier version wrote it, the file is empty, and its own time counts. */
@@ -22,6 +23,8 @@ export interface DreamGround {
   readonly files: MemoryFiles
   /** Beside it. */
   readonly notes: MemoryFiles
+  /** To consolidate it. */
+  readonly permit: Permit
   readonly clock: Clock
 }
 

@@ -141,9 +141,9 @@ export class DreamTask {
 }
 
 /** The dream of any process. One that runs has the right to consolidate. Without it, its process has died, and it counts as killed. */
-export async function readDreamState({ files, notes, clock }: DreamGround): Promise<DreamState | undefined> {
+export async function readDreamState({ notes, permit }: DreamGround): Promise<DreamState | undefined> {
   const state = await readJson<DreamState>(notes, DREAM_NOTES.status)
-  if (state?.status !== "running" || (await files.consolidation(clock).read()).heldBy !== undefined) return state
+  if (state?.status !== "running" || (await permit.state()).taken > 0) return state
   return { ...state, status: "killed", message: ITS_PROCESS_ENDED }
 }
 

@@ -1,12 +1,12 @@
 /**
- * One dream: takes the lock, copies the memory, has the copy consolidated, checks what came of it, and installs it as one change. Until that
- * last step the memory is as it was. However it ends, the lock is released and the copy is gone; after a kill the next dream clears up.
+ * One dream: takes the permit, copies the memory, has the copy consolidated, checks what came of it, and installs it as one change. Until that
+ * last step the memory is as it was. However it ends, the permit is released and the copy is gone; after a kill the next dream clears up.
  */
 import { existsSync } from "node:fs"
 import { realpath } from "node:fs/promises"
 import { join } from "node:path"
-import { heldSentence, MemoryWriteError, messageOf, plainReason } from "../../base/errors.ts"
-import type { ConsolidationLock } from "../../journal/memory-files.ts"
+import { heldSentence, MemoryWriteError, messageOf, type NamedHolder, plainReason } from "../../base/errors.ts"
+import type { TakenPermit } from "../../journal/permit.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
 import type { Memory, MemoryChange } from "../../memory/memory.ts"
@@ -59,18 +59,18 @@ export type DreamEnd = {
   | { readonly state: "refused" }
   | { readonly state: "failed"; readonly error: unknown }
   | { readonly state: "killed" }
-  /** Another process holds the lock. */
+  /** Another process has the permit. */
   | { readonly state: "locked" }
 )
 
 export async function runDream(work: DreamWork): Promise<DreamEnd> {
-  const { files, clock, atStep = () => {} } = work
-  const attempt = await files.consolidation(clock).acquire()
-  if (attempt.state === "held") return { state: "locked", responses: [], message: heldSentence(attempt.by, ALREADY) }
-  const { lock } = attempt
-  const dreamed = await dreamUnderLock(work, lock).catch((error) => endAfter(error, work))
-  await noteEnd(work, dreamed) // before the release: without the lock, a dream that runs counts as killed
-  const end = await lock.release(isSuccess(dreamed) ? "success" : "failure").then(
+  const { task, clock, atStep = () => {} } = work
+  const attempt = await work.permit.take({ id: task.state.id, most: 1 })
+  if (attempt.state === "full") return { state: "locked", responses: [], message: alreadySentence(attempt.by) }
+  const { permit } = attempt
+  const dreamed = await dreamPermitted(work, permit).catch((error) => endAfter(error, work))
+  await noteEnd(work, dreamed) // before the release: without the permit, a dream that runs counts as killed
+  const end = await permit.release(isSuccess(dreamed) ? clock.now() : undefined).then(
     () => dreamed,
     (error: unknown) => {
       const why = `The time of this dream could not be noted (${reasonWithPath(error)}), so the next may start sooner.`
@@ -96,7 +96,11 @@ function endAfter(error: unknown, work: DreamWork, responses: readonly ModelResp
     : { state: "failed", message: failedBecause(error), error, responses }
 }
 
-const ALREADY = { does: "is consolidating this memory already", command: "strata unlock" }
+/** Who had the permit may have given it back meanwhile. */
+const alreadySentence = (by: NamedHolder | undefined): string =>
+  by
+    ? heldSentence(by, { does: "is consolidating this memory already", command: "strata unlock" })
+    : "Another process was consolidating this memory."
 export const NOTHING = "There was nothing to consolidate."
 const KILLED = "The dream was ended. The memory is as it was before."
 
@@ -134,22 +138,22 @@ function statusOf({ state }: DreamEnd): "completed" | "failed" | "killed" {
   return state === "failed" || state === "refused" ? "failed" : "completed"
 }
 
-async function dreamUnderLock(work: DreamWork, lock: ConsolidationLock): Promise<DreamEnd> {
+async function dreamPermitted(work: DreamWork, permit: TakenPermit): Promise<DreamEnd> {
   const { notes, task, atStep = () => {} } = work
   await atStep("locked")
   await task.start()
   const place = await openWorkPlace(notes, task.state.id)
   try {
-    return await dreamAt(place, work, lock)
+    return await dreamAt(place, work, permit)
   } finally {
     await place.remove().catch(() => undefined) // the next dream does it
   }
 }
 
-async function dreamAt(place: WorkPlace, work: DreamWork, lock: ConsolidationLock): Promise<DreamEnd> {
+async function dreamAt(place: WorkPlace, work: DreamWork, { last }: TakenPermit): Promise<DreamEnd> {
   const { bank, files, clock, task, past, consolidate, atStep = () => {} } = work
   const before = await bank.all() // takes edits made by hand into the history first
-  const copy = await copyMemory({ files, directory: place.copy, since: lock.last })
+  const copy = await copyMemory({ files, directory: place.copy, since: last })
   await atStep("copied")
   const { base } = copy
   const memories = before.filter(({ file }) => base.has(file))
@@ -162,11 +166,11 @@ async function dreamAt(place: WorkPlace, work: DreamWork, lock: ConsolidationLoc
   const found = await check(new Map())
   const consolidation = await consolidate({
     ...{ directory: copy.directory, project, memories, patience: work.patience, maxTurns: work.maxTurns },
-    journals: await existing((await past?.transcripts({ directory: place.transcripts, since: lock.last })) ?? []),
+    journals: await existing((await past?.transcripts({ directory: place.transcripts, since: last })) ?? []),
     index: base.get(INDEX_FILE) ?? "",
     findings: found.state === "clean" ? found.repairs : [],
     now: clock.now(),
-    last: lock.last,
+    last,
     signal: AbortSignal.any([work.signal, task.signal]),
     onTurn: (turn) => task.turn(turn),
     onWrite: (file) => task.wrote(file),

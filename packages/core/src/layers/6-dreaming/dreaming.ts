@@ -162,10 +162,10 @@ export class Dreaming {
 
   /** @internal */
   async overview({ figures, conversation }: Pick<DreamOrder, "figures" | "conversation">): Promise<DreamOverview> {
-    const { files, notes, clock, daily } = this.#options
+    const { permit, notes, clock, daily } = this.#options
     const [dream, { last }, pending, gates, skipped, spent, usedUp] = await Promise.all([
       readDreamState(this.#options),
-      files.consolidation(clock).read(),
+      permit.state(),
       readPending(notes),
       checkGates(this.#gatePlace(conversation), figures, { look: true }),
       readJson<SkippedDream>(notes, DREAM_NOTES.skipped),
@@ -208,9 +208,9 @@ export class Dreaming {
   }
 
   #gatePlace(conversation: string | undefined) {
-    const { files, notes, clock, past } = this.#options
+    const { files, notes, permit, clock, past } = this.#options
     return {
-      ...{ files, notes, clock, conversations: async () => (await past?.list()) ?? [] },
+      ...{ files, notes, permit, clock, conversations: async () => (await past?.list()) ?? [] },
       ...(conversation === undefined ? {} : { conversation }),
     }
   }
@@ -235,8 +235,8 @@ export class Dreaming {
   }
 
   async #hasWork(): Promise<boolean> {
-    const { clock, bank, files, notes, project } = this.#options
-    const { last } = await files.consolidation(clock).read()
+    const { clock, bank, files, notes, permit, project } = this.#options
+    const { last } = await permit.state()
     return hasWork({ bank, files, notes, project, last, now: clock.now() })
   }
 

@@ -6,6 +6,7 @@ import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { fileStore } from "../../journal/file/file-store.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
+import { CONSOLIDATE } from "../../journal/permit.ts"
 import type { Store } from "../../journal/store.ts"
 import { DREAM_NOTES } from "./dream-notes.ts"
 import { checkGates, type GateFigures } from "./due.ts"
@@ -26,7 +27,7 @@ const STORES = {
       writeFileSync(path, "{}\n")
       utimesSync(path, time, time)
     }
-    return { store: fileStore({ root }), talk }
+    return { store: fileStore({ root, clock: manualClock("2030-01-01T00:00:00.000Z") }), talk }
   },
   memory: () => {
     let now = new Date(START)
@@ -46,13 +47,14 @@ function place({ store, talk }: { readonly store: Store; readonly talk: Talk }) 
   const hoursAgo = (count: number) => new Date(clock.now().getTime() - count * HOUR)
   const files = store.memories({ project: "code" })
   const notes = store.memories({ project: "code", beside: "dreams" })
+  const permit = store.permit({ project: "code", name: CONSOLIDATE })
   const { list } = pastConversations(store, async () => ["code"])
   return {
-    gates: { files, notes, conversations: list, conversation: "mine", clock },
+    gates: { files, notes, permit, conversations: list, conversation: "mine", clock },
     clock,
     async dreamed(count: number) {
-      const attempt = await files.consolidation(manualClock(hoursAgo(count).toISOString())).acquire()
-      if (attempt.state === "acquired") await attempt.lock.release("success")
+      const attempt = await permit.take({ id: "dream", most: 1 })
+      if (attempt.state === "acquired") await attempt.permit.release(hoursAgo(count))
     },
     talked: (id: string, count: number) => talk(id, hoursAgo(count)),
   }

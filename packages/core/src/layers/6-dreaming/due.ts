@@ -58,9 +58,9 @@ export async function checkGates(
 ): Promise<GateAnswer> {
   if (!figures.isOn)
     return closed("switched-off", "Dreaming is switched off (the switch dreaming, or the setting memory).")
-  const { files, notes, clock } = place
+  const { permit, notes, clock } = place
   const now = clock.now().getTime()
-  const { last } = await files.consolidation(clock).read()
+  const { last } = await permit.state()
   const waitHours = last ? figures.gapHours - (now - last.getTime()) / HOUR_MS : 0
   if (last && waitHours > 0)
     return closed(
@@ -102,7 +102,7 @@ async function lastScan(notes: MemoryFiles): Promise<Date | undefined> {
   return Number.isNaN(noted.getTime()) ? undefined : noted
 }
 
-interface Working extends Omit<DreamGround, "clock"> {
+interface Working extends Omit<DreamGround, "clock" | "permit"> {
   readonly bank: MemoryBank
   readonly project: string
   readonly now: Date

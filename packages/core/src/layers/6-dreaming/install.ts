@@ -120,8 +120,8 @@ export async function diffOf({ puts, removals, base }: DreamProposal): Promise<s
  * Removes what dreams keep about a memory that is erased: a change that waits for consent, the last state, and left copies. False while a
  * dream runs: it works on a copy that has the memory in it.
  */
-export async function eraseDreamTraces(file: string, { files, notes, clock }: DreamGround): Promise<boolean> {
-  if ((await files.consolidation(clock).read()).heldBy !== undefined) return false
+export async function eraseDreamTraces(file: string, { notes, permit }: DreamGround): Promise<boolean> {
+  if ((await permit.state()).taken > 0) return false
   const pending = await readPending(notes)
   const isNamed = pending?.base.has(file) || pending?.puts.some((put) => put.text.includes(file))
   // the turns in the state may quote any memory

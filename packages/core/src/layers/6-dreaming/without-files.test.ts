@@ -7,6 +7,7 @@ import { changing, FIGURES, memoryText, OTHERS, START } from "../../../test/drea
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { manualClock } from "../../base/clock.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
+import { CONSOLIDATE } from "../../journal/permit.ts"
 import type { Store } from "../../journal/store.ts"
 import { openBank } from "../../memory/bank.ts"
 import type { Consolidate } from "./consolidate/consolidate.ts"
@@ -42,7 +43,7 @@ async function dreamer() {
   await files.install(Object.entries({ ...two, ...OTHERS }).map(([path, text]) => ({ path, text })))
   const project = join(temporary, "code")
   mkdirSync(project)
-  const ground = { files, notes, clock }
+  const ground = { files, notes, permit: store.permit({ project: "app", name: CONSOLIDATE }), clock }
   const past = pastConversations(store, async () => ["app"])
   const dreaming = (consolidate: Consolidate) =>
     new Dreaming({ ...ground, bank: openBank({ files, clock }), past, project, consolidate })

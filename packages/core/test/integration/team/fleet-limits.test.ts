@@ -1,4 +1,5 @@
 /** Limits on agents that hold for all processes of a project, and after a resume in another one. */
+
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { createInterface } from "node:readline"
@@ -6,6 +7,7 @@ import { fileURLToPath } from "node:url"
 import { expect, onTestFinished, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import { manualClock } from "../../../src/base/clock.ts"
+import { budgetIn } from "../../../src/journal/budget.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { isToolResult } from "../../../src/messages/blocks.ts"
 import { contentOf } from "../../../src/messages/messages.ts"
@@ -14,7 +16,7 @@ import { isWhole } from "../../size.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor, send, startedEarlier } from "./cast.ts"
 
-const TAKER = fileURLToPath(new URL("../../seat-taker.ts", import.meta.url))
+const TAKER = fileURLToPath(new URL("../../permit-taker.ts", import.meta.url))
 
 async function toolResults(agent: TeamAgent): Promise<readonly string[]> {
   const entries = await journalOf(agent)
@@ -86,8 +88,8 @@ test("BEY-12 two conversations share the places of their project, and a teammate
   const other = await leadFor(sim, { ...shared, settings })
   await ask(other, "Begin.")
   await busy.reached
-  const full = { state: "full", taken: 1 }
-  expect(await one.conversation.agentSeat({ id: "probe", most: 1 })).toEqual(full)
+  const full = { state: "full", taken: 1, by: expect.objectContaining({ pid: process.pid }) }
+  expect(await one.conversation.agentPermit({ id: "probe", most: 1 })).toEqual(full)
 
   one.team.deliver({ id: "lead#1", from: "lead", to: "mate", text: "Now the second.", hops: 1 })
   for (let tries = 0; tries < 3; tries++) {
@@ -122,7 +124,7 @@ test("BEY-12 an agent that cannot begin, fails or is stopped gives its place bac
   const said = await toolResults(agent)
   expect(said[1]).toContain("It used all of its 2 requests.")
   expect(said[2]).toContain("ok")
-  expect((await agent.conversation.agentSeat({ id: "probe", most: 1 })).state).toBe("acquired")
+  expect((await agent.conversation.agentPermit({ id: "probe", most: 1 })).state).toBe("acquired")
 })
 
 test("BEY-12 agents that a conversation has started count after a resume, those that were refused do not", async () => {
@@ -136,9 +138,9 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
   const shared = { ...project(), id: "c", settings: { figures: { "agents-at-once-in-project": 1 } } }
   await startedEarlier(sim, 198, shared)
   const first = await leadFor(sim, shared)
-  const other = await first.conversation.agentSeat({ id: "other", most: 1 })
+  const other = await first.conversation.agentPermit({ id: "other", most: 1 })
   await ask(first, "Go.")
-  if (other.state === "acquired") await other.seat.release()
+  if (other.state === "acquired") await other.permit.release()
   await ask(first, "Go on.")
   await first.close()
   const second = await leadFor(sim, shared)
@@ -210,7 +212,7 @@ test.each([
   const agent = await leadFor(sim, { ...{ store, clock, settings }, ...project() })
   await ask(agent, "Go.")
   expect(decisions(await journalOf(agent), "notes-updated")).toEqual([])
-  expect(await store.budget(agent.conversation.place).spentOn("2026-11-17")).toEqual(
+  expect(await budgetIn(store.memories({ project: agent.conversation.place })).spentOn("2026-11-17")).toEqual(
     hasSpent ? expect.toSatisfy((dollars: number) => dollars > 0) : 0,
   )
 })

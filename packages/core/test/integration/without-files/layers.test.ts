@@ -14,6 +14,7 @@ import { isForked } from "../../../src/forks/fork-marker.ts"
 import { openConversation, openMemoryBank } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
+import { CONSOLIDATE } from "../../../src/journal/permit.ts"
 import type { Store } from "../../../src/journal/store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
 import { edit } from "../../../src/tools/files/edit.ts"
@@ -321,7 +322,7 @@ describe("BEY-12 L6-1 dreams", () => {
       expect(await files.read("port.md")).toContain("superseded-by: server.md")
       const notes = store.memories({ project: place, beside: "dreams" })
       expect(JSON.parse((await notes.read("status.json"))!)).toMatchObject({ status: "completed" })
-      expect((await files.consolidation({ now: () => new Date(sim.clock.now()) }).read()).last).toBeDefined()
+      expect((await store.permit({ project: place, name: CONSOLIDATE }).state()).last).toBeDefined()
       const copy = /Consolidate the memory directory (\S+)\. It is/.exec(others[0]!)![1]!
       const transcripts = /- (\S+): transcripts of earlier/.exec(others[0]!)![1]!
       expect(existsSync(copy)).toBe(false)

@@ -8,12 +8,11 @@ import {
   type ContentChange,
   ContentDiffersError,
   type Contents,
-  DAYS,
   type KeptContent,
   type KeptPlace,
   MESSAGES,
 } from "../../contents.ts"
-import { sumsBefore, sumsIn, sumsText } from "../../sums-content.ts"
+import { pruneSums, SPENT, sumsFile, writeSums } from "../../sums-content.ts"
 import { teamTexts } from "../../team-content.ts"
 import { idsIn } from "../journal-ids.ts"
 import {
@@ -29,7 +28,7 @@ import {
 import { makeDirectory } from "../make-directory.ts"
 import { memoryDirectory as memoriesIn } from "../memory-directory.ts"
 import { eraseJournal, journalContent, journalFile, journalLines, writeJournal } from "./journal-files.ts"
-import { eraseMemory, memoryContent, memoryFile, SPENT, writeMemory } from "./memory-place.ts"
+import { eraseMemory, memoryContent, memoryFile, writeMemory } from "./memory-place.ts"
 import {
   eraseMessages,
   isTeamOpen,
@@ -48,6 +47,7 @@ export interface FileContentsOptions {
 export function fileContents({ root, clock }: FileContentsOptions): Contents {
   const now = () => clock.now().toISOString()
   const memory = (place: KeptPlace) => ({ root, place, clock })
+  const memoryOf = (project: string) => memoriesIn({ clock, directory: memoryDirectory(root, project) })
 
   async function* list({ project: only }: { readonly project?: string } = {}): AsyncGenerator<KeptContent> {
     const projects = only === undefined ? await namesIn(join(root, PROJECTS)) : [only]
@@ -107,9 +107,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
       const team = await readTeam(teamDirectory(root, address))
       return team.messages.length + team.members.length === 0 ? new Map() : teamTexts(team)
     }
-    const kept = await readFile(join(memoryDirectory(root, address.project), SPENT), "utf8").catch(() => "")
-    const text = sumsText(sumsIn(kept))
-    return text === undefined ? new Map() : new Map([[DAYS, Buffer.from(text)]])
+    return sumsFile(await readFile(join(memoryDirectory(root, address.project), SPENT), "utf8").catch(() => ""))
   }
 
   async function fileOf(address: ContentAddress, name: string): Promise<Buffer | undefined> {
@@ -157,7 +155,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
         case "log":
           return writeLog(address, change)
         case "sums":
-          return writeSums(address.project, change)
+          return writeSums(memoryOf(address.project), address.project, change)
       }
     },
 
@@ -187,7 +185,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     async prune({ before, dryRun = false }) {
       const counts = { messages: 0, sums: 0 }
       for (const project of await namesIn(join(root, PROJECTS))) {
-        counts.sums += await prunedSums(project, before.toISOString().slice(0, 10), dryRun)
+        counts.sums += await pruneSums(memoryOf(project), { day: before.toISOString().slice(0, 10), dryRun })
         for (const team of await namesIn(join(projectDirectory(root, project), "teams"))) {
           const directory = teamDirectory(root, { project, team })
           counts.messages += await pruneTeam({ directory, before, dryRun, now: now() })
@@ -195,14 +193,6 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
       }
       return counts
     },
-  }
-
-  async function prunedSums(project: string, day: string, dryRun: boolean): Promise<number> {
-    const memories = memoriesIn({ clock, directory: memoryDirectory(root, project) })
-    const text = (await readFile(join(memoryDirectory(root, project), SPENT), "utf8").catch(() => undefined)) ?? ""
-    const { earlier, kept } = sumsBefore(text, day)
-    if (earlier > 0 && !dryRun) await memories.install([{ path: SPENT, text: kept, expected: text }])
-    return earlier
   }
 
   async function writeLog(address: Extract<ContentAddress, { kind: "log" }>, { lines }: ContentChange): Promise<void> {
@@ -213,18 +203,6 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     await appendFile(path, "", { mode: FILE_MODE })
     await truncate(path, lines.at) // a line that was not finished would be the beginning of the first
     await appendFile(path, lines.data, { mode: FILE_MODE, flush: true })
-  }
-
-  async function writeSums(project: string, { files = [] }: ContentChange): Promise<void> {
-    const memories = memoriesIn({ clock, directory: memoryDirectory(root, project) })
-    for (const { name, data, replaces } of files) {
-      if (name !== DAYS) continue
-      const there = (await memories.read(SPENT)) ?? null
-      const text = data.toString("utf8")
-      if (!replaces && there !== null && there !== text)
-        throw new ContentDiffersError({ kind: "sums", project }, "a sum")
-      await memories.install([{ path: SPENT, text, expected: there }])
-    }
   }
 }
 

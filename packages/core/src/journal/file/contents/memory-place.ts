@@ -12,14 +12,12 @@ import {
   SHARED_TEXTS,
 } from "../../contents.ts"
 import { checkedMemoryPath, isMemoryPath } from "../../memory-files.ts"
+import { SPENT } from "../../sums-content.ts"
 import { LOCK_FILE } from "../consolidate-lock.ts"
 import { FILE_MODE, memoryPlaceDirectory } from "../layout.ts"
 import { makeDirectory } from "../make-directory.ts"
 import { lockOf, settleMemories } from "../memory-directory.ts"
 import { draftOf, makeFolder } from "../memory-texts.ts"
-
-/** The sum of the day is given out as a sum. */
-export const SPENT = ".spent.json"
 
 /** What is made again, or belongs to processes that use the directory. */
 const OURS = /^(?:\.lock|\.consolidate-lock|\.intent\.json|\.search\.sqlite)|^\.replaced\/|\.draft$/

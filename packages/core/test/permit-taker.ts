@@ -1,5 +1,5 @@
 /**
- * Takes seats and keeps them until it is killed: `node seat-taker.ts <root> <project> <most> <count>`. Prints the state of each attempt, and then
+ * Takes permits and keeps them until it is killed: `node permit-taker.ts <root> <project> <most> <count>`. Prints the state of each attempt, and then
  * waits for its input to end.
  */
 import { fileStore } from "../src/journal/file/file-store.ts"
@@ -7,8 +7,8 @@ import { fileStore } from "../src/journal/file/file-store.ts"
 const [root = "", project = "", most = "", count = ""] = process.argv.slice(2)
 const store = fileStore({ root })
 for (let at = 0; at < Number(count); at++) {
-  const wanted = { project, name: "agents", id: `${process.pid}-${at}`, most: Number(most) }
-  const attempt = await store.seat(wanted)
+  const wanted = { id: `${process.pid}-${at}`, most: Number(most) }
+  const attempt = await store.permit({ project, name: "agents" }).take(wanted)
   process.stdout.write(`${attempt.state}\n`)
 }
 process.stdin.resume()

@@ -1,45 +1,45 @@
 /**
- * The seats of a conversation's agents among all agents that work for the project at once, over all processes. An agent has one while it
+ * The permits of a conversation's agents among all agents that work for the project at once, over all processes. An agent has one while it
  * works. A teammate that waits has none.
  */
 import type { Clock } from "../base/clock.ts"
 import { type Ids, randomIds } from "../base/ids.ts"
 import type { Conversation } from "../conversation/conversation.ts"
-import type { Seat, SeatAttempt } from "../journal/seat.ts"
+import type { PermitAttempt, TakenPermit } from "../journal/permit.ts"
 
-const PAUSE_MS = 5_000 // other processes do not say when a seat is free
+const PAUSE_MS = 5_000 // other processes do not say when a permit is free
 
-export interface SeatsParts {
-  readonly lead: () => Pick<Conversation, "agentSeat" | "flags">
+export interface AgentPermitsParts {
+  readonly lead: () => Pick<Conversation, "agentPermit" | "flags">
   readonly clock: Clock
-  /** A seat may be free by now. */
+  /** A permit may be free by now. */
   readonly onChance: () => void
-  /** No id of a seat reaches a journal. Default: random. */
+  /** No id of a permit reaches a journal. Default: random. */
   readonly ids?: Ids
 }
 
-export class Seats {
-  readonly #parts: SeatsParts
+export class AgentPermits {
+  readonly #parts: AgentPermitsParts
   #last: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: SeatsParts) {
+  constructor(parts: AgentPermitsParts) {
     this.#parts = parts
   }
 
   /** All are asked for at once and answered in the order of the calls: agents are numbered in the order in which they were ordered. */
-  take(): Promise<SeatAttempt> {
+  take(): Promise<PermitAttempt> {
     const { lead, ids = randomIds } = this.#parts
     const { flags } = lead()
-    const asked = lead().agentSeat({ id: ids.uuid(), most: flags.figures["agents-at-once-in-project"] })
+    const asked = lead().agentPermit({ id: ids.uuid(), most: flags.figures["agents-at-once-in-project"] })
     const answered = this.#last.then(() => asked)
     this.#last = Promise.allSettled([asked, answered])
     return answered
   }
 
   /** For a teammate that has a message. Nothing while all are taken: it is called when it should ask again. */
-  async takeAgain(signal: AbortSignal): Promise<Seat | undefined> {
+  async takeAgain(signal: AbortSignal): Promise<TakenPermit | undefined> {
     const attempt = await this.take()
-    if (attempt.state === "acquired") return attempt.seat
+    if (attempt.state === "acquired") return attempt.permit
     const { clock, onChance } = this.#parts
     const cancel = keptAlive(clock, onChance)
     signal.addEventListener("abort", cancel, { once: true })

@@ -1,0 +1,119 @@
+/**
+ * Permits as numbered lock files in one directory. As many can be taken as there are numbers, so no count has to be kept right, and a dead
+ * process's permit is taken over like any lock. The permit to consolidate is a file of its own (`consolidate-lock.ts`).
+ */
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import type { Clock } from "../../base/clock.ts"
+import { checkedId } from "../../base/ids.ts"
+import { CONSOLIDATE, type Permit, type PermitAddress, type PermitAttempt, type TakenPermit } from "../permit.ts"
+import { consolidatePermit } from "./consolidate-lock.ts"
+import { memoryDirectory, permitDirectory } from "./layout.ts"
+import { acquireLock, type FileLock, holderOf } from "./lock.ts"
+import { makeDirectory } from "./make-directory.ts"
+
+/** The permits of this process, by directory and id: who asks again finds the one that it has. */
+const own = new Map<string, Promise<PermitAttempt>>()
+
+export function permitInFiles(
+  address: PermitAddress,
+  { root, clock }: { readonly root: string; readonly clock: Clock },
+): Permit {
+  const directory = permitDirectory(root, address)
+  const permit =
+    address.name === CONSOLIDATE
+      ? consolidatePermit({ directory: memoryDirectory(root, address.project), clock })
+      : numberedPermit(directory, clock)
+  return {
+    state: permit.state,
+    async take(wanted) {
+      const key = join(directory, checkedId("permit id", wanted.id))
+      const known = own.get(key)
+      if (known) return known
+      const attempt = permit.take(wanted).then((taken) => endingOnce(taken, () => own.delete(key)))
+      own.set(key, attempt)
+      const answer = await attempt.catch(() => undefined)
+      if (answer?.state !== "acquired") own.delete(key)
+      return attempt
+    },
+  }
+}
+
+function endingOnce(attempt: PermitAttempt, onReleased: () => void): PermitAttempt {
+  if (attempt.state === "full") return attempt
+  const { permit } = attempt
+  let isReleased = false
+  const release: TakenPermit["release"] = async (done) => {
+    if (isReleased) return
+    isReleased = true
+    onReleased()
+    await permit.release(done)
+  }
+  return { state: "acquired", permit: { ...permit, release } }
+}
+
+/** Of each round without a permit, others have taken all that were free. */
+const MOST_ROUNDS = 10
+
+const numberedPermit = (directory: string, clock: Clock): Permit => ({
+  async state() {
+    const numbers = await numbersIn(directory)
+    return { taken: numbers.length - (await deadAmong(directory, numbers)).length }
+  },
+  async take({ most }) {
+    await makeDirectory(directory)
+    for (let round = 1; ; round++) {
+      const { free, taken } = await look(directory, most)
+      const lock = taken < most ? await firstOf(free, { directory, since: clock.now().toISOString() }) : undefined
+      if (lock) return { state: "acquired", permit: { fence: lock.fence, release: () => lock.release() } }
+      if (taken >= most || round === MOST_ROUNDS) return fullAt(directory, Math.max(taken, most))
+    }
+  },
+})
+
+/** The numbers that can be tried, and how many are taken. Who holds them is asked only where all have a file. */
+async function look(directory: string, most: number): Promise<{ free: readonly number[]; taken: number }> {
+  const numbers = await numbersIn(directory)
+  const dead = numbers.length < most ? [] : await deadAmong(directory, numbers)
+  const living = new Set(numbers.filter((number) => !dead.includes(number)))
+  const free = Array.from({ length: most }, (_, number) => number).filter((number) => !living.has(number))
+  return { free, taken: living.size }
+}
+
+const numbersIn = async (directory: string): Promise<readonly number[]> =>
+  (await readdir(directory).catch(() => [])).flatMap((name) => numberIn(name) ?? [])
+
+/** Of those with these numbers, the ones whose process has ended. */
+async function deadAmong(directory: string, numbers: readonly number[]): Promise<readonly number[]> {
+  const holders = await Promise.all(numbers.map((number) => holderOf(lockPath(directory, number))))
+  return numbers.filter((_, at) => (holders[at]?.verdict ?? "dead") === "dead")
+}
+
+async function firstOf(
+  numbers: readonly number[],
+  { directory, since }: { readonly directory: string; readonly since: string },
+): Promise<FileLock | undefined> {
+  for (const number of numbers) {
+    const attempt = await acquireLock(lockPath(directory, number), since)
+    if (attempt.state === "acquired") return attempt.lock
+  }
+  return undefined
+}
+
+async function fullAt(directory: string, taken: number): Promise<PermitAttempt> {
+  for (const number of await numbersIn(directory)) {
+    const path = lockPath(directory, number)
+    const holder = await holderOf(path)
+    if (!holder || holder.verdict === "dead") continue
+    return { state: "full", taken, by: { ...holder, path, verdict: holder.verdict } }
+  }
+  return { state: "full", taken }
+}
+
+// earlier versions count the same files
+const lockPath = (directory: string, number: number) => join(directory, `seat-${number}.lock`)
+
+const numberIn = (name: string): number | undefined => {
+  const digits = /^seat-(\d{1,9})\.lock$/.exec(name)?.[1]
+  return digits === undefined ? undefined : Number(digits)
+}

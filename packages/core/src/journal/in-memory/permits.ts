@@ -1,0 +1,40 @@
+/** Permits of a store in memory: one process has all of them. */
+import type { Clock } from "../../base/clock.ts"
+import type { NamedHolder } from "../../base/errors.ts"
+import { checkedId } from "../../base/ids.ts"
+import type { Permit } from "../permit.ts"
+import type { KeptMemory } from "./memory-files.ts"
+
+export interface KeptPermits {
+  /** Who has one, by id. */
+  readonly taken: Map<string, NamedHolder & { readonly fence: number }>
+  /** Counts those that were given. */
+  fence: number
+}
+
+export const newPermits = (): KeptPermits => ({ taken: new Map(), fence: 0 })
+
+/** `memory`: keeps when the work was done last. */
+export function permitInMemory(kept: KeptPermits, { clock, memory }: { clock: Clock; memory?: KeptMemory }): Permit {
+  const { taken } = kept
+  const last = () => (memory?.consolidated ? { last: memory.consolidated } : {})
+  return {
+    state: async () => ({ taken: taken.size, ...last() }),
+    async take({ id, most }) {
+      const known = taken.get(checkedId("permit id", id))
+      if (!known && taken.size >= most) {
+        const [by] = taken.values()
+        return { state: "full", taken: taken.size, ...(by ? { by } : {}) }
+      }
+      const since = clock.now().toISOString()
+      const holder = known ?? { pid: process.pid, host: "memory", since, isSelf: true, fence: ++kept.fence }
+      taken.set(id, holder)
+      const release = async (done?: Date) => {
+        if (taken.get(id) !== holder) return // it was released before
+        taken.delete(id)
+        if (memory && done) memory.consolidated = done
+      }
+      return { state: "acquired", permit: { fence: holder.fence, ...last(), release } }
+    },
+  }
+}
