@@ -12,7 +12,7 @@ import {
   type OpeningReport,
   StrataError,
 } from "@strata/core"
-import { keyOf } from "@strata/core/base"
+import { keyOf, Queue } from "@strata/core/base"
 import type { Database } from "./database.ts"
 import type { Holder } from "./holder.ts"
 import { InFlight } from "./in-flight.ts"
@@ -69,7 +69,7 @@ export class PostgresJournal extends JournalReading implements Journal {
   #bytes: number
   #hasFirstWords: boolean
   /** Appends are made one after the other: each begins where the one before ended. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #appends = new Queue()
 
   constructor(parts: PostgresJournalParts) {
     const { address, location, opened, flush, database, holder } = parts
@@ -93,7 +93,7 @@ export class PostgresJournal extends JournalReading implements Journal {
   }
 
   append(entries: readonly Entry[], { endsTurn = false } = {}): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#appends.run(async () => {
       this.#mustBeWriter()
       if (entries.length === 0) return
       await this.#append(entries, this.#parts.flush === "always" || (this.#parts.flush === "turn" && endsTurn))
@@ -122,7 +122,7 @@ export class PostgresJournal extends JournalReading implements Journal {
 
   async sync(): Promise<void> {
     if (this.fence === undefined || this.flushesItself || this.isClosed) return
-    await this.#inOrder(async () => {
+    await this.#appends.run(async () => {
       if (!(await this.value<boolean>("flush", ...this.#right()))) throw await this.#lost()
     })
   }
@@ -176,7 +176,7 @@ export class PostgresJournal extends JournalReading implements Journal {
   async close(): Promise<void> {
     if (this.isClosed) return
     const { onClosed } = this.#parts
-    await this.#inOrder(async () => {
+    await this.#appends.run(async () => {
       if (this.isClosed) return
       this.isClosed = true
       try {
@@ -198,13 +198,6 @@ export class PostgresJournal extends JournalReading implements Journal {
   #call(): readonly unknown[] {
     const { holder, opened } = this.#parts
     return [holder.tenant, randomUUID(), opened.jid, ...this.#right()]
-  }
-
-  async #inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#last
-    const mine = before.then(work, work)
-    this.#last = mine.catch(() => undefined)
-    return mine
   }
 
   #mustBeWriter(): void {

@@ -2,6 +2,7 @@
 import { kindOfError, messageOf, reasonOf } from "../base/errors.ts"
 import { randomIds } from "../base/ids.ts"
 import type { Owner } from "../base/owner.ts"
+import { Queue } from "../base/queue.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import { isReadableList } from "../conversation/follow/caller-drafts.ts"
 import { Callers, type FoundConversation } from "../conversation/follow/callers.ts"
@@ -102,7 +103,7 @@ export class CallerConversations<R extends CallerRequest> {
   readonly #ready = new Map<string, ManagedConversation>()
   /** Requests that have found their conversation, and that it has not taken yet. */
   readonly #claims = new Map<string, number>()
-  #finding: Promise<unknown> = Promise.resolve()
+  readonly #finding = new Queue()
   #taking = 0
   readonly #closed = new Map<string, ConversationStatus>()
   /** Keys are in them: they are nowhere but here. */
@@ -221,13 +222,11 @@ export class CallerConversations<R extends CallerRequest> {
 
   /** One after another: of two that begin at once the second must see the first. */
   #found({ caller, body }: R): Promise<FoundConversation> {
-    const finding = this.#finding.then(async () => {
+    return this.#finding.run(async () => {
       const found = await this.#callers.find(caller, body.messages as never[], (id) => this.#isBusy(id))
       this.#claim(found)
       return found
     })
-    this.#finding = finding.catch(() => undefined)
-    return finding
   }
 
   /**

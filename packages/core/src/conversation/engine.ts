@@ -8,6 +8,7 @@ import type { Clock } from "../base/clock.ts"
 import { ClosedError, InvalidContentError, MessageNotFoundError } from "../base/errors.ts"
 import type { Ids } from "../base/ids.ts"
 import { inSlices } from "../base/in-slices.ts"
+import { Queue } from "../base/queue.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
@@ -135,7 +136,7 @@ export class Engine {
   /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
   /** Calls are carried out one after another, in the order they were made. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #calls = new Queue()
   #isCatchingUp = false
   #isUntouched = true
   /** By the name of the model. */
@@ -447,12 +448,10 @@ export class Engine {
   }
 
   inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(() => {
+    return this.#calls.run(() => {
       this.mustBeOpen()
       return work()
     })
-    this.#last = run.catch(() => undefined)
-    return run
   }
 
   /** Ends background work and closes the journal. Everything acknowledged is kept. If the store fails, the next call tries again. */

@@ -5,6 +5,7 @@
 import type { Clock } from "../base/clock.ts"
 import { Events } from "../base/events.ts"
 import type { Ids } from "../base/ids.ts"
+import { Queue } from "../base/queue.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
 import { describeDamage } from "../journal/damage.ts"
 import {
@@ -68,7 +69,7 @@ export class ConversationRecord {
   #uses = 0
   /** The file has lost something that the views may still know. */
   #isDamaged = false
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #queue = new Queue()
   /** The call under way whose entries are written together. Calls take turns. */
   #call: Call | undefined
   /** Entries that the views have and the journal does not, in their order. */
@@ -293,12 +294,10 @@ export class ConversationRecord {
   }
 
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(async () => {
+    return this.#queue.run(async () => {
       await this.#makeCertain()
       return work()
     })
-    this.#last = run.catch(() => undefined)
-    return run
   }
 
   async #append(

@@ -4,6 +4,7 @@
  */
 
 import { reasonOf } from "../base/errors.ts"
+import { Queue } from "../base/queue.ts"
 import { addressOf } from "../model/address.ts"
 import { PromptTooLongError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
@@ -34,7 +35,7 @@ export class ServerLimits {
   readonly #parts: ServerLimitsParts
   /** As far as the journal does not have them yet, or never has: those of the store. */
   readonly #known: Map<string, KeptLimit>
-  #writing: Promise<unknown> = Promise.resolve()
+  readonly #writes = new Queue()
 
   constructor(parts: ServerLimitsParts) {
     this.#parts = parts
@@ -66,7 +67,7 @@ export class ServerLimits {
     this.#known.set(limitKey(limit), kept)
     const isSmaller = limit.tokens < believed.window
     if (isSmaller) record.events.emit("notice", { message: learntSentence(limit, believed.window) })
-    this.#write(async () => {
+    void this.#writes.run(async () => {
       await record.append([{ type: "strata", subtype: "limit-learnt", ...limit }])
       if (!limit.isAssumed) await keepLimit(shared.files, kept)
     })
@@ -94,12 +95,8 @@ export class ServerLimits {
   }
 
   /** Resolves when what was learnt is written. A store that cannot be written costs one more refusal later. */
-  settled(): Promise<unknown> {
-    return this.#writing
-  }
-
-  #write(work: () => Promise<void>): void {
-    this.#writing = this.#writing.then(work).catch(() => undefined)
+  settled(): Promise<void> {
+    return this.#writes.settled()
   }
 }
 

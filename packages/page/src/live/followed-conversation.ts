@@ -4,6 +4,7 @@
  * are always read again.
  */
 import { type BoundaryNames, type Entry, isDecision, isMessage, type Transcript } from "@strata/core"
+import { Queue } from "@strata/core/base"
 import { CourseFold, neededNames } from "@strata/core/transcripts"
 import { Links } from "@strata/core/views"
 import { TurnClasses } from "../draw/turn-classes.ts"
@@ -19,7 +20,7 @@ export class FollowedConversation {
   readonly #listeners = new Set<() => void>()
   #state: State
   #stop: (() => void) | undefined
-  #work: Promise<void> = Promise.resolve()
+  readonly #updates = new Queue()
   #mark: string
 
   private constructor(source: FollowedSource, { state, mark }: { readonly state: State; readonly mark: string }) {
@@ -87,11 +88,7 @@ export class FollowedConversation {
 
   /** Takes what is there by now. */
   update(): Promise<void> {
-    this.#work = this.#work.then(
-      () => this.#takeNew(),
-      () => this.#takeNew(),
-    )
-    return this.#work
+    return this.#updates.run(() => this.#takeNew())
   }
 
   async #takeNew(): Promise<void> {
