@@ -367,13 +367,14 @@ export class Conversation implements AsyncDisposable {
 
   setTitle(title: string): Promise<void> {
     return this.#engine.inOrder(async () => {
-      await this.#engine.record.append([this.#engine.record.sessionFacts({ title })])
+      const { record } = this.#engine
+      await record.append([record.session.draft(record.views.context, { title })])
     })
   }
 
   /** @internal The agent's permission mode. It is journaled where it changes, so a resume finds it. */
   setMode(mode: string): Promise<void> {
-    this.#engine.record.setMode(mode)
+    this.#engine.record.session.mode = mode
     return this.#engine.inOrder(() => this.#engine.record.recordSession())
   }
 

@@ -32,7 +32,7 @@ import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
 import type { Pauses } from "../views/cache/pauses.ts"
 import type { ContextView } from "../views/context/context.ts"
-import { type ViewOptions, type Views, viewOptions } from "../views/views.ts"
+import type { ViewOptions, Views } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
 import type { Opened } from "./events.ts"
 import { FileKeeper } from "./file-keeper.ts"
@@ -50,6 +50,7 @@ export interface ConversationParts {
   readonly store: Store
   readonly journal: Journal
   readonly views: Views
+  readonly viewOptions: ViewOptions
   readonly opened: Opened
   readonly model: string
   readonly prompt: Prompt
@@ -64,8 +65,6 @@ export interface ConversationParts {
   /** Those that requests are sent with, and those of them that a prepared request carries itself. */
   readonly betas: readonly string[]
   readonly requestBetas: readonly string[]
-  /** Whether requests reach the API with the beta headers that they name. */
-  readonly sendsBetas: boolean
   readonly settings: EffectiveSettings
   readonly flags: FlagReader
   readonly telemetry: Telemetry
@@ -108,7 +107,7 @@ export interface Aside {
 const IDLE_MS = 3_600_000 // no cache lives longer, and no answer takes longer
 
 export class Engine {
-  readonly parts: Omit<ConversationParts, "views">
+  readonly parts: Omit<ConversationParts, "views" | "viewOptions">
   readonly record: ConversationRecord
   readonly model: ModelLookup
   /** What servers really take, where a refusal has shown it. */
@@ -145,12 +144,11 @@ export class Engine {
   #ended: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
-  constructor({ views, ...parts }: ConversationParts) {
+  constructor({ views, viewOptions, ...parts }: ConversationParts) {
     const { model, settings, cwd, title } = parts
     const { values } = settings
     this.parts = parts
     this.model = findModel(model, values.models)
-    const { viewOptions } = this
     const record = new ConversationRecord({ ...parts, views, viewOptions, session: { model, cwd, title } })
     this.record = record
     this.limits = new ServerLimits({
@@ -201,7 +199,7 @@ export class Engine {
       source: record.source,
       context: (signal) => this.context(signal),
       append: (drafts, seen) => (seen ? record.append(drafts, { seen }) : record.decide(drafts)),
-      whenWritten: async (written, lost) => (record.isWritten ? written() : record.whenWritten(written, lost)),
+      whenWritten: (written, lost) => record.whenWritten({ written, lost }),
       onActed: (event) => record.events.emit("layerActed", event),
       onFailed: (event) => record.events.emit("layerFailed", event),
     })
@@ -238,10 +236,10 @@ export class Engine {
       ...{ telemetry: parts.telemetry, isTraced: parts.isTraced },
       preparedAt: () => this.preparer.preparedAt,
     })
-    record.onReload = () => {
+    record.events.on("reloaded", () => {
       this.prompt.compareAgain()
       this.preparer.decideAgain()
-    }
+    })
     if (parts.sleeps)
       this.#sleeping = new SleepWatch({ record, clock: record.clock, sleep: (uses) => this.#sleep(uses) })
   }
@@ -323,11 +321,6 @@ export class Engine {
   /** How full the context is. */
   fill(): Fill {
     return fillOf(this.views.context.size().tokens, this.thresholds, compactionAllowed(this.parts.settings.values).auto)
-  }
-
-  get viewOptions(): ViewOptions {
-    const { settings, sendsBetas } = this.parts
-    return viewOptions(this.model.facts, { models: settings.values.models, sendsBetas })
   }
 
   context(given?: AbortSignal): LayerContext {

@@ -33,6 +33,14 @@ export interface ConversationEvents {
   notice: { readonly message: string }
 }
 
+/** What only the parts of a conversation listen to. */
+export interface RecordEvents {
+  /** The views are there again after a sleep. */
+  woken: object
+  /** The views were loaded again, because entries that they had could not be written. */
+  reloaded: object
+}
+
 /** The next request, and how full the context is with it. */
 export interface PreparedEvent {
   readonly request: ModelRequest

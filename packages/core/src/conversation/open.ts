@@ -200,7 +200,8 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
   const summariser = await summariserFor(asked, { options, settings: settings.values, env })
   // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
   const sendsBetas = (isTraced || serverClears) && !settings.values.off
-  const { views, read } = await loadViews(journal, viewOptions(facts, { models, sendsBetas }), journal.resumed)
+  const following = viewOptions(facts, { models, sendsBetas })
+  const { views, read } = await loadViews(journal, following, journal.resumed)
   if (options.messages?.length && views.context.newest) throw alreadyBegun(id)
   const whenOpen = new WhenOpen()
   const layers = options.layers ?? layersOf(opening, { asked, summariser, whenOpen })
@@ -208,6 +209,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     store,
     journal,
     views,
+    viewOptions: following,
     opened: { ...journal.opening, resumed: views.context.newest !== undefined, read },
     model: model.name,
     ...prompts,
@@ -216,7 +218,6 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     source,
     betas: isTraced || serverClears ? [...betas, ...needed] : betas,
     requestBetas: serverClears ? needed : [],
-    sendsBetas,
     settings,
     refusals,
     flags:

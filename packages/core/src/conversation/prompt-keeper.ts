@@ -136,7 +136,7 @@ export class PromptKeeper {
     if (current && isSamePrompt(rendered, current)) return
     try {
       const [entry] = await record.decide([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
-      await record.decide([record.sessionFacts({ prompt: entry!.uuid })])
+      await record.decide([record.session.draft(record.views.context, { prompt: entry!.uuid })])
       const { referenced } = loadedTools(context.storedMessages())
       if (current && boundParts(rendered, referenced) !== boundParts(current, referenced)) await this.#dropThinking()
     } catch (error) {

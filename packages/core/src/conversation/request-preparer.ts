@@ -119,7 +119,7 @@ export class RequestPreparer {
     await record.written()
     record.beginFlush() // the disk works while the request is built and answered
     const placed = this.#checked()
-    if (durable) await record.flushed()
+    if (durable) await record.durable()
     record.events.emit("prepared", { request: placed, size, fill })
     this.#preparedAt = record.clock.now()
     return placed

@@ -60,12 +60,12 @@ export class ResponseRecorder {
     const [entry] = await record.decide([draft], { flush: true })
     await this.#recordServerEdits(edits, serverKeeps)
     await record.written()
-    const flushed = record.flushed()
-    flushed.catch(() => undefined) // awaited below: while the disk works, there is something to do
+    const durable = record.durable()
+    durable.catch(() => undefined) // awaited below: while the disk works, there is something to do
     this.#report(draft)
     const { usage } = draft.message
     if (usage) cache.settled({ usage, edits, missed })
-    await flushed
+    await durable
     return { uuid: entry!.uuid, stopReason: draft.message.stop_reason ?? null }
   }
 
