@@ -16,10 +16,11 @@ import type {
   Message,
   ModelFacts,
 } from "@strata/core"
-import { inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
+import { Events, inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
 import { isToolResult, isToolUse, toBlocks } from "@strata/core/messages"
 import { LIFETIME_MS, type Lifetime } from "@strata/core/model"
 import {
+  type LayerEvents,
   LayerPipeline,
   lastUse,
   nextPing,
@@ -160,6 +161,9 @@ class Rerun {
       isInFile: (id) => policy.readsFiles === true && this.#putAside.has(id),
     })
     this.#keptNames = new KeptNames(recording)
+    const events = new Events<LayerEvents>()
+    events.on("layerActed", (event) => this.#noteAction(event))
+    events.on("layerFailed", ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`))
     this.#layers = new LayerPipeline({
       source: "main",
       layers: policy.layers({
@@ -169,10 +173,12 @@ class Rerun {
       telemetry: silentTelemetry, // a replay sends no requests
       conversation: "replay",
       context: () => this.#context(),
-      append: async (drafts) => this.#decide(drafts),
-      whenWritten: (written) => written(),
-      onActed: (event) => this.#noteAction(event),
-      onFailed: ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`),
+      record: {
+        append: async (drafts) => this.#decide(drafts),
+        decide: async (drafts) => this.#decide(drafts),
+        whenWritten: ({ written }) => written(),
+        events,
+      },
     })
     const { server = "keeps" } = policy
     this.#sent = new SentContexts({

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { Queue, Queues } from "./queue.ts"
 
-/** Work that says when it begins, and ends when it is told to. */
+/** Work that says when it begins, and ends when `end` is called. */
 function steps() {
   const seen: string[] = []
   const gates = new Map<string, PromiseWithResolvers<void>>()

@@ -25,7 +25,6 @@ import type { EffectiveSettings } from "../settings/settings.ts"
 import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
-import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
@@ -101,12 +100,12 @@ export class Conversation implements AsyncDisposable {
   }
 
   get thresholds(): Thresholds {
-    return this.#engine.thresholds
+    return this.#engine.window.current
   }
 
   /** @internal The thresholds of another model, by what its server has shown. */
   thresholdsOf(model: Model): Thresholds {
-    return this.#engine.thresholdsOf(model)
+    return this.#engine.window.of(model)
   }
 
   get settings(): EffectiveSettings {
@@ -120,12 +119,12 @@ export class Conversation implements AsyncDisposable {
 
   /** @internal How long the server is asked to keep what the next request caches. */
   get cacheLifetime(): CacheLifetime {
-    return this.#engine.cacheLifetime
+    return this.#engine.window.lifetime
   }
 
   /** How full the context is. */
   fill(): Fill {
-    return this.#engine.fill()
+    return this.#engine.window.fill()
   }
 
   /** Where the context went, by class and by tool. `percent` has each part as a share of the whole, `shares` all tools and all repeated reads. */
@@ -261,14 +260,16 @@ export class Conversation implements AsyncDisposable {
    */
   async noteRefusal(error: unknown): Promise<NotedRefusal | undefined> {
     this.#engine.mustBeOpen()
-    if (await this.#engine.limits.noteRefusal(error, this.#engine.named)) return "too-long"
+    const { limits, model } = this.#engine.window
+    if (await limits.noteRefusal(error, model)) return "too-long"
     if (!refusesThinking(error)) return undefined
     return this.#engine.inOrder(async () => ((await dropRefusedThinking(this.#engine)) ? "thinking" : undefined))
   }
 
   /** Forgets the limit that this model's server has shown. Resolves with whether there was one. */
   forgetLimit(): Promise<boolean> {
-    return this.#engine.inOrder(() => this.#engine.limits.forget(this.#engine.named))
+    const { limits, model } = this.#engine.window
+    return this.#engine.inOrder(() => limits.forget(model))
   }
 
   /**
@@ -332,7 +333,7 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(async () => {
       if (this.#engine.aside) return answerAside(this.#engine, taken)
       const { uuid, stopReason } = await this.#engine.record.together(() =>
-        this.#engine.recorder.take(taken, this.#engine.preparer.serverKeeps),
+        this.#engine.recorder.take(taken, this.#engine.preparer.sent),
       )
       this.#engine.preparer.forgetUndecided()
       this.#engine.catchUpBetweenTurns()
@@ -438,11 +439,6 @@ export class Conversation implements AsyncDisposable {
   agentSeat(wanted: Pick<SeatRequest, "id" | "most">): Promise<SeatAttempt> {
     const { project } = this.#engine.record.journal.address
     return this.#engine.parts.store.seat({ project, name: "agents", ...wanted })
-  }
-
-  /** @internal Asked before each request for what the messages in view do not say and the model must know. */
-  attachWhatIsDue(due: (context: ContextView) => readonly Attachment[]): void {
-    this.#engine.due = due
   }
 
   /** Clears old tool results or images now: down to a size, or those of one tool. Their handles stay, and `undo` brings them back. */

@@ -21,7 +21,7 @@ export interface ServerLimitsParts {
   /** The name of the conversation's model. */
   readonly model: string
   readonly shared: SharedLimits
-  readonly thresholdsOf: (model: Named) => Thresholds
+  readonly window: { of(model: Named): Thresholds }
 }
 
 /** What the store keeps for all conversations, as it was when this one was opened. */
@@ -55,8 +55,8 @@ export class ServerLimits {
   /** Learns from a refusal. It counts at once; the journal and the store follow. */
   refused({ error, model, estimate }: RefusedAttempt): void {
     if (!(error instanceof PromptTooLongError)) return
-    const { record, shared, thresholdsOf, model: own } = this.#parts
-    const believed = thresholdsOf(model)
+    const { record, shared, window, model: own } = this.#parts
+    const believed = window.of(model)
     const { tokens, counted: accepted } = record.views.context.size()
     // the API has counted most of the conversation; what asks about it is larger, and a lower limit is the safer one
     const size = model.name === own ? Math.min(estimate, tokens) : estimate

@@ -16,6 +16,7 @@ export {
   whatToDo,
 } from "../base/errors.ts"
 export { escaped } from "../base/escaped-text.ts"
+export { Events } from "../base/events.ts"
 export { addressIn, remoteUrls } from "../base/git-remote.ts"
 export { repositoryOf } from "../base/git-repository.ts"
 export { grouped } from "../base/grouped.ts"
