@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
 import { systemClock } from "../base/clock.ts"
 import { promptText } from "../base/prompt-file.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import { editorDue } from "../conversation/editor.ts"
 import { settingsOf } from "../conversation/model-settings.ts"
 import { openWithSettings, type Prepared } from "../conversation/open.ts"
@@ -197,8 +197,9 @@ async function begin(equipment: Equipment, { conversation, companions, problems 
 }
 
 /** The text around a summary names the journal, and the marker in a shortened section of the notes names their file. */
-async function letReadOwnFiles({ state }: Equipment, { journalFile, notesPath }: Conversation): Promise<void> {
-  if (journalFile !== undefined) state.letRead(await realpath(journalFile))
+async function letReadOwnFiles({ state }: Equipment, conversation: Conversation): Promise<void> {
+  const { file, notesPath } = engineOf(conversation).record.journal
+  if (file !== undefined) state.letRead(await realpath(file))
   if (notesPath !== undefined) state.letRead(await realNotes(notesPath))
 }
 

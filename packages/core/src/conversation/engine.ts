@@ -11,7 +11,7 @@ import { inSlices } from "../base/in-slices.ts"
 import { Queue } from "../base/queue.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
-import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
+import { type DecisionOf, type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
@@ -373,6 +373,25 @@ export class Engine {
       this.mustBeOpen()
       return work()
     })
+  }
+
+  /** The agent's permission mode. It is journaled where it changes, so a resume finds it. */
+  setMode(mode: string): Promise<void> {
+    this.record.session.mode = mode
+    return this.inOrder(() => this.record.recordSession())
+  }
+
+  /** Memories that the agent or the person wrote. Extraction takes this into account. */
+  noteMemories(written: Omit<DecisionOf<"memory-written">, "subtype">): Promise<void> {
+    return this.inOrder(async () => {
+      await this.record.append([{ type: "strata", subtype: "memory-written", ...written }])
+    })
+  }
+
+  /** Keeps a text with the conversation and resolves with its path. Nothing if the store keeps no files: no tool could read it. */
+  async keepText(name: string, text: string): Promise<string | undefined> {
+    const { journal } = this.record
+    return journal.file === undefined ? undefined : (await journal.writeBlob(name, text)).path
   }
 
   /** Ends background work and closes the journal. Everything acknowledged is kept. If the store fails, the next call tries again. */
