@@ -4,7 +4,7 @@
  */
 import fc from "fast-check"
 import { InvalidContentError } from "../src/base/errors.ts"
-import type { Conversation } from "../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../src/conversation/conversation.ts"
 import type { Draft } from "../src/journal/entries.ts"
 import type { Block } from "../src/messages/blocks.ts"
 import { withExactInput } from "../src/messages/exact-json.ts"
@@ -261,7 +261,7 @@ async function addResults(chat: Conversation, content: readonly Block[], player:
   } catch (error) {
     if (!(error instanceof InvalidContentError) || !/no open call/.test(error.message)) throw error
     const draft: Draft = { type: "user", message: { role: "user", content } }
-    await chat.act({ name: "test" }, async () => ({ drafts: [draft] }))
+    await engineOf(chat).layers.act({ name: "test" }, async () => ({ drafts: [draft] }))
   }
 }
 

@@ -1,7 +1,7 @@
 /** A journal on the server, open for writing or for reading only. Every write says which acquisition it belongs to. */
 import { randomUUID } from "node:crypto"
 import { ClosedError, type Entry, LockLostError, StrataError } from "@strata/core"
-import { keyOf } from "@strata/core/base"
+import { keyOf, Queue } from "@strata/core/base"
 import {
   type AppendedLines,
   encodeLine,
@@ -65,7 +65,7 @@ export class PostgresJournal extends JournalReading implements Journal {
   #bytes: number
   #hasFirstWords: boolean
   /** Appends are made one after the other: each begins where the one before ended. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #appends = new Queue()
 
   constructor(parts: PostgresJournalParts) {
     const { address, location, opened, flush, database, holder } = parts
@@ -89,7 +89,7 @@ export class PostgresJournal extends JournalReading implements Journal {
   }
 
   append(entries: readonly Entry[], { endsTurn = false } = {}): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#appends.run(async () => {
       this.#mustBeWriter()
       if (entries.length === 0) return
       await this.#append(entries, this.#parts.flush === "always" || (this.#parts.flush === "turn" && endsTurn))
@@ -118,7 +118,7 @@ export class PostgresJournal extends JournalReading implements Journal {
 
   async sync(): Promise<void> {
     if (this.fence === undefined || this.flushesItself || this.isClosed) return
-    await this.#inOrder(async () => {
+    await this.#appends.run(async () => {
       if (!(await this.value<boolean>("flush", ...this.#right()))) throw await this.#lost()
     })
   }
@@ -172,7 +172,7 @@ export class PostgresJournal extends JournalReading implements Journal {
   async close(): Promise<void> {
     if (this.isClosed) return
     const { onClosed } = this.#parts
-    await this.#inOrder(async () => {
+    await this.#appends.run(async () => {
       if (this.isClosed) return
       this.isClosed = true
       try {
@@ -194,13 +194,6 @@ export class PostgresJournal extends JournalReading implements Journal {
   #call(): readonly unknown[] {
     const { holder, opened } = this.#parts
     return [holder.tenant, randomUUID(), opened.jid, ...this.#right()]
-  }
-
-  async #inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const before = this.#last
-    const mine = before.then(work, work)
-    this.#last = mine.catch(() => undefined)
-    return mine
   }
 
   #mustBeWriter(): void {

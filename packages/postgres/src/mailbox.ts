@@ -1,7 +1,7 @@
 /** The messages and members of a team on the server. */
 import { hash, randomUUID } from "node:crypto"
 import { ClosedError, InvalidIdError } from "@strata/core"
-import { checkedId, MailboxFullError, MemberNameTakenError } from "@strata/core/base"
+import { checkedId, MailboxFullError, MemberNameTakenError, Queues } from "@strata/core/base"
 import {
   checkedMailboxDraft,
   type FoundMember,
@@ -54,7 +54,7 @@ export class PostgresMailbox implements Mailbox {
   #tid: Promise<number> | undefined
   #seen: TeamState | undefined
   /** By sender: a pool would send the second message of one before the first. */
-  readonly #sending = new Map<string, Promise<unknown>>()
+  readonly #sending = new Queues<string>()
 
   constructor(parts: PostgresMailboxParts) {
     const { project, team, holder } = parts
@@ -68,14 +68,9 @@ export class PostgresMailbox implements Mailbox {
     const { from, to, content } = checkedMailboxDraft(given)
     if (this.#isClosed) throw new ClosedError()
     const text = JSON.stringify(content)
-    const before = this.#sending.get(from) ?? Promise.resolve()
-    const sent = before.then(() =>
+    const { number, sequence, full_name, full_count } = await this.#sending.run(from, () =>
       this.#row<SentRow>("send", randomUUID(), from, [...to], text, waiting ?? null, this.#channel),
     )
-    const settled = sent.catch(() => undefined)
-    this.#sending.set(from, settled)
-    const { number, sequence, full_name, full_count } = await sent
-    if (this.#sending.get(from) === settled) this.#sending.delete(from)
     if (full_name !== null) throw new MailboxFullError(full_name, full_count)
     this.#parts.arrivals.wake(this.#channel)
     return { from, to: [...to], content: JSON.parse(text) as MailboxDraft["content"], sequence, cursor: String(number) }
@@ -152,7 +147,7 @@ export class PostgresMailbox implements Mailbox {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await Promise.all(this.#sending.values())
+    await this.#sending.settled()
   }
 
   async #until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {

@@ -3,7 +3,7 @@
 import type { Conversation, ConversationOptions, SettingsInput } from "@strata/core"
 import { RECALL_TOOL } from "@strata/core/agent"
 import type { Owner } from "@strata/core/base"
-import { kindOfError, messageOf, randomIds, reasonOf } from "@strata/core/base"
+import { kindOfError, messageOf, Queue, randomIds, reasonOf } from "@strata/core/base"
 import {
   givenMessages,
   isReadableList,
@@ -100,7 +100,7 @@ export class CallerConversations<R extends CallerRequest> {
   readonly #ready = new Map<string, ManagedConversation>()
   /** Requests that have found their conversation, and that it has not taken yet. */
   readonly #claims = new Map<string, number>()
-  #finding: Promise<unknown> = Promise.resolve()
+  readonly #finding = new Queue()
   #taking = 0
   readonly #closed = new Map<string, ConversationStatus>()
   /** Keys are in them: they are nowhere but here. */
@@ -219,13 +219,11 @@ export class CallerConversations<R extends CallerRequest> {
 
   /** One after another: of two that begin at once the second must see the first. */
   #found({ caller, body }: R): Promise<FoundConversation> {
-    const finding = this.#finding.then(async () => {
+    return this.#finding.run(async () => {
       const found = await this.#callers.find(caller, body.messages as never[], (id) => this.#isBusy(id))
       this.#claim(found)
       return found
     })
-    this.#finding = finding.catch(() => undefined)
-    return finding
   }
 
   /**

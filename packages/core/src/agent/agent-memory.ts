@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { localPerson } from "../base/owner.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import type { WhenOpen } from "../conversation/when-open.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
@@ -122,7 +122,7 @@ export class AgentMemory {
     const layer = this.#whenOpen.layers.find((one): one is DreamingLayer => one.name === "dreaming" && "now" in one)
     if (!layer) return undefined
     let end: Dreamed | undefined
-    await this.#conversation.act(layer, async (context) => {
+    await engineOf(this.#conversation).layers.act(layer, async (context) => {
       const dreamed = await layer.now(context)
       end = dreamed.end
       return dreamed.outcome
@@ -160,7 +160,7 @@ export class AgentMemory {
     const change = await bank.record({ by: "agent", source, files: [file] })
     const refused = change?.refused ?? []
     if (change && refused.length === 0)
-      await conversation.noteMemories({ by: "agent", files: [file], change: change.id })
+      await engineOf(conversation).noteMemories({ by: "agent", files: [file], change: change.id })
     if (change?.replaced) this.#reportReplaced(file)
     return [
       ...refused.map((refusal) => `${refusal.file} was not kept: ${refusal.why}.`),
@@ -181,9 +181,8 @@ export class AgentMemory {
   #reportReplaced(file: string): void {
     if (this.#hasReported) return
     this.#hasReported = true
-    this.#conversation.report(
-      `The agent wrote into the memory ${file} where it comes from. Strata replaced that with what it knows itself. See: strata memory show ${file.replace(/\.md$/i, "")}`,
-    )
+    const message = `The agent wrote into the memory ${file} where it comes from. Strata replaced that with what it knows itself. See: strata memory show ${file.replace(/\.md$/i, "")}`
+    engineOf(this.#conversation).record.events.emit("notice", { message })
   }
 
   /**
@@ -245,7 +244,11 @@ export class AgentMemory {
     const file = change?.files.map(({ path }) => path).find((path) => path !== "MEMORY.md")
     const memory = file === undefined ? undefined : await bank.get(file)
     if (!memory) throw notRemembered("it is there already", "Nothing more to do.")
-    await conversation.noteMemories({ by: "person", files: [memory.file], ...(change ? { change: change.id } : {}) })
+    await engineOf(conversation).noteMemories({
+      by: "person",
+      files: [memory.file],
+      ...(change ? { change: change.id } : {}),
+    })
     this.#layer?.attach(memory)
     return { file: memory.file, type: memory.type, location: bank.location }
   }

@@ -3,7 +3,7 @@ import type { Clock } from "../base/clock.ts"
 import { BusyError, ClosedError, CompactionFailedError } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { PermissionMode } from "../base/vocabulary.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { EditorState } from "../conversation/editor.ts"
 import type { Budget } from "../journal/budget.ts"
 import type { Dreamed, Dreaming } from "../layers/6-dreaming/dreaming.ts"
@@ -304,7 +304,7 @@ export class Agent implements AsyncDisposable {
   /** Before a switch to another model: compacts with the present model if the conversation would not fit. */
   async makeRoomFor(target: Model, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { conversation } = this
-    const limits = conversation.thresholdsOf(target)
+    const limits = engineOf(conversation).window.of(target)
     if (fitsModel(conversation.fill().used, limits)) return
     const fixed = conversation.views.context.promptTokens
     if (!fitsModel(fixed, limits)) throw noRoom(target, { limits, taken: `instructions and tools alone take ${fixed}` })

@@ -3,9 +3,10 @@ import { realpath } from "node:fs/promises"
 import { dirname, join, relative } from "node:path"
 import { systemClock } from "../base/clock.ts"
 import { promptText } from "../base/prompt-file.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import { editorDue } from "../conversation/editor.ts"
-import { openWithSettings } from "../conversation/open.ts"
+import { settingsOf } from "../conversation/model-settings.ts"
+import { openWithSettings, type Prepared } from "../conversation/open.ts"
 import { dailyOf } from "../conversation/project-memory.ts"
 import { WhenOpen } from "../conversation/when-open.ts"
 import { defaultRoot } from "../journal/file/layout.ts"
@@ -130,6 +131,7 @@ async function converse(equipment: Equipment): Promise<Conversation> {
       ...(memory ? { memory } : {}),
       project: ground.project,
       place: { project: place, ...(sub ? { under: sub.under } : {}) },
+      due: await whatIsDue(equipment),
       firstPrompt: {
         system: systemPrompt(cwd, sub?.prompt ?? withStyle(codingPrompt(), ground.loaded)),
         context: instructions.texts,
@@ -150,7 +152,6 @@ async function begin(equipment: Equipment, { conversation, companions, problems 
   const { options, ground, sub, models, toolset, state, reads, tools, instructions } = equipment
   if (!sub) models.purse.follow(() => dollarsIn(conversation.views.ledger))
   await letReadOwnFiles(equipment, conversation)
-  await attachWhatIsDue(equipment, conversation)
   // what was read or written on the branch that was left is unknown on this one
   conversation.on("entry", ({ entry }) => {
     if (entry.type === "strata" && entry.subtype === "rewound") forgetAll(reads)
@@ -196,8 +197,9 @@ async function begin(equipment: Equipment, { conversation, companions, problems 
 }
 
 /** The text around a summary names the journal, and the marker in a shortened section of the notes names their file. */
-async function letReadOwnFiles({ state }: Equipment, { journalFile, notesPath }: Conversation): Promise<void> {
-  if (journalFile !== undefined) state.letRead(await realpath(journalFile))
+async function letReadOwnFiles({ state }: Equipment, conversation: Conversation): Promise<void> {
+  const { file, notesPath } = engineOf(conversation).record.journal
+  if (file !== undefined) state.letRead(await realpath(file))
   if (notesPath !== undefined) state.letRead(await realNotes(notesPath))
 }
 
@@ -208,12 +210,14 @@ async function realNotes(path: string): Promise<string> {
 }
 
 /** What the model must know with the next request: mode and date, tools that wait or came late, what the editor shows. */
-async function attachWhatIsDue(equipment: Equipment, conversation: Conversation): Promise<void> {
-  const { options, ground, state, own, deferred, toolset } = equipment
-  const { family } = conversation.views.context
+async function whatIsDue(equipment: Equipment): Promise<NonNullable<Prepared["due"]>> {
+  const { options, ground, state, own, deferred, toolset, models } = equipment
+  const { model } = models
+  const known = { ...ground.settings.models, ...settingsOf(model, ground.settings.models) }
+  const { family } = findModel(model.name, known).facts
   const toolsDue = deferred ? listingDue(deferred, await definitionSizes(own, { ...deferred, family })) : () => []
   const lateIntroductions = introductionsOfLater(toolset.later)
-  conversation.attachWhatIsDue((context) => [
+  return (context) => [
     ...factsDue(context, {
       mode: state.policy.mode,
       ...(options.system === undefined ? { now: ground.clock.now() } : {}),
@@ -221,7 +225,7 @@ async function attachWhatIsDue(equipment: Equipment, conversation: Conversation)
     ...toolsDue(context),
     ...lateIntroductions(context),
     ...editorDue(context, state.editor),
-  ])
+  ]
 }
 
 /** Nothing in it changes by itself: date and mode are said in messages. */

@@ -1,13 +1,13 @@
 /** Continuing from an earlier message: in this conversation, or in a copy of it. */
 import { ConversationExistsError } from "../base/errors.ts"
 import type { Uuid } from "../messages/messages.ts"
-import { copyPath, loadViews } from "../views/load.ts"
+import { copyPath } from "../views/load.ts"
 import type { Engine } from "./engine.ts"
 
 export async function rewind(engine: Engine, uuid: Uuid): Promise<void> {
-  const { record, viewOptions } = engine
+  const { record } = engine
   const place = await placeOf(engine, uuid)
-  await record.rewind(place, async () => (await loadViews(record.journal, viewOptions)).views)
+  await record.rewind(place)
   engine.prompt.compareAgain()
   engine.preparer.forgetUndecided()
   await record.recordSession() // a rewind does not bring back the mode of that time

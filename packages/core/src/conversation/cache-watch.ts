@@ -7,16 +7,26 @@ import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { cachedText, type PromptItem } from "../model/cache/cached-text.ts"
 import { describeBreak } from "../model/cache/describe-break.ts"
-import { CacheForecast, type ForecastOptions } from "../model/cache/forecast.ts"
+import { CacheForecast } from "../model/cache/forecast.ts"
 import type { ProviderReason } from "../model/cache/verdict.ts"
+import type { Settings } from "../settings/settings.ts"
 import type { Estimator } from "../tokens/estimate.ts"
+import { findModel } from "../tokens/models.ts"
 import type { CacheHistory } from "../views/cache/cache-history.ts"
 import type { ConversationRecord } from "./record.ts"
+import type { Window } from "./window.ts"
 
 /** How many messages, from the first, stay unchanged while the revision does. */
 interface Settled {
   readonly closed: number
   readonly revision: symbol
+}
+
+export interface CacheWatchParts {
+  readonly record: ConversationRecord
+  readonly window: Window
+  /** Figures of the settings. */
+  readonly models: Settings["models"]
 }
 
 interface Answer {
@@ -31,9 +41,13 @@ export class CacheWatch {
   /** The last request: its settled messages by their number, the others as they were. */
   #last: (Settled & { readonly open: ModelRequest["messages"] }) | undefined
 
-  constructor(record: ConversationRecord, options: Omit<ForecastOptions, "estimate">) {
+  constructor({ record, window, models }: CacheWatchParts) {
     this.#record = record
-    this.#forecast = new CacheForecast({ ...options, estimate: (item) => sizeOf(item, record.views.estimator) })
+    this.#forecast = new CacheForecast({
+      factsOf: (model) => findModel(model, models).facts,
+      estimate: (item) => sizeOf(item, record.views.estimator),
+      cacheLifetime: () => window.lifetime,
+    })
     this.#forecast.prime(record.views.cacheHistory)
     record.events.on("entry", ({ entry }) => {
       if (entry.type === "strata" && entry.subtype === "spent" && entry.purpose === "keep-warm" && !entry.estimated)

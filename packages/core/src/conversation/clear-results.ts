@@ -59,8 +59,8 @@ function isComplete(request: ClearingRequest): boolean {
 }
 
 /** On views of their own, so that the size is the one that the real decisions give. */
-async function sizeAfter({ drafts }: ByHand, { record, viewOptions }: Engine): Promise<number> {
-  const { views } = await loadViews(record.journal, viewOptions)
+async function sizeAfter({ drafts }: ByHand, { record }: Engine): Promise<number> {
+  const { views } = await loadViews(record.journal, record.viewOptions)
   for (const draft of drafts) views.apply(record.place(draft, views.context.newest?.uuid ?? null))
   return views.context.size().tokens
 }

@@ -1,16 +1,11 @@
-/**
- * A conversation: one journal, its views, and the three things a loop does with it. `add` what was said, `prepare` the next request,
- * `record` the response. What is acknowledged is in the journal; what is sent is a function of the journal.
- */
-import type { CacheLifetime } from "../base/vocabulary.ts"
-import type { DecisionDraft, DecisionOf, Draft, Entry } from "../journal/entries.ts"
+import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"
 import type { Journal } from "../journal/store.ts"
 import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
-import type { Layer, LayerContext, LayerName, Outcome, PreparedState } from "../layers/layer.ts"
+import type { LayerName, PreparedState } from "../layers/layer.ts"
 import { type ColdPrice, coldPrice } from "../layers/planner/cold-price.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
 import type { Attachment } from "../messages/attachments.ts"
@@ -18,14 +13,12 @@ import type { Block, Content } from "../messages/blocks.ts"
 import type { CallerMessage } from "../messages/caller-key.ts"
 import type { Message, Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import type { Model } from "../model/model.ts"
 import { refusesThinking } from "../model/refused-thinking.ts"
 import type { Flags } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
-import type { ContextView } from "../views/context/context.ts"
 import { accountSent } from "../views/context/sent-accounting.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
@@ -53,13 +46,20 @@ import { withPersonsWords } from "./persons-words.ts"
 import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
-import { dropRefusedThinking, leaveOutReceived, withholdMedia } from "./refused-content.ts"
+import { dropRefusedThinking } from "./refused-content.ts"
 import type { PrepareOptions } from "./request-preparer.ts"
 import { plannedRestore, type RestoreReport, restored } from "./restore-files.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
 
 /** Why the API refused a request, where another one can be sent in its place. */
 export type NotedRefusal = "too-long" | "thinking"
+
+const engines = new WeakMap<Conversation, Engine>()
+
+/** What a conversation works with, for the floors above: agents do more with it than users. */
+export function engineOf(conversation: Conversation): Engine {
+  return engines.get(conversation)!
+}
 
 export class Conversation implements AsyncDisposable {
   readonly opened: Opened
@@ -69,6 +69,7 @@ export class Conversation implements AsyncDisposable {
   constructor(parts: ConversationParts) {
     this.opened = parts.opened
     this.#engine = new Engine(parts)
+    engines.set(this, this.#engine)
   }
 
   get id(): string {
@@ -85,11 +86,6 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.record.journal.file
   }
 
-  /** @internal The file of its notes, where the store keeps files. */
-  get notesPath(): string | undefined {
-    return this.#engine.record.journal.notesPath
-  }
-
   /** @internal Use `ledger()`, `accounting()` and the other methods that return plain values. */
   get views(): Views {
     return this.#engine.record.views
@@ -101,12 +97,7 @@ export class Conversation implements AsyncDisposable {
   }
 
   get thresholds(): Thresholds {
-    return this.#engine.thresholds
-  }
-
-  /** @internal The thresholds of another model, by what its server has shown. */
-  thresholdsOf(model: Model): Thresholds {
-    return this.#engine.thresholdsOf(model)
+    return this.#engine.window.current
   }
 
   get settings(): EffectiveSettings {
@@ -118,14 +109,9 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.parts.flags.current
   }
 
-  /** @internal How long the server is asked to keep what the next request caches. */
-  get cacheLifetime(): CacheLifetime {
-    return this.#engine.cacheLifetime
-  }
-
   /** How full the context is. */
   fill(): Fill {
-    return this.#engine.fill()
+    return this.#engine.window.fill()
   }
 
   /** Where the context went, by class and by tool. `percent` has each part as a share of the whole, `shares` all tools and all repeated reads. */
@@ -261,14 +247,16 @@ export class Conversation implements AsyncDisposable {
    */
   async noteRefusal(error: unknown): Promise<NotedRefusal | undefined> {
     this.#engine.mustBeOpen()
-    if (await this.#engine.limits.noteRefusal(error, this.#engine.named)) return "too-long"
+    const { limits, model } = this.#engine.window
+    if (await limits.noteRefusal(error, model)) return "too-long"
     if (!refusesThinking(error)) return undefined
     return this.#engine.inOrder(async () => ((await dropRefusedThinking(this.#engine)) ? "thinking" : undefined))
   }
 
   /** Forgets the limit that this model's server has shown. Resolves with whether there was one. */
   forgetLimit(): Promise<boolean> {
-    return this.#engine.inOrder(() => this.#engine.limits.forget(this.#engine.named))
+    const { limits, model } = this.#engine.window
+    return this.#engine.inOrder(() => limits.forget(model))
   }
 
   /**
@@ -306,11 +294,6 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(() => changeRange(this.#engine, change))
   }
 
-  /** @internal Runs work of a layer that someone asked for, and journals what it decides. */
-  act(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): Promise<void> {
-    return this.#engine.layers.act(layer, work)
-  }
-
   /** @internal The layers that work in the background now. */
   layersAtWork(): readonly LayerName[] {
     return this.#engine.layers.working()
@@ -332,7 +315,7 @@ export class Conversation implements AsyncDisposable {
     return this.#engine.inOrder(async () => {
       if (this.#engine.aside) return answerAside(this.#engine, taken)
       const { uuid, stopReason } = await this.#engine.record.together(() =>
-        this.#engine.recorder.take(taken, this.#engine.preparer.serverKeeps),
+        this.#engine.recorder.take(taken, this.#engine.preparer.sent),
       )
       this.#engine.preparer.forgetUndecided()
       this.#engine.catchUpBetweenTurns()
@@ -350,16 +333,6 @@ export class Conversation implements AsyncDisposable {
     )
   }
 
-  /** @internal Sends a text in place of images and documents: the unanswered ones, or all. Resolves with how many that changed. */
-  withholdMedia(which: "new" | "all", why: string): Promise<number> {
-    return this.#engine.inOrder(() => withholdMedia(this.#engine, { which, why }))
-  }
-
-  /** @internal Leaves out the blocks that a response brought and this version does not know. Resolves with how many. */
-  leaveOutReceived(): Promise<number> {
-    return this.#engine.inOrder(() => leaveOutReceived(this.#engine))
-  }
-
   /** Uses another system prompt, tool list or context from the next request on. The change is recorded and costs the server's cache. */
   usePrompt(prompt: Prompt): Promise<void> {
     return this.#engine.inOrder(() => this.#engine.prompt.use(prompt))
@@ -367,31 +340,9 @@ export class Conversation implements AsyncDisposable {
 
   setTitle(title: string): Promise<void> {
     return this.#engine.inOrder(async () => {
-      await this.#engine.record.append([this.#engine.record.sessionFacts({ title })])
+      const { record } = this.#engine
+      await record.append([record.session.draft(record.views.context, { title })])
     })
-  }
-
-  /** @internal The agent's permission mode. It is journaled where it changes, so a resume finds it. */
-  setMode(mode: string): Promise<void> {
-    this.#engine.record.setMode(mode)
-    return this.#engine.inOrder(() => this.#engine.record.recordSession())
-  }
-
-  /** @internal Memories that the agent or the person wrote. Extraction takes this into account. */
-  noteMemories(written: Omit<DecisionOf<"memory-written">, "subtype">): Promise<void> {
-    return this.#engine.inOrder(async () => {
-      await this.#engine.record.append([{ type: "strata", subtype: "memory-written", ...written }])
-    })
-  }
-
-  /** @internal Tells the person something. */
-  report(message: string): void {
-    this.#engine.record.events.emit("notice", { message })
-  }
-
-  /** @internal What a fork starts from: the request as the journal has it now. Nothing is decided and nothing is written. */
-  currentRequest(): Promise<ModelRequest> {
-    return this.#engine.preparer.forkRequest()
   }
 
   /** @internal Decisions about the agents that work for this conversation. They change no message, so they wait for no other call. */
@@ -400,20 +351,9 @@ export class Conversation implements AsyncDisposable {
     await this.#engine.record.append(decisions)
   }
 
-  /** @internal Keeps a text with the conversation and resolves with its path. Nothing if the store keeps no files: no tool could read it. */
-  async keepText(name: string, text: string): Promise<string | undefined> {
-    const { journal } = this.#engine.record
-    return journal.file === undefined ? undefined : (await journal.writeBlob(name, text)).path
-  }
-
   /** The session notes as they are now. Nothing until there are some. */
   notes(): Promise<string | undefined> {
     return this.#engine.record.journal.readNotes()
-  }
-
-  /** @internal Every entry of the journal, last to first. */
-  newestEntries(): AsyncIterable<Entry> {
-    return newestFirst(this.#engine.record.journal)
   }
 
   /** @internal Where the store keeps it: a project, and whose it is. */
@@ -437,11 +377,6 @@ export class Conversation implements AsyncDisposable {
   agentPermit(wanted: PermitRequest): Promise<PermitAttempt> {
     const { project } = this.#engine.record.journal.address
     return this.#engine.parts.store.permit({ project, name: "agents" }).take(wanted)
-  }
-
-  /** @internal Asked before each request for what the messages in view do not say and the model must know. */
-  attachWhatIsDue(due: (context: ContextView) => readonly Attachment[]): void {
-    this.#engine.due = due
   }
 
   /** Clears old tool results or images now: down to a size, or those of one tool. Their handles stay, and `undo` brings them back. */
@@ -485,11 +420,6 @@ export class Conversation implements AsyncDisposable {
     { overwrite = false }: { readonly overwrite?: boolean } = {},
   ): Promise<RestoreReport> {
     return this.#engine.inOrder(() => restored(this.#engine, { plan, overwrite }))
-  }
-
-  /** @internal Keeps the content of a file that a tool is about to change. Resolves with its sum. */
-  keepFile(bytes: Uint8Array): Promise<string> {
-    return this.#engine.files.keep(bytes)
   }
 
   /**

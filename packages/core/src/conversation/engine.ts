@@ -8,30 +8,27 @@ import type { Clock } from "../base/clock.ts"
 import { ClosedError, InvalidContentError, MessageNotFoundError } from "../base/errors.ts"
 import type { Ids } from "../base/ids.ts"
 import { inSlices } from "../base/in-slices.ts"
+import { Queue } from "../base/queue.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
-import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
+import { type DecisionOf, type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
-import type { Model } from "../model/model.ts"
 import type { Meter } from "../model/spending/meter.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import type { Embed } from "../recall/vectors/embedded-passages.ts"
 import type { FlagReader } from "../settings/flags.ts"
 import { compactionAllowed, type EffectiveSettings } from "../settings/settings.ts"
-import { findModel, type ModelLookup, windowBetas } from "../tokens/models.ts"
-import { thresholdsFor } from "../tokens/thresholds.ts"
-import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
+import { findModel, type ModelLookup } from "../tokens/models.ts"
 import type { DeferralPlan } from "../tools/deferred/declare.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
-import { lifetimeIn } from "../views/cache/cache-history.ts"
 import type { Pauses } from "../views/cache/pauses.ts"
 import type { ContextView } from "../views/context/context.ts"
-import { type ViewOptions, type Views, viewOptions } from "../views/views.ts"
+import type { ViewOptions, Views } from "../views/views.ts"
 import { CacheWatch } from "./cache-watch.ts"
 import type { Opened } from "./events.ts"
 import { FileKeeper } from "./file-keeper.ts"
@@ -42,13 +39,15 @@ import { type Deferral, PromptKeeper } from "./prompt-keeper.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
-import { ServerLimits, type SharedLimits } from "./server-limits.ts"
+import type { SharedLimits } from "./server-limits.ts"
 import { SleepWatch } from "./sleep-watch.ts"
+import { Window } from "./window.ts"
 
 export interface ConversationParts {
   readonly store: Store
   readonly journal: Journal
   readonly views: Views
+  readonly viewOptions: ViewOptions
   readonly opened: Opened
   readonly model: string
   readonly prompt: Prompt
@@ -63,8 +62,6 @@ export interface ConversationParts {
   /** Those that requests are sent with, and those of them that a prepared request carries itself. */
   readonly betas: readonly string[]
   readonly requestBetas: readonly string[]
-  /** Whether requests reach the API with the beta headers that they name. */
-  readonly sendsBetas: boolean
   readonly settings: EffectiveSettings
   readonly flags: FlagReader
   readonly telemetry: Telemetry
@@ -83,6 +80,8 @@ export interface ConversationParts {
   readonly cacheBreakpoints: boolean
   /** The prompt after a boundary, if it may have changed: instruction files are read again. */
   readonly refreshPrompt: (() => Promise<Prompt>) | undefined
+  /** What the messages in view do not say and the model must know. Asked before each request. */
+  readonly due: (context: ContextView) => readonly Attachment[]
   /** Whether other conversations of the same owner may be looked into. */
   readonly isShared: boolean
   /** The places of the store with conversations of the project. */
@@ -107,11 +106,10 @@ export interface Aside {
 const IDLE_MS = 3_600_000 // no cache lives longer, and no answer takes longer
 
 export class Engine {
-  readonly parts: Omit<ConversationParts, "views">
+  readonly parts: Omit<ConversationParts, "views" | "viewOptions">
   readonly record: ConversationRecord
   readonly model: ModelLookup
-  /** What servers really take, where a refusal has shown it. */
-  readonly limits: ServerLimits
+  readonly window: Window
   readonly layers: LayerPipeline
   readonly prompt: PromptKeeper
   readonly preparer: RequestPreparer
@@ -124,8 +122,6 @@ export class Engine {
   readonly past: ConversationRecall
   /** What files held before tools changed them. */
   readonly files: FileKeeper
-  /** What the messages in view do not say and the model must know. Asked before each request. */
-  due: (context: ContextView) => readonly Attachment[] = () => []
   /** A caller's order that is no message. The next request is our view with the order after it. */
   aside: Aside | undefined
   /** Lines of the answers to such orders, as JSON has them. */
@@ -135,92 +131,64 @@ export class Engine {
   /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
   /** Calls are carried out one after another, in the order they were made. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #calls = new Queue()
   #isCatchingUp = false
   #isUntouched = true
-  /** By the name of the model. */
-  readonly #thresholds = new Map<string, { readonly learnt: unknown; readonly thresholds: Thresholds }>()
   #closed = false
   #ended: Promise<void> | undefined
   #closing: Promise<void> | undefined
 
-  constructor({ views, ...parts }: ConversationParts) {
-    const { model, settings, cwd, title } = parts
+  constructor({ views, viewOptions, ...parts }: ConversationParts) {
+    const { model, settings, cwd, title, telemetry, flags } = parts
     const { values } = settings
+    const { models } = values
+    const { provider, address } = parts
     this.parts = parts
-    this.model = findModel(model, values.models)
-    const { viewOptions } = this
+    this.model = findModel(model, models)
     const record = new ConversationRecord({ ...parts, views, viewOptions, session: { model, cwd, title } })
     this.record = record
-    this.limits = new ServerLimits({
-      record,
-      model,
-      shared: parts.limits,
-      thresholdsOf: (asked) => this.thresholdsOf(asked),
-    })
+    const named = { name: model, provider, ...(address ? { address } : {}) }
+    const window = new Window({ record, model: named, betas: parts.betas, values, shared: parts.limits })
+    this.window = window
     this.files = new FileKeeper(record.journal)
-    const factsOf = (name: string) => findModel(name, values.models).facts
-    const cache = new CacheWatch(record, { factsOf, cacheLifetime: () => this.cacheLifetime })
+    const cache = new CacheWatch({ record, window, models })
     this.#cache = cache
-    parts.meter?.use({
-      factsOf,
-      note: (drafts) => record.append(drafts),
-      inFlight: record.journal.inFlight,
-      refused: (attempt) => this.limits.refused(attempt),
-    })
+    parts.meter?.use({ record, models, limits: window.limits })
     record.events.on("entry", ({ entry }) => {
       parts.meter?.recorded(entry)
       if (entry.type === "user" || entry.type === "assistant") this.#isUntouched = false
     })
-    const maxTokens = () => this.thresholds.maxOutput
-    const window = () => this.thresholds.window
+    const { boundThinking, toolReferences: byReference } = this.model.facts.accepts
     this.prompt = new PromptKeeper({
       record,
       prompt: parts.prompt,
       first: parts.firstPrompt,
-      flags: parts.flags,
-      boundThinking: this.model.facts.accepts.boundThinking && !values.off,
+      flags,
+      window,
+      boundThinking: boundThinking && !values.off,
       refresh: parts.refreshPrompt,
-      ...(parts.deferral && !values.off
-        ? {
-            deferral: {
-              ...parts.deferral,
-              byReference: this.model.facts.accepts.toolReferences,
-              get window() {
-                return window()
-              },
-            },
-          }
-        : {}),
+      deferral: parts.deferral && !values.off ? { ...parts.deferral, byReference } : undefined,
     })
     this.layers = new LayerPipeline({
       layers: values.off ? [] : parts.layers,
-      telemetry: parts.telemetry,
+      telemetry,
       conversation: record.id,
       source: record.source,
       context: (signal) => this.context(signal),
-      append: (drafts, seen) => (seen ? record.append(drafts, { seen }) : record.decide(drafts)),
-      whenWritten: async (written, lost) => (record.isWritten ? written() : record.whenWritten(written, lost)),
-      onActed: (event) => record.events.emit("layerActed", event),
-      onFailed: (event) => record.events.emit("layerFailed", event),
+      record,
     })
     this.preparer = new RequestPreparer({
-      record,
-      model,
-      lookup: this.model,
-      maxTokens,
-      thresholds: () => this.thresholds,
-      settings,
+      ...{ record, model, lookup: this.model, window, settings, flags, cache },
       refusals: parts.refusals,
       betas: parts.requestBetas,
-      summarizesThinking: () => parts.flags.current.on["summarized-thinking"],
       breakpoints: parts.cacheBreakpoints,
-      lifetime: () => this.cacheLifetime,
-      fill: () => this.fill(),
       layers: this.layers,
       prompt: this.prompt,
-      cache,
-      due: (context) => this.due(context),
+      due: parts.due,
+    })
+    this.recorder = new ResponseRecorder({
+      ...{ record, model, models, window, cache, telemetry, provider },
+      isTraced: parts.isTraced,
     })
     this.pauses = new PauseWatch({ record, layers: this.layers, clock: record.clock })
     this.past = new ConversationRecall({
@@ -231,16 +199,10 @@ export class Engine {
       estimate: (text) => this.views.estimator.text(text),
       embed: parts.embed,
     })
-    this.recorder = new ResponseRecorder({
-      ...{ record, model, maxTokens, cache, factsOf },
-      provider: parts.provider,
-      ...{ telemetry: parts.telemetry, isTraced: parts.isTraced },
-      preparedAt: () => this.preparer.preparedAt,
-    })
-    record.onReload = () => {
+    record.events.on("reloaded", () => {
       this.prompt.compareAgain()
       this.preparer.decideAgain()
-    }
+    })
     if (parts.sleeps)
       this.#sleeping = new SleepWatch({ record, clock: record.clock, sleep: (uses) => this.#sleep(uses) })
   }
@@ -268,40 +230,10 @@ export class Engine {
     }
   }
 
-  /** How long the server is asked to keep what the next request caches: by the setting, or as the planner decided last. */
-  get cacheLifetime(): CacheLifetime {
-    const { cacheLifetime: setting } = this.parts.settings.values
-    return setting === "auto" ? lifetimeIn(this.views.cacheHistory.chosen) : setting
-  }
-
-  /** The same with what the planner would decide now. `compacted`: the size after a compaction first. */
+  /** How long the server is asked to keep what the next request caches, as the planner would decide now. `compacted`: the size after a compaction first. */
   nextLifetime(compacted?: number): CacheLifetime {
     const { cacheLifetime: setting } = this.parts.settings.values
-    return (setting === "auto" ? this.layers.nextLifetime(compacted) : undefined) ?? this.cacheLifetime
-  }
-
-  /** From the model's window and the settings, and from what the server has shown. */
-  get thresholds(): Thresholds {
-    return this.thresholdsOf(this.named)
-  }
-
-  /** The conversation's model, as its limits are known by. */
-  get named(): Pick<Model, "name" | "provider" | "address"> {
-    const { model: name, provider, address } = this.parts
-    return { name, provider, ...(address ? { address } : {}) }
-  }
-
-  thresholdsOf(model: Pick<Model, "name" | "provider" | "address">): Thresholds {
-    const learnt = this.limits.of(model)
-    const { name } = model
-    const { values } = this.parts.settings
-    const known = this.#thresholds.get(name)
-    if (known && known.learnt === learnt) return known.thresholds
-    const found = findModel(name, values.models)
-    const betas = name === this.parts.model ? this.parts.betas : windowBetas(name, found.facts)
-    const thresholds = thresholdsFor({ name, values, betas, learnt }, found)
-    this.#thresholds.set(name, { learnt, thresholds })
-    return thresholds
+    return (setting === "auto" ? this.layers.nextLifetime(compacted) : undefined) ?? this.window.lifetime
   }
 
   /** Long enough that it may have been opened only to look at it. Sooner, it goes on as if it had never been closed. */
@@ -319,16 +251,6 @@ export class Engine {
     return this.parts.settings.values.off
   }
 
-  /** How full the context is. */
-  fill(): Fill {
-    return fillOf(this.views.context.size().tokens, this.thresholds, compactionAllowed(this.parts.settings.values).auto)
-  }
-
-  get viewOptions(): ViewOptions {
-    const { settings, sendsBetas } = this.parts
-    return viewOptions(this.model.facts, { models: settings.values.models, sendsBetas })
-  }
-
   context(given?: AbortSignal): LayerContext {
     const closing = this.#closingSignal.signal
     const { manual, auto } = compactionAllowed(this.parts.settings.values)
@@ -339,9 +261,9 @@ export class Engine {
       facts: this.model.facts,
       views: this.views,
       size: this.views.context.size(),
-      thresholds: this.thresholds,
-      thresholdsOf: (asked) => this.thresholdsOf(asked),
-      fill: this.fill(),
+      thresholds: this.window.current,
+      thresholdsOf: (asked) => this.window.of(asked),
+      fill: this.window.fill(),
       flags: this.parts.flags.current,
       now: this.record.clock.now(),
       journal: this.#layersJournal,
@@ -363,8 +285,8 @@ export class Engine {
 
   /** A response is in the journal. Only a conversation that someone may come back to has pauses. */
   answered(): void {
-    const sentAt = this.preparer.preparedAt
-    if (sentAt && this.record.source === "main") this.pauses.begin(sentAt)
+    const { sent } = this.preparer
+    if (sent && this.record.source === "main") this.pauses.begin(sent.at)
   }
 
   /** Switches and figures hold for a turn. */
@@ -408,7 +330,7 @@ export class Engine {
   /** Refuses a text that no request can carry, because no layer shortens the newest message: every later request would be refused. */
   mustFit(content: Content): void {
     const tokens = Math.round(this.views.context.textTokens(content))
-    const room = this.thresholds.blocking - this.views.context.promptTokens
+    const room = this.window.current.blocking - this.views.context.promptTokens
     if (tokens <= room) return
     throw new InvalidContentError(
       `it has about ${tokens} tokens, and ${this.parts.model} has room for ${Math.max(0, room)}. Write it to a file and name the file, or use a model with a larger window`,
@@ -441,18 +363,35 @@ export class Engine {
 
   /** What comes back is compared with what was sent. */
   #awaitsAnswer(): boolean {
-    const { preparedAt } = this.preparer
-    const isRecent = preparedAt && this.record.clock.now().getTime() - preparedAt.getTime() < IDLE_MS
+    const { sent } = this.preparer
+    const isRecent = sent && this.record.clock.now().getTime() - sent.at.getTime() < IDLE_MS
     return this.#cache.awaitsAnswer && isRecent === true
   }
 
   inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(() => {
+    return this.#calls.run(() => {
       this.mustBeOpen()
       return work()
     })
-    this.#last = run.catch(() => undefined)
-    return run
+  }
+
+  /** The agent's permission mode. It is journaled where it changes, so a resume finds it. */
+  setMode(mode: string): Promise<void> {
+    this.record.session.mode = mode
+    return this.inOrder(() => this.record.recordSession())
+  }
+
+  /** Memories that the agent or the person wrote. Extraction takes this into account. */
+  noteMemories(written: Omit<DecisionOf<"memory-written">, "subtype">): Promise<void> {
+    return this.inOrder(async () => {
+      await this.record.append([{ type: "strata", subtype: "memory-written", ...written }])
+    })
+  }
+
+  /** Keeps a text with the conversation and resolves with its path. Nothing if the store keeps no files: no tool could read it. */
+  async keepText(name: string, text: string): Promise<string | undefined> {
+    const { journal } = this.record
+    return journal.file === undefined ? undefined : (await journal.writeBlob(name, text)).path
   }
 
   /** Ends background work and closes the journal. Everything acknowledged is kept. If the store fails, the next call tries again. */
@@ -462,7 +401,7 @@ export class Engine {
     this.#sleeping?.end()
     this.#ended ??= this.inOrder(async () => {
       await this.layers.settled()
-      await this.limits.settled()
+      await this.window.limits.settled()
       const pauses = this.record.isAsleep ? this.#pausesAsleep : this.views.cacheHistory.pauses
       if (pauses) await this.parts.habits?.keep(pauses)
       await this.parts.meter?.close().catch(() => undefined) // what it kept is found at the next opening

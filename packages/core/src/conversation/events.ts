@@ -4,7 +4,7 @@ import type { TokenCounts } from "../base/token-counts.ts"
 import type { Entry } from "../journal/entries.ts"
 import type { OpeningReport } from "../journal/store.ts"
 import type { CompactionProgress } from "../layers/compaction-order.ts"
-import type { LayerActed, LayerFailed } from "../layers/pipeline.ts"
+import type { LayerEvents } from "../layers/pipeline.ts"
 import type { Repair } from "../messages/flatten.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { CacheReport } from "../model/cache/forecast.ts"
@@ -12,7 +12,7 @@ import type { ContextSize } from "../tokens/context-size.ts"
 import type { Cost } from "../tokens/price.ts"
 import type { Fill } from "../tokens/window.ts"
 
-export interface ConversationEvents {
+export interface ConversationEvents extends LayerEvents {
   /** An entry is in the journal. */
   entry: { readonly entry: Entry }
   /** The view was repaired to be valid. */
@@ -21,16 +21,20 @@ export interface ConversationEvents {
   prepared: PreparedEvent
   /** A response is in the journal. */
   recorded: { readonly counts: TokenCounts | undefined; readonly cost: Cost; readonly stopReason: string | undefined }
-  /** A layer acted. `message` is one line for a person, if there is something to say. A compaction reports through `compaction` events instead. */
-  layerActed: LayerActed
-  /** A layer failed. The conversation continues without what it would have done. */
-  layerFailed: LayerFailed
   /** The progress of a compaction. */
   compaction: CompactionProgress
   /** What a response read from the server's cache and wrote to it, compared with the prediction. */
   cache: CacheReport
   /** Something a person should know, reported once. */
   notice: { readonly message: string }
+}
+
+/** What only the parts of a conversation listen to. */
+export interface RecordEvents {
+  /** The views are there again after a sleep. */
+  woken: object
+  /** The views were loaded again, because entries that they had could not be written. */
+  reloaded: object
 }
 
 /** The next request, and how full the context is with it. */

@@ -16,6 +16,7 @@ import { waitForLock } from "../journal/wait-for-lock.ts"
 import { whichProject } from "../journal/which-project.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
 import type { Layer } from "../layers/layer.ts"
+import type { Attachment } from "../messages/attachments.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import { Meter } from "../model/spending/meter.ts"
@@ -28,6 +29,7 @@ import { leftOutSentences } from "../settings/trust.ts"
 import { findModel, windowBetas } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
 import { reranking } from "../tools/session/rerank.ts"
+import type { ContextView } from "../views/context/context.ts"
 import { loadViews } from "../views/load.ts"
 import { isInside } from "../views/record/file-paths.ts"
 import { viewOptions } from "../views/views.ts"
@@ -66,6 +68,8 @@ export interface Prepared {
   readonly deferred?: Pick<DeferredTools, "deferrable" | "search" | "call" | "growth"> & {
     readonly isOn: () => boolean
   }
+  /** What the messages in view do not say and the model must know. Asked before each request. */
+  readonly due?: (context: ContextView) => readonly Attachment[]
   /** The memory that the layers were made with. It is closed with the conversation. */
   readonly memory?: ProjectMemory
   /** The model reports its requests itself. */
@@ -200,7 +204,8 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
   const summariser = await summariserFor(asked, { options, settings: settings.values, env })
   // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
   const sendsBetas = (isTraced || serverClears) && !settings.values.off
-  const { views, read } = await loadViews(journal, viewOptions(facts, { models, sendsBetas }), journal.resumed)
+  const following = viewOptions(facts, { models, sendsBetas })
+  const { views, read } = await loadViews(journal, following, journal.resumed)
   if (options.messages?.length && views.context.newest) throw alreadyBegun(id)
   const whenOpen = new WhenOpen()
   const layers = options.layers ?? layersOf(opening, { asked, summariser, whenOpen })
@@ -208,6 +213,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     store,
     journal,
     views,
+    viewOptions: following,
     opened: { ...journal.opening, resumed: views.context.newest !== undefined, read },
     model: model.name,
     ...prompts,
@@ -216,7 +222,6 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     source,
     betas: isTraced || serverClears ? [...betas, ...needed] : betas,
     requestBetas: serverClears ? needed : [],
-    sendsBetas,
     settings,
     refusals,
     flags:
@@ -243,6 +248,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
     embed: options.embed,
     cacheBreakpoints,
     refreshPrompt: options.refreshPrompt,
+    due: prepared.due ?? (() => []),
     sleeps,
   })
   whenOpen.begin({ conversation, layers })

@@ -16,6 +16,7 @@ import { WHY_THINKING_GOES } from "../views/compaction-parts.ts"
 import { loadedTools } from "../views/context/loaded-tools.ts"
 import { boundParts, checkPrompt, isSamePrompt, type Prompt, renderPrompt } from "./prompt.ts"
 import type { ConversationRecord } from "./record.ts"
+import type { Window } from "./window.ts"
 
 export interface PromptKeeperParts {
   readonly record: ConversationRecord
@@ -24,6 +25,7 @@ export interface PromptKeeperParts {
   /** Used where the journal has no prompt yet. A resumed conversation keeps its own until the next boundary. */
   readonly first: Prompt
   readonly flags: Pick<FlagReader, "current">
+  readonly window: Window
   /** The model binds thinking to the prompt too: after a change of the prompt the API would refuse it. */
   readonly boundThinking: boolean
   /** The tools that may wait to be loaded, if any. */
@@ -37,8 +39,6 @@ export interface Deferral extends DeferralPlan {
   readonly isOn: () => boolean
   /** Whether the model knows references to tools. */
   readonly byReference: boolean
-  /** Of the model, in tokens. */
-  readonly window: number
   /** Tools that come after the opening. */
   readonly growth?: ToolGrowth
 }
@@ -136,7 +136,7 @@ export class PromptKeeper {
     if (current && isSamePrompt(rendered, current)) return
     try {
       const [entry] = await record.decide([{ type: "strata", subtype: "prompt-rendered", why, ...rendered }])
-      await record.decide([record.sessionFacts({ prompt: entry!.uuid })])
+      await record.decide([record.session.draft(record.views.context, { prompt: entry!.uuid })])
       const { referenced } = loadedTools(context.storedMessages())
       if (current && boundParts(rendered, referenced) !== boundParts(current, referenced)) await this.#dropThinking()
     } catch (error) {
@@ -147,7 +147,7 @@ export class PromptKeeper {
 
   /** Which of the tools the prompt declares. Empty where the journal's continue as they are. */
   async #declared(given: Prompt["tools"]): Promise<Pick<Prompt, "tools">> {
-    const { deferral, flags, record } = this.#parts
+    const { deferral, flags, record, window } = this.#parts
     const { context, estimator } = record.views
     const { tools: rendered } = context.prompt ?? {}
     const current = Array.isArray(rendered) ? (rendered as readonly ToolDefinition[]) : []
@@ -163,7 +163,7 @@ export class PromptKeeper {
       plan: deferral,
       isOn: on["deferred-tools"] && deferral.isOn(),
       byReference: deferral.byReference,
-      limit: Math.min((deferral.window * figures["deferred-tools-share"]) / 100, figures["deferred-tools-limit"]),
+      limit: Math.min((window.current.window * figures["deferred-tools-share"]) / 100, figures["deferred-tools-limit"]),
       estimate: createEstimator(estimator.family).text, // what was learnt meanwhile must not change the decision
       current,
       loaded,

@@ -1,28 +1,24 @@
 /**
  * The live record of one conversation, shared by everything that works on it: the journal, the views that follow it, and the events.
  * Entries are written one batch after another, so each gets its place, even when callers do not wait for one another.
+ *
+ * An entry is *written* when the journal has it, and *durable* when a power cut leaves it there.
  */
 import type { Clock } from "../base/clock.ts"
 import { Events } from "../base/events.ts"
 import type { Ids } from "../base/ids.ts"
+import { Queue } from "../base/queue.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
 import { describeDamage } from "../journal/damage.ts"
-import {
-  type DecisionDraft,
-  type DecisionOf,
-  type Draft,
-  type Entry,
-  isBoundaryEntry,
-  isDecision,
-  isMessage,
-} from "../journal/entries.ts"
+import { type Draft, type Entry, isBoundaryEntry, isDecision, isMessage } from "../journal/entries.ts"
 import type { AppendOptions, Journal } from "../journal/store.ts"
 import { isRequest, type Message, type Uuid } from "../messages/messages.ts"
 import { loadViews } from "../views/load.ts"
 import { type PackedTail, packTail, unpackViews } from "../views/packed-tail.ts"
-import { type ViewOptions, Views } from "../views/views.ts"
-import type { ConversationEvents } from "./events.ts"
+import type { ViewOptions, Views } from "../views/views.ts"
+import type { ConversationEvents, RecordEvents } from "./events.ts"
 import { checkDraft } from "./incoming.ts"
+import { SessionFacts, type SessionFactsParts } from "./session-facts.ts"
 
 export interface RecordParts {
   readonly journal: Journal
@@ -31,7 +27,7 @@ export interface RecordParts {
   readonly clock: Clock
   readonly ids: Ids
   /** What listing and resuming show. */
-  readonly session: { readonly model: string; readonly cwd: string; readonly title?: string | undefined }
+  readonly session: Omit<SessionFactsParts, "source">
   /** What the conversation's requests are for. */
   readonly source: RequestSource
 }
@@ -39,49 +35,73 @@ export interface RecordParts {
 export interface Appending {
   /** The views that the entries were decided by. If the conversation has been rewound since, they belong to the branch that was left. */
   readonly seen?: Views | undefined
-  /** Starts to flush them as soon as they are written: the disk works while the views follow. `flushed()` waits for it. */
+  /** Starts to flush them as soon as they are written: the disk works while the views follow. `durable()` waits for it. */
   readonly flush?: boolean
 }
 
+/** What the journal has of the views. */
+type Pending =
+  /** All of it. */
+  | { readonly state: "written" }
+  /** A call decides. Its entries are written at its end, all of them or none. */
+  | { readonly state: "gathering" | "writing"; readonly batch: Batch }
+  /** A write failed, and the views have not been loaded again. */
+  | { readonly state: "uncertain" }
+
+/** Entries that the views have and the journal does not, in their order. */
+interface Batch {
+  readonly entries: Entry[]
+  /** Begins a flush when it is written. */
+  endsTurn: boolean
+  readonly after: WhenWritten[]
+}
+
+export interface WhenWritten {
+  written(): Promise<void>
+  /** The entries could not be written, and the views no longer have them. */
+  lost(): void
+}
+
+/** What is durable of what is written. `begun`: flushes that have begun and that no one waits for yet. */
+type Disk =
+  | { readonly state: "clean"; readonly begun?: undefined }
+  | { readonly state: "flushing"; readonly begun: Promise<void> }
+  /** Something was written since the last flush began. */
+  | { readonly state: "due"; readonly begun: Promise<void> | undefined }
+
+/** `isDamaged`: the file has lost something that the views may still know. */
+type Seen = { isDamaged: boolean } & (
+  | { readonly state: "awake"; readonly views: Views }
+  /** `packed`: what the views are built from. */
+  | { readonly state: "asleep"; readonly packed: PackedTail }
+)
+
+/** A call whose entries are written together. Calls take turns. */
 interface Call {
   /** Why something that it had decided could not be written. */
   loss?: { readonly error: unknown }
 }
 
+const WRITTEN: Pending = { state: "written" }
+const UNCERTAIN: Pending = { state: "uncertain" }
+const CLEAN: Disk = { state: "clean" }
+
 export class ConversationRecord {
   readonly journal: Journal
-  readonly events = new Events<ConversationEvents>()
-  #flushing: Promise<void> | undefined
+  readonly events = new Events<ConversationEvents & RecordEvents>()
   readonly clock: Clock
   readonly ids: Ids
   readonly source: RequestSource
-  /** Called when the views are there again after a sleep. */
-  onWake: () => void = () => undefined
-  /** Called when the views were loaded again, because entries that they had could not be written. */
-  onReload: () => void = () => undefined
-  readonly #session: RecordParts["session"]
-  /** The agent's permission mode. Without an agent the journal's continues. */
-  #mode: string | undefined
-  /** While it is asleep: what they are built from. */
-  #views: Views | PackedTail
-  readonly #viewOptions: ViewOptions
+  readonly session: SessionFacts
+  readonly viewOptions: ViewOptions
+  readonly #queue = new Queue()
+  #seen: Seen
   #uses = 0
-  /** The file has lost something that the views may still know. */
-  #isDamaged = false
-  #last: Promise<unknown> = Promise.resolve()
-  /** The call under way whose entries are written together. Calls take turns. */
   #call: Call | undefined
-  /** Entries that the views have and the journal does not, in their order. */
-  #unwritten: Entry[] = []
-  #flushesUnwritten = false
-  /** They are on their way into the journal. */
-  #isWriting = false
-  /** Something was written since a flush began. */
-  #isFlushDue = false
-  #waiting: { readonly written: () => Promise<void>; readonly lost: () => void }[] = []
+  #pending: Pending = WRITTEN
+  #disk: Disk = CLEAN
+  /** What was called back about written batches, as long as no one has waited for it. */
   #following: Promise<unknown> | undefined
-  /** The views may not be as the journal is: a write failed, and they could not be loaded again. */
-  #isUncertain = false
   /** Views that had entries which could not be written. */
   readonly #lost = new WeakSet<Views>()
 
@@ -90,12 +110,12 @@ export class ConversationRecord {
     this.clock = clock
     this.ids = ids
     this.source = source
-    this.#session = session
-    this.#views = views
-    this.#viewOptions = viewOptions
+    this.session = new SessionFacts({ ...session, source })
+    this.viewOptions = viewOptions
+    this.#seen = awake(views)
     // what opening found is in `opened`; this is what a later reading finds
     journal.onDamage?.((found) => {
-      this.#isDamaged = true
+      this.#seen.isDamaged = true
       this.events.emit("notice", { message: describeDamage(found, journal.location) })
     })
   }
@@ -103,11 +123,11 @@ export class ConversationRecord {
   /** The current views. A rewind replaces them, and so does a sleep: then they are built again here, equal to those from before. */
   get views(): Views {
     this.#uses++
-    if (!(this.#views instanceof Views)) {
-      this.#views = unpackViews(this.#views, this.#viewOptions)
-      this.onWake()
-    }
-    return this.#views
+    if (this.#seen.state === "awake") return this.#seen.views
+    const views = unpackViews(this.#seen.packed, this.viewOptions)
+    this.#seen = { ...awake(views), isDamaged: this.#seen.isDamaged }
+    this.events.emit("woken", {})
+    return views
   }
 
   /** How often someone asked for the views. */
@@ -116,7 +136,7 @@ export class ConversationRecord {
   }
 
   get isAsleep(): boolean {
-    return !(this.#views instanceof Views)
+    return this.#seen.state === "asleep"
   }
 
   /**
@@ -127,9 +147,11 @@ export class ConversationRecord {
     return this.#inOrder(async () => {
       if (this.isAsleep || this.#uses !== uses) return
       const packed = await packTail(this.journal)
-      if (!packed || this.#isDamaged || this.#uses !== uses || this.#unwritten.length > 0) return
-      letGo(this.views)
-      this.#views = packed
+      const seen = this.#seen
+      if (!packed || seen.state === "asleep" || seen.isDamaged) return
+      if (this.#uses !== uses || this.#pending.state !== "written") return
+      letGo(seen.views)
+      this.#seen = { state: "asleep", packed, isDamaged: false }
     })
   }
 
@@ -158,7 +180,7 @@ export class ConversationRecord {
    * is made `again` with a write for each decision: the one that cannot be written need not keep back the others.
    */
   async together<T>(call: () => Promise<T>, { again = false } = {}): Promise<T> {
-    if (this.#isUncertain) await this.writeSoFar()
+    if (this.#pending.state === "uncertain") await this.writeSoFar()
     const state: Call = {}
     this.#call = state
     try {
@@ -169,7 +191,7 @@ export class ConversationRecord {
     } catch (error) {
       this.#call = undefined
       if (again && state.loss) {
-        if (this.#isUncertain) await this.writeSoFar()
+        if (this.#pending.state === "uncertain") await this.writeSoFar()
         return await call()
       }
       await this.written().catch(() => undefined) // what was decided before the failure counts
@@ -179,20 +201,15 @@ export class ConversationRecord {
     }
   }
 
-  /** Whether the journal has everything that the views have. */
-  get isWritten(): boolean {
-    return this.#unwritten.length === 0 && !this.#isWriting
-  }
-
-  /** Calls back when that is so, or when what was not written is lost. */
-  whenWritten(written: () => Promise<void>, lost: () => void): void {
-    this.#waiting.push({ written, lost })
+  /** Calls back when the journal has everything that the views have, or when what was not written is lost. At once, if it has. */
+  async whenWritten(after: WhenWritten): Promise<void> {
+    if ("batch" in this.#pending) this.#pending.batch.after.push(after)
+    else await after.written()
   }
 
   /** Writes what the views have and the journal does not. */
   async writeSoFar(): Promise<void> {
-    const isDue = !this.isWritten || this.#waiting.length > 0 || this.#isUncertain
-    if (isDue) await this.#inOrder(() => this.#writeUnwritten())
+    if (this.#pending.state !== "written") await this.#inOrder(() => this.#writeBatch())
   }
 
   /** The same, and waits for what follows from it. */
@@ -203,41 +220,41 @@ export class ConversationRecord {
     await following
   }
 
-  /** Lets the disk work on everything written, and goes on. If it fails, `flushed()` says so. */
+  /** Lets the disk work on everything written, and goes on. If it fails, `durable()` says so. */
   beginFlush(): void {
-    this.#isFlushDue = false
+    const { begun: before } = this.#disk
+    this.#disk = CLEAN
     if (this.journal.flushesItself) return
-    this.#flushing = Promise.all([this.#flushing, this.journal.sync()]).then(() => undefined)
-    this.#flushing.catch(() => undefined) // it reaches the one who waits for it
+    const begun = Promise.all([before, this.journal.sync()]).then(() => undefined)
+    begun.catch(() => undefined) // it reaches the one who waits for it
+    this.#disk = { state: "flushing", begun }
   }
 
-  /** Everything so far is on the disk. A flush that has failed since fails here: the disk may report it only once. */
-  async flushed(): Promise<void> {
-    this.#flushesUnwritten = this.#unwritten.length > 0
+  /** Everything so far is durable. A flush that has failed since fails here: the disk may report it only once. */
+  async durable(): Promise<void> {
+    if (this.#pending.state === "gathering") this.#pending.batch.endsTurn = true
     await this.written()
-    if (this.#isFlushDue) this.beginFlush()
-    const begun = this.#flushing
-    this.#flushing = undefined
+    if (this.#disk.state === "due") this.beginFlush()
+    const { begun } = this.#disk
+    this.#disk = CLEAN
     await begun
   }
 
   /** Returns to an earlier place of the journal. Anything appended meanwhile waits until the views have been loaded again. */
-  rewind(to: Uuid, load: () => Promise<Views>): Promise<void> {
+  rewind(to: Uuid): Promise<void> {
     return this.#inOrder(async () => {
       await this.#write([this.place({ type: "strata", subtype: "rewound" }, to)])
-      this.#isUncertain = true
-      this.#views = await load()
-      this.#isUncertain = false
+      await this.#load()
     })
   }
 
   /** Writes entries at places of their own and continues with other views, which have followed them already. */
   change(decide: () => Promise<{ readonly entries: readonly Entry[]; readonly views: Views }>): Promise<void> {
     return this.#inOrder(async () => {
-      await this.#writeUnwritten()
+      await this.#writeBatch()
       const { entries, views } = await decide()
       await this.#store(entries)
-      this.#views = views
+      this.#seen = awake(views)
       for (const entry of entries) this.events.emit("entry", { entry })
     })
   }
@@ -251,54 +268,17 @@ export class ConversationRecord {
     return { timestamp, ...draft, uuid: draft.uuid ?? uuid, sessionId: this.id, ...at } as Message
   }
 
-  /** What listing and resuming need. It follows the first message of a person and every boundary, so a resume reads nothing before that. */
-  sessionFacts(change: { readonly title?: string; readonly prompt?: Uuid } = {}): DecisionDraft {
-    const current = this.views.context.session
-    const title = change.title ?? current?.title ?? this.#session.title
-    const prompt = change.prompt ?? current?.prompt
-    const mode = this.#mode ?? current?.mode
-    return {
-      type: "strata",
-      subtype: "session",
-      model: this.#session.model,
-      cwd: this.#session.cwd,
-      ...(current?.origin === undefined ? {} : { origin: current.origin }),
-      ...(mode === undefined ? {} : { mode }),
-      ...(title === undefined ? {} : { title }),
-      ...(prompt === undefined ? {} : { prompt }),
-      ...(this.source === "main" ? {} : { source: this.source }),
-    }
-  }
-
-  setMode(mode: string): void {
-    this.#mode = mode
-  }
-
-  /** A resume continues with the model that was asked last, in the mode that was set last. */
+  /** Writes the session's facts where model or mode have changed. */
   async recordSession(): Promise<void> {
-    const { session } = this.views.context
-    if (!session) return // it comes with the first message
-    const { model, mode } = this.sessionFacts() as DecisionOf<"session">
-    if (session.model !== model || session.mode !== mode) await this.decide([this.sessionFacts()])
-  }
-
-  /** An undo brings back the session facts of that time. Model and mode continue as they are now, and so does the title. */
-  async followUndo(title: string | undefined): Promise<void> {
-    const { session, prompt } = this.views.context
-    if (session && ((title !== undefined && session.title !== title) || session.prompt !== prompt?.uuid))
-      await this.append([
-        this.sessionFacts({ ...(title === undefined ? {} : { title }), ...(prompt ? { prompt: prompt.uuid } : {}) }),
-      ])
-    else await this.recordSession()
+    const draft = this.session.changed(this.views.context)
+    if (draft) await this.decide([draft])
   }
 
   #inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(async () => {
+    return this.#queue.run(async () => {
       await this.#makeCertain()
       return work()
     })
-    this.#last = run.catch(() => undefined)
-    return run
   }
 
   async #append(
@@ -319,7 +299,7 @@ export class ConversationRecord {
       if (!isDecision(entry)) parent = entry.uuid
       // in the same write as the first message, so that a conversation is listed even if its process dies before the first request
       if (isBoundaryEntry(entry) || (!isListed && isMessage(entry) && isRequest(entry))) {
-        entries.push(this.place(this.sessionFacts(), parent))
+        entries.push(this.place(this.session.draft(this.views.context), parent))
         isListed = true
       }
     }
@@ -334,11 +314,9 @@ export class ConversationRecord {
   }
 
   async #write(entries: readonly Entry[], { onPath = true, flush = false, waits = false } = {}): Promise<void> {
-    if (waits) {
-      for (const entry of entries) this.#unwritten.push(entry) // a call has no room for 100,000 arguments
-      this.#flushesUnwritten ||= flush
-    } else {
-      await this.#writeUnwritten()
+    if (waits) this.#gather(entries, flush)
+    else {
+      await this.#writeBatch()
       await this.#store(entries, { endsTurn: flush })
       if (flush) this.beginFlush()
     }
@@ -352,28 +330,34 @@ export class ConversationRecord {
     for (const checkpoint of checkpoints) await this.journal.writeCheckpoint(checkpoint).catch(() => undefined)
   }
 
-  async #writeUnwritten(): Promise<void> {
-    const [entries, endsTurn, waiting] = [this.#unwritten, this.#flushesUnwritten, this.#waiting]
-    this.#unwritten = []
-    this.#flushesUnwritten = false
-    this.#waiting = []
-    this.#isWriting = true
+  #gather(entries: readonly Entry[], endsTurn: boolean): void {
+    if (this.#pending.state !== "gathering")
+      this.#pending = { state: "gathering", batch: { entries: [], endsTurn: false, after: [] } }
+    const { batch } = this.#pending
+    for (const entry of entries) batch.entries.push(entry) // a call has no room for 100,000 arguments
+    batch.endsTurn ||= endsTurn
+  }
+
+  async #writeBatch(): Promise<void> {
+    if (this.#pending.state !== "gathering") return
+    const { batch } = this.#pending
+    const { entries, after } = batch
+    this.#pending = { state: "writing", batch }
     try {
-      if (entries.length > 0) await this.#store(entries, { endsTurn })
+      await this.#store(entries, { endsTurn: batch.endsTurn })
+      this.#pending = WRITTEN
     } catch (error) {
       if (this.#call) this.#call.loss = { error }
       this.#lost.add(this.views)
-      this.#isUncertain = true
+      this.#pending = UNCERTAIN
       await this.#makeCertain().catch(() => undefined) // tried again before anything else
-      for (const { lost } of waiting) lost()
+      for (const each of after) each.lost()
       throw error
-    } finally {
-      this.#isWriting = false
     }
-    if (endsTurn) this.beginFlush()
+    if (batch.endsTurn) this.beginFlush()
     for (const entry of entries) this.events.emit("entry", { entry })
     // not awaited here: they may append
-    if (waiting.length > 0) this.#following = Promise.all([this.#following, ...waiting.map(({ written }) => written())])
+    if (after.length > 0) this.#following = Promise.all([this.#following, ...after.map((each) => each.written())])
   }
 
   /** Resolves if the journal has the entries, also where only its answer was lost. */
@@ -382,16 +366,24 @@ export class ConversationRecord {
       await this.journal.append(entries, how)
     } catch (error) {
       const found = await this.journal.findMany(entries.map(({ uuid }) => uuid)).catch(() => undefined)
-      if (found === undefined) this.#isUncertain = true
+      if (found === undefined) this.#pending = UNCERTAIN
       if (found?.length !== entries.length) throw error
     }
-    this.#isFlushDue = true
+    this.#disk = { state: "due", begun: this.#disk.begun }
   }
 
   async #makeCertain(): Promise<void> {
-    if (!this.#isUncertain) return
-    this.#views = (await loadViews(this.journal, this.#viewOptions)).views
-    this.#isUncertain = false
-    this.onReload()
+    if (this.#pending.state !== "uncertain") return
+    await this.#load()
+    this.events.emit("reloaded", {})
+  }
+
+  /** The views as the journal is. Until they are there, nothing else is done. */
+  async #load(): Promise<void> {
+    this.#pending = UNCERTAIN
+    this.#seen = awake((await loadViews(this.journal, this.viewOptions)).views)
+    this.#pending = WRITTEN
   }
 }
+
+const awake = (views: Views): Seen => ({ state: "awake", views, isDamaged: false })

@@ -5,24 +5,30 @@ import { refusedMedia } from "../views/context/withheld-media.ts"
 import type { Engine } from "./engine.ts"
 import { repairDrafts } from "./request-preparer.ts"
 
-/** Resolves with how many images and documents that changed. */
-export async function withholdMedia(
-  { record, views, model, isOff }: Engine,
+/** Sends a text in place of images and documents: the unanswered ones, or all. Resolves with how many that changed. */
+export function withholdMedia(
+  engine: Engine,
   { which, why }: { readonly which: "new" | "all"; readonly why: string },
 ): Promise<number> {
-  if (isOff) return 0
-  const drafts = refusedMedia(views.context, { which, why, boundThinking: model.facts.accepts.boundThinking })
-  await record.append(drafts)
-  return drafts.reduce((sum, draft) => sum + (draft.subtype === "media-withheld" ? draft.blocks.length : 0), 0)
+  return engine.inOrder(async () => {
+    const { record, views, model, isOff } = engine
+    if (isOff) return 0
+    const drafts = refusedMedia(views.context, { which, why, boundThinking: model.facts.accepts.boundThinking })
+    await record.append(drafts)
+    return drafts.reduce((sum, draft) => sum + (draft.subtype === "media-withheld" ? draft.blocks.length : 0), 0)
+  })
 }
 
 /** Leaves out what came from the API and is sent back: blocks that this version does not know, and a signed summary. Resolves with how many. */
-export async function leaveOutReceived({ record, views, model, isOff }: Engine): Promise<number> {
-  const repairs = views.context.receivedBlocks()
-  if (repairs.length === 0 || isOff) return 0
-  await record.append(repairDrafts(repairs, { dropsThinking: model.facts.accepts.boundThinking }))
-  record.events.emit("repaired", { repairs })
-  return repairs.length
+export function leaveOutReceived(engine: Engine): Promise<number> {
+  return engine.inOrder(async () => {
+    const { record, views, model, isOff } = engine
+    const repairs = views.context.receivedBlocks()
+    if (repairs.length === 0 || isOff) return 0
+    await record.append(repairDrafts(repairs, { dropsThinking: model.facts.accepts.boundThinking }))
+    record.events.emit("repaired", { repairs })
+    return repairs.length
+  })
 }
 
 /** Leaves out the thinking of all answers so far, because the server does not take it. Resolves with whether there was any. */

@@ -3,7 +3,6 @@
  * request is built from the views alone, and validated before the caller gets it.
  */
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
-import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
 import type { Sender } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
@@ -15,9 +14,9 @@ import { RequestValidator } from "../messages/validate/validator.ts"
 import { placeBreakpoints } from "../model/cache/breakpoints.ts"
 import { callsKeptBy, SIGNED_SUMMARIES } from "../model/context-management.ts"
 import { summarizedThinking } from "../model/summarized-thinking.ts"
+import type { FlagReader } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
-import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { buildRequest, mergeExtras } from "../views/context/request.ts"
 import { ReferenceResolver } from "../views/context/resolved-references.ts"
@@ -26,6 +25,7 @@ import type { Views } from "../views/views.ts"
 import type { CacheWatch } from "./cache-watch.ts"
 import type { PromptKeeper } from "./prompt-keeper.ts"
 import type { ConversationRecord } from "./record.ts"
+import type { Window } from "./window.ts"
 
 export interface PrepareOptions {
   readonly signal?: AbortSignal
@@ -38,26 +38,28 @@ export interface RequestPreparerParts {
   /** The model as the caller named it. */
   readonly model: string
   readonly lookup: ModelLookup
-  readonly maxTokens: () => number
-  /** A refusal can make them smaller. */
-  readonly thresholds: () => Thresholds
+  readonly window: Window
   readonly settings: EffectiveSettings
   /** Flag values refused so far. Each is reported once. */
   readonly refusals: readonly string[]
   /** Betas that every request carries. */
   readonly betas: readonly string[]
-  /** Whether requests ask for the text of thinking. */
-  readonly summarizesThinking: () => boolean
+  readonly flags: Pick<FlagReader, "current">
   /** Whether requests leave with cache breakpoints. */
   readonly breakpoints: boolean
-  /** How long the server is asked to keep what it caches there. */
-  readonly lifetime: () => CacheLifetime
-  readonly fill: () => Fill
   readonly layers: LayerPipeline
   readonly prompt: PromptKeeper
   readonly cache: CacheWatch
   /** What the messages in view do not say and the model must know: the mode, the date. */
   readonly due: (context: ContextView) => readonly Attachment[]
+}
+
+/** The request that was prepared last. */
+export interface Sent {
+  /** When it was ready to be sent. */
+  readonly at: Date
+  /** The first call whose result the server leaves alone where it clears the request. */
+  readonly serverKeeps: string | undefined
 }
 
 /** Sent in the user's place when the assistant spoke last and should continue. */
@@ -70,8 +72,7 @@ export class RequestPreparer {
   readonly #noticed = new Set<string>()
   /** Results that no layer has seen, because the process died first. */
   #undecided: readonly (readonly ToolResult[])[]
-  #serverKeeps: string | undefined
-  #preparedAt: Date | undefined
+  #sent: Sent | undefined
   /** Decided with the first request: another value later would cost the server's cache of the messages. */
   #summarizes: boolean | undefined
 
@@ -81,9 +82,8 @@ export class RequestPreparer {
     this.#undecided = parts.record.views.context.undecidedResults()
   }
 
-  /** The first call whose result the server leaves alone where it clears the last request. */
-  get serverKeeps(): string | undefined {
-    return this.#serverKeeps
+  get sent(): Sent | undefined {
+    return this.#sent
   }
 
   /** Everything so far has been sent, or was left by a rewind: nothing is decided about it any more. */
@@ -113,15 +113,15 @@ export class RequestPreparer {
     while (this.#isBlocked && (await layers.whenBlocked(signal))) await this.#complete(signal)
 
     const size = this.#context.size()
-    const fill = this.#parts.fill()
+    const fill = this.#parts.window.fill()
     if (this.#isBlocked) throw this.#isFull(size.tokens)
     await this.noteResults()
     await record.written()
     record.beginFlush() // the disk works while the request is built and answered
-    const placed = this.#checked()
-    if (durable) await record.flushed()
+    const { placed, serverKeeps } = this.#checked()
+    if (durable) await record.durable()
     record.events.emit("prepared", { request: placed, size, fill })
-    this.#preparedAt = record.clock.now()
+    this.#sent = { at: record.clock.now(), serverKeeps }
     return placed
   }
 
@@ -152,13 +152,13 @@ export class RequestPreparer {
         ? [...messages.slice(0, -1), { ...last, content: [...(last.content as Block[]), ...order] }]
         : [...messages.filter((message, at) => at < messages.length - 1 || message.role === "assistant"), asked]
     const whole = { ...rest, messages: withOrder } as ModelRequest
-    this.#preparedAt = this.#parts.record.clock.now()
+    this.#sent = { at: this.#parts.record.clock.now(), serverKeeps: this.#sent?.serverKeeps }
     return this.#parts.breakpoints ? placeBreakpoints(whole, { writesCache: false }) : whole
   }
 
   /** The next request, valid and with its breakpoints. */
-  #checked(): ModelRequest {
-    const { settings, cache, lookup, breakpoints, lifetime } = this.#parts
+  #checked(): { readonly placed: ModelRequest; readonly serverKeeps: string | undefined } {
+    const { settings, cache, lookup, breakpoints, window } = this.#parts
     const { request, closed, revision } = this.#build("conversation")
     this.#validator.check({
       request,
@@ -168,14 +168,10 @@ export class RequestPreparer {
       ...(settings.values.off ? { media: "unchecked" as const } : {}), // then nothing is withheld either
     })
     cache.sent(request, { closed, revision })
-    this.#serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
+    const serverKeeps = this.#context.serverKept.firstOf(callsKeptBy(request))
     const isPlaced = breakpoints && !settings.values.off
-    return isPlaced ? placeBreakpoints(request, { bare: true, lifetime: lifetime() }) : request
-  }
-
-  /** When the last request was ready to be sent. */
-  get preparedAt(): Date | undefined {
-    return this.#preparedAt
+    const placed = isPlaced ? placeBreakpoints(request, { bare: true, lifetime: window.lifetime }) : request
+    return { placed, serverKeeps }
   }
 
   /** What a fork starts from: the request as the views have it now, without breakpoints. */
@@ -184,7 +180,7 @@ export class RequestPreparer {
   }
 
   get #isBlocked(): boolean {
-    return this.#parts.fill().state === "blocked"
+    return this.#parts.window.fill().state === "blocked"
   }
 
   get #context(): Views["context"] {
@@ -195,11 +191,11 @@ export class RequestPreparer {
     const { messages, closed, revision } = this.#context.messages()
     const { system, tools } = this.#context.prompt ?? {}
     const sent = this.#context.holdsReferences ? this.#references.resolve(messages, tools) : messages
-    this.#summarizes ??= this.#parts.summarizesThinking()
+    this.#summarizes ??= this.#parts.flags.current.on["summarized-thinking"]
     const thinking = this.#summarizes ? summarizedThinking(undefined, this.#parts.lookup.facts.accepts) : undefined
     const request = buildRequest({
       model: sentModelName(this.#parts.model),
-      maxTokens: this.#parts.maxTokens(),
+      maxTokens: this.#parts.window.current.maxOutput,
       system,
       tools,
       messages: sent,
@@ -254,13 +250,13 @@ export class RequestPreparer {
   }
 
   #isFull(used: number): ContextFullError {
-    const { thresholds, lookup } = this.#parts
-    return new ContextFullError({ used, limit: thresholds().blocking, model: lookup.facts.id })
+    const { window, lookup } = this.#parts
+    return new ContextFullError({ used, limit: window.current.blocking, model: lookup.facts.id })
   }
 
   #notices(): readonly string[] {
-    const { lookup, thresholds, refusals } = this.#parts
-    return [...(lookup.known ? [] : [lookup.notice]), ...thresholds().notices, ...refusals]
+    const { lookup, window, refusals } = this.#parts
+    return [...(lookup.known ? [] : [lookup.notice]), ...window.current.notices, ...refusals]
   }
 
   #notice(message: string): void {

@@ -4,11 +4,14 @@ import type { Uuid } from "../messages/messages.ts"
 import { providerReason } from "../model/cache/provider-reason.ts"
 import type { ProviderReason } from "../model/cache/verdict.ts"
 import { clearedByServer, clearedCalls } from "../model/context-management.ts"
-import type { ModelFacts } from "../tokens/model-facts.ts"
+import type { Settings } from "../settings/settings.ts"
+import { findModel } from "../tokens/models.ts"
 import { costOfUsage, tokenCounts } from "../tokens/price.ts"
 import type { CacheWatch } from "./cache-watch.ts"
 import { asPlainJson, type IncomingResponse, type ResponseDraft, responseDraft } from "./incoming.ts"
 import type { ConversationRecord } from "./record.ts"
+import type { Sent } from "./request-preparer.ts"
+import type { Window } from "./window.ts"
 
 export interface ResponseRecorderParts {
   readonly record: ConversationRecord
@@ -16,10 +19,9 @@ export interface ResponseRecorderParts {
   /** The model itself reports its requests to telemetry. */
   readonly isTraced: boolean
   readonly provider: string
-  /** When the request was ready to be sent. */
-  readonly preparedAt: () => Date | undefined
-  readonly maxTokens: () => number
-  readonly factsOf: (model: string) => ModelFacts
+  readonly window: Window
+  /** Figures of the settings. */
+  readonly models: Settings["models"]
   readonly cache: CacheWatch
   /** The conversation's model, for answers that do not name theirs. */
   readonly model: string
@@ -54,18 +56,18 @@ export class ResponseRecorder {
     return { draft, edits, missed: providerReason(response.diagnostics) }
   }
 
-  /** `serverKeeps`: the first call whose result the server leaves alone where it clears the request that was answered. */
-  async take({ draft, edits, missed }: TakenResponse, serverKeeps: string | undefined): Promise<RecordedResponse> {
+  /** `sent`: the request that was answered. A resumed conversation may not know it. */
+  async take({ draft, edits, missed }: TakenResponse, sent: Sent | undefined): Promise<RecordedResponse> {
     const { record, cache } = this.#parts
     const [entry] = await record.decide([draft], { flush: true })
-    await this.#recordServerEdits(edits, serverKeeps)
+    await this.#recordServerEdits(edits, sent?.serverKeeps)
     await record.written()
-    const flushed = record.flushed()
-    flushed.catch(() => undefined) // awaited below: while the disk works, there is something to do
-    this.#report(draft)
+    const durable = record.durable()
+    durable.catch(() => undefined) // awaited below: while the disk works, there is something to do
+    this.#report(draft, sent?.at)
     const { usage } = draft.message
     if (usage) cache.settled({ usage, edits, missed })
-    await flushed
+    await durable
     return { uuid: entry!.uuid, stopReason: draft.message.stop_reason ?? null }
   }
 
@@ -97,16 +99,16 @@ export class ResponseRecorder {
     ])
   }
 
-  #report({ message: { id, model = this.#parts.model, stop_reason, usage, content } }: ResponseDraft): void {
-    const { telemetry, isTraced, record, maxTokens, factsOf, provider } = this.#parts
+  #report({ message }: ResponseDraft, sentAt: Date | undefined): void {
+    const { telemetry, isTraced, record, window, models, provider } = this.#parts
+    const { id, model = this.#parts.model, stop_reason, usage, content } = message
     const counts = usage ? tokenCounts(usage) : undefined
     const stopReason = stop_reason ?? undefined
-    const sentAt = this.#parts.preparedAt()
     const about = {
       conversation: record.id,
       model,
       provider,
-      maxTokens: maxTokens(),
+      maxTokens: window.current.maxOutput,
       purpose: record.source,
       context: record.views.ledger.context,
     }
@@ -120,7 +122,7 @@ export class ResponseRecorder {
       })
     record.events.emit("recorded", {
       counts,
-      cost: usage ? costOfUsage(factsOf(model), usage) : { known: false, why: "no usage was reported" },
+      cost: usage ? costOfUsage(findModel(model, models).facts, usage) : { known: false, why: "no usage was reported" },
       stopReason,
     })
   }

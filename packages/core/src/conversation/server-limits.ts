@@ -4,6 +4,7 @@
  */
 
 import { reasonOf } from "../base/errors.ts"
+import { Queue } from "../base/queue.ts"
 import { addressOf } from "../model/address.ts"
 import { PromptTooLongError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
@@ -20,7 +21,7 @@ export interface ServerLimitsParts {
   /** The name of the conversation's model. */
   readonly model: string
   readonly shared: SharedLimits
-  readonly thresholdsOf: (model: Named) => Thresholds
+  readonly window: { of(model: Named): Thresholds }
 }
 
 /** What the store keeps for all conversations, as it was when this one was opened. */
@@ -34,7 +35,7 @@ export class ServerLimits {
   readonly #parts: ServerLimitsParts
   /** As far as the journal does not have them yet, or never has: those of the store. */
   readonly #known: Map<string, KeptLimit>
-  #writing: Promise<unknown> = Promise.resolve()
+  readonly #writes = new Queue()
 
   constructor(parts: ServerLimitsParts) {
     this.#parts = parts
@@ -54,8 +55,8 @@ export class ServerLimits {
   /** Learns from a refusal. It counts at once; the journal and the store follow. */
   refused({ error, model, estimate }: RefusedAttempt): void {
     if (!(error instanceof PromptTooLongError)) return
-    const { record, shared, thresholdsOf, model: own } = this.#parts
-    const believed = thresholdsOf(model)
+    const { record, shared, window, model: own } = this.#parts
+    const believed = window.of(model)
     const { tokens, counted: accepted } = record.views.context.size()
     // the API has counted most of the conversation; what asks about it is larger, and a lower limit is the safer one
     const size = model.name === own ? Math.min(estimate, tokens) : estimate
@@ -66,7 +67,7 @@ export class ServerLimits {
     this.#known.set(limitKey(limit), kept)
     const isSmaller = limit.tokens < believed.window
     if (isSmaller) record.events.emit("notice", { message: learntSentence(limit, believed.window) })
-    this.#write(async () => {
+    void this.#writes.run(async () => {
       await record.append([{ type: "strata", subtype: "limit-learnt", ...limit }])
       if (!limit.isAssumed) await keepLimit(shared.files, kept)
     })
@@ -94,12 +95,8 @@ export class ServerLimits {
   }
 
   /** Resolves when what was learnt is written. A store that cannot be written costs one more refusal later. */
-  settled(): Promise<unknown> {
-    return this.#writing
-  }
-
-  #write(work: () => Promise<void>): void {
-    this.#writing = this.#writing.then(work).catch(() => undefined)
+  settled(): Promise<void> {
+    return this.#writes.settled()
   }
 }
 

@@ -21,7 +21,7 @@ export class SleepWatch {
 
   constructor(parts: SleepWatchParts) {
     this.#parts = parts
-    parts.record.onWake = () => this.#await()
+    parts.record.events.on("woken", () => this.#await())
     this.#await()
   }
 

@@ -9,6 +9,7 @@ import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import { serialiseRequest } from "../views/context/request.ts"
+import { engineOf } from "./conversation.ts"
 import { openWithSettings } from "./open.ts"
 
 const MINUTE = 60_000
@@ -47,12 +48,12 @@ async function pass(chat: { isAsleep(): Promise<boolean> }, minutes: number): Pr
 
 test("JRN-2: what is said to a conversation that sleeps, and what it says then, is as if it had stayed awake", async () => {
   await using chat = await answered()
-  const before = serialiseRequest(await chat.currentRequest())
+  const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
   const told = { words: chat.words(), ledger: chat.ledger(), fill: chat.fill() }
   expect(await pass(chat, 10)).toBe(true)
   expect({ words: chat.words(), ledger: chat.ledger(), fill: chat.fill() }).toEqual(told)
   expect(await chat.isAsleep()).toBe(false)
-  expect(serialiseRequest(await chat.currentRequest())).toBe(before)
+  expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(before)
 
   expect(await pass(chat, 10)).toBe(true)
   const entries: string[] = []
@@ -115,12 +116,12 @@ test("JRN-2: a conversation that sleeps can be closed, answers about itself afte
   expect(chat.words().messages).toHaveLength(1)
   await using again = await open()
   expect(again.opened.resumed).toBe(true)
-  expect(JSON.stringify((await again.currentRequest()).messages)).toContain("7071")
+  expect(JSON.stringify((await engineOf(again).preparer.forkRequest()).messages)).toContain("7071")
 })
 
 test("JRN-2: where the file has lost a line since, the conversation stays awake: it still knows what was there", async () => {
   await using chat = await answered()
-  const before = serialiseRequest(await chat.currentRequest())
+  const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
   const bytes = await readFile(chat.location)
   bytes[bytes.indexOf("Which port")] = 0x20
   await writeFile(chat.location, bytes)
@@ -128,7 +129,7 @@ test("JRN-2: where the file has lost a line since, the conversation stays awake:
   chat.on("notice", ({ message }) => notices.push(message))
   expect(await pass(chat, 30)).toBe(false)
   expect(notices).toHaveLength(1)
-  expect(serialiseRequest(await chat.currentRequest())).toBe(before)
+  expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(before)
 })
 
 test("JRN-2: one in memory sleeps too; one of an agent does not, because its parts hold on to the views", async () => {

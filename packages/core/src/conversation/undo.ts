@@ -48,7 +48,8 @@ export async function undo(engine: Engine, request: UndoRequest): Promise<UndoRe
     prompt.forgetBoundary()
     layers.compactionUndone()
   } else prompt.compareAgain()
-  await record.followUndo(title)
+  const facts = record.session.afterUndo(record.views.context, title)
+  if (facts) await record.append([facts])
   return report
 }
 
@@ -70,11 +71,11 @@ interface UndoChange {
 }
 
 async function planUndo(engine: Engine, { keepLater = true, by, ...wanted }: UndoRequest): Promise<UndoChange> {
-  const { record, viewOptions } = engine
+  const { record } = engine
   const targets = targetsOf(record.views.undoable.list, wanted)
   const newest = targets.at(-1)!
   const isCompaction = newest.kind === "compaction"
-  const loaded = await loadUndone(record.journal, viewOptions, {
+  const loaded = await loadUndone(record.journal, record.viewOptions, {
     boundaries: isCompaction ? targets.map(({ uuid }) => uuid) : [],
     at: newest.at,
     keepLater,

@@ -45,7 +45,7 @@ export type {
   Sender as RequestSender,
 } from "../layers/layer.ts"
 export type { LayerActed, LayerFailed } from "../layers/pipeline.ts"
-export { LayerPipeline } from "../layers/pipeline.ts"
+export { type LayerEvents, LayerPipeline } from "../layers/pipeline.ts"
 export type { ColdPrice } from "../layers/planner/cold-price.ts"
 export { type Opening, openingOf } from "../layers/planner/compact-now.ts"
 export { nextPing, PING_EARLY, pingsThrough, SUMMARY_EARLY } from "../layers/planner/keep-warm.ts"

@@ -3,6 +3,7 @@
  * skipped, so it cannot break the conversation or another layer.
  */
 import { reasonOf } from "../base/errors.ts"
+import type { Events } from "../base/events.ts"
 import type { FailureReason, LayerOutcome, Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import type { Draft } from "../journal/entries.ts"
@@ -32,12 +33,25 @@ export interface PipelineParts {
   readonly source: RequestSource
   /** The conversation as it is now. */
   readonly context: (signal?: AbortSignal) => LayerContext
-  /** `seen`: the views that the drafts were decided by. The conversation may have gone back since. */
-  readonly append: (drafts: readonly Draft[], seen?: Views) => Promise<unknown>
-  /** Calls back when what was appended is in the journal, or is lost. At once, if it is there already. */
-  readonly whenWritten: (written: () => Promise<void>, lost: () => void) => Promise<void>
-  readonly onActed: (event: LayerActed) => void
-  readonly onFailed: (event: LayerFailed) => void
+  readonly record: PipelineRecord
+}
+
+/** Where the pipeline writes what the layers decide, and reports it. */
+export interface PipelineRecord {
+  /** For work in the background. `seen`: the views that the drafts were decided by. The conversation may have gone back since. */
+  append(drafts: readonly Draft[], how: { readonly seen: Views }): Promise<unknown>
+  /** For the work of a call. */
+  decide(drafts: readonly Draft[]): Promise<unknown>
+  /** Calls back when what was decided is in the journal, or is lost. At once, if it is there already. */
+  whenWritten(after: { written(): Promise<void>; lost(): void }): Promise<void>
+  readonly events: Pick<Events<LayerEvents>, "emit">
+}
+
+export interface LayerEvents {
+  /** A layer acted. `message` is one line for a person, if there is something to say. A compaction reports through `compaction` events instead. */
+  layerActed: LayerActed
+  /** A layer failed. The conversation continues without what it would have done. */
+  layerFailed: LayerFailed
 }
 
 /** What a layer did. */
@@ -227,12 +241,12 @@ export class LayerPipeline {
     for (const failure of outcome?.failures ?? []) this.#failed(layer, failure)
     if (!outcome || (outcome.drafts.length === 0 && !outcome.counts)) return
     const { message, counts = {} } = outcome
-    const { source } = this.#parts
+    const { source, record } = this.#parts
     const drafts = withSource(outcome.drafts, source)
     const { views } = this.#parts.context()
     const tokensBefore = views.context.size().tokens
     if (drafts.length > 0)
-      await this.#parts.append(drafts, seen).catch((error: unknown) => {
+      await (seen ? record.append(drafts, { seen }) : record.decide(drafts)).catch((error: unknown) => {
         outcome.lost?.()
         throw error
       })
@@ -243,7 +257,7 @@ export class LayerPipeline {
     const said = typeof message === "function" ? message({ saved }) : message
     const follow = async () => {
       await outcome.journaled?.(this.#parts.context())
-      this.#parts.onActed({ layer: layer.name, message: said, tokensBefore, tokensAfter })
+      record.events.emit("layerActed", { layer: layer.name, message: said, tokensBefore, tokensAfter })
     }
     let isLater = false
     const followLater = () =>
@@ -253,7 +267,7 @@ export class LayerPipeline {
       })
     if (seen)
       await follow() // written by itself: what a call has not written yet does not matter
-    else await this.#parts.whenWritten(followLater, () => outcome.lost?.())
+    else await record.whenWritten({ written: followLater, lost: () => outcome.lost?.() })
     isLater = true
     const facts = { ...report.facts, ...outcome.facts }
     finish({ ...report, facts, tokensBefore, tokensAfter, counts, ...(failure ? { failure } : {}) })
@@ -273,7 +287,7 @@ export class LayerPipeline {
   }
 
   #failed(layer: Layer, error: unknown): void {
-    this.#parts.onFailed({ layer: layer.name, reason: reasonOf(error) })
+    this.#parts.record.events.emit("layerFailed", { layer: layer.name, reason: reasonOf(error) })
   }
 }
 

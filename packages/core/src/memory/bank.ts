@@ -7,6 +7,7 @@
 import { join } from "node:path"
 import { type Clock, dayOf, systemClock } from "../base/clock.ts"
 import { MemoryChangedError, MemoryWriteError } from "../base/errors.ts"
+import { Queue } from "../base/queue.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFiles, MemoryFilesWatch } from "../journal/memory-files.ts"
 import { removeDatabase } from "../recall/index/index-file.ts"
@@ -127,13 +128,10 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
   let last: Snapshot | undefined
 
   /** One look after another: what is reported to one look is not reported again. */
-  let looking: Promise<unknown> = Promise.resolve()
+  const looks = new Queue()
 
   function settled(): Promise<Snapshot> {
-    if (!watch) return settledNow()
-    const look = looking.then(() => lookAgain(watch))
-    looking = look.catch(() => undefined)
-    return look
+    return watch ? looks.run(() => lookAgain(watch)) : settledNow()
   }
 
   async function lookAgain(reported: MemoryFilesWatch): Promise<Snapshot> {

@@ -7,6 +7,7 @@ import { lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import { MemoryChangedError } from "../base/errors.ts"
 import { readPlainFile } from "../base/plain-file.ts"
+import { Queue } from "../base/queue.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../journal/file/layout.ts"
 import {
   checkedMemoryPath,
@@ -94,7 +95,7 @@ class Copy {
   readonly #scratch: Scratch
   readonly #mirrored = new Map<string, Mirrored>()
   /** One after the other. */
-  #work: Promise<unknown> = Promise.resolve()
+  readonly #queue = new Queue()
 
   constructor(files: MemoryFiles, scratch: Scratch) {
     this.#files = files
@@ -122,17 +123,17 @@ class Copy {
       install: async (changes, options) => {
         const report = await files.install(changes, options)
         const paths = changes.map(({ path }) => path).filter(isCopied)
-        if (paths.length > 0) await this.#inTurn(() => this.#mirror(paths))
+        if (paths.length > 0) await this.#queue.run(() => this.#mirror(paths))
         return report
       },
-      takeIn: () => this.#inTurn(() => this.#takeIn()),
+      takeIn: () => this.#queue.run(() => this.#takeIn()),
       close,
     }
   }
 
   /** Brings the directory up to date with a listing of everything. */
   follow(listed: readonly MemoryFileListing[]): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#queue.run(async () => {
       const now = new Map(listed.filter(({ path }) => isCopied(path)).map(({ path, version }) => [path, version]))
       const changed = [...now].filter(([path, version]) => this.#mirrored.get(path)?.version !== version)
       const gone = [...this.#mirrored.keys()].filter((path) => !now.has(path))
@@ -146,7 +147,7 @@ class Copy {
   }
 
   release(): Promise<void> {
-    return this.#inTurn(() => this.#scratch.release())
+    return this.#queue.run(() => this.#scratch.release())
   }
 
   /** Writes these files as the store has them. One that a tool has written since is left: it is taken in first. */
@@ -223,12 +224,6 @@ class Copy {
 
   #at(path: string): string {
     return join(this.#scratch.directory, checkedMemoryPath(path))
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const mine = this.#work.then(work, work)
-    this.#work = mine.catch(() => undefined)
-    return mine
   }
 }
 

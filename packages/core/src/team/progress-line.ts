@@ -7,6 +7,7 @@ import { type Clock, callAfter } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import { promptText } from "../base/prompt-file.ts"
 import { NO_TOKENS } from "../base/token-counts.ts"
+import { engineOf } from "../conversation/conversation.ts"
 import { forkMessages } from "../forks/fork-messages.ts"
 import { cloneSurroundings, withoutTools } from "../forks/fork-state.ts"
 import { runTurns, type TurnsOutcome } from "../forks/turns.ts"
@@ -131,7 +132,7 @@ const directive = () => promptText(new URL("./progress-line.md", import.meta.url
 const reader = () => promptText(new URL("./progress-reader.md", import.meta.url)).trim()
 
 async function question(agent: Agent, { clock, cheapestModel }: ProgressLineParts): Promise<Question> {
-  const request = await agent.conversation.currentRequest()
+  const request = await engineOf(agent.conversation).preparer.forkRequest()
   return { fork: byFork(agent, request, clock), newest: byReader(await cheapestModel(agent.model), request, clock) }
 }
 

@@ -2,7 +2,7 @@
 import type { Arrival } from "../agent/loop/companions.ts"
 import { reasonOf } from "../base/errors.ts"
 import { dollars } from "../base/numbers.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import { type AgentEnding, isDecision, isMessage } from "../journal/entries.ts"
 import { newestFirst } from "../journal/newest-first.ts"
 import type { Journal } from "../journal/store.ts"
@@ -54,7 +54,7 @@ export const boundedFor = (
     text,
     limit: lead.flags.figures["agent-result-limit"],
     estimate: (part) => lead.views.estimator.text(part),
-    keep: (whole) => lead.keepText(`${name}.md`, whole),
+    keep: (whole) => engineOf(lead).keepText(`${name}.md`, whole),
     elsewhere: `The agent's journal has all of it.${lead.views.context.toolNames.includes(RECALL_TOOL) ? ` ${RECALL_TOOL} finds it by its words.` : ""}`,
   })
 

@@ -8,8 +8,9 @@ import type { QueryEvent } from "../agent/loop/query-events.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
 import { Events } from "../base/events.ts"
-import type { Conversation } from "../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
+import { newestFirst } from "../journal/newest-first.ts"
 import type { TakenPermit } from "../journal/permit.ts"
 import type { Content } from "../messages/blocks.ts"
 import { summarise } from "../views/ledger/ledger.ts"
@@ -113,7 +114,7 @@ export class Team implements Companions {
   async #recordLost(lost: readonly AgentRecord[]): Promise<void> {
     const spent = await missingSpending({
       agents: lost.map(({ id }) => id),
-      parent: this.#chat.newestEntries(),
+      parent: newestFirst(engineOf(this.#chat).record.journal),
       openJournal: (id) => this.#chat.openAgentJournal(id),
     })
     const killed = { status: "killed", text: PROGRAM_ENDED } as const

@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
 import { EmptyConversationError, RangeRefusedError } from "../../src/base/errors.ts"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { RangePlan } from "../../src/layers/fold/plan.ts"
 import { isToolResult, isToolUse, toBlocks } from "../../src/messages/blocks.ts"
@@ -61,7 +61,7 @@ test("BEY-13 property: the dry run says what then happens, and opening the range
       const chat = await played(steps, model)
       if (!(await prepared(chat))) return
       // the request as it is now: preparing one may add a message
-      const bytesNow = async () => serialiseRequest(await chat.currentRequest())
+      const bytesNow = async () => serialiseRequest(await engineOf(chat).preparer.forkRequest())
       const done: { readonly bytes: string; readonly size: number; readonly decision: string }[] = []
       for (const cut of cuts) {
         const before = { bytes: await bytesNow(), size: chat.views.context.size().tokens }

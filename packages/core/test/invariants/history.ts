@@ -11,8 +11,9 @@ import {
 } from "../../src/base/errors.ts"
 import { projectName, seededIds } from "../../src/base/ids.ts"
 import { localPerson } from "../../src/base/owner.ts"
-import type { Conversation } from "../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { openConversation } from "../../src/conversation/open.ts"
+import { leaveOutReceived } from "../../src/conversation/refused-content.ts"
 import { isMessage } from "../../src/journal/entries.ts"
 import { journalPaths } from "../../src/journal/file/layout.ts"
 import type { Block } from "../../src/messages/blocks.ts"
@@ -251,7 +252,7 @@ export class History {
   async #refused(after: Extract<Step, { kind: "refused" }>["after"]): Promise<void> {
     await prepared(this.chat)
     if (after === "overflow") await refusable(this.chat.compact({ trigger: "auto", overflowed: true }))
-    else if (after === "received") await this.chat.leaveOutReceived()
+    else if (after === "received") await leaveOutReceived(engineOf(this.chat))
   }
 }
 

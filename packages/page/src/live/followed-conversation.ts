@@ -5,6 +5,7 @@
  */
 
 import { type Entry, isMessage } from "@strata/core"
+import { Queue } from "@strata/core/base"
 import { isDecision } from "@strata/core/store"
 import { Links } from "@strata/core/views"
 import type { BoundaryNames, Transcript } from "@strata/transcripts"
@@ -22,7 +23,7 @@ export class FollowedConversation {
   readonly #listeners = new Set<() => void>()
   #state: State
   #stop: (() => void) | undefined
-  #work: Promise<void> = Promise.resolve()
+  readonly #updates = new Queue()
   #mark: string
 
   private constructor(source: FollowedSource, { state, mark }: { readonly state: State; readonly mark: string }) {
@@ -90,11 +91,7 @@ export class FollowedConversation {
 
   /** Takes what is there by now. */
   update(): Promise<void> {
-    this.#work = this.#work.then(
-      () => this.#takeNew(),
-      () => this.#takeNew(),
-    )
-    return this.#work
+    return this.#updates.run(() => this.#takeNew())
   }
 
   async #takeNew(): Promise<void> {

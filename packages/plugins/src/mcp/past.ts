@@ -6,7 +6,7 @@ import { constants } from "node:fs"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import { isSafeId, localPerson, realPath } from "@strata/core/base"
+import { isSafeId, localPerson, Queue, realPath } from "@strata/core/base"
 import { parseHandle } from "@strata/core/messages"
 import { whichProject } from "@strata/core/projects"
 import {
@@ -96,7 +96,7 @@ export class ProjectPast {
   readonly #estimator = createEstimator(findModel(MODEL).facts.family)
   #place: Promise<Place> | undefined
   /** One update of the index after another. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #updates = new Queue()
   #isIndexing = false
   #isClosed = false
 
@@ -148,7 +148,7 @@ export class ProjectPast {
     this.#isClosed = true
     for (const search of this.#journals.values()) search.close()
     // an update that is under way ends with its batch
-    void this.#last.then(async () => (await this.#place)?.index.close()).catch(() => undefined)
+    void this.#updates.run(async () => (await this.#place)?.index.close())
   }
 
   /** The conversation that asks: the one with this call at its end, the one that its program names, or the one that it wrote last. */
@@ -169,7 +169,7 @@ export class ProjectPast {
     const end = performance.now() + (this.#options.patience ?? PATIENCE_MS)
     const isLate = () => performance.now() > end
     const wanted = isHere ? [current] : transcripts
-    const isThrough = await this.#inOrder(() =>
+    const isThrough = await this.#updates.run(() =>
       index.update(wanted, { isLate, ...(isHere ? {} : { all: transcripts }) }),
     )
     if (!isThrough) this.#indexLater()
@@ -251,7 +251,7 @@ export class ProjectPast {
         const { index } = await this.#placed()
         const transcripts = await this.transcripts()
         const end = performance.now() + SLICE_MS
-        isThrough = await this.#inOrder(() =>
+        isThrough = await this.#updates.run(() =>
           index.update(transcripts, { isLate: () => this.#isClosed || performance.now() > end }),
         )
         await setImmediate()
@@ -263,12 +263,6 @@ export class ProjectPast {
       .finally(() => {
         this.#isIndexing = false
       })
-  }
-
-  #inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(work)
-    this.#last = run.catch(() => undefined)
-    return run
   }
 
   #placed(): Promise<Place> {

@@ -4,14 +4,14 @@
  */
 
 import type { Store } from "@strata/core"
-import { systemClock } from "@strata/core/base"
+import { Queues, systemClock } from "@strata/core/base"
 import type { Journal, JournalAddress } from "@strata/core/store"
 import { waitForLock } from "@strata/core/store"
 
 const PATIENCE_MS = 30_000 // a write takes milliseconds; after this, the error names who has it
 
 /** What this process does with a journal, in the order it was asked for. */
-const last = new Map<string, Promise<unknown>>()
+const changes = new Queues<string>()
 
 export interface Place {
   readonly store: Store
@@ -19,16 +19,9 @@ export interface Place {
 }
 
 /** Runs after everything that was asked for before with the same journal. */
-export async function inTurn<T>({ store, address }: Place, work: () => Promise<T>): Promise<T> {
+export function inTurn<T>({ store, address }: Place, work: () => Promise<T>): Promise<T> {
   const key = JSON.stringify([store.description, address.project, address.under, address.id])
-  const run = (last.get(key) ?? Promise.resolve()).then(work)
-  const done = run.catch(() => undefined)
-  last.set(key, done)
-  try {
-    return await run
-  } finally {
-    if (last.get(key) === done) last.delete(key)
-  }
+  return changes.run(key, work)
 }
 
 /** Opens the journal for one change. Call it in turn. */

@@ -8,6 +8,7 @@ import {
   ConversationNotFoundError,
   callAfter,
   LockLostError,
+  Queue,
 } from "@strata/core/base"
 import { type Journal, type JournalAddress, type Store, waitForLock } from "@strata/core/store"
 import { checkpointId, entriesOf, type Line, lineOf, type SegmentLine, segmentId } from "./lines.ts"
@@ -45,8 +46,7 @@ export interface Writing extends Reading {
 
 export class Thread {
   readonly #place: ThreadPlace
-  #last: Promise<unknown> = Promise.resolve()
-  #waiting = 0
+  readonly #queue = new Queue()
   #segment: Segment | undefined
   #older = new Map<number, Segment>()
   #writer: Journal | undefined
@@ -59,7 +59,7 @@ export class Thread {
   }
 
   get isIdle(): boolean {
-    return this.#waiting === 0 && this.#writer === undefined
+    return this.#queue.isIdle && this.#writer === undefined
   }
 
   get bytes(): number {
@@ -149,13 +149,9 @@ export class Thread {
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
     this.#stopIdle()
-    this.#waiting++
-    const run = this.#last.then(work).finally(() => {
-      this.#waiting--
-      if (this.#waiting === 0 && this.#writer) this.#waitIdle()
+    return this.#queue.run(work).finally(() => {
+      if (this.#queue.isIdle && this.#writer) this.#waitIdle()
     })
-    this.#last = run.catch(() => undefined)
-    return run
   }
 
   #waitIdle(): void {

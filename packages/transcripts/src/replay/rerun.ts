@@ -7,11 +7,12 @@
 
 import { setImmediate } from "node:timers/promises"
 import type { Entry, Message } from "@strata/core"
-import { inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
+import { Events, inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
 import { isToolResult, isToolUse, toBlocks } from "@strata/core/messages"
 import { LIFETIME_MS, type Lifetime } from "@strata/core/model"
 import type { LayerActed, LayerContext } from "@strata/core/policy"
 import {
+  type LayerEvents,
   LayerPipeline,
   lastUse,
   nextPing,
@@ -154,6 +155,9 @@ class Rerun {
       isInFile: (id) => policy.readsFiles === true && this.#putAside.has(id),
     })
     this.#keptNames = new KeptNames(recording)
+    const events = new Events<LayerEvents>()
+    events.on("layerActed", (event) => this.#noteAction(event))
+    events.on("layerFailed", ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`))
     this.#layers = new LayerPipeline({
       source: "main",
       layers: policy.layers({
@@ -163,10 +167,12 @@ class Rerun {
       telemetry: silentTelemetry, // a replay sends no requests
       conversation: "replay",
       context: () => this.#context(),
-      append: async (drafts) => this.#decide(drafts),
-      whenWritten: (written) => written(),
-      onActed: (event) => this.#noteAction(event),
-      onFailed: ({ layer, reason }) => this.#failures.push(`${layer}: ${reason}`),
+      record: {
+        append: async (drafts) => this.#decide(drafts),
+        decide: async (drafts) => this.#decide(drafts),
+        whenWritten: ({ written }) => written(),
+        events,
+      },
     })
     const { server = "keeps" } = policy
     this.#sent = new SentContexts({

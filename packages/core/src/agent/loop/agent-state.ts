@@ -1,5 +1,6 @@
 /** What changes while an agent works and is not a message: mode and rules, directory, todos. Tools see it as their context. */
 import type { PermissionMode, RuleList } from "../../base/vocabulary.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import type { EditorState } from "../../conversation/editor.ts"
 import type { WhenOpen } from "../../conversation/when-open.ts"
 import type { Todo } from "../../messages/attachments.ts"
@@ -48,7 +49,7 @@ export class AgentState {
       env,
       reads,
       putsAside: () => this.#putsAside(),
-      keepFile: (bytes) => whenOpen.conversation.keepFile(bytes),
+      keepFile: (bytes) => engineOf(whenOpen.conversation).files.keep(bytes),
       confinement: () => this.confinement(),
       directory: {
         get: () => this.directory,
@@ -98,7 +99,7 @@ export class AgentState {
   /** The mode changes at once. Resolves when it is in the journal. */
   setMode(mode: PermissionMode): Promise<void> {
     this.#policy = { ...this.#policy, mode }
-    const recorded = this.#parts.whenOpen.conversation.setMode(mode)
+    const recorded = engineOf(this.#parts.whenOpen.conversation).setMode(mode)
     recorded.catch(() => undefined) // a caller that does not wait gets the same error with the next entry
     return recorded
   }

@@ -3,7 +3,8 @@
  * again.
  */
 import { grouped } from "../../base/grouped.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
+import { leaveOutReceived, withholdMedia } from "../../conversation/refused-content.ts"
 import { textOf } from "../../messages/blocks.ts"
 import { InvalidModelRequestError, PromptTooLongError } from "../../model/errors.ts"
 import type { Model, ModelResponse, RateLimit } from "../../model/model.ts"
@@ -67,7 +68,7 @@ export async function* ask(options: Asking, turn: number): AsyncGenerator<QueryE
         if (message === undefined) throw error
         yield { type: "notice", message: `${message} The API said: "${error.said}"` }
       } else {
-        const count = await chat.leaveOutReceived()
+        const count = await leaveOutReceived(engineOf(chat))
         if (count === 0) throw error
         yield { type: "notice", message: `${leftOut(count)} The API said: "${error.said}"` }
       }
@@ -92,7 +93,7 @@ const leftOut = (count: number) =>
 /** Leaves out more images and documents than before. `undefined` where none is left. */
 async function withhold(chat: Conversation, left: ("new" | "all")[]): Promise<string | undefined> {
   for (let which = left.shift(); which; which = left.shift()) {
-    const count = await chat.withholdMedia(which, "the model refused it")
+    const count = await withholdMedia(engineOf(chat), { which, why: "the model refused it" })
     if (count > 0)
       return `The model refused images or documents. ${count === 1 ? "1 is" : `${count} are`} left out; a text names each.`
   }
@@ -121,7 +122,7 @@ async function* askOnce(options: Asking, turn: number): AsyncGenerator<QueryEven
   try {
     const previous = chat.views.context.lastResponse?.message.id
     const sending = {
-      ...{ limits, lifetime: chat.cacheLifetime },
+      ...{ limits, lifetime: engineOf(chat).window.lifetime },
       ...(previous === undefined ? {} : { previous }),
       ...(signal ? { signal } : {}),
     }

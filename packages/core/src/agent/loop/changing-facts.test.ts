@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { ask, calling, resultsIn, type Scene, scene } from "../../../test/scripted-agent.ts"
 import { manualClock } from "../../base/clock.ts"
+import { engineOf } from "../../conversation/conversation.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import { enterPlanMode, exitPlanMode } from "../../tools/session/plan-mode.ts"
@@ -93,7 +94,7 @@ describe("JRN-10 the permission mode", () => {
     const place = scene()
     const first = await place.open([])
     await ask(first, "one")
-    await first.conversation.setMode("everything")
+    await engineOf(first.conversation).setMode("everything")
     await first.close()
     expect((await place.open([])).mode).toBe("accept-edits")
   })

@@ -6,7 +6,7 @@
  * writes it, and what it writes there for an hour holds everything before it too.
  */
 import { type Clock, callAfter } from "../../base/clock.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import { forkMessages } from "../../forks/fork-messages.ts"
 import type { Layer, LayerContext, Outcome } from "../../layers/layer.ts"
 import { dueAfterMs, nextPing } from "../../layers/planner/keep-warm.ts"
@@ -83,7 +83,9 @@ export class CacheKeeper {
     const now = this.#parts.clock.now().getTime()
     if (now - pause.usedAt >= LIFETIME_MS[pause.lifetime]) return // the machine slept: everything would be written again
     const pings = pause.pings
-    await this.#parts.conversation.act(LAYER, (context) => this.#send(pause, context)).catch(() => undefined)
+    await engineOf(this.#parts.conversation)
+      .layers.act(LAYER, (context) => this.#send(pause, context))
+      .catch(() => undefined)
     if (this.#pause !== pause || pause.pings === pings) return
     pause.usedAt = now
     this.#await(pause)
@@ -119,7 +121,7 @@ export class CacheKeeper {
   }
 
   #asItWas({ request }: Pause): Warming {
-    return { request, lifetime: this.#parts.conversation.cacheLifetime }
+    return { request, lifetime: engineOf(this.#parts.conversation).window.lifetime }
   }
 
   /** The next request writes the cache again, so one report is enough. A server that does not know such requests is not asked again. */

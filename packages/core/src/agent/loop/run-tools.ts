@@ -4,6 +4,7 @@
  */
 
 import { resolve } from "node:path"
+import { Queue } from "../../base/queue.ts"
 import type { Telemetry } from "../../base/telemetry.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
@@ -93,7 +94,7 @@ export async function* runTools(calls: readonly ToolUse[], given: ToolRun): Asyn
       stop: (why) => {
         stop ??= why
       },
-      alone: oneAtATime(),
+      alone: new Queue(),
     }
     const work = Promise.all(group.map((prepared) => runWithEvents(prepared, run, round))).finally(() => events.end())
     yield* events
@@ -116,16 +117,7 @@ interface Round {
   readonly stopped: () => string | undefined
   readonly stop: (why: string) => void
   /** For a call that ran beside others because it changed nothing, until a hook gave it an input that does. */
-  readonly alone: <T>(work: () => Promise<T>) => Promise<T>
-}
-
-function oneAtATime(): Round["alone"] {
-  let last: Promise<unknown> = Promise.resolve()
-  return (work) => {
-    const turn = last.then(work)
-    last = turn.catch(() => undefined) // the caller gets its failure; the next call does not
-    return turn
-  }
+  readonly alone: Queue
 }
 
 function recordingRemarks(run: ToolRun, remarks: string[]): ToolRun {
@@ -187,7 +179,7 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
               execute,
             )
           }
-          const output = await (mustWait ? round.alone(timed) : timed())
+          const output = await (mustWait ? round.alone.run(timed) : timed())
           return afterHooks({ request, output, notes }, gate, round)
         },
       }

@@ -26,10 +26,10 @@ export async function callerBoundary(
   return [boundary, ...(summary ? [summary] : []), ...record, ...others]
 }
 
-async function factsOf({ views, thresholds, parts, canRecall }: Engine): Promise<string> {
+async function factsOf({ views, window, parts, canRecall }: Engine): Promise<string> {
   const flags = parts.flags.current
   if (!flags.on["compact-facts"]) return ""
-  const { facts } = compactionFigures({ flags, thresholds })
+  const { facts } = compactionFigures({ flags, thresholds: window.current })
   // results are listed by their handles: without a tool for those, the caller's own summary has to do
   const options = { budget: Math.floor(facts * SHARE), hasRecall: canRecall }
   return inSlices(factSteps(views, { estimate: (text) => views.estimator.text(text), ...options }))

@@ -4,12 +4,11 @@
  */
 import { type Draft, type Entry, isBoundaryEntry, isDecision, isMessage } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
-import { loadViews } from "../../views/load.ts"
 import type { Engine } from "../engine.ts"
 
 /** Resolves with whether it was such a message. */
 export async function branchInTail(engine: Engine, uuid: Uuid): Promise<boolean> {
-  const { record, views, viewOptions } = engine
+  const { record, views } = engine
   if (views.compactions.ends.has(uuid)) return false // the last one of the tail: an ordinary rewind keeps the boundary
   const { entries } = await record.journal.tail()
   const written = compactionIn(entries)
@@ -19,7 +18,7 @@ export async function branchInTail(engine: Engine, uuid: Uuid): Promise<boolean>
   const kept = preservedMessages?.uuids
   const at = kept?.indexOf(uuid) ?? -1
   if (!kept || at < headMessages.length || views.compactions.last?.boundary !== boundary!.uuid) return false
-  await record.rewind(uuid, async () => (await loadViews(record.journal, viewOptions)).views)
+  await record.rewind(uuid)
   await record.append(copied(written, { kept: kept.slice(0, at + 1), newUuid: () => record.ids.uuid() }))
   engine.prompt.compareAgain()
   engine.preparer.forgetUndecided()

@@ -1,19 +1,15 @@
 /** A log of lines in one file. It is written again when it is large: the older half goes. */
 import { appendFile, mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
+import { Queue } from "../../base/queue.ts"
 import type { LineLog } from "../line-log.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 
 const LARGE = 16_000_000 // bytes
 
 export function lineLogFile(path: string): LineLog {
-  let last: Promise<unknown> = Promise.resolve()
+  const queue = new Queue()
   let made: Promise<unknown> | undefined
-  const inOrder = <T>(work: () => Promise<T>): Promise<T> => {
-    const run = last.then(work)
-    last = run.catch(() => undefined)
-    return run
-  }
   const read = async (): Promise<readonly string[]> => {
     const text = await readFile(path, "utf8").catch(() => "")
     const lines = text.split("\n").slice(0, -1) // after the last line end is nothing, or a line that was not finished
@@ -22,9 +18,9 @@ export function lineLogFile(path: string): LineLog {
     return lines
   }
   return {
-    read: () => inOrder(read),
+    read: () => queue.run(read),
     append: (line) =>
-      inOrder(async () => {
+      queue.run(async () => {
         made ??= mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
         try {
           await made

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { setImmediate, setTimeout as wait } from "node:timers/promises"
 import type { Clock } from "../../base/clock.ts"
 import { busyError, MemoryChangedError, MemoryWriteError, StrataError } from "../../base/errors.ts"
+import { Queues } from "../../base/queue.ts"
 import {
   checkedMemoryPath,
   checkMemoryText,
@@ -50,7 +51,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
 
   /** `check` is called before each write: a process that was paused may have lost the lock since. */
   async function locked<T>(work: (check: () => void) => Promise<T>): Promise<T> {
-    return inTurn(directory, async () => {
+    return writes.run(directory, async () => {
       await mustBeInside(options)
       await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
       await mustBeInside(options)
@@ -327,15 +328,4 @@ export async function lockOf(directory: string, clock: Clock): Promise<FileLock>
 }
 
 /** Within this process, one after the other: the lock is for other processes. */
-const turns = new Map<string, Promise<unknown>>()
-
-async function inTurn<T>(directory: string, work: () => Promise<T>): Promise<T> {
-  const earlier = turns.get(directory) ?? Promise.resolve()
-  const mine = earlier.then(work, work)
-  turns.set(directory, mine)
-  try {
-    return await mine
-  } finally {
-    if (turns.get(directory) === mine) turns.delete(directory)
-  }
-}
+const writes = new Queues<string>()

@@ -6,6 +6,7 @@ import { lstat, mkdir, rm, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { StrataError } from "../../base/errors.ts"
 import { readPlainFile } from "../../base/plain-file.ts"
+import { Queues } from "../../base/queue.ts"
 import { flushDirectory } from "./flush-names.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 import { draftName, named, type WholeFile } from "./write-whole.ts"
@@ -36,18 +37,11 @@ export interface NotesToWrite extends Pick<WholeFile, "path" | "number" | "check
 }
 
 /** Within this process, one after the other: the text must not change between the look and the write. */
-const turns = new Map<string, Promise<unknown>>()
+const writes = new Queues<string>()
 
 /** On disk when it resolves, in every flush mode: it replaces a text that a person may have written. */
-export async function writeNotesFile(notes: NotesToWrite): Promise<boolean> {
-  const write = () => writeNow(notes)
-  const mine = (turns.get(notes.path) ?? Promise.resolve()).then(write, write)
-  turns.set(notes.path, mine)
-  try {
-    return await mine
-  } finally {
-    if (turns.get(notes.path) === mine) turns.delete(notes.path)
-  }
+export function writeNotesFile(notes: NotesToWrite): Promise<boolean> {
+  return writes.run(notes.path, () => writeNow(notes))
 }
 
 async function writeNow({ path, text, expected, number, check }: NotesToWrite): Promise<boolean> {

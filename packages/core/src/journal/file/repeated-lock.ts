@@ -7,6 +7,7 @@ import { rm } from "node:fs/promises"
 import { dirname } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { busyError } from "../../base/errors.ts"
+import { Queue } from "../../base/queue.ts"
 import { fenceOf, lockLost } from "./fence.ts"
 import { holderOf, removeLeftovers, removeLock, takeOver } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
@@ -31,7 +32,7 @@ export class RepeatedLock {
   #own: OwnerFile | undefined
   /** While this process has it: whether it still does. */
   #isHeld: (() => boolean) | undefined
-  #turn: Promise<unknown> = Promise.resolve()
+  readonly #queue = new Queue()
 
   constructor({ path, now, renew }: RepeatedLockOptions) {
     this.#path = path
@@ -46,7 +47,7 @@ export class RepeatedLock {
 
   /** Works while this process holds the lock. Calls on the same object take turns. */
   hold<T>(work: () => T | Promise<T>): Promise<T> {
-    const mine = this.#turn.then(async () => {
+    return this.#queue.run(async () => {
       const release = await this.#acquire()
       try {
         return await work()
@@ -54,12 +55,10 @@ export class RepeatedLock {
         await release()
       }
     })
-    this.#turn = mine.catch(() => undefined)
-    return mine
   }
 
   async close(): Promise<void> {
-    await this.#turn
+    await this.#queue.settled()
     await this.#dropOwn()
   }
 

@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto"
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
+import { Queue } from "../../base/queue.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import { DREAM_NOTES, type DreamGround, readJson, removeNotes, writeNote } from "./dream-notes.ts"
@@ -59,7 +60,7 @@ export class DreamTask {
   readonly #onChange: (state: DreamState) => void
   readonly #stopping = new AbortController()
   #state: DreamState
-  #written: Promise<void> = Promise.resolve()
+  readonly #saves = new Queue()
   #cancelCheck: () => void = () => {}
 
   constructor({ clock, notes, onChange }: TaskParts) {
@@ -117,12 +118,12 @@ export class DreamTask {
   ): Promise<void> {
     this.#cancelCheck()
     this.#change({ status, endedAt: this.#clock.now().toISOString(), ...end })
-    await this.#written
+    await this.#saves.settled()
   }
 
   #change(change: Partial<DreamState>): void {
     this.#state = { ...this.#state, ...change }
-    this.#written = this.#written.then(() => this.#save()).catch(() => undefined) // a state that cannot be shown is no reason to stop
+    void this.#saves.run(() => this.#save()) // a state that cannot be shown is no reason to stop
     this.#onChange(this.#state)
   }
 

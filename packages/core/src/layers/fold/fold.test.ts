@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { NothingToUndoError } from "../../base/errors.ts"
-import type { Conversation } from "../../conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/handles.ts"
@@ -32,7 +32,8 @@ async function exchange(chat: Conversation, task: string): Promise<{ request: st
   return { request, call, answer: await respond(chat, [{ type: "text", text: `Done with ${task}` }]) }
 }
 
-const texts = async (chat: Conversation): Promise<string> => JSON.stringify((await chat.currentRequest()).messages)
+const texts = async (chat: Conversation): Promise<string> =>
+  JSON.stringify((await engineOf(chat).preparer.forkRequest()).messages)
 
 test("BEY-13 the line is data: what was asked, changed and run, how it ended, and the handles of both ends", () => {
   const place = (uuid: string) => ({ uuid, parentUuid: null, timestamp: "2026-01-01T00:00:00Z" })
@@ -226,11 +227,11 @@ test("BEY-13 an undo of the fold by its decision gives the byte-identical reques
   const chat = await openTestConversation()
   const first = await exchange(chat, "the first task")
   await exchange(chat, "the second task")
-  const before = (await chat.currentRequest()).messages
+  const before = (await engineOf(chat).preparer.forkRequest()).messages
   await chat.fold({ from: first.request })
   await exchange(chat, "the third task")
   await chat.undo()
-  const after = (await chat.currentRequest()).messages
+  const after = (await engineOf(chat).preparer.forkRequest()).messages
   expect(JSON.stringify(after.slice(0, before.length))).toBe(JSON.stringify(before))
   expect(JSON.stringify(after)).toContain("the third task")
 })

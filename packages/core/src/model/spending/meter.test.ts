@@ -22,7 +22,7 @@ const failure = () => new OverloadedError({ provider: "test" })
 function counted() {
   const [purse, drafts] = [new Purse(), [] as DecisionDraft[]]
   const meter = new Meter({ purse, clock: systemClock, ids: randomIds, source: "main" })
-  meter.use({ factsOf: (name) => findModel(name).facts, note: async (given) => drafts.push(...given) })
+  meter.use({ record: { append: async (given) => drafts.push(...given), journal: {} }, models: {} })
   return { purse, meter, drafts }
 }
 

@@ -11,7 +11,8 @@ import { estimatedSpending, type InFlightLog, type SentRequest } from "../../jou
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import { usableUsage } from "../../messages/usage.ts"
-import type { ModelFacts } from "../../tokens/model-facts.ts"
+import type { Settings } from "../../settings/settings.ts"
+import { findModel } from "../../tokens/models.ts"
 import { costOfUsage } from "../../tokens/price.ts"
 import { ConnectionLostError, ModelAbortedError, ModelError, StalledError } from "../errors.ts"
 import type { AttemptWatch, Model, ModelResponse, StreamOptions } from "../model.ts"
@@ -33,11 +34,14 @@ export interface MeterParts {
 
 /** The conversation, once it is open. */
 export interface MeteredConversation {
-  readonly factsOf: (model: string) => ModelFacts
-  readonly note: (drafts: readonly DecisionDraft[]) => Promise<unknown>
-  readonly inFlight?: InFlightLog | undefined
-  /** The server refused a request, perhaps only the size of its answer. */
-  readonly refused?: (refused: RefusedAttempt) => void
+  readonly record: {
+    append(drafts: readonly DecisionDraft[]): Promise<unknown>
+    readonly journal: { readonly inFlight?: InFlightLog | undefined }
+  }
+  /** Figures of the settings. */
+  readonly models: Settings["models"]
+  /** Learns where the server refused a request, perhaps only the size of its answer. */
+  readonly limits?: { refused(attempt: RefusedAttempt): void }
 }
 
 export interface RefusedAttempt {
@@ -75,13 +79,13 @@ export class Meter {
     const answer = this.#unrecorded.get(responseId)
     if (!answer) return
     this.#unrecorded.delete(responseId)
-    this.#conversation?.inFlight?.over(answer.request)
+    this.#conversation?.record.journal.inFlight?.over(answer.request)
   }
 
   /** Journals the answers that no one recorded. Called before the journal closes. */
   async close(): Promise<void> {
     const drafts = [...this.#unrecorded.values()].map(({ draft }) => draft)
-    if (drafts.length > 0) await this.#conversation?.note(drafts)
+    if (drafts.length > 0) await this.#conversation?.record.append(drafts)
   }
 
   /**
@@ -100,7 +104,7 @@ export class Meter {
       onAnswer: (responseId, answer) => {
         // a progress line is recorded by the conversation of its lead
         if (purpose !== "progress") this.#unrecorded.set(responseId, answer)
-        else conversation.inFlight?.over(answer.request)
+        else conversation.record.journal.inFlight?.over(answer.request)
       },
     })
     await metered.reserve()
@@ -159,7 +163,7 @@ class MeteredRequest implements AttemptWatch {
   sending(): void {
     if (this.#attempt.isSent) return
     this.#attempt = { ...this.#attempt, isSent: true }
-    this.#parts.conversation.inFlight?.sent(this.#named())
+    this.#inFlight?.sent(this.#named())
   }
 
   begun({ id, model, usage }: Parameters<AttemptWatch["begun"]>[0]): void {
@@ -168,7 +172,7 @@ class MeteredRequest implements AttemptWatch {
     if (!counted) return
     this.#attempt.begun = { ...this.#named(), model, usage: counted, responseId: id }
     const output = Math.max(counted.output_tokens, this.#sent.usage.output_tokens)
-    this.#parts.conversation.inFlight?.sent({ ...this.#attempt.begun, usage: { ...counted, output_tokens: output } })
+    this.#inFlight?.sent({ ...this.#attempt.begun, usage: { ...counted, output_tokens: output } })
   }
 
   failed(error: unknown): void {
@@ -180,7 +184,7 @@ class MeteredRequest implements AttemptWatch {
     const { conversation, model } = this.#parts
     const { input_tokens, cache_creation_input_tokens, cache_read_input_tokens } = this.#sent.usage
     const estimate = input_tokens + (cache_creation_input_tokens ?? 0) + (cache_read_input_tokens ?? 0)
-    conversation.refused?.({ error, model, estimate })
+    conversation.limits?.refused({ error, model, estimate })
   }
 
   streamed(characters: number): void {
@@ -196,7 +200,7 @@ class MeteredRequest implements AttemptWatch {
   }
 
   answered({ id, model, usage: given }: Pick<ModelResponse, "id" | "model" | "usage">): void {
-    const { conversation, estimate, estimated, onAnswer } = this.#parts
+    const { estimate, estimated, onAnswer } = this.#parts
     const usage = usableUsage(given)
     if (!usage) return // it counts as estimated when it ends
     this.#isOver = true
@@ -205,14 +209,14 @@ class MeteredRequest implements AttemptWatch {
     const { purpose } = this.#sent
     const draft = { type: "strata", subtype: "spent", purpose, model, responseId: id, usage } as const
     if (id) onAnswer(id, { request: this.#named().id, draft })
-    else conversation.inFlight?.over(this.#named().id)
+    else this.#inFlight?.over(this.#named().id)
   }
 
   /** There was nothing to send. */
   notSent(): void {
     this.#isOver = true
     this.#release(0)
-    this.#parts.conversation.inFlight?.over(this.#named().id)
+    this.#inFlight?.over(this.#named().id)
   }
 
   /** However it ended. */
@@ -229,8 +233,8 @@ class MeteredRequest implements AttemptWatch {
     const { id } = this.#named()
     // a journal that cannot be written fails the conversation's own next entry; the log keeps the request for the next opening
     try {
-      if (spent) await conversation.note([estimatedSpending(spent)])
-      conversation.inFlight?.over(id)
+      if (spent) await conversation.record.append([estimatedSpending(spent)])
+      this.#inFlight?.over(id)
     } catch {}
   }
 
@@ -251,13 +255,17 @@ class MeteredRequest implements AttemptWatch {
     this.#reserved = undefined
   }
 
+  get #inFlight(): InFlightLog | undefined {
+    return this.#parts.conversation.record.journal.inFlight
+  }
+
   /** Every attempt is billed by itself. */
   #named(): SentRequest {
     return { ...this.#sent, id: `${this.#sent.id}-${this.#attempts}` }
   }
 
   #dollars({ model, usage }: Pick<SentRequest, "model" | "usage">): number {
-    const cost = costOfUsage(this.#parts.conversation.factsOf(model), usage)
+    const cost = costOfUsage(findModel(model, this.#parts.conversation.models).facts, usage)
     return cost.known ? cost.dollars : 0
   }
 }

@@ -7,6 +7,7 @@ import { closeSync, fstatSync, mkdirSync, openSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { type Clock, callAfter, systemClock } from "../../base/clock.ts"
+import { Queue } from "../../base/queue.ts"
 import type { JournalFeed } from "../../journal/feed.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import { WaitingLines } from "./appended-lines.ts"
@@ -76,7 +77,7 @@ export class FollowedJournals {
   /** Work in the background. Closing stops it. */
   #background: symbol | undefined
   /** One question after another: each may open the index again. */
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #questions = new Queue()
 
   constructor(options: FollowedJournalsOptions) {
     this.#options = options
@@ -88,7 +89,7 @@ export class FollowedJournals {
   /** Reads what is new, then asks the index. */
   ask<T>(question: (index: FollowedIndex) => T | Promise<T>, which: CatchUp = {}): Promise<Asked<T>> {
     this.#listen()
-    return this.#inOrder(async () => {
+    return this.#questions.run(async () => {
       const asked = async (index: FollowedIndex) => {
         if (this.#isFresh(index, which)) this.#followSoon()
         else await this.#catchUp(index, which)
@@ -108,7 +109,7 @@ export class FollowedJournals {
 
   /** Reads what is new. Asking does that too; call it where no one waits. If another process writes, it is left to that one. */
   update(which: CatchUp = {}): Promise<void> {
-    return this.#inOrder(async () => {
+    return this.#questions.run(async () => {
       if (this.#isClosed) return
       const work = (index: FollowedIndex) => index.briefly(() => this.#catchUp(index, which))
       await this.#retried(work).catch((error: unknown) => {
@@ -177,7 +178,7 @@ export class FollowedJournals {
   async #follow(): Promise<void> {
     const appended = new Set(this.#appended.conversations) // what comes meanwhile waits for the next time
     while (appended.size > 0 && !this.#isClosed) {
-      await this.#inOrder(async () => {
+      await this.#questions.run(async () => {
         const store = (index: FollowedIndex) => index.briefly(() => this.#storeAppended(index, appended))
         if (!this.#isClosed) await this.#retried(store)
       })
@@ -231,12 +232,6 @@ export class FollowedJournals {
   #closeStandIn(): void {
     this.#standIn?.close()
     this.#standIn = undefined
-  }
-
-  #inOrder<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.#last.then(work)
-    this.#last = run.catch(() => undefined)
-    return run
   }
 
   /** A damaged index holds nothing that the journals do not: it is removed and built again, once. */

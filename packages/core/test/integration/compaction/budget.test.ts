@@ -1,6 +1,7 @@
 /** A compaction with a ceiling for everything it leaves. */
 import { describe, expect, test } from "vitest"
 import type { Agent } from "../../../src/agent/agent.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { size } from "../../size.ts"
 import { ask } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
@@ -61,7 +62,11 @@ describe("L4-36 compact({ budget })", () => {
   test("one that is too small is refused with the least and its parts; nothing is changed, and the least is enough", async () => {
     const { agent, sim, of } = await conversation()
     const { conversation: chat } = agent
-    const [requests, entries, request] = [sim.log.length, await entriesOf(agent), await chat.currentRequest()]
+    const [requests, entries, request] = [
+      sim.log.length,
+      await entriesOf(agent),
+      await engineOf(chat).preparer.forkRequest(),
+    ]
     const refused = async (budget: number) => {
       const error = await chat.compact({ budget }).then(
         () => undefined,
@@ -82,7 +87,7 @@ describe("L4-36 compact({ budget })", () => {
     expect(await refused(least - 1)).toEqual([least, ...parts])
     expect(sim.log).toHaveLength(requests)
     expect(await entriesOf(agent)).toEqual(entries)
-    expect(await chat.currentRequest()).toEqual(request)
+    expect(await engineOf(chat).preparer.forkRequest()).toEqual(request)
     await chat.compact({ budget: least })
     expect(leftIn(agent)).toBeLessThanOrEqual(least)
     await expectRulesAndTask(agent, of)

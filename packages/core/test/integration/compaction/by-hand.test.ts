@@ -5,6 +5,7 @@ import { KEY } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { Hook } from "../../../src/agent/hooks/hooks.ts"
 import { CompactionFailedError } from "../../../src/base/errors.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { toBlocks } from "../../../src/messages/blocks.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { FileReads } from "../../../src/tools/files/read-state.ts"
@@ -68,7 +69,7 @@ describe("by hand", () => {
         await ask(agent, "Read the words.")
         await agent.conversation.compact()
         const sent = textsOf(of("summary")[0]!.request).at(-1)!
-        const after = JSON.stringify(await agent.conversation.currentRequest())
+        const after = JSON.stringify(await engineOf(agent.conversation).preparer.forkRequest())
         await agent.close()
         return { sent, after }
       }
@@ -197,7 +198,7 @@ describe("by hand", () => {
     ).rejects.toThrow("The editor is gone.")
     expect(chat.views.compactions.count).toBe(0)
     await chat.compact({ review: async ({ text }) => `${text}\n\nMind the ferrets.` })
-    expect(JSON.stringify(await chat.currentRequest())).toContain("Mind the ferrets.")
+    expect(JSON.stringify(await engineOf(chat).preparer.forkRequest())).toContain("Mind the ferrets.")
   })
 
   test("L4-24 a plan says in advance what would go, what would stay and what it costs, and changes nothing", async () => {

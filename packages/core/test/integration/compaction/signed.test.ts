@@ -5,6 +5,7 @@ import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import { client } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { inputTokens } from "../../../src/base/token-counts.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { tokenCounts } from "../../../src/tokens/price.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
@@ -68,7 +69,7 @@ describe("L4-1, CACHE-6 where the work would lose its thinking, the API writes t
     expect(await decisionsOf(made.agent, "compacted")).toMatchObject([{ route: "server", audit: {} }])
     expect(await decisionsOf(made.agent, "thinking-dropped")).toEqual([])
     const { signed, message } = await summaryOf(made.agent)
-    const request = await chat.currentRequest()
+    const request = await engineOf(chat).preparer.forkRequest()
     expect(request.messages[0]).toEqual({ role: "assistant", content: [signed!.block] })
     expect(thoughtsIn(request)).toBeGreaterThan(0)
     expect(JSON.stringify(request.messages.slice(1))).not.toContain("Primary Request")
@@ -92,16 +93,16 @@ describe("L4-1, CACHE-6 where the work would lose its thinking, the API writes t
     async () => {
       const made = await scene()
       await ask(made.agent, "Find out what the words say.")
-      const before = serialiseRequest(await made.agent.conversation.currentRequest())
+      const before = serialiseRequest(await engineOf(made.agent.conversation).preparer.forkRequest())
       await made.agent.conversation.compact()
-      const after = serialiseRequest(await made.agent.conversation.currentRequest())
+      const after = serialiseRequest(await engineOf(made.agent.conversation).preparer.forkRequest())
       expect(after).toContain('"type":"compaction"')
       const { id } = made.agent.conversation
       await made.agent.close()
       const again = await made.open({ id })
-      expect(serialiseRequest(await again.conversation.currentRequest())).toBe(after)
+      expect(serialiseRequest(await engineOf(again.conversation).preparer.forkRequest())).toBe(after)
       await again.conversation.undo()
-      expect(serialiseRequest(await again.conversation.currentRequest())).toBe(before)
+      expect(serialiseRequest(await engineOf(again.conversation).preparer.forkRequest())).toBe(before)
       await ask(again, "Go on.")
       expect(refusals(made)).toEqual([])
     },
@@ -118,12 +119,12 @@ describe("L4-1, CACHE-6 where the work would lose its thinking, the API writes t
       const second = (await summaryOf(made.agent)).signed!
       expect(second.block).not.toEqual(first.block)
       await ask(made.agent, "And again.")
-      const sent = await chat.currentRequest()
+      const sent = await engineOf(chat).preparer.forkRequest()
       expect(sent.messages[0]!.content).toEqual([second.block])
       expect(blocksIn(sent).filter(({ type }) => type === "compaction")).toHaveLength(1)
       const branch = await made.open({ id: await chat.branch(chat.views.context.newest!.uuid) })
       await ask(branch, "Elsewhere.")
-      expect((await branch.conversation.currentRequest()).messages[0]!.content).toEqual([second.block])
+      expect((await engineOf(branch.conversation).preparer.forkRequest()).messages[0]!.content).toEqual([second.block])
       expect(refusals(made)).toEqual([])
     },
   )
@@ -162,7 +163,7 @@ describe("L4-1 where it is refused", () => {
       expect(ofType(events, "notice")[0]!.message).toMatch(
         /^The API refused the request\. 1 block that it had sent itself/,
       )
-      const request = await chat.currentRequest()
+      const request = await engineOf(chat).preparer.forkRequest()
       expect(JSON.stringify(request.messages[0])).toMatch(/A summary of it follows/)
       expect(blocksIn(request).some(({ type }) => type === "compaction")).toBe(false)
       const { id } = chat
@@ -234,6 +235,6 @@ test.runIf(isWhole)(
     expect(JSON.stringify(signed!.block)).toContain(WRONG)
     expect(signed!.text).toContain(`not found in the conversation: ${WRONG}`)
     expect(message.content[0]!.text).toContain(`[not found in the conversation: ${WRONG}]`)
-    expect(JSON.stringify((await chat.currentRequest()).messages.slice(1))).toContain("Wrong in it")
+    expect(JSON.stringify((await engineOf(chat).preparer.forkRequest()).messages.slice(1))).toContain("Wrong in it")
   },
 )

@@ -2,6 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { FileReads } from "../../../src/tools/files/read-state.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { openTestConversation } from "../../open.ts"
@@ -72,12 +73,12 @@ test.runIf(isWhole)(
     const agent = await compactingAgent(sim, { ...where, window: 200_000, settings: NO_NOTES })
     const { conversation: chat } = agent
     await ask(agent, "Read the words.")
-    const before = serialiseRequest(await chat.currentRequest())
+    const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
     writeFileSync(join(where.cwd, "AGENTS.md"), "The new rule.\n")
     await chat.compact()
-    expect(serialiseRequest(await chat.currentRequest())).toContain("The new rule.")
+    expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toContain("The new rule.")
     await chat.undo()
-    expect(serialiseRequest(await chat.currentRequest())).toBe(before)
+    expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(before)
     await ask(agent, "And now?")
     const sent = textsOf(of("work").at(-1)!.request).join("\n")
     expect(sent).toContain("The old rule.")
@@ -109,20 +110,20 @@ test("BEY-3 in a branch its own compaction is undone, and a compaction from befo
   const agent = await compactingAgent(sim, { ...where, window: 200_000, settings: NO_NOTES })
   const { conversation: chat } = agent
   await ask(agent, "Read the words.")
-  const whole = JSON.stringify((await chat.currentRequest()).messages)
+  const whole = JSON.stringify((await engineOf(chat).preparer.forkRequest()).messages)
   await chat.compact()
-  const compacted = JSON.stringify((await chat.currentRequest()).messages)
+  const compacted = JSON.stringify((await engineOf(chat).preparer.forkRequest()).messages)
   const branch = await chat.branch(chat.views.context.newest!.uuid)
   const other = await compactingAgent(sim, { ...where, id: branch, window: 200_000, settings: NO_NOTES })
-  expect(JSON.stringify((await other.conversation.currentRequest()).messages)).toBe(compacted)
+  expect(JSON.stringify((await engineOf(other.conversation).preparer.forkRequest()).messages)).toBe(compacted)
   await other.conversation.undo()
-  expect(JSON.stringify((await other.conversation.currentRequest()).messages)).toBe(whole)
+  expect(JSON.stringify((await engineOf(other.conversation).preparer.forkRequest()).messages)).toBe(whole)
   const copy = await other.conversation.branch(other.conversation.views.context.newest!.uuid)
   await other.close()
   const third = await compactingAgent(sim, { ...where, id: copy, window: 200_000, settings: NO_NOTES })
-  expect(JSON.stringify((await third.conversation.currentRequest()).messages)).toBe(whole)
+  expect(JSON.stringify((await engineOf(third.conversation).preparer.forkRequest()).messages)).toBe(whole)
   await third.close()
-  expect(JSON.stringify((await chat.currentRequest()).messages)).toBe(compacted)
+  expect(JSON.stringify((await engineOf(chat).preparer.forkRequest()).messages)).toBe(compacted)
   await agent.close()
 })
 
@@ -131,12 +132,12 @@ test("BEY-3 with everything switched off a compaction can still be undone, and n
   const where = project()
   const agent = await compactingAgent(sim, { ...where, id: "one", window: 200_000, settings: NO_NOTES })
   await ask(agent, "Read the words.")
-  const whole = JSON.stringify((await agent.conversation.currentRequest()).messages)
+  const whole = JSON.stringify((await engineOf(agent.conversation).preparer.forkRequest()).messages)
   await agent.conversation.compact()
   await agent.close()
   const off = await compactingAgent(sim, { ...where, id: "one", window: 200_000, settings: { off: true } })
   await off.conversation.undo()
-  expect(JSON.stringify((await off.conversation.currentRequest()).messages)).toBe(whole)
+  expect(JSON.stringify((await engineOf(off.conversation).preparer.forkRequest()).messages)).toBe(whole)
   expect((await ask(off, "And now?")).end).toMatchObject({ reason: "answer" })
   expect(sim.log.every(({ status }) => status === 200)).toBe(true)
   await off.close()
@@ -162,7 +163,7 @@ test("JRN-5, L4-17 going back to the last message that a compaction kept keeps t
   const view = () => chat.views.context.storedMessages().map(({ uuid }) => uuid)
   const compacted = view()
   expect(compacted).toContain(waiting)
-  const sent = async () => JSON.stringify((await chat.currentRequest()).messages)
+  const sent = async () => JSON.stringify((await engineOf(chat).preparer.forkRequest()).messages)
   const before = await sent()
   await chat.record({ id: "msg_x", content: [{ type: "text", text: "An answer to go back from." }] })
   await chat.rewind(waiting)
@@ -170,7 +171,7 @@ test("JRN-5, L4-17 going back to the last message that a compaction kept keeps t
   expect(await sent()).toBe(before)
   const id = await chat.branch(waiting)
   const branch = await compactingAgent(sim, { ...where, id, window: 200_000, settings: NO_NOTES })
-  expect(JSON.stringify((await branch.conversation.currentRequest()).messages)).toBe(before)
+  expect(JSON.stringify((await engineOf(branch.conversation).preparer.forkRequest()).messages)).toBe(before)
   await branch.close()
   const earlier = chat.words().messages.find(({ text }) => text === "Second question")!.uuid
   await chat.rewind(earlier)

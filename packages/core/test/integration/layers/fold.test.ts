@@ -1,6 +1,7 @@
 /** Folded and snipped ranges in an agent, against the simulator. */
 import { expect, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { handleOf } from "../../../src/messages/handles.ts"
 import { contentOf, type UserMessage } from "../../../src/messages/messages.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
@@ -32,15 +33,15 @@ test("BEY-13 undoing the compaction brings the folded lines back, byte for byte"
   const { conversation: chat } = agent
   for (const task of ["First task.", "Second task.", "Third task."]) await ask(agent, task)
   const [first] = chat.words().messages
-  const open = serialiseRequest(await chat.currentRequest())
+  const open = serialiseRequest(await engineOf(chat).preparer.forkRequest())
   await chat.fold({ from: first!.uuid })
-  const folded = serialiseRequest(await chat.currentRequest())
+  const folded = serialiseRequest(await engineOf(chat).preparer.forkRequest())
   await chat.compact()
   await chat.undo()
-  expect(serialiseRequest(await chat.currentRequest())).toBe(folded)
+  expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(folded)
   expect(chat.views.context.hiddenRanges).toHaveLength(1)
   await chat.unfold(first!.uuid)
-  expect(serialiseRequest(await chat.currentRequest())).toBe(open)
+  expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(open)
   await agent.close()
 })
 
@@ -78,7 +79,7 @@ test("BEY-13 rewinding into a folded range opens it", async () => {
   const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
   const { conversation: chat } = agent
   await ask(agent, "First task.")
-  const before = serialiseRequest(await chat.currentRequest())
+  const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
   const { uuid } = chat.views.context.newest!
   for (const task of ["Second task.", "Third task."]) await ask(agent, task)
   const [first] = chat.words().messages
@@ -86,7 +87,7 @@ test("BEY-13 rewinding into a folded range opens it", async () => {
   expect(chat.views.context.hiddenRanges).toHaveLength(1)
   await chat.rewind(uuid)
   expect(chat.views.context.hiddenRanges).toHaveLength(0)
-  expect(serialiseRequest(await chat.currentRequest())).toBe(before)
+  expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(before)
   await agent.close()
 })
 

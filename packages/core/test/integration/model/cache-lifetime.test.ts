@@ -4,9 +4,10 @@ import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { createClock } from "../../../../sim/src/clock.ts"
 import { client, scripted, simulator } from "../../../../sim/test/simulator.ts"
 import { manualClock } from "../../../src/base/clock.ts"
-import type { Conversation } from "../../../src/conversation/conversation.ts"
+import { type Conversation, engineOf } from "../../../src/conversation/conversation.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import type { DecisionOf } from "../../../src/journal/entries.ts"
+import { newestFirst } from "../../../src/journal/newest-first.ts"
 import type { ModelRequest } from "../../../src/messages/request.ts"
 import { findModel } from "../../../src/tokens/models.ts"
 import { bashTool } from "../../../src/tools/shell/bash.ts"
@@ -180,7 +181,7 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
 
 async function lifetimesIn(chat: Conversation): Promise<readonly DecisionOf<"cache-lifetime">[]> {
   const found: DecisionOf<"cache-lifetime">[] = []
-  for await (const entry of chat.newestEntries())
+  for await (const entry of newestFirst(engineOf(chat).record.journal))
     if (entry.type === "strata" && entry.subtype === "cache-lifetime") found.unshift(entry)
   return found
 }

@@ -4,6 +4,7 @@ import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { manualClock } from "../../../src/base/clock.ts"
 import { projectName } from "../../../src/base/ids.ts"
+import { engineOf } from "../../../src/conversation/conversation.ts"
 import { memoryDirectory } from "../../../src/journal/file/layout.ts"
 import type { Layer } from "../../../src/layers/layer.ts"
 import type { SettingsInput } from "../../../src/settings/settings.ts"
@@ -97,7 +98,9 @@ const fromNotes =
     await chat.prepare()
     const [made] = await decisions(chat, "compacted")
     if (see === "waited") return waited
-    return see === "route" ? made?.route : textOf(await chat.currentRequest()).split('"tool_result"').length - 1
+    return see === "route"
+      ? made?.route
+      : textOf(await engineOf(chat).preparer.forkRequest()).split('"tool_result"').length - 1
   }
 
 const MEMORY: SceneOptions = { onDisk: true, base: { memory: "auto", switches: { dreaming: false }, figures: ALL } }

@@ -5,6 +5,7 @@
 
 import { dayOf } from "../../../base/clock.ts"
 import { messageOf } from "../../../base/errors.ts"
+import { Queues } from "../../../base/queue.ts"
 import type { MemoryMode } from "../../../base/vocabulary.ts"
 import type { MemoryBank } from "../../../memory/bank.ts"
 import { isChange, relationOf } from "../../../memory/facts/relation.ts"
@@ -64,18 +65,12 @@ export interface Kept {
   readonly leftOut: readonly string[]
 }
 
-/** The last one for each bank. */
-const turns = new WeakMap<MemoryBank, Promise<unknown>>()
+const writes = new Queues<MemoryBank>()
 
 /** One at a time, each with what the one before wrote: what a person says is kept at once and is also in sight of an extraction. */
 export function keepProposals(proposal: Proposal, keeping: Keeping): Promise<Kept> {
   const { bank } = keeping
-  const kept = (turns.get(bank) ?? Promise.resolve()).then(async () => keep(proposal, keeping, await bank.all()))
-  turns.set(
-    bank,
-    kept.catch(() => undefined),
-  )
-  return kept
+  return writes.run(bank, async () => keep(proposal, keeping, await bank.all()))
 }
 
 async function keep({ texts, base }: Proposal, keeping: Keeping, memories: readonly Memory[]): Promise<Kept> {
