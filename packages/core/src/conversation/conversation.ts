@@ -1,6 +1,5 @@
 import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
-import { newestFirst } from "../journal/newest-first.ts"
 import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"
 import type { Journal } from "../journal/store.ts"
 import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
