@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { expect, test } from "vitest"
 import { withInlinedScripts } from "./inline-scripts.ts"
 
-const FILE = join(import.meta.dirname, "../../packages/page/src/server/scripts.ts")
+const FILE = join(import.meta.dirname, "../../packages/page/src/server/app.ts")
 
 test("BEY-10 a package has the scripts of its pages inside, small and without types", () => {
   const code = withInlinedScripts(FILE, readFileSync(FILE, "utf8"))

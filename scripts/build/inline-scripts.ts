@@ -5,7 +5,7 @@
 import { dirname, join } from "node:path"
 import { buildSync } from "esbuild"
 
-const SERVES_SCRIPTS = /[\\/]page[\\/]src[\\/]server[\\/]scripts\.ts$/
+const SERVES_SCRIPTS = /[\\/]page[\\/]src[\\/]server[\\/]app\.ts$/
 const EMPTY = "const BUILT: Readonly<Record<string, string>> = {}"
 
 export function withInlinedScripts(path: string, code: string): string {

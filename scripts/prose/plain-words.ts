@@ -29,11 +29,6 @@ export const WATCHED: readonly Phrase[] = [{ name: "words", pattern: /\bwords\b/
 /** Uses that are the exact term. Each has its reason; anything not listed here counts. */
 export const ALLOWED: readonly { readonly in: string; readonly text: string; readonly reason: string }[] = [
   {
-    in: "packages/core/src/tools/web/private-addresses.ts",
-    text: "IPv4 behind",
-    reason: "an address behind a NAT is the network term",
-  },
-  {
     in: "packages/core/src/views/record/lasting-rules-phrases.ts",
     text: "told|",
     reason: "a word that people type, in a pattern",

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest"
-import { COMMANDS } from "./commands.ts"
 import { DEMO, DESCRIPTIONS } from "./descriptions.ts"
 import { plainStyle as style } from "./display/terminal.ts"
 import { commandHelp, overview } from "./help.ts"
+import { COMMANDS } from "./strata.ts"
 
 it("lists every command with an example", () => {
   expect(`\n${overview(COMMANDS, { style, columns: 80 })}`).toMatchInlineSnapshot(`

@@ -1,7 +1,7 @@
 /** The chat at several sizes of the window, and resized while it works. The captures are in `captures/`. */
 import { findModel } from "@strata/core"
 import { afterEach, beforeEach, expect, test, vi } from "vitest"
-import { repeatedReads } from "../../core/src/tokens/repeated-reads.ts"
+import { repeatedReads } from "../../core/src/tokens/accounting.ts"
 import { resolveThresholds } from "../../core/src/tokens/window.ts"
 import { type ContextPicture, contextLines } from "../src/chat/context-panel.ts"
 import { type CostPicture, costLines } from "../src/chat/cost-panel.ts"

@@ -1,6 +1,6 @@
 /** A small comparison as a page, without the command around it. */
 import { generatedWork, scorecard, timedReplay } from "@strata/transcripts/replay"
-import { claudeStyle } from "../../transcripts/src/replay/policies/claude-style.ts"
+import { claudeStyle } from "../../transcripts/src/replay/policies/all.ts"
 import { none } from "../../transcripts/src/replay/policies/none.ts"
 import { strata } from "../../transcripts/src/replay/policies/strata.ts"
 import { comparisonPage } from "../src/compare/command.ts"

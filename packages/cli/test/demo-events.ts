@@ -1,6 +1,6 @@
 /** A short run of the demo as events, and what the conversation says about itself meanwhile. */
 import { findModel, type QueryEvent } from "@strata/core"
-import { NO_TOKENS } from "../../core/src/base/token-counts.ts"
+import { NO_TOKENS } from "../../core/src/base/text.ts"
 import { resolveThresholds } from "../../core/src/tokens/window.ts"
 import { after, beginning, type DemoState, type Reading } from "../src/demo/state.ts"
 import { summary } from "../src/demo/summary.ts"

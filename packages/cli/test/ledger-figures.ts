@@ -1,6 +1,6 @@
 /** Figures of a ledger for the tests of what shows them. */
 import type { LayerSaving } from "@strata/core/views"
-import { NO_TOKENS } from "../../core/src/base/token-counts.ts"
+import { NO_TOKENS } from "../../core/src/base/text.ts"
 import type { LedgerSummary } from "../../core/src/views/ledger/ledger.ts"
 
 const NOTHING: Omit<LayerSaving, "layer"> = {

@@ -6,8 +6,8 @@
  */
 import { findModel } from "@strata/core"
 import type { LayerContext } from "../src/layers/layer.ts"
-import { plannedCompaction } from "../src/layers/planner/compact-now.ts"
-import { pausePlan } from "../src/layers/planner/keep-warm.ts"
+import { pausePlan } from "../src/layers/planner/lifetime.ts"
+import { plannedCompaction } from "../src/layers/planner/outlook.ts"
 import { createFlags } from "../src/settings/flags.ts"
 import { DEFAULT_SETTINGS } from "../src/settings/settings.ts"
 import { Views } from "../src/views/views.ts"

@@ -8,6 +8,7 @@ export type { QueryEnd, QueryEvent } from "./agent/loop/query-events.ts"
 export type { AskOptions } from "./agent/options.ts"
 export type { PermissionAnswer, PermissionRequest } from "./agent/permissions/admit-call.ts"
 export type { Clock } from "./base/clock.ts"
+export { type Ids, isSafeId } from "./base/clock.ts"
 export {
   ClosedError,
   CompactionFailedError,
@@ -19,10 +20,9 @@ export {
   MemoryChangedError,
   StrataError,
 } from "./base/errors.ts"
-export { type Ids, isSafeId } from "./base/ids.ts"
 export { InvalidOptionError } from "./base/options.ts"
 export { localPerson, type MemoryOption, type Owner } from "./base/owner.ts"
-export type { TokenCounts } from "./base/token-counts.ts"
+export type { TokenCounts } from "./base/text.ts"
 export { type CacheLifetime, PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
 export type { ClearingReport, ClearingRequest } from "./conversation/clear-results.ts"
 export type { CompactionRequest } from "./conversation/compact.ts"
@@ -60,8 +60,7 @@ export type { Store } from "./journal/store.ts"
 export type { CarryAheadOptions } from "./layers/4-compaction/carry/ahead.ts"
 export type { Carried, CarriedState, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
 export type { CarryMessage, PlainMessage } from "./layers/4-compaction/carry/given-messages.ts"
-export type { CompactionOrder, CompactionPlan, CompactionProgress } from "./layers/compaction-order.ts"
-export type { Layer } from "./layers/layer.ts"
+export type { CompactionOrder, CompactionPlan, CompactionProgress, Layer } from "./layers/layer.ts"
 export type { MemoryBank } from "./memory/bank.ts"
 export type { Memory } from "./memory/memory.ts"
 export {
@@ -75,7 +74,7 @@ export {
   type ToolUse,
   textOf,
 } from "./messages/blocks.ts"
-export { handleOf } from "./messages/handles.ts"
+export { handleOf } from "./messages/media.ts"
 export {
   type AssistantMessage,
   type AttachmentMessage,
@@ -83,13 +82,14 @@ export {
   isHuman,
   isRequest,
   type Message,
+  resultState,
+  resultText,
   type SystemMessage,
   type Usage,
   type UserMessage,
   type Uuid,
 } from "./messages/messages.ts"
 export type { ModelRequest, SystemPrompt, ToolDefinition } from "./messages/request.ts"
-export { resultState, resultText } from "./messages/result-state.ts"
 export type { AiSdkModel } from "./model/ai-sdk/ai-sdk.ts"
 export type { AnthropicClient } from "./model/anthropic/anthropic.ts"
 export { hasCredentials } from "./model/anthropic/credentials.ts"
@@ -100,8 +100,8 @@ export type { ProjectSettings } from "./settings/read-with-trust.ts"
 export type { EffectiveSettings, SettingsInput } from "./settings/settings.ts"
 export type { Settings } from "./settings/settings-schema.ts"
 export type { TeamAgent, TeamAgentOptions as AgentOptions } from "./team/open-team.ts"
+export type { Cost } from "./tokens/models.ts"
 export { findModel } from "./tokens/models.ts"
-export type { Cost } from "./tokens/price.ts"
 export type { Fill, Thresholds } from "./tokens/window.ts"
 export type { CodingToolsOptions } from "./tools/coding-tools.ts"
 export { defineTool } from "./tools/define-tool.ts"

@@ -1,5 +1,5 @@
 /** Small builders for stored messages: `conversation().user("hi").call("Read", { file_path: "a" }).result("text").say("done").messages`. */
-import { seededIds } from "../src/base/ids.ts"
+import { seededIds } from "../src/base/clock.ts"
 import type { Attachment } from "../src/messages/attachments.ts"
 import type { Block } from "../src/messages/blocks.ts"
 import type { CompactMetadata, Message, Usage } from "../src/messages/messages.ts"

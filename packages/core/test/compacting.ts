@@ -2,7 +2,7 @@
 
 import type { Conversation } from "../src/conversation/conversation.ts"
 import type { ConversationOptions } from "../src/conversation/options.ts"
-import type { ToolSurroundings } from "../src/forks/fork-state.ts"
+import type { ToolSurroundings } from "../src/forks/fork.ts"
 import { compaction } from "../src/layers/4-compaction/compaction.ts"
 import type { CompactionOptions } from "../src/layers/4-compaction/options.ts"
 import type { Layer } from "../src/layers/layer.ts"

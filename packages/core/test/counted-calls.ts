@@ -1,6 +1,5 @@
 /** Counts what is asked of a store, for tests of how many round trips something takes. */
-import type { JournalFeed } from "../src/journal/feed.ts"
-import type { Store } from "../src/journal/store.ts"
+import type { JournalFeed, Store } from "../src/journal/store.ts"
 
 /** Calls of a store that would cross a network, by name. Asking for a feed, listening and closing do not. */
 export function countedCalls(store: Store) {

@@ -1,6 +1,6 @@
 /** Notes that a test gives to a compaction. No one writes them. */
 import { boundaryOf, DraftHolder } from "../src/layers/3-session-memory/draft.ts"
-import type { NotesSource } from "../src/layers/4-compaction/summarise/from-notes.ts"
+import type { NotesSource } from "../src/layers/4-compaction/summarise/route.ts"
 import type { LayerContext } from "../src/layers/layer.ts"
 
 /** `startedAt`: an update runs since then, and never ends. */

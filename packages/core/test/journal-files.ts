@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { seededIds } from "../src/base/ids.ts"
+import { seededIds } from "../src/base/clock.ts"
 import type { Entry } from "../src/journal/entries.ts"
 import { fileStore } from "../src/journal/file/file-store.ts"
 import { journalPaths } from "../src/journal/file/layout.ts"

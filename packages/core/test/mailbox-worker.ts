@@ -5,8 +5,7 @@
  * cursor in its journal.
  */
 import { spawn } from "node:child_process"
-import { systemClock } from "../src/base/clock.ts"
-import { seededIds } from "../src/base/ids.ts"
+import { seededIds, systemClock } from "../src/base/clock.ts"
 import type { Entry } from "../src/journal/entries.ts"
 import { fileStore } from "../src/journal/file/file-store.ts"
 import { teamDirectory } from "../src/journal/file/layout.ts"

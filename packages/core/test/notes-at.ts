@@ -1,6 +1,6 @@
 /** The part of a journal that keeps notes, on a file. */
-import { readNotesFile, writeNotesFile } from "../src/journal/file/notes-file.ts"
-import type { NotesJournal } from "../src/layers/3-session-memory/kept-notes.ts"
+import { readNotesFile, writeNotesFile } from "../src/journal/file/small-files.ts"
+import type { NotesJournal } from "../src/layers/3-session-memory/notes.ts"
 
 export const notesAt = (path: string): NotesJournal => ({
   ...{ location: path, notesPath: path },

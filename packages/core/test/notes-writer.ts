@@ -1,7 +1,6 @@
 /** Edits a notes file repeatedly until it is killed, and prints each edit. A test runs it as a process: `node notes-writer.ts <path>`. */
 import { realpath } from "node:fs/promises"
-import { openNotes } from "../src/layers/3-session-memory/kept-notes.ts"
-import { ownText } from "../src/layers/3-session-memory/prompt.ts"
+import { openNotes, ownText } from "../src/layers/3-session-memory/notes.ts"
 import { edit } from "../src/tools/files/edit.ts"
 import { FileReads } from "../src/tools/files/read-state.ts"
 import type { ToolContext } from "../src/tools/tool.ts"

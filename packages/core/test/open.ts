@@ -1,7 +1,6 @@
 /** Opens conversations for tests: in memory, with a manual clock and the same ids in every run. */
 
-import { manualClock } from "../src/base/clock.ts"
-import { seededIds } from "../src/base/ids.ts"
+import { manualClock, seededIds } from "../src/base/clock.ts"
 import { localPerson } from "../src/base/owner.ts"
 import type { Conversation } from "../src/conversation/conversation.ts"
 import { openConversation } from "../src/conversation/open.ts"

@@ -7,7 +7,7 @@
  */
 import { existsSync } from "node:fs"
 import type { Message } from "@strata/core"
-import { leadFor, paceIn } from "../../core/src/layers/3-session-memory/due.ts"
+import { leadFor, paceIn } from "../../core/src/layers/3-session-memory/session-memory.ts"
 import { isBoundary } from "../../core/src/messages/messages.ts"
 import { usageTotal } from "../../core/src/tokens/context-size.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"

@@ -1,6 +1,6 @@
 /**
  * Fits the token weights of the estimator's automaton to the o200k tokenizer, for every content class. Prints the rows of
- * `packages/core/src/tokens/token-weights.ts` and the error on held-out texts.
+ * `packages/core/src/tokens/content-class.ts` and the error on held-out texts.
  *
  *     node packages/lab/src/fit-token-weights.ts <folder with texts>...
  *

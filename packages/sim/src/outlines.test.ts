@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { Outlines } from "./outlines.ts"
+import { Outlines } from "./tokens.ts"
 
 const LONG = "long text ".repeat(50)
 const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T

@@ -1,6 +1,5 @@
 /** Turns a valid request into the prompt the model gets: applies compaction blocks, bound thinking and context edits. */
 import { invalidRequest } from "./api-error.ts"
-import { withoutBillingBlock } from "./billing-block.ts"
 import { type LeveledItem, toPrefix, totalTokens } from "./cache/prefix.ts"
 import { applyCacheEdits, type CacheDeletions } from "./cache-edits.ts"
 import { afterCompaction, withoutForgottenThinking } from "./context-management/compaction.ts"
@@ -9,7 +8,18 @@ import type { Turn } from "./conversation.ts"
 import type { Simulation } from "./simulation.ts"
 import { type BindingState, checkThinking } from "./thinking/binding.ts"
 import type { ParsedRequest } from "./validate/rule.ts"
-import type { AppliedEdit, InputTransformation } from "./wire.ts"
+import type { AppliedEdit, InputTransformation, MessagesBody } from "./wire.ts"
+
+// Claude Code puts a block before its system prompt that says who is billed, with another value in many requests. The API takes it out:
+// it is no part of the prompt, so neither the cache nor bound thinking depends on it. Servers that do not know it keep it.
+
+const BILLING = /^x-anthropic-billing-header:/
+
+export function withoutBillingBlock(body: MessagesBody): MessagesBody {
+  const { system } = body
+  if (!Array.isArray(system) || !BILLING.test(system[0]?.text ?? "")) return body
+  return { ...body, system: system.slice(1) }
+}
 
 export interface Prompt {
   readonly request: ParsedRequest

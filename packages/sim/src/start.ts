@@ -3,18 +3,118 @@
 import { randomBytes } from "node:crypto"
 import type { Server } from "node:http"
 import { serve } from "@hono/node-server"
-import { DEFAULT_MAX_REQUEST_BYTES } from "./admission.ts"
+import { Hono } from "hono"
+import { checkHost, checkKey, DEFAULT_MAX_REQUEST_BYTES } from "./admission.ts"
+import { ApiError, invalidRequest } from "./api-error.ts"
+import { batchRoutes } from "./batches.ts"
 import type { Brain } from "./brain.ts"
+import { NON_STANDARD_HEADER } from "./cache-edits.ts"
 import { type Clock, createClock } from "./clock.ts"
+import { controlRoutes } from "./control.ts"
+import { readDialect } from "./dialect.ts"
 import type { FaultRule, Faults } from "./faults.ts"
-import type { ModelOverrides } from "./models.ts"
-import type { RateLimits } from "./rate-headers.ts"
+import { fileRoutes } from "./files.ts"
+import { countTokens, createMessage, type SimulatorEnv } from "./messages-route.ts"
+import { listModels, type ModelOverrides, showModel } from "./models.ts"
+import { pageOf, pageQuery } from "./paging.ts"
+import { type RateLimits, RateMeter } from "./rate-headers.ts"
 import type { LogEntry } from "./request-log.ts"
-import { createServer } from "./server.ts"
 import { DEFAULT_PAGES, type WebPage } from "./server-tools/pages.ts"
-import { createSimulation } from "./simulation.ts"
+import { createSimulation, type Simulation } from "./simulation.ts"
 import type { Statistics } from "./statistics.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
+
+// The Skills API, as far as a client asks what there is: the skills that Anthropic publishes. None can be created.
+
+const PUBLISHED_AT = "2025-10-02T00:00:00Z"
+const NAMES: Readonly<Record<string, string>> = { docx: "Word", pdf: "PDF", pptx: "PowerPoint", xlsx: "Excel" }
+const SKILLS = Object.entries(NAMES).map(([id, display_name]) => ({
+  id,
+  type: "skill",
+  display_name,
+  latest_version_id: "20251002",
+  source: { type: "anthropic" },
+  created_at: PUBLISHED_AT,
+  updated_at: PUBLISHED_AT,
+}))
+
+export function skillRoutes() {
+  const app = new Hono<SimulatorEnv>()
+  app.get("/", (c) => {
+    const { source } = c.req.query()
+    const wanted = SKILLS.filter((skill) => source === undefined || skill.source.type === source)
+    const page = pageOf(wanted, pageQuery(c.req.query()), "skill")
+    return c.json({ ...page, next_page: page.has_more ? page.last_id : null })
+  })
+  app.get("/:id", (c) => {
+    const id = c.req.param("id")
+    const skill = SKILLS.find((each) => each.id === id)
+    if (!skill) throw new ApiError(404, `Skill not found: ${id}`)
+    return c.json(skill)
+  })
+  app.post("/", () => {
+    throw invalidRequest("This server cannot create skills. It lists those that Anthropic publishes.")
+  })
+  return app
+}
+
+// The routes, and what all of them share: ids, keys, errors, the log.
+
+const ORGANIZATION_ID = "00000000-0000-4000-8000-000000000000"
+
+export function createServer(simulation: Simulation, token: string) {
+  const app = new Hono<SimulatorEnv>()
+  const meter = new RateMeter(simulation.clock, simulation.rateLimits)
+
+  app.use(async (c, next) => {
+    const requestId = simulation.identity.next("req")
+    const facts: Partial<LogEntry> = {}
+    c.set("requestId", requestId)
+    c.set("note", (more) => Object.assign(facts, more))
+    const at = simulation.clock.now()
+    await next()
+    c.header("request-id", requestId)
+    if (c.req.path.startsWith("/_sim/")) return
+    const { method, path } = c.req
+    simulation.requestLog.add({ at, requestId, method, path, status: c.res.status, ...facts })
+  })
+  app.use(async (c, next) => {
+    checkHost(c.req.header("host"))
+    await next()
+  })
+  app.use("/v1/*", async (c, next) => {
+    checkKey(c.req.raw.headers, simulation.apiKeys)
+    c.set("dialect", readDialect(c.req.raw.headers, simulation))
+    if (simulation.cacheEdits) c.header(...NON_STANDARD_HEADER)
+    await next()
+    c.header("anthropic-organization-id", ORGANIZATION_ID)
+    for (const [name, value] of Object.entries(meter.headers())) c.header(name, value)
+  })
+
+  app.post("/v1/messages", (c) => createMessage(c, simulation, meter))
+  app.post("/v1/messages/count_tokens", (c) => countTokens(c, simulation))
+  app.get("/v1/models", (c) => {
+    return c.json(listModels(simulation.catalog, pageQuery(c.req.query())))
+  })
+  app.get("/v1/models/:id", (c) => c.json(showModel(simulation.catalog, c.req.param("id"))))
+  app.route("/v1/messages/batches", batchRoutes(simulation))
+  app.route("/v1/files", fileRoutes(simulation))
+  app.route("/v1/skills", skillRoutes())
+  app.route("/_sim", controlRoutes(simulation, token))
+
+  app.notFound(() => {
+    throw new ApiError(404, "Not found")
+  })
+  app.onError((thrown, c) => {
+    const error =
+      thrown instanceof ApiError ? thrown : new ApiError(500, `The simulator itself failed: ${thrown.message}`)
+    simulation.statistics.failed(error.type)
+    c.get("note")?.({ error: error.message })
+    const headers = { "content-type": "application/json", ...error.headers }
+    return new Response(JSON.stringify(error.toBody(c.get("requestId"))), { status: error.status, headers })
+  })
+  return app
+}
 
 const LOOPBACK = "127.0.0.1"
 

@@ -4,10 +4,51 @@
  */
 import { ApiError } from "./api-error.ts"
 import type { Clock } from "./clock.ts"
-import { endlessFrames } from "./endless.ts"
-import { DEFAULT_EVENTS, type Fault } from "./faults.ts"
+import { DEFAULT_EVENTS, type EndlessKind, type Fault } from "./faults.ts"
 import { type StreamEvent, toFrame } from "./stream-frame.ts"
 import type { ContentBlock, MessageResponse, Usage } from "./wire.ts"
+
+// Streams that never end, frame by frame: what a broken server or model sends.
+
+const WORDS = "and so on ".repeat(400)
+const ONE_MB = 1024 * 1024
+const PINGS = toFrame({ type: "ping" }).repeat(20_000)
+const LINE = "x".repeat(ONE_MB)
+
+/** The frames after the first event of a message. */
+export function* endlessFrames(what: EndlessKind): Generator<string> {
+  if (what === "line") yield "data: "
+  else if (what !== "pings" && what !== "blocks") yield toFrame(start(what, 0))
+  for (let index = 0; ; index++) yield frame(what, index)
+}
+
+function frame(what: EndlessKind, index: number): string {
+  switch (what) {
+    case "line":
+      return LINE
+    case "pings":
+      return PINGS
+    case "blocks":
+      return `${toFrame(start("text", index))}${toFrame({ type: "content_block_stop", index })}`
+    case "text":
+      return delta({ type: "text_delta", text: WORDS })
+    case "thinking":
+      return delta({ type: "thinking_delta", thinking: WORDS })
+    case "tool-input":
+      return delta({ type: "input_json_delta", partial_json: index === 0 ? `{"command":"${WORDS}` : WORDS })
+  }
+}
+
+const delta = (given: StreamEvent) => toFrame({ type: "content_block_delta", index: 0, delta: given })
+
+function start(what: "text" | "thinking" | "tool-input", index: number): StreamEvent {
+  const blocks = {
+    text: { type: "text", text: "" },
+    thinking: { type: "thinking", thinking: "", signature: "" },
+    "tool-input": { type: "tool_use", id: "toolu_endless", name: "Bash", input: {} },
+  }
+  return { type: "content_block_start", index, content_block: blocks[what] }
+}
 
 const TEXT_CHUNK = 24 // characters; small enough that words are cut, as they are in real streams
 const JSON_CHUNK = 16

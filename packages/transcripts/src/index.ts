@@ -24,9 +24,9 @@ export type {
   KeptSession,
   KeptStore,
   KeptStoreOptions,
+  RestoredSession,
 } from "./import/kept/kept-store.ts"
 export type { KeptOptions } from "./import/kept/open-kept.ts"
-export type { RestoredSession } from "./import/kept/restore.ts"
 export type {
   Environment,
   FindTranscripts,
@@ -41,13 +41,13 @@ export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"
 export type {
   ContextGrowth,
   Inspection,
+  OutputStubs,
   RecordedAgents,
   RecordedBoundary,
   RecordedCache,
   RecordedCost,
 } from "./inspect/inspection.ts"
 export type { BoundaryNames, NeededNames } from "./inspect/needed-names.ts"
-export type { OutputStubs } from "./inspect/output-stubs.ts"
 export type { Transcript } from "./inspect/read-transcripts.ts"
 export type { PaidSoFar, RecordedCourse, RecordedTurn, RecordedView } from "./inspect/recorded-course.ts"
 export type { RecordedResponse } from "./inspect/responses.ts"

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { lineLogFile } from "../../../core/src/journal/file/line-log-file.ts"
+import { lineLogFile } from "../../../core/src/journal/file/small-files.ts"
 import { isWhole } from "../../../core/test/size.ts"
 import { callerLog } from "./caller-log.ts"
 

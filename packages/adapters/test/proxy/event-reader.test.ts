@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { stringifyExact } from "../../../core/src/messages/exact-json.ts"
 import { isWhole } from "../../../core/test/size.ts"
-import { AssembledMessage } from "../../src/callers/http/assembled-message.ts"
+import { AssembledMessage } from "../../src/callers/http/answer-events.ts"
 import { EventReader } from "../../src/callers/http/event-reader.ts"
 import { ANSWER_EVENTS, ANSWER_MESSAGE, eventText } from "./raw-upstream.ts"
 

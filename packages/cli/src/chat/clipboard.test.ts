@@ -3,8 +3,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { copyText } from "./clipboard.ts"
-import { copiedSentence } from "./copy-command.ts"
+import { copiedSentence, copyText } from "./slash-commands.ts"
 
 let directory: string
 beforeEach(() => {

@@ -1,25 +1,89 @@
 /** What the slash commands do: print panels, ask which conversation, model or mode, and hand the choice to the chat. */
 
-import { type ClearingRequest, PERMISSION_MODES, type PermissionMode, type UndoRequest } from "@strata/core"
-import type { Dreaming } from "@strata/core/memory"
-import { describeChange, dreamFigures } from "@strata/core/memory"
+import {
+  type ClearingRequest,
+  type Memory,
+  PERMISSION_MODES,
+  type PermissionMode,
+  type UndoRequest,
+} from "@strata/core"
+import { type Dreaming, describeChange, dreamFigures, isCurrentMemory } from "@strata/core/memory"
 import { createFlags } from "@strata/core/settings"
 import { MODEL_FACTS, repeatedReads } from "@strata/core/tokens"
-import { clearingSentence, sourceWords, undoSentence } from "@strata/page"
+import { clearingSentence, shortSource, sourceWords, stemOf, undoSentence } from "@strata/page"
 import type { CompactRequest } from "../compacting.ts"
 import { planLines } from "../display/compaction.ts"
 import { summarise } from "../display/ledger.ts"
+import { listing } from "../display/long-list.ts"
+import { ageOf, counted } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import { wrapped } from "../display/text.ts"
 import { printable, visible } from "../display/visible.ts"
 import { costWords, statusLines } from "../dream/page.ts"
-import { offeredIn } from "../memory/offered.ts"
+import { type Offered, offeredIn, offeredLines } from "../memory/offered.ts"
+import { inOrder } from "../memory/page.ts"
 import { judgeMemory, unconfirmedIn } from "../memory/review.ts"
 import type { CommandTarget } from "./command-target.ts"
 import { type ContextPicture, contextLines } from "./context-panel.ts"
 import { type CostPicture, costLines } from "./cost-panel.ts"
-import { memoryLines } from "./memory-panel.ts"
 import { notesWords } from "./memory-words.ts"
 import { type HelpParts, helpLines, todoLines } from "./panels.ts"
 import { compactionStateOf, notesStateOf } from "./snapshot.ts"
+
+// `/memory`: what this project remembers, and what was offered in this conversation.
+
+const MOST_ROWS = 20 // the rest is for the command
+const MOST_OFFERS = 40 // lines
+
+export interface MemoryPicture {
+  readonly memories: readonly Memory[]
+  readonly location: string
+  readonly offered: Offered
+  readonly now: Date
+}
+
+export function memoryLines({ memories, location, offered, now }: MemoryPicture, columns: number): readonly string[] {
+  const current = inOrder(memories.filter(isCurrentMemory))
+  const shown = current.slice(0, MOST_ROWS)
+  const rows = shown.map((memory) => [
+    printable(stemOf(memory.file)),
+    memory.type,
+    ageOf(memory.confirmed, now),
+    shortSource(memory),
+  ])
+  const more = current.length - shown.length
+  const seeAll = "strata memory why"
+  const offers = listing(offeredLines(offered, columns), { isShort: true, most: MOST_OFFERS, seeAll })
+  return [
+    ...wrapped(
+      current.length === 0
+        ? `This project has no memories yet. They are kept in ${printable(location)}`
+        : `${counted(current.length, "memory", "memories")} in ${printable(location)}`,
+      columns,
+    ),
+    ...table({
+      width: columns,
+      columns: [{ title: "", gives: "end" }, { title: "", isMinor: true }, { title: "" }, { title: "", isMinor: true }],
+      rows,
+    }),
+    ...(more === 0 ? [] : [`  and ${more} more: strata memory`]),
+    ...unconfirmedWords(unconfirmedIn(memories).length, columns),
+    "",
+    "In this conversation",
+    ...offers.shown,
+    ...offers.rest,
+    "",
+    ...wrapped("Start a line with # to remember it. strata memory shows, changes and undoes.", columns),
+  ]
+}
+
+const unconfirmedWords = (count: number, columns: number): readonly string[] =>
+  count === 0
+    ? []
+    : wrapped(
+        `${counted(count, "memory is", "memories are")} not confirmed. /memory review: one key confirms or drops each.`,
+        columns,
+      )
 
 /** After a command that shortens long lists: show the whole list. */
 const ALL = "all"

@@ -1,6 +1,6 @@
 import { findModel } from "@strata/core"
 import { expect, test } from "vitest"
-import { repeatedReads } from "../../../core/src/tokens/repeated-reads.ts"
+import { repeatedReads } from "../../../core/src/tokens/accounting.ts"
 import { SAVINGS, saving, summaryOf } from "../../test/ledger-figures.ts"
 import { widthOf } from "../display/text.ts"
 import { type CostPicture, costLines as linesFor } from "./cost-panel.ts"

@@ -4,7 +4,7 @@ import { expect, test } from "vitest"
 import { restoredSentence, restoreLines } from "../display/restored.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogDraft } from "./dialog.ts"
-import { rewind } from "./rewind.ts"
+import { rewind } from "./slash-commands.ts"
 
 const file = (name: string, more: Partial<PlannedFile> = {}): PlannedFile => ({
   path: `/project/${name}`,

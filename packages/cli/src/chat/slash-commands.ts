@@ -1,8 +1,16 @@
 /** The slash commands of the chat, as a table: `/help` prints it, Tab completes from it, typos get a suggestion from it. */
 
-import { PERMISSION_MODES } from "@strata/core"
+import { spawn } from "node:child_process"
+import { PERMISSION_MODES, type RestorePlan } from "@strata/core"
+import { initPrompt } from "@strata/core/agent"
 import { EXPORT_FORMATS } from "@strata/transcripts"
 import { readClearRequest, readCompactRequest, readUndoRequest } from "../compacting.ts"
+import { escaped } from "../display/escaped.ts"
+import { counted, grouped, timeAgo } from "../display/numbers.ts"
+import { restoreLines } from "../display/restored.ts"
+import { firstLine } from "../display/text.ts"
+import { visible } from "../display/visible.ts"
+import type { Environment } from "../session-options.ts"
 import { nearestTo } from "../suggestion.ts"
 import { showAgents } from "./agents-panel.ts"
 import {
@@ -21,15 +29,174 @@ import {
   showTodos,
   undo,
 } from "./command-actions.ts"
-import type { CommandTarget } from "./command-target.ts"
-import { copyAnswer } from "./copy-command.ts"
+import type { CommandTarget, RestoreChoice } from "./command-target.ts"
 import { fold, snip, unfold } from "./fold-commands.ts"
-import { init } from "./init-command.ts"
 import { mcp } from "./mcp-panel.ts"
 import { resume } from "./resume-command.ts"
-import { rewind } from "./rewind.ts"
 import { showStatus } from "./status-panel.ts"
 import { showTasks } from "./tasks-panel.ts"
+
+// Puts a text on the person's clipboard: through the terminal (OSC 52), and with a program of the system where there is one.
+
+const MOST_BYTES = 74_994 // what xterm takes in one sequence; many terminals drop a longer one
+const PATIENCE_MS = 3_000 // for a program that waits for a display
+
+export interface Clipboard {
+  readonly env: Environment
+  readonly platform: NodeJS.Platform
+  /** Sends a sequence to the terminal as it is. */
+  readonly write: (sequence: string) => void
+}
+
+export interface Copied {
+  /** The terminal was asked to take it. Whether it did, it does not say. */
+  readonly byTerminal: boolean
+  /** The program that took it. */
+  readonly program?: string
+}
+
+export async function copyText(text: string, { env, platform, write }: Clipboard): Promise<Copied> {
+  const encoded = Buffer.from(text).toString("base64")
+  const byTerminal = encoded.length <= MOST_BYTES
+  if (byTerminal) write(`\u001b]52;c;${encoded}\u0007`)
+  for (const command of programsFor(env, platform))
+    if (await isTakenBy(command, text, env)) return { byTerminal, program: command[0] }
+  return { byTerminal }
+}
+
+type Program = readonly [name: string, ...args: readonly string[]]
+
+function programsFor(env: Environment, platform: NodeJS.Platform): readonly Program[] {
+  if (platform === "darwin") return [["pbcopy"]]
+  if (platform === "win32") return [["clip.exe"]]
+  return [
+    ...(env.WAYLAND_DISPLAY ? ([["wl-copy"]] as const) : []),
+    ...(env.DISPLAY ? ([["xclip", "-selection", "clipboard"]] as const) : []),
+  ]
+}
+
+/** What finds the program and the display. It gets nothing else, so no key either. */
+const NEEDED = [
+  "PATH",
+  "HOME",
+  "LANG",
+  "LC_ALL",
+  "DISPLAY",
+  "XAUTHORITY",
+  "WAYLAND_DISPLAY",
+  "XDG_RUNTIME_DIR",
+  "SystemRoot",
+]
+const neededBy = (env: Environment) =>
+  Object.fromEntries(NEEDED.flatMap((name) => (env[name] ? [[name, env[name]]] : [])))
+
+/** The text goes through its input, never through its arguments. */
+function isTakenBy([name, ...args]: Program, text: string, env: Environment): Promise<boolean> {
+  return new Promise((resolve) => {
+    const signal = AbortSignal.timeout(PATIENCE_MS)
+    const child = spawn(name, args, { stdio: ["pipe", "ignore", "ignore"], env: neededBy(env), signal })
+    child.once("error", () => resolve(false))
+    child.once("exit", (code) => resolve(code === 0))
+    child.stdin.on("error", () => undefined) // it ended without reading
+    child.stdin.end(text)
+  })
+}
+
+// `/copy`: the last answer on the clipboard.
+
+export async function copyAnswer(target: CommandTarget): Promise<void> {
+  const answer = target.lastAnswer()
+  if (answer === undefined) return target.notice("There is no answer to copy yet.")
+  const text = visible(answer) // pasted into a terminal, nothing in it acts
+  const { env } = target.place
+  const copied = await copyText(text, {
+    env,
+    platform: process.platform,
+    write: (sequence) => target.toTerminal(sequence),
+  })
+  target.notice(copiedSentence(text, copied))
+}
+
+export function copiedSentence(text: string, { byTerminal, program }: Copied): string {
+  const size = `the last answer, ${grouped([...text].length)} characters`
+  if (program !== undefined) return `Copied ${size} (${program}).`
+  return byTerminal
+    ? `Sent ${size}, to the terminal's clipboard. If it is not there, your terminal does not allow it (OSC 52).`
+    : `Not copied: ${size}, is too long for the terminal, and there is no clipboard program. /export writes a file.`
+}
+
+// `/init`: the agent writes the project's instruction file, or improves the one that is there.
+
+export async function init(target: CommandTarget, wish: string): Promise<void> {
+  await target.send(initPrompt({ directory: target.place.cwd, wish }), `/init ${wish}`.trim())
+}
+
+// `/rewind`: asks for the message to go back to, says what happens to files, and hands the choice to the chat.
+
+export async function rewind(chat: CommandTarget): Promise<void> {
+  const { conversation } = chat.agent
+  const messages = conversation.views.words.messages.toReversed()
+  if (messages.length === 0) return chat.notice("There is no message to go back to yet.")
+  const options = messages.map(({ text, timestamp }) => ({
+    label: firstLine(text, 60),
+    hint: timeAgo(new Date(timestamp), chat.now()),
+  }))
+  const answer = await chat.ask({ title: "Go back to which message?", options })
+  if (answer.type !== "chosen") return
+  const { uuid } = messages[answer.index]!
+  const plan = await conversation.planRestore(uuid)
+  const files = plan.files.length + plan.more === 0 ? "leave" : await askAboutFiles(chat, plan)
+  if (files === "cancel") return chat.notice("Nothing was changed.")
+  await chat.rewind(uuid, files === "leave" ? undefined : files)
+}
+
+type FilesChoice = RestoreChoice | "leave" | "cancel"
+
+async function askAboutFiles(chat: CommandTarget, plan: RestorePlan): Promise<FilesChoice> {
+  const possible = plan.files.filter(({ does }) => does !== "leave")
+  const count = plan.files.length + plan.more
+  const only = { label: "Go back in the conversation only", letter: "c", hint: "files stay as they are now" }
+  const both = {
+    label: "Go back and restore files",
+    letter: "f",
+    hint: `${counted(possible.length, "file")} of ${count}`,
+  }
+  const cancel = { label: "Cancel", letter: "n" }
+  const choices = [
+    [only, "leave"],
+    ...(possible.length > 0 ? ([[both, "restore"]] as const) : []),
+    [cancel, "cancel"],
+  ] as const
+  const answer = await chat.ask({
+    title: `The agent changed ${counted(count, "file")} after that message.`,
+    why: possible.length > 0 ? "Restoring would do this:" : "None of them can be restored:",
+    body: { form: "text", text: restoreLines(plan).join("\n") },
+    options: choices.map(([option]) => option),
+  })
+  const chosen = answer.type === "chosen" ? choices[answer.index]![1] : "cancel"
+  return chosen === "restore" ? askToOverwrite(chat, plan) : chosen
+}
+
+/** Files that are not as the agent left them hold someone else's work. */
+async function askToOverwrite(chat: CommandTarget, plan: RestorePlan): Promise<FilesChoice> {
+  const changed = plan.files.filter(({ needsConsent }) => needsConsent)
+  if (changed.length === 0) return { plan, overwrite: false }
+  const answer = await chat.ask({
+    title: `${counted(changed.length, "file is", "files are")} not as the agent left ${changed.length === 1 ? "it" : "them"}. Overwrite?`,
+    body: { form: "text", text: changed.map(({ name, why }) => `${escaped(name)}: ${why}`).join("\n") },
+    options: [
+      { label: "No, restore only the others", letter: "n" },
+      {
+        label: "Yes, overwrite",
+        letter: "y",
+        hint: "the content of now is kept, and a later /rewind can bring it back",
+      },
+      { label: "Cancel" },
+    ],
+  })
+  if (answer.type === "dismissed" || answer.index === 2) return "cancel"
+  return { plan, overwrite: answer.index === 1 }
+}
 
 export interface SlashCommand {
   readonly name: string

@@ -1,6 +1,6 @@
 import { findModel, type QueryEvent } from "@strata/core"
 import { describe, expect, it } from "vitest"
-import { NO_TOKENS } from "../../../core/src/base/token-counts.ts"
+import { NO_TOKENS } from "../../../core/src/base/text.ts"
 import { resolveThresholds } from "../../../core/src/tokens/window.ts"
 import { SAVINGS } from "../../test/ledger-figures.ts"
 import { plainStyle as style } from "../display/terminal.ts"

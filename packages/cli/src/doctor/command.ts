@@ -1,5 +1,13 @@
 /** `strata doctor`: checks what `strata wrap` needs, one line each. */
-import { realpath } from "node:fs/promises"
+
+import { execFile } from "node:child_process"
+import { randomUUID } from "node:crypto"
+import { once } from "node:events"
+import { mkdir, realpath, rm, statfs, writeFile } from "node:fs/promises"
+import { createServer } from "node:net"
+import { join } from "node:path"
+import { strataDirectory } from "@strata/core"
+import { sandboxSentence, systemSandbox } from "@strata/core/agent"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
@@ -7,17 +15,120 @@ import { connectThroughProxy } from "../connection.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { indented, padEnd, wrapped } from "../display/text.ts"
 import { printable, visibleJson } from "../display/visible.ts"
-import { announced } from "../proxy/announcement.ts"
+import { nodeProblem } from "../node-version.ts"
+import { type Announcement, announced } from "../proxy/announcement.ts"
 import { DOCTOR } from "../proxy/descriptions.ts"
-import { namedUpstream, pastProxies, publicApi } from "../proxy/upstream.ts"
-import { baseUrlInForce } from "../wrap/base-url.ts"
+import { isPublic, namedUpstream, pastProxies, publicApi, shownAddress } from "../proxy/upstream.ts"
+import { type BaseUrlInForce, baseUrlInForce, claudeVariable } from "../wrap/base-url.ts"
 import { CLIENT_NAMES, type ClientName } from "../wrap/client-names.ts"
-import { type Check, ok, problem } from "./check.ts"
-import { checkBaseUrl, checkTools, versionOf } from "./client.ts"
-import { checkDisk, checkNode, checkPort, checkSandbox } from "./machine.ts"
+import { briefProblem, briefStore } from "./brief-store.ts"
+import { type Check, ok, problem, reasonOf } from "./check.ts"
 import { checkPlugin } from "./plugin.ts"
 import { checkCache, checkUpstream } from "./server.ts"
-import { checkStore } from "./store.ts"
+
+// What is known about a client: its version, the base URL it would use, and whether its tools load when they are needed.
+
+const PATIENCE_MS = 20_000
+
+type Place = Pick<Call, "cwd" | "env">
+
+/** `undefined`: it is not there. */
+export function versionOf(client: ClientName, { cwd, env }: Place): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(
+      client,
+      ["--version"],
+      { cwd, env: env as NodeJS.ProcessEnv, timeout: PATIENCE_MS, shell: process.platform === "win32" },
+      (error, stdout, stderr) => {
+        if ((error as NodeJS.ErrnoException | null)?.code === "ENOENT") return resolve(undefined)
+        const line = `${stdout}\n${stderr}`.split("\n").find((text) => /\d+\.\d+/.test(text))
+        resolve(error && !line ? "found, but it does not say its version" : (line?.trim() ?? "found"))
+      },
+    )
+  })
+}
+
+export function checkBaseUrl(inForce: BaseUrlInForce | undefined, proxies: readonly Announcement[]): Check {
+  const name = "base URL"
+  if (!inForce) return ok(name, "the public API; strata wrap sets another for one command")
+  const { url, file } = inForce
+  const from = file ?? "ANTHROPIC_BASE_URL"
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    return problem(name, `${from} has one that is not a URL. Use one that starts with http:// or https://.`)
+  if (proxies.some((proxy) => url.startsWith(proxy.url))) return ok(name, `a running Strata proxy, from ${from}`)
+  return ok(name, `${shownAddress(url)}, from ${from}; strata wrap puts itself in front of it`)
+}
+
+/** Where the base URL is not Claude's own, its on-demand tools are on only if a variable says so. */
+export async function checkTools(inForce: BaseUrlInForce | undefined, place: Place): Promise<Check> {
+  const name = "on-demand tools"
+  const set = (await claudeVariable("ENABLE_TOOL_SEARCH", place))?.value ?? place.env.ENABLE_TOOL_SEARCH
+  if (set !== undefined && /^(?:false|0|no|off)$/i.test(set))
+    return problem(name, `ENABLE_TOOL_SEARCH is ${set}: every tool is sent with every request. Unset it.`)
+  if (set !== undefined) return ok(name, `on: ENABLE_TOOL_SEARCH is ${set}`)
+  if (inForce && !isPublic(inForce.url))
+    return problem(name, "off, because of the base URL. Set ENABLE_TOOL_SEARCH=true, or use strata wrap claude.")
+  return ok(name, "on; strata wrap keeps them on")
+}
+
+// What this machine has to offer: a Node that runs Strata, a port on loopback, and a disk to keep journals on.
+
+const LEAST_FREE = 500_000_000 // bytes; a day of long conversations
+const GIGABYTE = 1e9
+
+export function checkNode(): Check {
+  const wrong = nodeProblem(process.versions.node)
+  return wrong === undefined ? ok("Node", process.versions.node) : problem("Node", wrong)
+}
+
+/** Strata works without one, so a missing one is no problem. */
+export async function checkSandbox(): Promise<Check> {
+  return ok("sandbox", sandboxSentence("unasked", await systemSandbox()))
+}
+
+export async function checkPort(port = 0): Promise<Check> {
+  const server = createServer()
+  server.listen(port, "127.0.0.1")
+  try {
+    await once(server, "listening")
+    return ok("port", port === 0 ? "this machine can be listened on" : `${port} is free`)
+  } catch (error) {
+    const why = (error as NodeJS.ErrnoException).code === "EADDRINUSE" ? "another program uses it" : reasonOf(error)
+    return problem("port", `${port} cannot be used: ${why}. Choose another with --port, or leave it out.`)
+  } finally {
+    server.close()
+  }
+}
+
+export async function checkDisk(env: Call["env"]): Promise<Check> {
+  const directory = strataDirectory(env)
+  const probe = join(directory, `.doctor-${randomUUID()}`)
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await writeFile(probe, "", { mode: 0o600, flag: "wx" })
+    const { bavail, bsize } = await statfs(directory)
+    const free = `${((bavail * bsize) / GIGABYTE).toFixed(1)} GB free in ${directory}`
+    return bavail * bsize < LEAST_FREE ? problem("disk", `Only ${free}. Make room for journals.`) : ok("disk", free)
+  } catch (error) {
+    return problem("disk", `${directory} cannot be written: ${reasonOf(error)}. Mend it, or set STRATA_HOME.`)
+  } finally {
+    await rm(probe, { force: true }).catch(() => {})
+  }
+}
+
+// Whether the store that `STRATA_STORE` names answers.
+
+/** Nothing where files are kept: their disk is checked. */
+export async function checkStore(env: Call["env"]): Promise<readonly Check[]> {
+  if (!env.STRATA_STORE?.trim()) return []
+  try {
+    const store = await briefStore({ dir: strataDirectory(env), env })
+    await store.projects()
+    return [ok("store", `${store.description} answers`)]
+  } catch (error) {
+    return [problem("store", briefProblem(error))]
+  }
+}
 
 const WIDEST = 110
 

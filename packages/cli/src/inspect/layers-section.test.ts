@@ -7,7 +7,7 @@ import { placedEntries } from "../../../transcripts/src/import/imported-entries.
 import { own } from "../display/output.ts"
 import { colourStyle, plainStyle } from "../display/terminal.ts"
 import { analyse } from "./analysis.ts"
-import { layers } from "./layers-section.ts"
+import { layers } from "./report.ts"
 
 const MINUTE = 60_000
 

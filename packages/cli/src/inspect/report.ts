@@ -1,17 +1,215 @@
 /** An analysis as a page: one section per question, without the empty ones. */
 
-import { counted, grouped } from "../display/numbers.ts"
+import type { AgentCost, CostReport } from "@strata/core/views"
+import { auditLines, auditWords, costWithUnit, type DecidedWhat } from "@strata/page"
+import type { ReplayReport } from "@strata/transcripts/replay"
+import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
+import { savedInAll, savingLines } from "../display/savings.ts"
 import { fileLine, more, titled, withGap } from "../display/section.ts"
+import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { fitted, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
-import { agents } from "./agents-section.ts"
+import { actionsIn, actionTable } from "../replay/action-table.ts"
+import { assumptions } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
 import { content, duplicates, files, results, tools } from "./content-sections.ts"
 import { cache, growth, money } from "./cost-sections.ts"
-import { layers } from "./layers-section.ts"
 import { type Page, total } from "./page.ts"
-import { savings } from "./savings-section.ts"
+
+// The section about sub-agents: the conversation, the agents it started, and what each cost. The rows add up to the total.
+
+const MOST_AGENTS = 30
+const WIDE = 90 // columns; a narrower table has no room for the tasks
+
+export function agents(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { started, own, all } = analysis.agents
+  if (started.length === 0) return []
+  const hasRoom = width >= WIDE
+  const shown = started.slice(0, MOST_AGENTS)
+  return [
+    ...titled(page, { title: "Agents", about: `${counted(started.length, "agent")} worked for this conversation` }),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "agent", gives: "end" },
+        { title: "kind" },
+        { title: "status" },
+        { title: "turns", align: "right" },
+        { title: "input", align: "right" },
+        { title: "cached", align: "right" },
+        { title: "output", align: "right" },
+        { title: "cost", align: "right" },
+        { title: hasRoom ? "task" : "", gives: "end" },
+      ],
+      rows: [
+        ["this conversation", "", "", ...figures(own), ""],
+        ...shown.map((agent) => [
+          `└ ${nameOf(agent)}`,
+          agent.kind ?? "",
+          agent.status ?? "",
+          ...figures(agent),
+          hasRoom ? taskOf(agent) : "",
+        ]),
+        ["total", "", "", ...figures(all, started.some(isUnrecorded)), ""],
+      ],
+    }),
+    ...more(started.length - shown.length, "agent"),
+  ]
+}
+
+const nameOf = ({ name, definition }: AgentCost): string =>
+  printable(definition === undefined || definition === name ? name : `${name} (${definition})`)
+
+const taskOf = ({ description = "" }: AgentCost): string => printable(description)
+
+/** No turn of it is recorded, so no one knows what it cost. */
+const isUnrecorded = ({ requests }: CostReport): boolean => requests === 0
+
+const figures = ({ requests, tokens, dollars }: CostReport, isMore = false): readonly string[] => [
+  grouped(requests),
+  short(tokens.input + tokens.cacheWrite),
+  short(tokens.cacheRead),
+  short(tokens.output),
+  requests === 0 ? "unknown" : `${isMore && dollars !== undefined ? ">" : ""}${dollarsOrUnknown(dollars)}`,
+]
+
+// The section about layers 1 and 2: what they would have done, and what that saves compared with other policies.
+
+const OURS = "strata"
+
+export function layers(page: Page): string[] {
+  const { analysis, style, width } = page
+  const found = analysis.layers
+  const ours = found?.reports.find(({ policy }) => policy === OURS)
+  if (!found || !ours || ours.requests.length === 0) return []
+  return [
+    ...titled(page, { title: "Layers 1 and 2", about: "what they would have done, by replay" }),
+    ...indented(wrapped(`${verdict(ours)} ${assumptions(found).join(" ")}`.trim(), width - 2), 2),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "policy" },
+        { title: ours.totals.dollars === undefined ? "as input tokens" : "cost", align: "right" },
+        { title: "saved", align: "right" },
+        { title: "peak", align: "right" },
+        { title: "cached", align: "right" },
+        { title: "put aside", align: "right" },
+        { title: "cleared", align: "right" },
+      ],
+      rows: found.reports.map((report) => {
+        const cells = totals(report)
+        return report.policy === OURS ? cells.map((cell) => style.bold(cell)) : cells
+      }),
+    }),
+    ...decisions(page, ours),
+  ]
+}
+
+/** What the layers save, and compared with what. */
+function verdict({ totals: { saved } }: ReplayReport): string {
+  const than = "compared with sending everything, with the same pauses and compactions"
+  if (saved.amount === 0) return `Strata changes nothing, ${than}.`
+  const amount = `${costWithUnit(Math.abs(saved.amount), saved.unit)} (${percent(Math.abs(saved.share), 1)})`
+  return `Strata ${saved.amount > 0 ? "saves" : "costs"} ${amount}${saved.amount > 0 ? "" : " more"}, ${than}.`
+}
+
+function totals({ policy, totals: { dollars: spent, weighed, saved, peak, hitRatio, acts } }: ReplayReport): string[] {
+  const cleared = acts.cleared + acts["cleared by the server"]
+  return [
+    policy,
+    spent === undefined ? short(weighed) : dollars(spent),
+    signedPercent(saved.share),
+    short(peak),
+    percent(hitRatio, 1),
+    acts["put aside"] === 0 ? "" : grouped(acts["put aside"]),
+    cleared === 0 ? "" : grouped(cleared),
+  ]
+}
+
+function decisions(look: Page, report: ReplayReport): string[] {
+  const acted = actionsIn(report)
+  if (acted.length === 0) return []
+  return [`  Strata would have acted ${counted(acted.length, "time")}:`, ...actionTable(report, look)]
+}
+
+function signedPercent(share: number): string {
+  if (share === 0) return ""
+  return share < 0 ? `-${percent(-share, 1)}` : percent(share, 1)
+}
+
+// The section about Strata's layers: their decisions, the savings, and what the savings are compared with.
+
+const MOST_DECISIONS = 12
+const WITHOUT_SIZE: ReadonlySet<DecidedWhat> = new Set(["undone", "cache lifetime"])
+
+export function savings(page: Page): string[] {
+  const { analysis, style, width } = page
+  const { decided, savings: saved } = analysis
+  if (decided.length === 0 && saved.length === 0) return []
+  return [
+    ...titled(page, { title: "Layers", about: `${counted(decided.length, "decision")}; ${savedInAll(saved)}` }),
+    ...decisionTable(page),
+    ...plannedDecisions(page),
+    ...checkedSummaries(page),
+    ...(saved.length === 0 ? [] : ["", ...savingLines(saved, { width, style })]),
+  ]
+}
+
+/** What the planner decided, each with its sentence. */
+function plannedDecisions({ analysis, width }: Page): string[] {
+  const planned = analysis.decided.filter((one) => one.planned !== undefined)
+  if (planned.length === 0) return []
+  const lines = planned
+    .slice(-MOST_DECISIONS)
+    .map(({ turn, planned: why }) => `Planned after turn ${grouped(turn)}: ${why}`)
+  return [
+    "",
+    ...lines.flatMap((line) => indented(wrapped(printable(line), width - 2), 2)),
+    ...more(planned.length - lines.length, "planned decision"),
+  ]
+}
+
+/** How each summary was checked, and what that changed. */
+function checkedSummaries({ analysis, width }: Page): string[] {
+  const lines = analysis.decided.flatMap(({ turn, audit }) =>
+    audit ? [`Summary after turn ${grouped(turn)}: ${auditWords(audit)}.`, ...auditLines(audit)] : [],
+  )
+  return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => indented(wrapped(printable(line), width - 2), 2))]
+}
+
+/** The largest decisions, in order. */
+function decisionTable({ analysis, style, width }: Page): string[] {
+  const { decided } = analysis
+  if (decided.length === 0) return []
+  const shown = decided.toSorted((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0)).slice(0, MOST_DECISIONS)
+  return [
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "turn", align: "right" },
+        { title: "decision" },
+        { title: "tokens", align: "right" },
+        { title: "rewritten", align: "right" },
+        { title: "about", gives: "end" },
+      ],
+      rows: decided
+        .filter((one) => shown.includes(one))
+        .map(({ turn, what, tokens, rewrites, about }) => [
+          grouped(turn),
+          what,
+          tokens === undefined ? (WITHOUT_SIZE.has(what) ? "" : "?") : short(tokens),
+          rewrites ? short(rewrites) : "",
+          printable(about),
+        ]),
+    }),
+    ...more(decided.length - shown.length, "decision"),
+  ]
+}
 
 export interface Look {
   readonly style: Style

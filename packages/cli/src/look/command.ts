@@ -1,26 +1,106 @@
 /** `strata look`: all conversations of this machine, what they cost, what was lost, and a search in them. */
-import { resolve } from "node:path"
+
+import { open, rename, rm, stat, writeFile } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
 import {
   isPictureReady,
   type Look,
   type LookFilter,
+  type LookList,
   type LookReport,
+  type LookRow,
   openLook,
+  PICTURE_BEGINNING,
   sharePicture,
   shareText,
 } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { LOOK } from "../descriptions.ts"
+import { counted } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
-import type { Terminal } from "../display/terminal.ts"
-import { wrapped } from "../display/text.ts"
-import { visibleJson } from "../display/visible.ts"
+import type { Style, Terminal } from "../display/terminal.ts"
+import { fitted, fittedAtEnd, wrapped } from "../display/text.ts"
+import { printable, visibleJson } from "../display/visible.ts"
 import { hasBrowser } from "../open-browser.ts"
-import { hitsText } from "./hits-text.ts"
-import { checkPicturePlace, writePicture } from "./picture-file.ts"
 import { reportText } from "./report-text.ts"
 import { startWorker } from "./workers.ts"
+
+// Conversations that a search found, for the terminal.
+
+interface HitsLook {
+  readonly query: string
+  readonly style: Style
+  readonly width: number
+}
+
+export function hitsText({ rows, total }: LookList, { query, style, width }: HitsLook): readonly string[] {
+  if (total === 0) return [`No conversation has the words "${printable(query)}".`]
+  const rest = total - rows.length
+  return [
+    style.bold(`${counted(total, "conversation")} ${total === 1 ? "has" : "have"} the words "${printable(query)}"`),
+    ...rows.flatMap((row) => ["", ...hitLines(row, { style, width })]),
+    ...(rest > 0 ? ["", `and ${counted(rest, "more conversation")}`] : []),
+  ]
+}
+
+function hitLines(row: LookRow, { style, width }: Omit<HitsLook, "query">): readonly string[] {
+  const { hit, title, program, project, file, to } = row
+  const day = (hit?.at ?? to)?.slice(0, 10)
+  const facts = [day, program, project].filter((fact) => fact !== undefined).map(printable)
+  return [
+    fitted(`${facts.join("  ")}${title === undefined ? "" : `  ${printable(title)}`}`, width),
+    ...(hit ? [`  ${fitted(printable(hit.snippet), width - 2)}`] : []),
+    style.dim(`  ${fittedAtEnd(printable(file), width - 2)}`),
+  ]
+}
+
+// Writes the picture of a report. It replaces an earlier picture, and never anything else.
+
+/** The absolute path, if a picture may be written there. Asked before the work. */
+export async function checkPicturePlace(file: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, file)
+  const found = await stat(path).catch(() => undefined)
+  if (found && !(await isPicture(path)))
+    throw new UsageError(
+      `${file} exists and is no picture of strata look. Nothing was written; choose another name after --picture.`,
+    )
+  const directory = await stat(dirname(path)).catch(() => undefined)
+  if (!directory?.isDirectory())
+    throw new UsageError(`The directory ${dirname(path)} does not exist. Create it, then run the command again.`)
+  return path
+}
+
+async function isPicture(path: string): Promise<boolean> {
+  try {
+    await using file = await open(path)
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(PICTURE_BEGINNING.length),
+      0,
+      PICTURE_BEGINNING.length,
+      0,
+    )
+    return buffer.subarray(0, bytesRead).toString() === PICTURE_BEGINNING
+  } catch {
+    return false
+  }
+}
+
+/** Says so on standard error. */
+export async function writePicture(path: string, picture: string, terminal: Terminal): Promise<void> {
+  const draft = join(dirname(path), `.${basename(path)}.${process.pid}.draft`)
+  try {
+    await writeFile(draft, picture, { flag: "wx" }) // in a shared directory, someone may have put a link there
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `The picture cannot be written to ${path} (${code ?? message}). Choose another place after --picture.`,
+    )
+  }
+  terminal.complain(`Picture: ${path}\n`)
+}
 
 const REPLAY_SECONDS = 10
 const SAMPLE_SECONDS = 60 // at most, until the sample is large enough to say something

@@ -1,9 +1,20 @@
 /** `strata wrap`: a command with the proxy in front of its model, and a bill at the end. Nothing on the machine is changed. */
-import { realpath } from "node:fs/promises"
-import { join } from "node:path"
+
+import { execFile, spawn } from "node:child_process"
+import { hash, randomUUID } from "node:crypto"
+import { createReadStream, createWriteStream } from "node:fs"
+import { access, mkdir, readFile, realpath, rename, writeFile } from "node:fs/promises"
+import { constants } from "node:os"
+import { dirname, join } from "node:path"
+import { createInterface } from "node:readline/promises"
 import { isatty } from "node:tty"
+import type { PauseNotice } from "@strata/adapters/proxy"
+import { strataDirectory } from "@strata/core"
+import type { ReplayReport } from "@strata/transcripts/replay"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
+import { counted, dollars } from "../display/numbers.ts"
+import type { Terminal } from "../display/terminal.ts"
 import { printable } from "../display/visible.ts"
 import { commandHelp } from "../help.ts"
 import { announced } from "../proxy/announcement.ts"
@@ -12,12 +23,186 @@ import { costLines } from "../proxy/report.ts"
 import { type Closed, startRunning } from "../proxy/running.ts"
 import { checked, namedUpstream, pastProxies, publicApi } from "../proxy/upstream.ts"
 import { baseUrlInForce } from "./base-url.ts"
-import { runChild } from "./child.ts"
 import { CLIENT_NAMES, clientOf } from "./client-names.ts"
 import { prepare } from "./clients.ts"
-import { asked, pauses } from "./pauses.ts"
-import { type Mode, rememberedMode, rememberMode } from "./project-mode.ts"
-import { wouldHave } from "./would-have.ts"
+
+// The wrapped command: it has this process's terminal, its signals and its exit code.
+
+const NOT_FOUND = 127 // as shells say it
+const NOT_STARTED = 126
+const KILLED = 128 // plus the signal's number
+
+/** The terminal sends these to the command itself. Sent twice, Ctrl-C would end more than it should. */
+const FROM_TERMINAL: readonly NodeJS.Signals[] = ["SIGINT", "SIGQUIT"]
+const PASSED_ON: readonly NodeJS.Signals[] = ["SIGTERM", "SIGHUP", "SIGUSR2", ...FROM_TERMINAL]
+
+export interface ChildOptions extends Pick<Call, "cwd" | "env" | "terminal"> {
+  readonly hasTerminal: boolean
+}
+
+/** Its exit code. */
+export function runChild(
+  [program, ...args]: readonly [string, ...string[]],
+  { cwd, env, terminal, hasTerminal }: ChildOptions,
+): Promise<number> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd, env: env as NodeJS.ProcessEnv, stdio: "inherit" })
+    const listeners = PASSED_ON.map((signal) => {
+      const isPassed = !hasTerminal || !FROM_TERMINAL.includes(signal)
+      const listener = () => void (isPassed && child.kill(signal))
+      process.on(signal, listener)
+      return () => process.off(signal, listener)
+    })
+    const end = (code: number) => {
+      for (const stop of listeners) stop()
+      resolve(code)
+    }
+    child.once("error", (error: NodeJS.ErrnoException) => {
+      const isMissing = error.code === "ENOENT"
+      const why = isMissing ? "it is not on the PATH" : error.message
+      terminal.complain(`${program} was not started: ${why}. Nothing was changed.\n`)
+      end(isMissing ? NOT_FOUND : NOT_STARTED)
+    })
+    child.once("close", (code, signal) => end(code ?? KILLED + (signal ? constants.signals[signal] : 0)))
+  })
+}
+
+// What a pause costs: the server has forgotten the conversation, and the next request writes all of it again.
+
+const WORTH_A_WORD = 0.05 // dollars
+
+export interface Pauses {
+  /** Says what the request costs, or asks. */
+  readonly onPause: (notice: PauseNotice) => Promise<boolean>
+  /** For the report. */
+  lines(): readonly string[]
+}
+
+interface PauseOptions {
+  readonly terminal: Pick<Terminal, "complain">
+  /** Asks the person, where the command leaves the terminal to us. */
+  readonly ask?: ((question: string) => Promise<boolean>) | undefined
+  /** The command draws on the terminal: a line of ours would be in its way. */
+  readonly isQuiet: boolean
+}
+
+export function pauses({ terminal, ask, isQuiet }: PauseOptions): Pauses {
+  const noticed: PauseNotice[] = []
+  return {
+    async onPause(notice) {
+      noticed.push(notice)
+      const { minutes, cost, direct } = notice
+      if (cost < WORTH_A_WORD) return true
+      const saved = direct > cost * 1.1 ? ` Without Strata: about ${dollars(direct)}.` : ""
+      const line = `After ${Math.round(minutes)} minutes the server's cache is gone. This request costs about ${dollars(cost)}.${saved}`
+      if (ask) return ask(`${line} Send it?`)
+      if (!isQuiet) terminal.complain(`${line}\n`)
+      return true
+    },
+    lines() {
+      if (noticed.length === 0) return []
+      const [cost, direct] = [sum(noticed.map((each) => each.cost)), sum(noticed.map((each) => each.direct))]
+      const times = noticed.length === 1 ? "One pause" : `${noticed.length} pauses`
+      return [`${times} cost the server's cache: about ${dollars(cost)}, without Strata about ${dollars(direct)}.`]
+    },
+  }
+}
+
+/** Asks on the terminal itself: standard input is the command's. No answer is a yes. */
+export async function asked(question: string): Promise<boolean> {
+  const [input, output] = [createReadStream("/dev/tty"), createWriteStream("/dev/tty")]
+  const lines = createInterface({ input, output })
+  try {
+    return !/^n/i.test(await lines.question(`${question} [Y/n] `))
+  } catch {
+    return true
+  } finally {
+    lines.close()
+    input.destroy()
+    output.destroy()
+  }
+}
+
+const sum = (parts: readonly number[]): number => parts.reduce((all, part) => all + part, 0)
+
+// Whether Strata manages or only observes in a project: what the person said there last, in a small file of Strata's directory.
+
+export type Mode = "manage" | "observe"
+
+interface Project extends Pick<Call, "env"> {
+  /** With symlinks followed. */
+  readonly directory: string
+}
+
+const fileOf = ({ env, directory }: Project): string =>
+  join(strataDirectory(env), "wrapped", `${hash("sha256", directory, "hex")}.json`)
+
+export async function rememberedMode(project: Project): Promise<Mode | undefined> {
+  try {
+    const { mode, directory } = JSON.parse(await readFile(fileOf(project), "utf8")) as Record<string, unknown>
+    return directory === project.directory && (mode === "manage" || mode === "observe") ? mode : undefined
+  } catch {
+    return undefined
+  }
+}
+
+export async function rememberMode(mode: Mode, project: Project): Promise<void> {
+  const path = fileOf(project)
+  const draft = `${path}.${randomUUID()}.draft`
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await writeFile(draft, `${JSON.stringify({ directory: project.directory, mode })}\n`, { mode: 0o600, flag: "wx" })
+  await rename(draft, path)
+}
+
+// What Strata would have done in observed conversations: `strata replay` on their journals, in a process of its own, so that a long one
+// can be given up.
+
+const PATIENCE_MS = 8_000
+const MOST_BYTES = 256 * 1024 * 1024
+
+type Replayed = Pick<ReplayReport, "totals">
+
+export async function wouldHave(journals: readonly string[], { cwd, env }: Pick<Call, "cwd" | "env">): Promise<string> {
+  const there = (await Promise.all(journals.map(exists))).flatMap((path) => path ?? [])
+  if (there.length === 0) return "Nothing was kept that shows what Strata would have done."
+  const later = `"strata replay FILE" on the journal says what Strata would have done.`
+  try {
+    const output = await ownOutput(["replay", "--json", ...there], { cwd, env })
+    return sentence((JSON.parse(output) as { conversations: readonly Replayed[] }).conversations)
+  } catch (error) {
+    const isLate = (error as { killed?: boolean }).killed === true
+    return isLate ? `Left out, because it takes longer than ${PATIENCE_MS / 1000} seconds: ${later}` : later
+  }
+}
+
+const exists = (path: string): Promise<string | undefined> =>
+  access(path).then(
+    () => path,
+    () => undefined,
+  )
+
+function ownOutput(args: readonly string[], { cwd, env }: Pick<Call, "cwd" | "env">): Promise<string> {
+  const options = { cwd, env: env as NodeJS.ProcessEnv, timeout: PATIENCE_MS, maxBuffer: MOST_BYTES }
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [...process.execArgv, process.argv[1]!, ...args], options, (error, stdout) =>
+      error ? reject(error) : resolve(stdout),
+    )
+  })
+}
+
+/** Of several conversations, only those whose price is known are added up. */
+function sentence(replayed: readonly Replayed[]): string {
+  const totals = replayed.flatMap(({ totals: each }) => (each.saved.unit === "dollars" ? [each] : []))
+  const sum = (of: (each: Replayed["totals"]) => number) => totals.reduce((all, each) => all + of(each), 0)
+  const [saved, cost] = [sum((each) => each.saved.amount), sum((each) => each.dollars ?? 0)]
+  const acts = sum(({ acts: { compacted: _, ...others } }) => Object.values(others).reduce((all, one) => all + one, 0))
+  const compactions = sum((each) => each.compactions)
+  const would = `Managed, Strata would have acted on ${counted(acts, "result")} and compacted ${counted(compactions, "time")}`
+  if (acts + compactions === 0) return "Managed, Strata would have done nothing yet: the conversation is too short."
+  if (totals.length === 0) return `${would}. What that saves is unknown: the model has no known price.`
+  const share = Math.round((100 * Math.abs(saved)) / (cost + saved || 1))
+  return `${would}: about ${dollars(Math.abs(saved))} ${saved >= 0 ? "less" : "more"} (${share}%), by a replay of the journal.`
+}
 
 export const run: Run = async (call) => {
   const { cwd, env, terminal } = call

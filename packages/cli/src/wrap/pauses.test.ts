@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { pauses } from "./pauses.ts"
+import { pauses } from "./command.ts"
 
 const NOTICE = { conversation: "one", minutes: 12.4, cost: 0.12, direct: 0.83 }
 

@@ -2,12 +2,12 @@
  * What an agent has before its conversation opens: tools, a policy, hooks, instruction files, memory, layers. Each is made from those before
  * it. What works on the conversation gets `whenOpen` in its place.
  */
-import { repositoryRoot } from "../base/repository.ts"
+import { repositoryRoot } from "../base/git.ts"
 import { defaultLayers } from "../conversation/default-layers.ts"
+import type { WhenOpen } from "../conversation/open.ts"
 import { projectDreams } from "../conversation/project-dreams.ts"
-import type { WhenOpen } from "../conversation/when-open.ts"
 import { notesConfigDirectory } from "../journal/file/layout.ts"
-import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
+import { compactInstructionsIn } from "../layers/4-compaction/situation.ts"
 import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import type { Layer } from "../layers/layer.ts"
 import { claudeModeOf } from "../settings/claude-settings.ts"

@@ -1,13 +1,12 @@
 /** What everything else of an agent is built on: its directories, settings, models, store and memory. */
 import { realpath } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { type Clock, systemClock } from "../base/clock.ts"
+import { type Clock, checkedId, randomIds, systemClock } from "../base/clock.ts"
 import { reasonOf } from "../base/errors.ts"
-import { checkedId, randomIds } from "../base/ids.ts"
+import { repositoryRoot } from "../base/git.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { type MemoryOption, type Owner, ownerIn } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
-import { repositoryRoot } from "../base/repository.ts"
 import { createTelemetry, type Telemetry } from "../base/telemetry.ts"
 import {
   followed,

@@ -1,6 +1,5 @@
 /** The options of `openAgent`, and their check. */
-import type { Clock } from "../base/clock.ts"
-import type { Ids } from "../base/ids.ts"
+import type { Clock, Ids } from "../base/clock.ts"
 import {
   anOption,
   aPort,

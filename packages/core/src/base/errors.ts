@@ -1,5 +1,5 @@
 /** One class per kind of failure a caller can act on. Each message says what happened, what was kept and what to do next. */
-import { escaped } from "./escaped-text.ts"
+import { escaped } from "./text.ts"
 
 /** On every error of ours: its code and those of the classes above it. Each version of this package in a process reads the same symbol. */
 const CODES = Symbol.for("strata.error.codes")

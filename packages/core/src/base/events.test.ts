@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { Events } from "./events.ts"
+import { Events } from "./work.ts"
 
 interface Told {
   counted: { readonly number: number }

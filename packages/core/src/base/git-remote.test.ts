@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { addressIn, remoteAddress } from "./git-remote.ts"
+import { addressIn, remoteAddress } from "./git.ts"
 
 async function addressOf(config: string): Promise<string | undefined> {
   const directory = await mkdtemp(join(tmpdir(), "strata-"))

@@ -5,8 +5,8 @@ import { promisify } from "node:util"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { isWhole } from "../../test/size.ts"
-import { repositoryOf } from "./git-repository.ts"
-import { realPath } from "./path-facts.ts"
+import { realPath } from "./files.ts"
+import { repositoryOf } from "./git.ts"
 
 const run = promisify(execFile)
 

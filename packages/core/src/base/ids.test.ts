@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { checkedId, isSafeId, projectName, randomIds, seededIds, uuidFrom } from "./clock.ts"
 import { InvalidIdError } from "./errors.ts"
-import { checkedId, isSafeId, projectName, randomIds, seededIds, uuidFrom } from "./ids.ts"
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[48][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, test, vi } from "vitest"
-import { atOnce, inSlices, type Steps } from "./in-slices.ts"
+import { atOnce, inSlices, type Steps } from "./work.ts"
 
 /** Moved by the work itself, so a step takes as long on every machine. It never goes back: a slice is shared by all work. */
 let now = performance.now()

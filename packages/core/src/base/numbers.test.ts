@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { clockTime, counted, dollars, dollarsOrUnknown, duration, pause, percent, short, timeAgo } from "./numbers.ts"
+import { clockTime, counted, dollars, dollarsOrUnknown, duration, pause, percent, short, timeAgo } from "./text.ts"
 
 it("writes token counts in five characters", () => {
   expect([0, 999, 1_000, 12_345, 99_949, 99_950, 167_000, 999_499, 999_500, 54_690_000].map(short)).toEqual([

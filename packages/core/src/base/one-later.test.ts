@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { oneLater } from "./one-later.ts"
+import { oneLater } from "./work.ts"
 
 test("one waits for the event loop; those that come meanwhile do not", async () => {
   const later = oneLater()

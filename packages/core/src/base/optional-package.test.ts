@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { optionalPackage } from "./optional-package.ts"
+import { optionalPackage } from "./files.ts"
 
 it("a package that is not installed is named, with the command that installs it", async () => {
   await expect(optionalPackage("@strata/not-installed", "Dragons need")).rejects.toMatchObject({

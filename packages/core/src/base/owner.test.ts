@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { isSafeId, projectName } from "./ids.ts"
+import { isSafeId, projectName } from "./clock.ts"
 import { isLocal, localPerson, MEMORY_OPTION, OWNER_OPTION, placeFor } from "./owner.ts"
 
 describe("L5-12 whose it is", () => {

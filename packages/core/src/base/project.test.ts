@@ -18,7 +18,7 @@ import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { needs } from "../../test/needs.ts"
 import { isWhole, size } from "../../test/size.ts"
-import { isSafeId, projectName } from "./ids.ts"
+import { isSafeId, projectName } from "./clock.ts"
 import { placeFor } from "./owner.ts"
 import { projectAt } from "./project.ts"
 

@@ -4,11 +4,9 @@
  */
 import { hash } from "node:crypto"
 import { resolve } from "node:path"
-import { remoteAddress } from "./git-remote.ts"
-import { type GitRepository, repositoryOf } from "./git-repository.ts"
-import { projectName } from "./ids.ts"
-import { factsOf, realPath } from "./path-facts.ts"
-import { rootCommit } from "./root-commit.ts"
+import { projectName } from "./clock.ts"
+import { factsOf, realPath } from "./files.ts"
+import { type GitRepository, remoteAddress, repositoryOf, rootCommit } from "./git.ts"
 
 export interface Project {
   /** By which a store keeps it: letters, digits and `-`, never `_`. */

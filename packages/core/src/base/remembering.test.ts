@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { remembering } from "./remembering.ts"
+import { remembering } from "./work.ts"
 
 test("answers the same text once, and forgets the oldest when there are too many", () => {
   let made = 0

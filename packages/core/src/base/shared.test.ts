@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { Shared, SharedIn } from "./shared.ts"
+import { Shared, SharedIn } from "./work.ts"
 
 function watched() {
   const log: string[] = []

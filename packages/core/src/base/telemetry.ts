@@ -5,7 +5,7 @@
 import { type Attributes, context, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api"
 import { type Clock, systemClock } from "./clock.ts"
 import { kindOfError } from "./errors.ts"
-import { inputTokens, type TokenCounts } from "./token-counts.ts"
+import { inputTokens, type TokenCounts } from "./text.ts"
 import type { RequestSource } from "./vocabulary.ts"
 
 const SCOPE = "@strata/core"

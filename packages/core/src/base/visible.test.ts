@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { printable, visible, visibleJson, visibleStream } from "./visible.ts"
+import { printable, visible, visibleJson, visibleStream } from "./text.ts"
 
 /** Everything that a terminal obeys or does not show, but tab and line feed. */
 const HARMFUL = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\u200b\u2028\u2029\u2060\ufeff\u{e0000}-\u{e007f}]/u

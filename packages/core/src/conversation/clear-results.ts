@@ -1,12 +1,16 @@
 /** Clearing by hand: carries out what a person asked for, or says exactly what that would do. */
 import { StrataError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { NO_TOKENS } from "../base/token-counts.ts"
-import { type ByHand, type ClearingOrder, clearByHand } from "../layers/2-microcompact/by-hand.ts"
-import { cacheLifetime } from "../layers/2-microcompact/cache-state.ts"
-import { clearedCounts } from "../layers/2-microcompact/microcompaction.ts"
+import { NO_TOKENS } from "../base/text.ts"
+import {
+  type ByHand,
+  type ClearingOrder,
+  clearByHand,
+  clearedCounts,
+} from "../layers/2-microcompact/microcompaction.ts"
+import { cacheLifetime } from "../layers/2-microcompact/survey.ts"
 import type { LayerContext } from "../layers/layer.ts"
-import { costOf } from "../tokens/price.ts"
+import { costOf } from "../tokens/models.ts"
 import { loadViews } from "../views/load.ts"
 import type { Engine } from "./engine.ts"
 

@@ -1,6 +1,6 @@
 /** Compacting because someone asked for it, and saying beforehand what that would do. */
 import { CompactionFailedError, NoCompactionError } from "../base/errors.ts"
-import type { CompactionOrder, CompactionPlan, Refusal, WrittenSummary } from "../layers/compaction-order.ts"
+import type { CompactionOrder, CompactionPlan, Refusal, WrittenSummary } from "../layers/layer.ts"
 import { withWholeRange } from "../layers/range-handles.ts"
 import type { Engine } from "./engine.ts"
 

@@ -20,7 +20,7 @@ import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
-import { handleOf } from "../messages/handles.ts"
+import { handleOf } from "../messages/media.ts"
 import { serialiseRequest } from "../views/context/request.ts"
 import type { Conversation } from "./conversation.ts"
 

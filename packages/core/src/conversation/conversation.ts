@@ -2,11 +2,10 @@ import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
 import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"
 import type { Journal } from "../journal/store.ts"
-import type { CompactionPlan, Refusal } from "../layers/compaction-order.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
-import type { LayerName, PreparedState } from "../layers/layer.ts"
+import type { CompactionPlan, LayerName, PreparedState, Refusal } from "../layers/layer.ts"
 import { type ColdPrice, coldPrice } from "../layers/planner/cold-price.ts"
-import { type PlannerReport, plannerReport } from "../layers/planner/report.ts"
+import { type PlannerReport, plannerReport } from "../layers/planner/lifetime.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Block, Content } from "../messages/blocks.ts"
 import type { CallerMessage } from "../messages/caller-key.ts"
@@ -38,10 +37,16 @@ import { type ConversationParts, Engine } from "./engine.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { answerAside } from "./follow/aside.ts"
 import { type FollowOptions, type FollowReport, follow } from "./follow/follow.ts"
-import { asPlainJson, checkedCopy, type Incoming, type IncomingResponse, messageDrafts } from "./incoming.ts"
-import type { OtherMessage } from "./messages-of-others.ts"
+import type { OtherMessage } from "./incoming.ts"
+import {
+  asPlainJson,
+  checkedCopy,
+  type Incoming,
+  type IncomingResponse,
+  messageDrafts,
+  withPersonsWords,
+} from "./incoming.ts"
 import { mustAnswerCalls } from "./open-calls.ts"
-import { withPersonsWords } from "./persons-words.ts"
 import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"

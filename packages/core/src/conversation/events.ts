@@ -1,15 +1,15 @@
 /** The events of a conversation. */
 
-import type { TokenCounts } from "../base/token-counts.ts"
+import type { TokenCounts } from "../base/text.ts"
 import type { Entry } from "../journal/entries.ts"
 import type { OpeningReport } from "../journal/store.ts"
-import type { CompactionProgress } from "../layers/compaction-order.ts"
+import type { CompactionProgress } from "../layers/layer.ts"
 import type { LayerEvents } from "../layers/pipeline.ts"
 import type { Repair } from "../messages/flatten.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { CacheReport } from "../model/cache/forecast.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
-import type { Cost } from "../tokens/price.ts"
+import type { Cost } from "../tokens/models.ts"
 import type { Fill } from "../tokens/window.ts"
 
 export interface ConversationEvents extends LayerEvents {

@@ -5,7 +5,7 @@ import type { KeptChange } from "../messages/kept-change.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { exitCodeOf } from "../views/record/artifacts.ts"
 import { type CallEffects, callEffects, isShellTool } from "../views/record/file-effects.ts"
-import { type FinishedCall, followCalls, type OpenCall } from "../views/record/tool-calls.ts"
+import { type FinishedCall, followCalls, type OpenCall } from "../views/record/open-work.ts"
 
 export type Change =
   /** The journal has sums of both contents, and `journal` may keep the earlier one. */

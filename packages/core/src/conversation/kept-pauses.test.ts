@@ -4,7 +4,7 @@ import type { Owner } from "../base/owner.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
-import { keepPauses, PAUSES, pausesIn } from "./kept-pauses.ts"
+import { keepPauses, PAUSES, pausesIn } from "./pauses.ts"
 
 const readPauses = async (files: MemoryFiles, owner: Owner) => pausesIn(await files.read(PAUSES), owner)
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { Model } from "../model/model.ts"
 import { findModel } from "../tokens/models.ts"
-import { settingsOf } from "./model-settings.ts"
+import { settingsOf } from "./prompt.ts"
 
 const reached = (name: string, omits?: Model["omits"]): Model => ({
   name,

@@ -1,9 +1,9 @@
 /** The memory bank of a project, for programs that show it, search it and change it in the person's name. */
 import { systemClock } from "../base/clock.ts"
 import { StrataError } from "../base/errors.ts"
+import { repositoryRoot } from "../base/git.ts"
 import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
 import type { Owner } from "../base/owner.ts"
-import { repositoryRoot } from "../base/repository.ts"
 import { CONSOLIDATE } from "../journal/permit.ts"
 import { memoriesOf, type ProjectInStore, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"

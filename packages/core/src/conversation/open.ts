@@ -1,7 +1,6 @@
 /** Opens conversations: new ones, kept ones, and branches of them. Defaults are filled in here. */
-import { systemClock } from "../base/clock.ts"
+import { randomIds, systemClock } from "../base/clock.ts"
 import { ConversationNotFoundError } from "../base/errors.ts"
-import { randomIds } from "../base/ids.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { type MemoryOption, type Owner, ownerIn } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
@@ -14,15 +13,13 @@ import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
 import { waitForLock } from "../journal/wait-for-lock.ts"
 import { whichProject } from "../journal/which-project.ts"
-import { compactInstructionsIn } from "../layers/4-compaction/guidance.ts"
+import { compactInstructionsIn } from "../layers/4-compaction/situation.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
-import { isOffline, type Model } from "../model/model.ts"
-import { Meter } from "../model/spending/meter.ts"
-import { meteredModel } from "../model/spending/metered-model.ts"
-import { Purse } from "../model/spending/purse.ts"
-import { tracedModel } from "../model/traced-model.ts"
+import { isOffline, type Model, tracedModel } from "../model/model.ts"
+import { Purse } from "../model/spending/budget.ts"
+import { Meter, meteredModel } from "../model/spending/meter.ts"
 import { createFlags, type FlagReader } from "../settings/flags.ts"
 import { type EffectiveSettings, loadSettings, type Settings } from "../settings/settings.ts"
 import { leftOutSentences } from "../settings/trust.ts"
@@ -35,16 +32,43 @@ import { isInside } from "../views/record/file-paths.ts"
 import { viewOptions } from "../views/views.ts"
 import { Conversation } from "./conversation.ts"
 import { ownLoopLayers } from "./default-layers.ts"
-import { askedLifetime, habitsOf } from "./habits.ts"
 import { messageDrafts } from "./incoming.ts"
-import { LIMITS, limitsIn } from "./kept-limits.ts"
-import { PAUSES } from "./kept-pauses.ts"
-import { settingsOf } from "./model-settings.ts"
+import { LIMITS, limitsIn } from "./limits.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
+import { askedLifetime, habitsOf, PAUSES } from "./pauses.ts"
 import { memoryFor, type ProjectMemory } from "./project-memory.ts"
-import { checkPrompt, definitionOf, type Prompt, promptOf } from "./prompt.ts"
-import { WhenOpen } from "./when-open.ts"
+import { checkPrompt, definitionOf, type Prompt, promptOf, settingsOf } from "./prompt.ts"
 import { placeOfConversation } from "./whose.ts"
+
+// The one circle of an opening: a conversation is opened with a model, tools and layers, and these work on that conversation. They are made
+// with this in its place, and ask it once there is work.
+
+interface Open {
+  readonly conversation: Conversation
+  readonly layers: readonly Layer[]
+}
+
+export class WhenOpen {
+  #open: Open | undefined
+
+  /** Called once. */
+  begin(open: Open): void {
+    this.#open = open
+  }
+
+  get conversation(): Conversation {
+    return this.#begun.conversation
+  }
+
+  get layers(): readonly Layer[] {
+    return this.#begun.layers
+  }
+
+  get #begun(): Open {
+    if (!this.#open) throw new Error("The conversation is still opening. Try again later.")
+    return this.#open
+  }
+}
 
 export async function openConversation(options: ConversationOptions): Promise<Conversation> {
   checkConversationOptions(options)

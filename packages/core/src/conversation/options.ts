@@ -1,6 +1,5 @@
 /** The options of `openConversation`, and their check. */
-import type { Clock } from "../base/clock.ts"
-import type { Ids } from "../base/ids.ts"
+import type { Clock, Ids } from "../base/clock.ts"
 import {
   anOption,
   aPort,
@@ -22,8 +21,7 @@ import type { FlagClient } from "../settings/flags.ts"
 import type { SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { Tool } from "../tools/tool.ts"
-import type { IncomingMessage } from "./incoming.ts"
-import type { OtherMessage } from "./messages-of-others.ts"
+import type { IncomingMessage, OtherMessage } from "./incoming.ts"
 import type { Prompt } from "./prompt.ts"
 
 export interface ConversationOptions {

@@ -2,12 +2,11 @@
 import { expect, onTestFinished, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
 import { countedCalls } from "../../test/counted-calls.ts"
-import { manualClock } from "../base/clock.ts"
-import { seededIds } from "../base/ids.ts"
+import { manualClock, seededIds } from "../base/clock.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Store } from "../journal/store.ts"
 import { openBank } from "../memory/bank.ts"
-import { projectSearch } from "./project-search.ts"
+import { projectSearch } from "./project-memory.ts"
 
 const ids = seededIds("project-search")
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
-import { projectName } from "../base/ids.ts"
+import { projectName } from "../base/clock.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { serialiseRequest } from "../views/context/request.ts"

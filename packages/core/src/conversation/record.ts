@@ -4,13 +4,12 @@
  *
  * An entry is *written* when the journal has it, and *durable* when a power cut leaves it there.
  */
-import type { Clock } from "../base/clock.ts"
-import { Events } from "../base/events.ts"
-import type { Ids } from "../base/ids.ts"
+import type { Clock, Ids } from "../base/clock.ts"
 import { Queue } from "../base/queue.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
-import { describeDamage } from "../journal/damage.ts"
+import { Events } from "../base/work.ts"
 import { type Draft, type Entry, isBoundaryEntry, isDecision, isMessage } from "../journal/entries.ts"
+import { describeDamage } from "../journal/line.ts"
 import type { AppendOptions, Journal } from "../journal/store.ts"
 import { isRequest, type Message, type Uuid } from "../messages/messages.ts"
 import { loadViews } from "../views/load.ts"

@@ -1,7 +1,7 @@
 /** What a conversation stops sending after the API refused a request because of it: media, thinking, and blocks it does not take back. */
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
-import { refusedMedia } from "../views/context/withheld-media.ts"
+import { refusedMedia } from "../views/context/context.ts"
 import type { Engine } from "./engine.ts"
 import { repairDrafts } from "./request-preparer.ts"
 

@@ -1,17 +1,16 @@
 /** CACHE-8: closing a conversation loses nothing that the planner knows about its cache. The usage is given; there is no server. */
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
-import { manualClock } from "../base/clock.ts"
-import { seededIds } from "../base/ids.ts"
+import { manualClock, seededIds } from "../base/clock.ts"
 import { localPerson } from "../base/owner.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { compaction } from "../layers/4-compaction/compaction.ts"
-import { offline } from "../layers/4-compaction/summarise/offline.ts"
+import { offline } from "../layers/4-compaction/summarise/route.ts"
 import type { ColdPrice } from "../layers/planner/cold-price.ts"
 import { cacheLifetimes } from "../layers/planner/lifetime.ts"
 import type { Conversation } from "./conversation.ts"
-import { keepPauses } from "./kept-pauses.ts"
 import type { ConversationOptions } from "./options.ts"
+import { keepPauses } from "./pauses.ts"
 
 const MODEL = "claude-opus-4-6"
 const SYSTEM = "You are thorough. ".repeat(900)

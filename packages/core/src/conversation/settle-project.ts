@@ -5,9 +5,9 @@
 import { homedir } from "node:os"
 import type { Clock } from "../base/clock.ts"
 import { MemoryChangedError, plainReason } from "../base/errors.ts"
-import { escaped } from "../base/escaped-text.ts"
 import { placeFor } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
+import { escaped } from "../base/text.ts"
 import type { AgentMemoryPlace, MemoryFiles } from "../journal/memory-files.ts"
 import {
   claim,

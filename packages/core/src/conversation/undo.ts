@@ -9,7 +9,7 @@ import type { Draft, Entry, UndoneBy } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
 import { loadUndone, type UndoneViews } from "../views/load.ts"
-import type { Undoable, UndoableKind } from "../views/record/undoable.ts"
+import type { Undoable, UndoableKind } from "../views/record/decisions.ts"
 import type { Views } from "../views/views.ts"
 import type { Engine } from "./engine.ts"
 

@@ -2,7 +2,7 @@
  * In which place of the store a conversation is. An id belongs to its owner: two owners may use the same one. A conversation that was kept
  * without an owner goes on without one, and one that an earlier version kept under a path goes on there.
  */
-import { isSafeId } from "../base/ids.ts"
+import { isSafeId } from "../base/clock.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { localPerson, placeFor } from "../base/owner.ts"
 import { claim, isNoted, type OtherNames, otherNames, type ProjectInStore, placeOf } from "../journal/project-places.ts"

@@ -6,11 +6,10 @@ import type { CacheLifetime } from "../base/vocabulary.ts"
 import type { Model } from "../model/model.ts"
 import { compactionAllowed, type Settings } from "../settings/settings.ts"
 import { findModel, windowBetas } from "../tokens/models.ts"
-import { thresholdsFor } from "../tokens/thresholds.ts"
-import { type Fill, fillOf, type Thresholds } from "../tokens/window.ts"
+import { type Fill, fillOf, type Thresholds, thresholdsFor } from "../tokens/window.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
+import { ServerLimits, type SharedLimits } from "./limits.ts"
 import type { ConversationRecord } from "./record.ts"
-import { ServerLimits, type SharedLimits } from "./server-limits.ts"
 
 /** A model, as its limits are known by. */
 export type NamedModel = Pick<Model, "name" | "provider" | "address">

@@ -17,11 +17,15 @@ export type { Media, Thinking } from "../messages/blocks.ts"
 export {
   asServerResult,
   asServerUse,
+  inline,
+  inlineUpTo,
+  isDeferred,
   isMedia,
   isText,
   isThinking,
   isToolResult,
   isToolUse,
+  nameOf,
   resultBlocks,
   type ToolUse,
   textOf,
@@ -29,24 +33,32 @@ export {
   withoutBreakpoint,
 } from "../messages/blocks.ts"
 export type { CallerMessage, MessageTrace } from "../messages/caller-key.ts"
-export { blocksIn, digestOf, hasTellingCall, hasTellingText, jsonInOrder, nextLink } from "../messages/caller-key.ts"
+export {
+  ASKING_TOOL,
+  answersIn,
+  blocksIn,
+  digestOf,
+  hasTellingCall,
+  hasTellingText,
+  jsonInOrder,
+  nextLink,
+  refusalIn,
+} from "../messages/caller-key.ts"
 export { exactInputOf, parseExact, stringifyExact, withExactInput } from "../messages/exact-json.ts"
 export { exactNamesIn } from "../messages/exact-names.ts"
-export { firstWords } from "../messages/first-words.ts"
 export type { FlatMessage } from "../messages/flatten.ts"
-export { handleOf, parseHandle } from "../messages/handles.ts"
-export { readImageSize } from "../messages/image-size.ts"
-export { inline, inlineUpTo } from "../messages/inline.ts"
 export { membersOf, minified, respelled } from "../messages/json-text.ts"
 export type { KeptChange } from "../messages/kept-change.ts"
-export { planWithholding } from "../messages/media.ts"
-export { MEDIA_LIMITS } from "../messages/media-limits.ts"
+export { handleOf, MEDIA_LIMITS, parseHandle, planWithholding, readImageSize } from "../messages/media.ts"
 export type {
   Boundary,
   CallChanges,
   CompactMetadata,
   FileChange,
   ProgressMessage,
+  Repair,
+  RepairRule,
+  ResultState,
   SaidInResult,
   SignedBlock,
   SignedSummary,
@@ -56,6 +68,7 @@ export {
   type AssistantMessage,
   BOUNDARY_LINE,
   contentOf,
+  firstWords,
   isBoundary,
   isContinuation,
   isHuman,
@@ -66,16 +79,12 @@ export {
   isSynthetic,
   isSyntheticError,
   type Message,
+  sentBlocks,
   type UserMessage,
+  usableUsage,
 } from "../messages/messages.ts"
-export type { Repair, RepairRule } from "../messages/repair.ts"
 export type { RequestExtras } from "../messages/request.ts"
-export type { ResultState } from "../messages/result-state.ts"
 export { safeCuts } from "../messages/rounds.ts"
-export { ASKING_TOOL, answersIn, refusalIn } from "../messages/said-in-results.ts"
-export { sentBlocks } from "../messages/sent-blocks.ts"
-export { flawOf } from "../messages/shapes/block-shapes.ts"
+export { flawOf } from "../messages/shapes/shapes.ts"
 export type { InputSchema, JsonSchema, StandardIssue, StandardResult, StandardSchema } from "../messages/tool-input.ts"
-export { isDeferred, nameOf } from "../messages/tool-references.ts"
 export { repairsOf, usable } from "../messages/usable.ts"
-export { usableUsage } from "../messages/usage.ts"

@@ -7,17 +7,22 @@ export { MessageCollector } from "../model/anthropic/collect.ts"
 export { markedMessages, placeBreakpoints } from "../model/cache/breakpoints.ts"
 export type { ChangedPlace } from "../model/cache/compare-requests.ts"
 export type { CachePrediction, CacheReport as CacheEvent } from "../model/cache/forecast.ts"
-export type { Lifetime as CacheEntryLifetime } from "../model/cache/known-entries.ts"
-export { LIFETIME_MS, type Lifetime } from "../model/cache/known-entries.ts"
-export type { PromptSetting } from "../model/cache/prompt-settings.ts"
+export type { Lifetime as CacheEntryLifetime, PromptSetting } from "../model/cache/prefix.ts"
+export { LIFETIME_MS, type Lifetime } from "../model/cache/prefix.ts"
 export type { CacheCause, CacheVerdict, ExpectedDrop, ProviderReason } from "../model/cache/verdict.ts"
 export type { ModelChoice } from "../model/choose-model.ts"
-export { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "../model/context-management.ts"
+export { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy, summarizedThinking } from "../model/context-management.ts"
 export type { FailureDetails as ModelFailureDetails } from "../model/errors.ts"
 export { ConnectionLostError, ModelAbortedError } from "../model/errors.ts"
-export type { AttemptWatch, ModelEvent, RateLimit, StreamOptions, WarmOptions, WarmResponse } from "../model/model.ts"
+export type {
+  AttemptWatch,
+  ModelEvent,
+  RateLimit,
+  StreamLimits,
+  StreamOptions,
+  WarmOptions,
+  WarmResponse,
+} from "../model/model.ts"
 export { asModelError, type ProviderFailure } from "../model/provider-failure.ts"
 export { refusesThinking } from "../model/refused-thinking.ts"
-export { withRetries } from "../model/retry.ts"
-export type { StreamLimits } from "../model/stream-limits.ts"
-export { summarizedThinking } from "../model/summarized-thinking.ts"
+export { withRetries } from "../model/stream.ts"

@@ -2,14 +2,20 @@
 import "../base/node-version.ts"
 
 export { isCorrection, type Rule, readRules } from "../model/offline/corrections.ts"
-export { type Demand, recogniseDemand } from "../model/offline/demand.ts"
-export { type Section, splitDocument } from "../model/offline/document.ts"
+export { firstLineOf, hashText, headOf, type Section, sentencesOf, splitDocument } from "../model/offline/document.ts"
 export { type FileText, readFileText } from "../model/offline/file-text.ts"
 export { offlineModel } from "../model/offline/offline-model.ts"
 export type { ReadMessage } from "../model/offline/read-message.ts"
 export { summarise } from "../model/offline/summary.ts"
-export { firstLineOf, hashText, headOf, sentencesOf } from "../model/offline/text-parts.ts"
-export { callsOf, type Moment, readTimeline, type ToolCall, wordsOf } from "../model/offline/timeline.ts"
+export {
+  callsOf,
+  type Demand,
+  type Moment,
+  readTimeline,
+  recogniseDemand,
+  type ToolCall,
+  wordsOf,
+} from "../model/offline/timeline.ts"
 export {
   completeInput,
   findProblems,

@@ -3,10 +3,9 @@ import "../base/node-version.ts"
 
 export { silentTelemetry } from "../base/telemetry.ts"
 export { type ToolResultStorageOptions, toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
-export type { ClearingOrder } from "../layers/2-microcompact/by-hand.ts"
-export { cacheLifetime, lastUse } from "../layers/2-microcompact/cache-state.ts"
+export type { ClearingOrder } from "../layers/2-microcompact/microcompaction.ts"
 export { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
-export { READ_LIKE, WRITE_LIKE } from "../layers/2-microcompact/survey.ts"
+export { cacheLifetime, lastUse, READ_LIKE, WRITE_LIKE } from "../layers/2-microcompact/survey.ts"
 export { type SessionMemory, sessionMemory, type WriteNotes } from "../layers/3-session-memory/session-memory.ts"
 export type { CarrySummaryRequest } from "../layers/4-compaction/carry/carry.ts"
 export type { PrunedText } from "../layers/4-compaction/carry/prune.ts"
@@ -21,36 +20,32 @@ export type { Cut } from "../layers/4-compaction/cut.ts"
 export { installation } from "../layers/4-compaction/install.ts"
 export type { CompactionOptions } from "../layers/4-compaction/options.ts"
 export type { ReadAgain, ReadFileAgain } from "../layers/4-compaction/restore/files.ts"
-export { offline } from "../layers/4-compaction/summarise/offline.ts"
 export { continuationText, summaryPrompt } from "../layers/4-compaction/summarise/prompts.ts"
-export type { Trigger as LayerTrigger } from "../layers/action-report.ts"
-export { memorySpending, shareAfter } from "../layers/background-budget.ts"
-export type {
-  CompactionRange,
-  PlannedSummary,
-  Refusal as CompactionRefusal,
-  RefusalReason as CompactionRefusalReason,
-  RouteName as CompactionRoute,
-  WrittenSummary,
-} from "../layers/compaction-order.ts"
-export { ROUTE_WORDS as COMPACTION_ROUTE_WORDS } from "../layers/compaction-order.ts"
+export { offline } from "../layers/4-compaction/summarise/route.ts"
+export { memorySpending, shareAfter } from "../layers/budget.ts"
 export type { PlannedRange, RangeAction, RangeOrder, RangePlan } from "../layers/fold/plan.ts"
 export type {
+  CompactionRange,
   LayerContext,
   LayerName,
   Outcome,
   Outcome as LayerOutcome,
+  PlannedSummary,
   PreparedState,
+  Refusal as CompactionRefusal,
+  RefusalReason as CompactionRefusalReason,
+  RouteName as CompactionRoute,
   Sender,
   Sender as RequestSender,
+  Trigger as LayerTrigger,
+  WrittenSummary,
 } from "../layers/layer.ts"
+export { ROUTE_WORDS as COMPACTION_ROUTE_WORDS } from "../layers/layer.ts"
 export type { LayerActed, LayerFailed } from "../layers/pipeline.ts"
 export { type LayerEvents, LayerPipeline } from "../layers/pipeline.ts"
 export type { ColdPrice } from "../layers/planner/cold-price.ts"
-export { type Opening, openingOf } from "../layers/planner/compact-now.ts"
-export { nextPing, PING_EARLY, pingsThrough, SUMMARY_EARLY } from "../layers/planner/keep-warm.ts"
-export { cacheLifetimes } from "../layers/planner/lifetime.ts"
-export { USUAL_LEFT } from "../layers/planner/outlook.ts"
-export type { PlannerReport } from "../layers/planner/report.ts"
+export type { PlannerReport } from "../layers/planner/lifetime.ts"
+export { cacheLifetimes, nextPing, PING_EARLY, pingsThrough, SUMMARY_EARLY } from "../layers/planner/lifetime.ts"
+export { type Opening, openingOf, USUAL_LEFT } from "../layers/planner/outlook.ts"
 export { linesOf } from "../tools/files/line-endings.ts"
 export { FileReads, forgetCalls } from "../tools/files/read-state.ts"

@@ -2,8 +2,6 @@
 import "../base/node-version.ts"
 
 export { Bridge } from "../journal/bridge.ts"
-export type { Budget } from "../journal/budget.ts"
-export { budgetIn } from "../journal/budget.ts"
 export { type Choice, chosenIn } from "../journal/chosen-contents.ts"
 export type {
   ContentAddress,
@@ -25,8 +23,6 @@ export {
   MEMBERS,
   MESSAGES,
 } from "../journal/contents.ts"
-export type { DamagedLine, DamageFound } from "../journal/damage.ts"
-export { lostLine } from "../journal/damage.ts"
 export { damageSentences, openingProblems } from "../journal/damage-sentences.ts"
 export type {
   AgentEnding,
@@ -52,7 +48,6 @@ export type {
   UndoneBy,
 } from "../journal/entries.ts"
 export { type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
-export type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "../journal/feed.ts"
 export type { CommittedMemoryPlace } from "../journal/file/committed-memory.ts"
 export { committedMemory } from "../journal/file/committed-memory.ts"
 export type { FileStoreOptions } from "../journal/file/file-store.ts"
@@ -70,8 +65,8 @@ export { makeDirectory } from "../journal/file/make-directory.ts"
 export type { InFlightLog, KeptRequests, SentRequest } from "../journal/in-flight.ts"
 export type { MemoryStoreOptions } from "../journal/in-memory/store.ts"
 export { memoryStore } from "../journal/in-memory/store.ts"
-export type { DecodedLine } from "../journal/line.ts"
-export { decodeLine, encodeLine, isWhole, peekLine, withoutSum, withSum } from "../journal/line.ts"
+export type { DamagedLine, DamageFound, DecodedLine } from "../journal/line.ts"
+export { decodeLine, encodeLine, isWhole, lostLine, peekLine, withoutSum, withSum } from "../journal/line.ts"
 export type { LineLog, LogAddress } from "../journal/line-log.ts"
 export { firstWordsIn, listingFacts, sessionFacts } from "../journal/listing.ts"
 export type {
@@ -134,13 +129,19 @@ export {
 } from "../journal/project-places.ts"
 export { isJournal, readJournalBytes } from "../journal/read-bytes.ts"
 export type {
+  AppendedLines,
   AppendOptions,
   BlobReceipt,
+  Budget,
   ConversationListing,
+  FeedLine,
   FlushMode,
   Journal,
   JournalAddress,
+  JournalFeed,
+  JournalSize,
   ListJournalsOptions,
+  LookedAt,
   OpeningReport,
   OpenJournalOptions,
   Resumed,
@@ -149,6 +150,7 @@ export type {
   Stretch,
   Stretch as JournalStretch,
 } from "../journal/store.ts"
+export { budgetIn } from "../journal/store.ts"
 export type { OpenStore, OpenStoreOptions } from "../journal/store-from.ts"
 export { registerStore, storeFrom } from "../journal/store-from.ts"
 export { storedAddress, storedName } from "../journal/stored-name.ts"

@@ -16,9 +16,7 @@ import { FileReads } from "../tools/files/read-state.ts"
 import { todoWrite } from "../tools/session/todo-write.ts"
 import type { Tool } from "../tools/tool.ts"
 import { serialiseRequest } from "../views/context/request.ts"
-import { type ForkOptions, type ForkParent, runFork } from "./fork.ts"
-import { asDirective, FORK_MARKER, isForked } from "./fork-marker.ts"
-import { forkMessages } from "./fork-messages.ts"
+import { asDirective, FORK_MARKER, type ForkOptions, type ForkParent, forkMessages, isForked, runFork } from "./fork.ts"
 
 const { facts } = findModel("claude-opus-4-6")
 

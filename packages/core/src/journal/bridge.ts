@@ -4,9 +4,8 @@
  * always give the same entries.
  */
 
-import { damagedId, keyOf } from "../base/line-key.ts"
+import { damagedId, keyOf } from "../base/text.ts"
 import { BOUNDARY_LINE, type Uuid } from "../messages/messages.ts"
-import type { LostLine } from "./damage.ts"
 import {
   type BoundaryEntry,
   type DecisionEntry,
@@ -16,6 +15,7 @@ import {
   isDecision,
   isMessage,
 } from "./entries.ts"
+import type { LostLine } from "./line.ts"
 
 interface Gap {
   readonly lost: LostLine

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../test/size.ts"
 import { scratchDirectory } from "../../test/tool-context.ts"
-import { budgetIn } from "./budget.ts"
 import { fileStore } from "./file/file-store.ts"
 import { memoryStore } from "./in-memory/store.ts"
+import { budgetIn } from "./store.ts"
 
 const STORES = { files: () => fileStore({ root: scratchDirectory() }), memory: () => memoryStore() }
 const TODAY = "2026-11-15"

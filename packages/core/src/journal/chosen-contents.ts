@@ -1,6 +1,6 @@
 /** Which of a store's contents belong to an owner or a project: what is moved, and what is erased. */
 import { dirname } from "node:path"
-import { projectName } from "../base/ids.ts"
+import { projectName } from "../base/clock.ts"
 import { isPlaceOf, LONGEST_START, placeFor } from "../base/owner.ts"
 import { namesMadeFrom } from "../base/project.ts"
 import { type ContentAddress, type KeptContent, projectOf } from "./contents.ts"

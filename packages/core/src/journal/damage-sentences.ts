@@ -1,7 +1,6 @@
 /** Sentences about damage found when a conversation was opened. Strata never repairs a journal silently. */
-import { grouped } from "../base/grouped.ts"
-import { counted } from "../base/numbers.ts"
-import type { DamagedLine } from "./damage.ts"
+import { counted, grouped } from "../base/text.ts"
+import type { DamagedLine } from "./line.ts"
 import type { OpeningReport } from "./store.ts"
 
 const MOST_PLACES = 3 // named in a sentence; the report has more

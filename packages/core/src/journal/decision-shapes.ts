@@ -2,6 +2,8 @@
  * What readers of a decision rely on, for each kind. A line without it is left out and reported like a damaged one. Kinds that are not
  * listed come from a newer version: they are kept, and readers pass over them.
  */
+
+import { wellFormed } from "../messages/blocks.ts"
 import {
   type FieldShapes,
   type Flaw,
@@ -15,9 +17,8 @@ import {
   type Shape,
   text,
   wrong,
-} from "../messages/shapes/shape.ts"
+} from "../messages/shapes/shapes.ts"
 import { promptProblem } from "../messages/validate/prompt-problem.ts"
-import { wellFormed } from "../messages/well-formed.ts"
 
 const count: Shape = (value) =>
   typeof value === "number" && Number.isFinite(value) && value >= 0 ? undefined : wrong("a number of at least 0")

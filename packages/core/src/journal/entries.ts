@@ -8,7 +8,7 @@ import type { RequestSource } from "../base/vocabulary.ts"
 import type { Repair } from "../messages/flatten.ts"
 import type { Boundary, Message, Usage, Uuid } from "../messages/messages.ts"
 import { isBoundary } from "../messages/messages.ts"
-import type { LearntLimit } from "../tokens/learnt-limit.ts"
+import type { LearntLimit } from "../tokens/window.ts"
 
 /** A message in the journal. */
 export type MessageEntry = Message

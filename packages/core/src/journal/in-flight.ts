@@ -4,7 +4,7 @@
  */
 import type { RequestSource } from "../base/vocabulary.ts"
 import type { Usage } from "../messages/messages.ts"
-import { usableUsage } from "../messages/usage.ts"
+import { usableUsage } from "../messages/messages.ts"
 import type { DecisionOf } from "./entries.ts"
 
 /** A request whose cost is not in the journal yet. */

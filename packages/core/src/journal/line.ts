@@ -4,11 +4,56 @@
  *
  *   {"uuid":"…","parentUuid":"…","type":"user", … ,"sum":"1a2b3c4d"}
  */
+
 import { crc32 } from "node:zlib"
 import { hasExactText, onOneLine, parseExact, stringifyExact } from "../messages/exact-json.ts"
+import { usableUsage } from "../messages/messages.ts"
+import { tokenCounts } from "../tokens/models.ts"
 import { decisionFlaw } from "./decision-shapes.ts"
-import type { Entry } from "./entries.ts"
-import { withoutUsageFields, withUsageFields } from "./usage-fields.ts"
+import type { DecisionEntry, DecisionOf, Entry } from "./entries.ts"
+
+// What programs that count usage in transcripts, such as ccusage, read of a line: `message.usage`, once for each pair of `message.id` and
+// `requestId`. A branch repeats the answers of its conversation, and a lead records those of its agents, so both fields must be there and
+// the same. They are fields of the line only: an entry that is read is as it was written.
+
+type Spent = DecisionEntry & DecisionOf<"spent">
+
+const isSpent = (entry: Entry): entry is Spent => entry.type === "strata" && entry.subtype === "spent"
+
+export function withUsageFields(entry: Entry): Entry {
+  if (isSpent(entry)) return { ...entry, ...spentFields(entry) }
+  if (entry.type !== "assistant" || !entry.message?.usage) return entry
+  const { id = entry.uuid } = entry.message
+  const { requestId = id } = entry
+  return { ...entry, requestId, message: { ...entry.message, id } }
+}
+
+export function withoutUsageFields(entry: Entry): Entry {
+  if (isSpent(entry)) {
+    const { requestId, message: _, ...rest } = entry as Spent & { readonly message?: unknown }
+    return requestId === undefined || requestId === rest.responseId ? rest : { ...rest, requestId }
+  }
+  if (entry.type !== "assistant" || entry.requestId === undefined || !entry.message) return entry
+  const { requestId, ...rest } = entry
+  const { id, ...message } = entry.message
+  if (requestId !== id) return entry
+  return id === entry.uuid ? { ...rest, message } : rest
+}
+
+/** All passes of the response: these programs do not add them up. */
+function spentFields({ responseId: id, requestId = id, model, usage: given }: Spent) {
+  const usage = usableUsage(given)
+  if (!usage) return {}
+  const { input, output, cacheWrite5m, cacheWrite1h, cacheRead } = tokenCounts(usage)
+  const billed = {
+    input_tokens: input,
+    output_tokens: output,
+    cache_creation_input_tokens: cacheWrite5m + cacheWrite1h,
+    cache_read_input_tokens: cacheRead,
+    cache_creation: { ephemeral_5m_input_tokens: cacheWrite5m, ephemeral_1h_input_tokens: cacheWrite1h },
+  }
+  return { requestId, message: { id, model, usage: billed } }
+}
 
 const SUM_FIELD = ',"sum":"'
 const OPENING = 0x7b // {
@@ -165,4 +210,88 @@ function isExact(entry: Entry): boolean {
   if (entry.type === "assistant" || entry.type === "user") return hasExactText(entry.message)
   if (entry.type !== "attachment") return false
   return hasExactText((entry.attachment as { readonly message?: object } | null)?.message ?? {})
+}
+
+// Lines of a journal as they were found, and what is reported about those that cannot be read. Damage costs only what is damaged, and
+// every report says where the bytes are.
+
+/** A place in the journal that is not what was written there. */
+export interface DamagedLine {
+  /** Counted from 1. Later lines keep their numbers as long as the journal's index exists. */
+  readonly line: number
+  /** Where it begins in the journal, in bytes. */
+  readonly offset: number
+  readonly bytes: number
+  readonly why: string
+  /** Whether the line is left out. If not, the line itself is whole. */
+  readonly isLost: boolean
+}
+
+/** Places that one reading found. */
+export interface DamageFound {
+  readonly first: DamagedLine
+  readonly count: number
+  /** The file that has a copy of the bytes. */
+  readonly setAside?: string
+}
+
+/** A line that cannot be read, with what is known about it. */
+export interface LostLine extends DamagedLine {
+  /** The key of its uuid, where the index has it from the time when the line was whole. */
+  readonly key?: string
+  readonly kind?: "entry" | "boundary"
+  /** The front of the line, where it still reads like one. */
+  readonly front?: LineFront
+  /** The damaged text names itself as what the kept messages follow. Only boundaries have it. */
+  readonly keptFirst?: boolean
+  /** Which messages stay, as the damaged text says. */
+  readonly kept?: readonly string[]
+}
+
+export type FoundLine =
+  /** `isUnindexed`: it is not where the index says. */
+  | { readonly state: "whole"; readonly entry: Entry; readonly isUnindexed?: true }
+  | { readonly state: "lost"; readonly lost: LostLine; readonly content: Buffer }
+  /** The line is whole, but the byte after it is no longer a line end. */
+  | { readonly state: "end-changed"; readonly at: DamagedLine; readonly content: Buffer }
+  /** The index knows that an earlier line has the same uuid. */
+  | { readonly state: "repeated"; readonly offset: number }
+
+export const SUM_DIFFERS = "the checksum does not match"
+export const END_CHANGED = "its line end was changed; the line itself is whole"
+
+/** What is known about a line from its own bytes. */
+export function lostLine(at: DamagedLine, bytes: Buffer): LostLine {
+  const front = peekLine(bytes)
+  if (!front) return at
+  if (front.type !== "system") return { ...at, front }
+  const kept = keptIn(bytes)
+  return {
+    ...at,
+    front,
+    keptFirst: bytes.includes(`"anchorUuid":"${front.uuid}"`),
+    ...(kept === undefined ? {} : { kept }),
+  }
+}
+
+function keptIn(bytes: Buffer): readonly string[] | undefined {
+  const [, list] = /"preservedMessages":\{[^{}]*?"uuids":(\[[^\]]*\])/.exec(bytes.toString("utf8")) ?? []
+  try {
+    const uuids: unknown = list === undefined ? undefined : JSON.parse(list)
+    return Array.isArray(uuids) && uuids.every((uuid) => typeof uuid === "string") ? uuids : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** For a person. What is damaged, where, what it costs, and where the bytes are. */
+export function describeDamage({ first, count, setAside }: DamageFound, journal: string): string {
+  const { line, offset, bytes, why } = first
+  const what =
+    count === 1
+      ? `One place in the journal is damaged: line ${line} (${why}).`
+      : `${count} places in the journal are damaged. The first is line ${line} (${why}).`
+  const where = `Its ${bytes === 1 ? "byte is" : `${bytes} bytes are`} at offset ${offset} of ${journal}`
+  const copy = setAside === undefined ? "." : `, and a copy is in ${setAside}.`
+  return `${what} Only what is damaged is missing; everything else was read. ${where}${copy}`
 }

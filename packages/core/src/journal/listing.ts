@@ -1,5 +1,5 @@
 /** What a listing says about a conversation: the session facts written last, its last message, and the person's first words where it has no title. */
-import { firstWords as wordsOf } from "../messages/first-words.ts"
+import { firstWords as wordsOf } from "../messages/messages.ts"
 import { type DecisionEntry, type DecisionOf, type Entry, isDecision, isMessage } from "./entries.ts"
 import type { ConversationListing, Journal } from "./store.ts"
 

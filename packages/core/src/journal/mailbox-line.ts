@@ -1,7 +1,8 @@
 /** How a message is written into a team's log: one line of JSON with a checksum, like the lines of a journal. */
+
+import { checkedId, isSafeId } from "../base/clock.ts"
 import { MailboxMessageError } from "../base/errors.ts"
-import { checkedId, isSafeId } from "../base/ids.ts"
-import { type Flaw, fields, listOf, maybe, record, text, whole } from "../messages/shapes/shape.ts"
+import { type Flaw, fields, listOf, maybe, record, text, whole } from "../messages/shapes/shapes.ts"
 import { isWhole, withoutSum, withSum } from "./line.ts"
 import type { MailboxDraft, MailboxMessage } from "./mailbox.ts"
 

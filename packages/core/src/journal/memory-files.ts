@@ -2,7 +2,7 @@
  * The part of the `Store` port that holds memory files: small texts under relative paths, changed several at a time.
  * What the texts mean is the business of `memory/`.
  */
-import { MemoryFileError } from "../base/errors.ts"
+import { MemoryChangedError, MemoryFileError } from "../base/errors.ts"
 
 /**
  * Which memory it is: a project's, or an agent's own in one of three scopes. `user` is for all projects, `local` for one project, and
@@ -165,3 +165,26 @@ function problemWith(part: string): string | undefined {
 
 /** Control characters, and marks that change the direction of text on a screen. */
 const hasControl = (text: string) => /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/u.test(text)
+
+// Changes a small text that several processes share: no change is lost.
+
+const MOST_ATTEMPTS = 10_000 // each failure means that another succeeded; of 16 at once, one may lose a hundred times
+
+/** `to`: the new text for the one that is there, or `undefined` to leave it. It may be called several times. */
+export async function changedText(
+  files: Pick<MemoryFiles, "read" | "install">,
+  path: string,
+  to: (text: string | undefined) => string | undefined,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const before = await files.read(path)
+    const text = to(before)
+    if (text === undefined) return
+    try {
+      await files.install([{ path, text, expected: before ?? null }])
+      return
+    } catch (error) {
+      if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
+    }
+  }
+}

@@ -2,8 +2,9 @@
  * The places of a store that hold what an owner has in a project. Everything new is kept in one, under the project's name. Earlier versions
  * kept it under paths: those places are the project's too, unless another project has claimed them.
  */
+
+import { projectName } from "../base/clock.ts"
 import { MemoryChangedError } from "../base/errors.ts"
-import { projectName } from "../base/ids.ts"
 import { type Owner, placeFor } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import type { MemoryFiles } from "./memory-files.ts"

@@ -1,8 +1,7 @@
 /** Reads a journal that is in memory, without its index: what a reader of single files needs. Damage is bridged as in a file. */
 import { Bridge } from "./bridge.ts"
-import { type DamagedLine, lostLine } from "./damage.ts"
 import type { Entry } from "./entries.ts"
-import { decodeLine, isWhole, piecesOf, statedSum } from "./line.ts"
+import { type DamagedLine, decodeLine, isWhole, lostLine, piecesOf, statedSum } from "./line.ts"
 
 export interface JournalBytes {
   readonly entries: readonly Entry[]

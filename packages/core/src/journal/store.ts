@@ -1,17 +1,66 @@
 /** Where conversations are kept. `Store` is a port: callers do not change when another implementation takes the file store's place. */
-
 import type { NamedHolder } from "../base/errors.ts"
 import type { JournalAddress } from "./address.ts"
 import type { Contents } from "./contents.ts"
-import type { DamagedLine, DamageFound } from "./damage.ts"
 import type { DecisionOf, Entry } from "./entries.ts"
-import type { JournalFeed } from "./feed.ts"
 import type { InFlightLog, KeptRequests } from "./in-flight.ts"
+import type { DamagedLine, DamageFound } from "./line.ts"
 import type { LineLog, LogAddress } from "./line-log.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
-import type { MemoryFiles, MemoryPlace } from "./memory-files.ts"
+import { changedText, type MemoryFiles, type MemoryPlace } from "./memory-files.ts"
 import type { PassageShelf, ShelfAddress } from "./passage-shelf.ts"
 import type { Permit, PermitAddress } from "./permit.ts"
+import { type DaySums, SPENT, sumsIn, sumsText } from "./sums-content.ts"
+
+// The part of the `Store` port that an index follows: which journals of a place have grown, and their lines from a place on. A line is given as
+// the bytes that it has.
+
+export interface JournalFeed {
+  /** A directory for the index, if the store keeps files. Otherwise the index is kept in memory. */
+  readonly directory?: string
+  /** The journals that may have grown since the last look. `unread`: seen before, and to be looked at again. */
+  look(unread: ReadonlySet<string>): Promise<LookedAt>
+  /** The sizes of these journals. One that is not there is left out. */
+  sizes(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, JournalSize>>
+  /** Looks at everything the next time: what was seen was not read. */
+  forget(): void
+  /** The lines from an offset on, which is the beginning of a line. Nothing if the journal is not there. */
+  lines(id: string, from: number): AsyncIterable<FeedLine>
+  /** Calls back with what this process appends. Returns what ends it. */
+  onAppended(listener: (appended: AppendedLines) => void): () => void
+  close(): void
+}
+
+export interface JournalSize {
+  readonly bytes: number
+  /** When it was last written to: milliseconds. */
+  readonly touched: number
+}
+
+export interface LookedAt {
+  /** The journals that may have grown, the last written first. */
+  readonly journals: ReadonlyMap<string, JournalSize>
+  /** Whether these are all there are. */
+  readonly isAll: boolean
+  /** Journals that were there and are no more. */
+  readonly gone: readonly string[]
+}
+
+export interface FeedLine {
+  readonly offset: number
+  /** Without its line end. */
+  readonly bytes: Buffer
+  /** False while it is being written. */
+  readonly ended: boolean
+}
+
+/** Whole lines, with their ends. */
+export interface AppendedLines {
+  readonly conversation: string
+  /** Where in the journal they begin. */
+  readonly from: number
+  readonly bytes: Buffer
+}
 
 export type { JournalAddress } from "./address.ts"
 
@@ -213,3 +262,32 @@ export interface OpeningReport {
  * in flight, members of a team and how far they have read, and memory files of one's own whose names begin with a dot.
  */
 export type FlushMode = "always" | "turn" | "never"
+
+// What the processes of a project spend, added up in a small text that they share.
+
+/** Dollars by day. A day is a UTC day, `2026-11-17`. */
+export interface Budget {
+  spentOn(day: string): Promise<number>
+  /** Resolves with the new sum. No addition is lost, also if others add at the same time. What was added too much is taken off again. */
+  add(dollars: number, day: string): Promise<number>
+}
+
+const DAYS_KEPT = 2
+
+/** A budget in the memory files of a project. It keeps two days: work that began before midnight is settled after it. */
+export function budgetIn(files: Pick<MemoryFiles, "read" | "install">): Budget {
+  return {
+    spentOn: async (day) => sumsIn((await files.read(SPENT)) ?? "")[day] ?? 0,
+    async add(dollars, day) {
+      let sum = 0
+      await changedText(files, SPENT, (text) => {
+        const sums = sumsIn(text ?? "")
+        sum = (sums[day] ?? 0) + dollars
+        return sumsText(newest({ ...sums, [day]: sum }))
+      })
+      return sum
+    },
+  }
+}
+
+const newest = (sums: DaySums): DaySums => Object.fromEntries(Object.entries(sums).sort().slice(-DAYS_KEPT))

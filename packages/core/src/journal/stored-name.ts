@@ -1,5 +1,5 @@
 /** How a journal of a store is named where a transcript in a file has its path: `store:PROJECT/ID`. */
-import { isSafeId } from "../base/ids.ts"
+import { isSafeId } from "../base/clock.ts"
 import type { JournalAddress } from "./store.ts"
 
 const STORED = /^store:([^/]+)\/([^/]+)$/

@@ -2,8 +2,9 @@
  * A team as two texts that every store can give and take. Conversations keep places in their journals, so each message keeps the number of its
  * place: what was a place in a file (a segment and an offset) is one number.
  */
+
+import { isSafeId } from "../base/clock.ts"
 import { StrataError } from "../base/errors.ts"
-import { isSafeId } from "../base/ids.ts"
 import { MEMBERS, MESSAGES } from "./contents.ts"
 import type { MailboxDraft } from "./mailbox.ts"
 

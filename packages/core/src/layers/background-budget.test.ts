@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { LedgerLine, Purpose } from "../views/ledger/ledger.ts"
-import { memorySpending, notesBudget, shareAfter } from "./background-budget.ts"
+import { memorySpending, notesBudget, shareAfter } from "./budget.ts"
 
 const line = (purpose: Purpose, dollars: number | undefined, output = 0): LedgerLine => ({
   model: "m",

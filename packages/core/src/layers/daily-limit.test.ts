@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { isWhole } from "../../test/size.ts"
 import { scratchDirectory } from "../../test/tool-context.ts"
-import { type Budget, budgetIn } from "../journal/budget.ts"
 import { fileStore } from "../journal/file/file-store.ts"
-import { type ShareOfDay, settled, takeShare } from "./daily-limit.ts"
+import { type Budget, budgetIn } from "../journal/store.ts"
+import { type ShareOfDay, settled, takeShare } from "./budget.ts"
 
 const DAY = "2026-11-17"
 const wanted = { limit: 1, expected: 0.25, day: DAY }

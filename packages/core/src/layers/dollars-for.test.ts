@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { findModel } from "../tokens/models.ts"
-import { dollarsFor } from "./dollars-for.ts"
+import { dollarsFor } from "./budget.ts"
 
 test("L5-9 a model without a price counts like a usual one", () => {
   const usage = { input_tokens: 1_000_000, output_tokens: 0 }

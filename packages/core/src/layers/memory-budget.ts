@@ -5,10 +5,11 @@
  *
  * The file also says which conversations wait for an extraction. It has addresses and counts, never what was said.
  */
-import { changedText } from "../journal/changed-text.ts"
+
 import type { MemoryFiles } from "../journal/memory-files.ts"
+import { changedText } from "../journal/memory-files.ts"
 import type { JournalAddress } from "../journal/store.ts"
-import { type BudgetAnswer, shareAfter } from "./background-budget.ts"
+import { type BudgetAnswer, shareAfter } from "./budget.ts"
 
 const FILE = ".waiting.json"
 const MAX_CONVERSATIONS = 300 // the newest: about 50 KB

@@ -3,25 +3,31 @@
  * skipped, so it cannot break the conversation or another layer.
  */
 import { reasonOf } from "../base/errors.ts"
-import type { Events } from "../base/events.ts"
 import type { FailureReason, LayerOutcome, Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
+import type { Events } from "../base/work.ts"
 import type { Draft } from "../journal/entries.ts"
 import type { ToolResult } from "../messages/blocks.ts"
+import type { Message } from "../messages/messages.ts"
 import type { RequestExtras } from "../messages/request.ts"
+import type { ContextView } from "../views/context/context.ts"
 import { mergeExtras } from "../views/context/request.ts"
 import type { Views } from "../views/views.ts"
-import { reportOf, type Trigger, withSource } from "./action-report.ts"
-import type { CompactionOrder, CompactionPlan, Refusal } from "./compaction-order.ts"
 import {
+  type CompactionOrder,
+  type CompactionPlan,
   type Compactor,
   isCompactor,
   type Layer,
   type LayerContext,
   type LayerName,
   type Outcome,
+  type Refusal,
+  reportOf,
   type Sender,
+  type Trigger,
   type UpcomingCompaction,
+  withSource,
 } from "./layer.ts"
 
 export interface PipelineParts {
@@ -338,3 +344,46 @@ const OF_LAYERS: ReadonlySet<RequestSource> = new Set([
 const ASKING: ReadonlySet<LayerName> = new Set(["session-memory", "compaction", "auto-memory", "dreaming"])
 
 const mayAct = (layer: LayerName, source: RequestSource): boolean => !(ASKING.has(layer) && OF_LAYERS.has(source))
+
+// A fold over the messages of a view that reads each message once. It keeps its state up to the newest response and reads only what is
+// new, until a decision or a boundary changes earlier messages. So a look before every request costs what is new.
+
+export interface MessageFold<S> {
+  start(): S
+  /** Takes a message into the state, in place. */
+  take(state: S, message: Message): void
+  /** Returns a function that brings the state back to what it is now, in place. */
+  mark(state: S): () => void
+}
+
+export class SettledFold<S> {
+  readonly #fold: MessageFold<S>
+  #state: S
+  /** Takes what follows the newest response out of the state. */
+  #forgetNewest: () => void = () => undefined
+  #taken = 0
+  #revision: symbol | undefined
+
+  constructor(fold: MessageFold<S>) {
+    this.#fold = fold
+    this.#state = fold.start()
+  }
+
+  /** The state after all messages of the view. It holds until the next call. */
+  over(context: ContextView): S {
+    const { count, revision } = context.settled
+    this.#forgetNewest()
+    if (revision !== this.#revision || count < this.#taken) {
+      this.#state = this.#fold.start()
+      this.#taken = 0
+      this.#revision = revision
+    }
+    const fresh = context.storedFrom(this.#taken)
+    const settled = count - this.#taken
+    for (const message of fresh.slice(0, settled)) this.#fold.take(this.#state, message)
+    this.#taken = count
+    this.#forgetNewest = this.#fold.mark(this.#state)
+    for (const message of fresh.slice(settled)) this.#fold.take(this.#state, message)
+    return this.#state
+  }
+}

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { Quota } from "./quota.ts"
+import { Quota } from "./budget.ts"
 
 const at = (time: string) => new Date(`2026-05-01T12:${time}.000Z`)
 const limit = (remaining: number, resets: string) => ({ what: "requests", limit: 100, remaining, resets: at(resets) })

@@ -1,7 +1,7 @@
 /** A range may name its message by a handle, as the model and the person see it. The order that layers get has the whole uuid. */
-import { handleOf } from "../messages/handles.ts"
+import { handleOf } from "../messages/media.ts"
 import type { Message } from "../messages/messages.ts"
-import type { CompactionOrder } from "./compaction-order.ts"
+import type { CompactionOrder } from "./layer.ts"
 
 export function withWholeRange(order: CompactionOrder, messages: readonly Message[]): CompactionOrder {
   const { range } = order

@@ -1,7 +1,7 @@
 /** Which call a result is for. The newest response nearly always has it; otherwise the journal does. */
 import { type Block, isToolUse, type ToolUse } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
-import { blockAt, parseAddress } from "../views/record/archive.ts"
+import { blockAt, parseAddress } from "../views/record/decisions.ts"
 import type { LayerContext } from "./layer.ts"
 
 const UNKNOWN_TOOL = "tool"

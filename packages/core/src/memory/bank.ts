@@ -4,13 +4,17 @@
  *
  * `changes/`: read a snapshot, plan, merge, commit to the history. `facts/`: what memories say, and which contradict each other.
  */
+
 import { join } from "node:path"
 import { type Clock, dayOf, systemClock } from "../base/clock.ts"
 import { MemoryChangedError, MemoryWriteError } from "../base/errors.ts"
 import { Queue } from "../base/queue.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import type { MemoryFiles, MemoryFilesWatch } from "../journal/memory-files.ts"
+import type { Store } from "../journal/store.ts"
 import { removeDatabase } from "../recall/index/index-file.ts"
+import { TOKENS_VERSION } from "../recall/index/tokens.ts"
+import { journalSearchIn } from "../recall/journal-search.ts"
 import { commit } from "./changes/commit.ts"
 import { planErasure } from "./changes/erase.ts"
 import { isCommandRunning, withoutLeftOvers } from "./changes/hand-edits.ts"
@@ -268,4 +272,23 @@ const followedIn = (snapshot: Snapshot | undefined): readonly string[] => [HEAD,
 /** It has the texts of memories, and is built again. */
 function removeSearchIndex({ directory }: MemoryFiles): void {
   if (directory !== undefined) removeDatabase(join(directory, SEARCH_INDEX))
+}
+
+// Brings the search index that a store keeps up to date after conversations were erased: it holds the same words.
+
+/** Also what a process left that was killed after it erased, and indexes that no one asks any more. */
+export async function updateSearch(store: Store): Promise<void> {
+  for (const address of (await store.outdatedShelves?.()) ?? []) {
+    const { project, under, only, tokens } = address
+    if (only !== undefined || tokens !== TOKENS_VERSION) {
+      await store.passages!(address).clear() // of one conversation, or of another version: it is built again where it is used
+      continue
+    }
+    const search = journalSearchIn(store, under === undefined ? { project } : { project, under })
+    try {
+      await search.update() // looking again takes out what is gone, as for every process that searches
+    } finally {
+      search.close()
+    }
+  }
 }

@@ -15,9 +15,8 @@ import {
   projectOf,
 } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
-import { openBank } from "./bank.ts"
+import { openBank, updateSearch } from "./bank.ts"
 import { isTopicFile } from "./file-names.ts"
-import { updateSearch } from "./update-search.ts"
 
 /** What is to go. Either `owner` or `subject`. */
 export interface EraseRequest {

@@ -2,7 +2,7 @@
  * `MEMORY.md`: one line per memory, a link and a hook. It follows the memories; lines written by hand stay. What is loaded is built
  * from the memories and the lines that the person wrote. It is cut to a limit, and the last line then says so.
  */
-import { grouped } from "../base/grouped.ts"
+import { grouped } from "../base/text.ts"
 import { INDEX_FILE } from "./file-names.ts"
 import { isCurrent, type Memory } from "./memory.ts"
 import { cut } from "./topic-file.ts"

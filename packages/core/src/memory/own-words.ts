@@ -7,7 +7,7 @@
  */
 
 import { stemmer } from "stemmer"
-import { sentenceParts, sentencesIn } from "../views/record/sentences.ts"
+import { sentenceParts, sentencesIn } from "../views/record/user-messages.ts"
 import { isPersons, type Memory } from "./memory.ts"
 
 const REMARK = /^\s*(?:[-*]\s+)?\*\*(?:Why|How to apply):?\*\*/im

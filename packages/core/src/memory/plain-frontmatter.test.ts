@@ -3,8 +3,7 @@ import { expect, test } from "vitest"
 import { parseDocument } from "yaml"
 import { fuzz } from "../../test/runs.ts"
 import { BASES, MEMORY_TYPES, SPEAKERS } from "./memory.ts"
-import { readPlainFrontmatter } from "./plain-frontmatter.ts"
-import { renderMemory } from "./topic-file.ts"
+import { readPlainFrontmatter, renderMemory } from "./topic-file.ts"
 
 function parsed(text: string): unknown {
   const document = parseDocument(text, { prettyErrors: false, uniqueKeys: false })

@@ -2,7 +2,7 @@
 import { ConversationLockedError } from "../base/errors.ts"
 import { contentName, type KeptContent, type PrunedCounts } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
-import { updateSearch } from "./update-search.ts"
+import { updateSearch } from "./bank.ts"
 
 export interface PruneOptions {
   /** What was not written to since then goes. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { manualClock } from "../base/clock.ts"
-import { budgetIn } from "../journal/budget.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
+import { budgetIn } from "../journal/store.ts"
 import { takeOverMemories } from "./take-over.ts"
 
 const RECORD = { path: ".project.json", text: "{}\n", expected: null }

@@ -6,7 +6,7 @@ import { rmSync, type Stats } from "node:fs"
 import { lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import { MemoryChangedError } from "../base/errors.ts"
-import { readPlainFile } from "../base/plain-file.ts"
+import { readPlainFile } from "../base/files.ts"
 import { Queue } from "../base/queue.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../journal/file/layout.ts"
 import {

@@ -3,8 +3,7 @@
  * `renderAttachment` turns one into text for the model. It is a pure function, so the bytes are the same in every request.
  */
 import type { PermissionMode } from "../base/vocabulary.ts"
-import { type TextBlock, textOf, toBlocks } from "./blocks.ts"
-import { inline } from "./inline.ts"
+import { inline, type TextBlock, textOf, toBlocks } from "./blocks.ts"
 import type { KeptChange } from "./kept-change.ts"
 import {
   type FieldShapes,
@@ -19,7 +18,7 @@ import {
   tagged,
   text,
   whole,
-} from "./shapes/shape.ts"
+} from "./shapes/shapes.ts"
 
 /** An item of the agent's list. */
 export interface Todo {

@@ -2,6 +2,7 @@
  * Content blocks as the Messages API defines them: the only message format in this project. Guards look at `type` only, so
  * block types that the SDK does not know (betas, newer servers) pass through unchanged.
  */
+
 import type {
   ContentBlockParam,
   DocumentBlockParam,
@@ -12,7 +13,8 @@ import type {
   ToolResultBlockParam,
   ToolUseBlockParam,
 } from "@anthropic-ai/sdk/resources/messages"
-import { CALL_ID } from "./shapes/block-shapes.ts"
+import type { ToolDefinition } from "./request.ts"
+import { CALL_ID } from "./shapes/shapes.ts"
 
 /** A block of a message, as the API has it. */
 export type Block = ContentBlockParam
@@ -105,4 +107,133 @@ export function hasBreakpoint(block: Block): boolean {
   if (typeof block !== "object" || block === null) return false
   if ("cache_control" in block) return true
   return isToolResult(block) && Array.isArray(block.content) && (block.content as readonly Block[]).some(hasBreakpoint)
+}
+
+/** Which types of blocks the API accepts where. */
+const MEDIA_AND_TEXT = ["text", "image", "document", "search_result"]
+
+export const USER_BLOCKS: ReadonlySet<string> = new Set([...MEDIA_AND_TEXT, ...["tool_result", "container_upload"]])
+
+export const ASSISTANT_BLOCKS: ReadonlySet<string> = new Set([
+  ...["text", "thinking", "redacted_thinking", "tool_use", "server_tool_use", "mcp_tool_use", "container_upload"],
+  ...["compaction", "fallback", "mcp_tool_listing"],
+])
+
+/** In a message of the system between the others. */
+export const SYSTEM_BLOCKS: ReadonlySet<string> = new Set(["text", "tool_addition", "tool_removal"])
+
+/** Inside a tool result. */
+export const RESULT_BLOCKS: ReadonlySet<string> = new Set([...MEDIA_AND_TEXT, "tool_reference", "browser_state"])
+
+/** The result of a call that the server ran itself: `web_search_tool_result`. */
+export const isServerResult = (type: string): boolean => type !== "tool_result" && /^.+_tool_result$/.test(type)
+
+// Replaces half characters (lone surrogates) in every text of a JSON value. The API refuses a request that contains one.
+
+/** The value itself if it has none. */
+export function wellFormed<T>(value: T): T {
+  return isWellFormed(value) ? value : (fixed(value) as T)
+}
+
+/** Nearly every value is, so this is looked at first and allocates nothing but the keys. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === "string") return value.isWellFormed()
+  if (typeof value !== "object" || value === null) return true
+  if (Array.isArray(value)) return value.every(isWellFormed)
+  for (const key of Object.keys(value))
+    if (!key.isWellFormed() || !isWellFormed((value as Readonly<Record<string, unknown>>)[key])) return false
+  return true
+}
+
+function fixed(value: unknown): unknown {
+  if (typeof value === "string") return value.isWellFormed() ? value : value.toWellFormed()
+  if (Array.isArray(value)) {
+    const items = value.map(fixed)
+    return items.every((item, at) => item === value[at]) ? value : items
+  }
+  if (typeof value !== "object" || value === null) return value
+  let copy: Record<PropertyKey, unknown> | undefined
+  for (const [key, item] of Object.entries(value)) {
+    const [name, inner] = [key.toWellFormed(), fixed(item)]
+    if (name === key && inner === item) continue
+    copy ??= { ...value } as Record<PropertyKey, unknown>
+    if (name !== key) delete copy[key]
+    Object.defineProperty(copy, name, { value: inner, enumerable: true, writable: true, configurable: true })
+  }
+  return copy ?? value
+}
+
+// Tools that a request carries but the model does not see yet (`defer_loading`), and the references in tool results that load them. The API
+// puts the definition in the place of the reference, so loading changes nothing before it.
+
+export type ToolReference = Extract<
+  Exclude<ToolResultBlockParam["content"], string | undefined>[number],
+  { type: "tool_reference" }
+>
+
+export const isDeferred = (tool: unknown): boolean =>
+  typeof tool === "object" && tool !== null && (tool as { readonly defer_loading?: unknown }).defer_loading === true
+
+/** Those that are part of the prompt. */
+export const declaredTools = <T>(tools: readonly T[]): readonly T[] =>
+  tools.some(isDeferred) ? tools.filter((tool) => !isDeferred(tool)) : tools
+
+/** Names of the tools that a tool result loads. */
+export function referencesIn(block: { readonly type: string; readonly content?: unknown }): readonly string[] {
+  if (block.type !== "tool_result" || !Array.isArray(block.content)) return []
+  return block.content.filter(isReference).map(({ tool_name }) => tool_name)
+}
+
+const isReference = (block: unknown): block is ToolReference =>
+  (block as Partial<ToolReference> | null)?.type === "tool_reference" &&
+  typeof (block as Partial<ToolReference>).tool_name === "string"
+
+export const nameOf = (tool: ToolDefinition): string | undefined =>
+  "name" in tool && typeof tool.name === "string" ? tool.name : undefined
+
+// Puts a value from outside (a path, a command, a todo) on a line of our text. The value cannot end the line, open or close a
+// tag, or be mistaken for the rest of the line.
+
+/** Safe without quotes: no control characters or tags, no quote or bracket at the start, no white space at either end. */
+const PLAIN = /^(?![\s"'[])[^<\p{Cc}\p{Zl}\p{Zp}]+(?<!\s)$/u
+const BEYOND_JSON = /[<\u007f-\u009f\u2028\u2029]/g // JSON leaves these unescaped, but they could break the line
+
+/** The bare text if it is safe, otherwise a JSON string. */
+export function inline(text: string): string {
+  return PLAIN.test(text) ? text.toWellFormed() : quoted(text)
+}
+
+/** Always a JSON string: for a sentence from outside, which could be taken for ours. */
+export const quoted = (text: string): string => JSON.stringify(text.toWellFormed()).replace(BEYOND_JSON, escaped)
+
+/** At most `most` characters of the text, with a note if there are more. */
+export function inlineUpTo(most: number, text: string): string {
+  if (text.length <= most) return inline(text)
+  return `${inline(text.slice(0, most).toWellFormed())} [cut: ${most} of ${text.length} characters]`
+}
+
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
+
+// Code fences in markdown: which one is open after a line. Code that cuts a text closes what the cut left open.
+
+/** A fence may be indented or begin an entry of a list. What follows backticks on the line has none, or it is code within the line. */
+const FENCE = /^\s*(?:[-*+][ \t]+)?(`{3,}(?!.*`)|~{3,})/
+
+/** The fence that is open after a line, if any. Only a line with nothing else on it closes one. */
+export function fenceAfter(line: string, open: string | undefined): string | undefined {
+  const mark = FENCE.exec(line)?.[1]
+  if (mark === undefined) return open
+  if (open === undefined) return mark
+  const closes = mark.startsWith(open) && line.trim() === mark
+  return closes ? undefined : open
+}
+
+/** The fence that a text leaves open, if any. */
+export const fenceLeftOpen = (text: string): string | undefined =>
+  text.split("\n").reduce<string | undefined>((open, line) => fenceAfter(line, open), undefined)
+
+/** The text, with the fence closed that it leaves open. */
+export function withFencesClosed(text: string): string {
+  const open = fenceLeftOpen(text)
+  return open === undefined ? text : `${text}${text.endsWith("\n") ? "" : "\n"}${open}`
 }

@@ -3,7 +3,11 @@
  * blocks, fields are added, reminders come and go, tool inputs are spelled in another way. The key leaves all of that out. What is stored
  * and sent is never normalised.
  */
+
 import { hash } from "node:crypto"
+import { type Block, isToolResult, isToolUse, resultBlocks, type ToolResult, textOf } from "./blocks.ts"
+import type { Message, SaidInResult } from "./messages.ts"
+import type { ModelRequest } from "./request.ts"
 
 /** A message as a caller sends it. What else it puts there is kept. */
 export interface CallerMessage {
@@ -157,3 +161,91 @@ export const hasTellingText = ({ content }: CallerMessage): boolean =>
 
 /** Whether no other conversation has the same message by chance. */
 export const isTelling = (message: CallerMessage): boolean => hasTellingCall(message) || hasTellingText(message)
+
+// What the person said inside tool results: with the refusal of a call, and as answers to questions. Programs frame both in their own
+// words. A tool could print the same frame, so only results of a program's own tools count.
+
+const REFUSED =
+  /^(?:The user doesn't want to proceed with this tool use\.|Permission for this tool use was denied\.)[^\n]*\bsaid:\n([\s\S]*)$/
+/** The program adds a hint of its own after the person's words. */
+const HINT = /\n\nNote: The user's next message may contain a correction or preference\.[\s\S]*$/
+const ANSWERED = /^(?:User has answered your questions|Your questions have been answered): ([\s\S]*)$/
+const ONE_ANSWER = /"[^"\n]*"="([^"\n]*)"/g
+export const ASKING_TOOL = "AskUserQuestion"
+/** Tools of servers, which can print anything. */
+const SERVER_TOOL = /^mcp__/
+
+/** What a program says in the place of a refused call's result: the person's own words in it. */
+export function refusalIn(text: string): string | undefined {
+  const said = REFUSED.exec(text)?.[1]?.replace(HINT, "")
+  return said === undefined || said.trim() === "" ? undefined : said
+}
+
+/** The answers in the text that a program gives for its questions. */
+export const answersIn = (text: string): readonly string[] =>
+  [...(ANSWERED.exec(text)?.[1] ?? "").matchAll(ONE_ANSWER)].map(([, answer]) => answer!).filter((said) => said !== "")
+
+/** The tools that a message calls, by the id of the call. */
+export const callsIn = (blocks: readonly Block[]): ReadonlyMap<string, string> =>
+  new Map(blocks.filter(isToolUse).map(({ id, name }) => [id, name]))
+
+/** `calls`: the tool of each call. */
+export function saidInResults(blocks: readonly Block[], calls: ReadonlyMap<string, string>): readonly SaidInResult[] {
+  return blocks.filter(isToolResult).flatMap((result): readonly SaidInResult[] => {
+    const tool = calls.get(result.tool_use_id)
+    if (tool === undefined || SERVER_TOOL.test(tool)) return []
+    const text = textOf(resultBlocks(result))
+    if (result.is_error === true) {
+      const said = refusalIn(text)
+      return said === undefined ? [] : [{ at: "refusal", text: said }]
+    }
+    return tool === ASKING_TOOL ? answersIn(text).map((said) => ({ at: "answer", text: said })) : []
+  })
+}
+
+/** Whether a result of this message holds words of the person. Such a result stays in view as it is. */
+export function holdsPersonsWords(message: Message, result: ToolResult): boolean {
+  const said = message.type === "user" ? (message.saidInResults ?? []) : []
+  if (said.length === 0) return false
+  const text = textOf(resultBlocks(result))
+  return said.some((each) => text.includes(each.text))
+}
+
+// What a door keeps on a block: fields of a framework's own message that the Messages API has no place for, such as another provider's
+// signature of a call. Blocks keep it in the journal and in every view, so that the door can give back what the framework sent. The API
+// does not know the field.
+
+type FieldsOfDoor = Readonly<Record<string, unknown>>
+
+export const doorOf = (item: object): FieldsOfDoor => (item as { readonly door?: FieldsOfDoor }).door ?? {}
+
+/** A request that the API takes. The same object where no door has kept anything. */
+export function withoutDoors<T extends Pick<ModelRequest, "messages" | "system">>(request: T): T {
+  const messages = mapped(request.messages, (message) => {
+    const { content } = message
+    const blocks = typeof content === "string" ? content : mapped(content as readonly Block[], bare)
+    return blocks === content ? outside(message) : outside({ ...message, content: blocks } as typeof message)
+  })
+  const system = Array.isArray(request.system) ? mapped(request.system, outside) : request.system
+  return messages === request.messages && system === request.system ? request : { ...request, messages, system }
+}
+
+function bare(block: Block): Block {
+  const inner =
+    isToolResult(block) && Array.isArray(block.content) ? mapped(block.content as readonly Block[], outside) : undefined
+  return outside(
+    inner && isToolResult(block) && inner !== block.content ? ({ ...block, content: inner } as Block) : block,
+  )
+}
+
+function outside<T extends object>(item: T): T {
+  if (!("door" in item)) return item
+  const { door: _, ...rest } = item
+  return rest as unknown as T
+}
+
+/** The list itself where nothing changes. */
+function mapped<T>(items: readonly T[], change: (item: T) => T): T[] {
+  const changed = items.map(change)
+  return changed.every((item, at) => item === items[at]) ? (items as T[]) : changed
+}

@@ -3,11 +3,166 @@
  * and short quotes, in any script. Ordinary words are not names. Dumps, base64, minified code and the times of log lines are left out.
  * Reads the text once; the time is linear in its length.
  */
-import { classify } from "./exact-names/classify.ts"
+import { classify, isJoiner, isLineBreak, isWordBreak, WORD } from "./exact-names/classify.ts"
 import type { ExactName, NameKind } from "./exact-names/name.ts"
-import { contentStart, isNoise } from "./exact-names/noise.ts"
-import { type Closings, isQuote, quotedAt } from "./exact-names/quotes.ts"
-import { isJoiner, isLineBreak, isWordBreak, WORD } from "./exact-names/scan.ts"
+
+// Lines and beginnings of lines that hold no names: dumps, minified code, progress bars, times of log lines, numbers of listings.
+
+interface Line {
+  readonly text: string
+  readonly at: number
+  readonly end: number
+}
+
+const HEAD = 120 // characters of a line that the patterns look at
+const LONG_LINE = 1_000 // characters; prose and code in longer lines has blanks
+const LEAST_BLANKS = 1 / 12 // of a long line: prose has one in six characters, minified code one in thirty
+
+const NOISE: readonly RegExp[] = [
+  /^(?:[0-9a-fA-F]{4,16}[:\s]\s*)?(?:[0-9a-fA-F]{2}[\s:]){7}/, // hex dump in pairs
+  /^[0-9a-fA-F]{4,16}[:\s]\s*(?:[0-9a-fA-F]{4}\s){4}/, // hex dump in fours
+  /^@@ -\d/, // hunk of a diff
+  /^index [0-9a-f]{7,}\.\.[0-9a-f]{7,}/, // blobs of a diff
+  /^"?integrity"?[:\s]/, // lock file
+  /^\S+ \S+(?:\/go\.mod)? h1:/, // go.sum
+  /^--hash=sha\d+:/, // requirements.txt
+  /[=#.━█▓▒░⣿■▰>-]{6}.{0,60}\d%|\d%.{0,40}[=#━█▓▒░⣿■▰]{6}/, // progress bar
+]
+
+const SHORTEST = 8 // characters: every pattern needs more
+
+export function isNoise({ text, at, end }: Line): boolean {
+  if (end - at < SHORTEST) return false
+  const head = text.slice(at, Math.min(end, at + HEAD)).trimStart()
+  return NOISE.some((pattern) => pattern.test(head)) || isMinified({ text, at, end })
+}
+
+/** A long line with few blanks. One of JSON is data with names in it; letters of scripts without blanks count as blanks. */
+function isMinified({ text, at, end }: Line): boolean {
+  const length = end - at
+  if (length < LONG_LINE || /^\s*[{[]\s*["{[]/.test(text.slice(at, at + 20))) return false
+  let blanks = 0
+  for (let each = at; each < end; each++) {
+    const code = text.charCodeAt(each)
+    if (code <= 0x20 || code >= 0x3000) blanks++
+  }
+  return blanks < length * LEAST_BLANKS
+}
+
+const TIME = String.raw`\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?`
+const PREFIXES: readonly RegExp[] = [
+  new RegExp(String.raw`^[\s[(]*\d{4}[-/]\d\d[-/]\d\d[T ]${TIME}(?:Z| ?[+-]\d\d:?\d\d)?[\])]?`), // log line, date and time
+  new RegExp(String.raw`^[\s[(]*${TIME}[\])]?(?=\s|$)`), // log line, time
+  new RegExp(String.raw`^[\s[(]*[A-Z][a-z]{2} {1,2}\d{1,2} ${TIME}`), // syslog
+  /^\s*\d{1,7}(?:\t|→| ?[|│] |[:-](?=\s|\S*\s))/, // numbered line of a file listing or of a search
+  /^[-dlbcps][rwxsStT-]{9}[.+@]?\s.*?(?:\d\d:\d\d|\s\d{4})\s/, // ls -l: all but the name
+]
+
+const MAY_BEGIN = /[\dA-Zdlbcps-]/ // what the prefixes begin with, after blanks and brackets
+
+/** Where a line's own text begins. */
+export function contentStart({ text, at, end }: Line): number {
+  let first = at
+  while (first < end && first < at + HEAD && " \t[(".includes(text[first]!)) first++
+  if (!MAY_BEGIN.test(text[first] ?? "")) return at
+  const head = text.slice(at, Math.min(end, at + HEAD))
+  for (const pattern of PREFIXES) {
+    const match = pattern.exec(head)
+    if (match) return at + match[0].length
+  }
+  return at
+}
+
+// Short quotes: a term, a title, a command in backticks. Strings of code and JSON are not quotes of a term.
+
+const CLOSING: ReadonlyMap<number, string> = new Map(
+  Object.entries({
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "«": "»",
+    "„": "“",
+    "“": "”",
+    "‘": "’",
+    "「": "」",
+    "『": "』",
+    "《": "》",
+    "【": "】",
+    "‹": "›",
+  }).map(([open, close]) => [open.charCodeAt(0), close] as const),
+)
+const LONGEST_QUOTE = 60 // characters
+const MOST_WORDS = 8
+const ASCII_QUOTES = "\"'"
+const CODE_BEFORE = "=:([{,+|&?<>\\$/"
+const CODE_AFTER = /^\s*(?::|=|\]|\}|\+|=>)/
+const PLAIN_WORD = /^[a-z]{1,2}$|^[\d\s.,:%-]*$/
+
+const UNSAFE = /[<>\\\p{Cc}]/u // tags, escapes and control characters belong to code
+
+/** The characters between have no quote among them, and most characters of most texts are there. */
+const MAY_BE_LETTER = { from: 0x61, to: 0xaa }
+
+export const isQuote = (code: number): boolean =>
+  (code < MAY_BE_LETTER.from || code > MAY_BE_LETTER.to) && CLOSING.has(code)
+
+/** Where the next closing quote of each kind is, so that a text full of opening ones is read once. */
+export type Closings = Map<string, number>
+
+export interface QuotePlace {
+  readonly text: string
+  readonly closings: Closings
+  readonly at: number
+  /** Where the line starts and ends. */
+  readonly start: number
+  readonly end: number
+}
+
+/** The text in the quotes that open here, if it is a short term and not a string of code. */
+export function quotedAt({ text, at, start, end, closings }: QuotePlace): string | undefined {
+  const open = text[at]!
+  const close = CLOSING.get(text.charCodeAt(at))!
+  const closing = nextClosing({ text, at, close, closings })
+  const length = closing - at - 1
+  if (closing >= end || length < 2 || length > LONGEST_QUOTE) return undefined
+  const inside = text.slice(at + 1, closing)
+  if (inside !== inside.trim() || PLAIN_WORD.test(inside) || inside.split(/\s+/, MOST_WORDS + 1).length > MOST_WORDS)
+    return undefined
+  if (inside.includes(open) || UNSAFE.test(inside) || isName(inside)) return undefined
+  if (open === "`") return text[at - 1] === "`" || text[closing + 1] === "`" ? undefined : inside
+  if (!ASCII_QUOTES.includes(open)) return inside
+  return isProse({ text, at, start, end }, closing + 1) ? inside : undefined
+}
+
+function nextClosing({
+  text,
+  at,
+  close,
+  closings,
+}: Pick<QuotePlace, "text" | "at" | "closings"> & { close: string }): number {
+  const known = closings.get(close) ?? -1
+  if (known > at) return known
+  const found = text.indexOf(close, at + 1)
+  const next = found < 0 ? text.length : found
+  closings.set(close, next)
+  return next
+}
+
+/** One word with signs in it is found as a word. */
+const isName = (inside: string): boolean => /^[\x21-\x7e]+$/.test(inside) && /[\d_./\\@:-]|[a-z][A-Z]/.test(inside)
+
+/** Not a key or value of JSON, an argument or an attribute; and an apostrophe is no quote. */
+function isProse({ text, at, start, end }: Omit<QuotePlace, "closings">, after: number): boolean {
+  if (/[\p{L}\p{N}]/u.test(text[at - 1] ?? " ") || /[\p{L}\p{N}]/u.test(after < end ? text[after]! : " ")) return false
+  let before = at - 1
+  while (before >= start && before > at - 4 && (text[before] === " " || text[before] === "\t")) before--
+  if (before < start)
+    return (
+      !/^\s*,?\s*$/.test(text.slice(after, Math.min(end, after + 3))) &&
+      !CODE_AFTER.test(text.slice(after, Math.min(end, after + 3)))
+    )
+  return !CODE_BEFORE.includes(text[before]!) && !CODE_AFTER.test(text.slice(after, Math.min(end, after + 3)))
+}
 
 export type { ExactName, NameKind }
 
@@ -29,7 +184,7 @@ export function exactNamesIn(text: string, most = MOST_NAMES): readonly ExactNam
   return withoutBulk(found)
 }
 
-interface Line {
+interface LineOfExactNames {
   readonly text: string
   readonly at: number
   readonly end: number
@@ -37,7 +192,7 @@ interface Line {
   readonly closings: Closings
 }
 
-function readLine({ text, at: begin, end, most, closings }: Line, found: Map<string, NameKind>): void {
+function readLine({ text, at: begin, end, most, closings }: LineOfExactNames, found: Map<string, NameKind>): void {
   if (begin === end || isNoise({ text, at: begin, end })) return
   const start = contentStart({ text, at: begin, end })
   const add = ({ name, kind }: ExactName) => {
@@ -92,7 +247,7 @@ function afterEscape(text: string, at: number): number {
 }
 
 /** The word that begins here, and what kinds of characters are in it. Most words are ordinary ones, and the features show it. */
-function wordAt({ text, at, end }: Pick<Line, "text" | "at" | "end">): {
+function wordAt({ text, at, end }: Pick<LineOfExactNames, "text" | "at" | "end">): {
   readonly end: number
   readonly features: number
 } {

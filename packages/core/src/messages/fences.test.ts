@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fenceLeftOpen, withFencesClosed } from "./fences.ts"
+import { fenceLeftOpen, withFencesClosed } from "./blocks.ts"
 
 describe("code fences", () => {
   test.each([

@@ -5,12 +5,13 @@
  * work. `flatten` does the same for a whole list. Every repair it makes is returned under a name; none is silent.
  */
 import { type CallerSystemMessage, renderAttachment } from "./attachments.ts"
-import { ASSISTANT_BLOCKS, isServerResult } from "./block-types.ts"
 import {
+  ASSISTANT_BLOCKS,
   asServerResult,
   asServerUse,
   type Block,
   type Content,
+  isServerResult,
   isText,
   isThinking,
   isToolResult,
@@ -20,9 +21,9 @@ import {
   toBlocks,
   withoutBreakpoint,
 } from "./blocks.ts"
+import type { Repair, RepairRule } from "./messages.ts"
 import { type AssistantMessage, isSentToModel, type Message, type UserMessage } from "./messages.ts"
-import type { Repair, RepairRule } from "./repair.ts"
-import { isKnownType } from "./shapes/block-shapes.ts"
+import { isKnownType } from "./shapes/shapes.ts"
 import { isAsReceived, isSetAside, repairsOf, usable } from "./usable.ts"
 
 export type Role = "user" | "assistant" | "system"
@@ -36,7 +37,7 @@ export interface FlatMessage {
 /** What a caller's message has besides its role and its content. */
 type Extras = Readonly<Record<string, unknown>>
 
-export type { Repair, RepairRule } from "./repair.ts"
+export type { Repair, RepairRule } from "./messages.ts"
 
 export interface Flattened {
   readonly messages: readonly FlatMessage[]

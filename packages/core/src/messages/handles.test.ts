@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { handleFor, handleOf, isShort, parseHandle } from "./handles.ts"
+import { handleFor, handleOf, isShort, parseHandle } from "./media.ts"
 
 describe("BEY-1 handles", () => {
   test("are ten digits of the message and the numbers of the blocks", () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { readImageSize } from "./image-size.ts"
+import { readImageSize } from "./media.ts"
 
 const bytes = (length: number, fill: (buffer: Buffer) => void) => {
   const buffer = Buffer.alloc(length)

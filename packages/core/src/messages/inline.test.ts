@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { inline, inlineUpTo } from "./inline.ts"
+import { inline, inlineUpTo } from "./blocks.ts"
 
 describe("L4-29 values from outside on a line", () => {
   test.each([

@@ -3,7 +3,7 @@
  * JSON.
  */
 import { stringifyExact } from "./exact-json.ts"
-import { isRecord } from "./shapes/shape.ts"
+import { isRecord } from "./shapes/shapes.ts"
 
 /** Where something is in a text. */
 interface Range {

@@ -3,9 +3,15 @@ import { openTestConversation } from "../../test/open.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { DecisionEntry } from "../journal/entries.ts"
 import type { Block } from "./blocks.ts"
-import { handleOf } from "./handles.ts"
-import { type MediaItem, mediaIn, planWithholding, withheldStub } from "./media.ts"
-import { MEDIA_LIMITS, type MediaLimits } from "./media-limits.ts"
+import {
+  handleOf,
+  MEDIA_LIMITS,
+  type MediaItem,
+  type MediaLimits,
+  mediaIn,
+  planWithholding,
+  withheldStub,
+} from "./media.ts"
 import type { Message } from "./messages.ts"
 
 /** The front of a PNG: all that tells how large the picture is. `padding` bytes make it as heavy as wanted. */

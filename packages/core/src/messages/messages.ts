@@ -2,8 +2,17 @@
  * The messages of a conversation as they are stored: the API's content, its place, its time and who may see it. The shape is
  * that of Claude Code transcript lines, so that tools for those can read ours.
  */
-import type { Attachment } from "./attachments.ts"
-import { type Block, type Content, isText, isToolResult, textOf, toBlocks } from "./blocks.ts"
+import { type Attachment, renderAttachment } from "./attachments.ts"
+import {
+  type Block,
+  type Content,
+  isText,
+  isToolResult,
+  resultBlocks,
+  type ToolResult,
+  textOf,
+  toBlocks,
+} from "./blocks.ts"
 import type { KeptChange } from "./kept-change.ts"
 
 /** The id of an entry in the journal. */
@@ -276,3 +285,128 @@ export function sinceLastBoundary(messages: readonly Message[]): readonly Messag
   const at = messages.findLastIndex(isBoundary)
   return at <= 0 ? messages : messages.slice(at)
 }
+
+// The repairs that make a request valid. The journal records each one.
+
+/** A change that makes the request valid. `id` names the tool call or message it concerns. */
+export interface Repair {
+  readonly rule: RepairRule
+  readonly id: string
+}
+
+/** The name of a repair. */
+export type RepairRule =
+  | "unanswered-tool-use" // got a synthetic error result
+  | "orphan-tool-result" // answers no call: dropped
+  | "malformed-block" // not a block that the API accepts: set aside, recalled by its handle
+  | "unknown-field" // a field that the API does not accept: left out
+  | "half-character" // a text was cut inside a character: U+FFFD takes its place
+  | "mislabelled-image" // sent with the media type that its bytes show
+  | "malformed-tool-use" // the API does not accept its name, id or input: dropped
+  | "duplicate-tool-use" // the id was used before: the later call is dropped
+  | "duplicate-tool-result" // the first result counts
+  | "split-tool-results" // results of one answer came in several messages: joined, because the API wants them in the first
+  | "late-tool-result" // an earlier request answered the call synthetically: that answer stays
+  | "unanswered-server-tool" // a server call cut off before its result: dropped
+  | "orphan-server-result" // dropped
+  | "empty-text" // the API rejects empty text: dropped
+  | "trailing-thinking" // only thinking, with nothing after it: left out, and never sent later
+  | "unsigned-thinking" // cut off during streaming, or from another provider: dropped
+  | "unknown-block" // a type that this version does not know, and no response brought or the API refused: left out
+  | "unsigned-summary" // the API refused the signed summary, or this model did not write it: its text is sent
+  | "starts-with-assistant" // got a first user message
+
+// What a list shows for a conversation without a title: the first line that the person wrote.
+
+const LONGEST = 120 // characters: more than a line of a list shows
+
+/** Of the first message that asks for something in words. */
+export function firstWords(messages: Iterable<Message>): string | undefined {
+  for (const message of messages) {
+    const words = isRequest(message) ? wordsOf(textOf(contentOf(message))) : undefined
+    if (words !== undefined) return words
+  }
+  return undefined
+}
+
+/** A line that only announces the next one ("Implement this plan:") is shown with it. */
+function wordsOf(text: string): string | undefined {
+  const [first, next] = linesOf(text)
+  if (first === undefined) return undefined
+  return (first.endsWith(":") && next !== undefined ? `${first} ${next.replace(/^#+\s+/, "")}` : first).slice(
+    0,
+    LONGEST,
+  )
+}
+
+/** The first two that are not empty. */
+function linesOf(text: string): readonly string[] {
+  const lines: string[] = []
+  for (const [line] of text.matchAll(/[^\n]+/g)) {
+    if (line.trim() !== "") lines.push(line.trim())
+    if (lines.length === 2) break
+  }
+  return lines
+}
+
+// How a tool call ended, read from its result: also in conversations that other programs recorded.
+
+/** `denied`: it did not run, because the person, a rule or a hook refused it. */
+export type ResultState = "ok" | "failed" | "denied" | "interrupted"
+
+/** How results of calls begin that the person or the end of a session stopped. */
+const INTERRUPTED = /^Interrupted (?:by the user )?before it finished\./
+
+/** How results of refused calls begin: ours, and those in imported conversations. */
+const DENIALS = [
+  /^Not allowed: /,
+  /^The user doesn't want to (?:proceed with this tool use|take this action)/,
+  /^Permission (?:for this tool use was|to use .{1,200} has been) denied/,
+]
+
+export function resultState(result: ToolResult): ResultState {
+  if (!result.is_error) return "ok"
+  const text = resultText(result)
+  if (DENIALS.some((beginning) => beginning.test(text))) return "denied"
+  return INTERRUPTED.test(text) ? "interrupted" : "failed"
+}
+
+/** A result as text; other blocks appear by their type. */
+export function resultText(result: ToolResult): string {
+  const blocks = resultBlocks(result)
+  const others = blocks.filter(({ type }) => type !== "text").map(({ type }) => `[${type}]`)
+  return [textOf(blocks), ...others].filter(Boolean).join("\n")
+}
+
+// The blocks that a stored message adds to a request: its own, or the rendered attachment.
+
+export function sentBlocks(message: Message): readonly Block[] {
+  if (!isSentToModel(message)) return []
+  if (message.type === "attachment") return renderAttachment(message.attachment)
+  return message.type === "user" || message.type === "assistant" ? contentOf(message) : []
+}
+
+// Checks the usage reported by a server or by your own loop. A single `NaN` would spread to every later size and cost, and no
+// threshold would ever be reached, so anything that is not a count is dropped.
+
+/** Undefined if the input or output tokens are missing. */
+export function usableUsage(given: unknown): Usage | undefined {
+  if (!isCounted(given)) return undefined
+  const { iterations, ...usage } = given
+  return Array.isArray(iterations) && iterations.every(isCounted) ? given : usage
+}
+
+const OPTIONAL = ["cache_creation_input_tokens", "cache_read_input_tokens", "cache_deleted_input_tokens"] as const
+
+function isCounted(given: unknown): given is Usage {
+  if (typeof given !== "object" || given === null) return false
+  const usage = given as Usage
+  const written = Object.values(usage.cache_creation ?? {})
+  return (
+    isCount(usage.input_tokens) &&
+    isCount(usage.output_tokens) &&
+    [...OPTIONAL.map((key) => usage[key]), ...written].every((value) => value == null || isCount(value))
+  )
+}
+
+const isCount = (value: unknown): boolean => typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER

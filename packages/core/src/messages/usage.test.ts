@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { summarise } from "../views/ledger/ledger.ts"
-import { usableUsage } from "./usage.ts"
+import { usableUsage } from "./messages.ts"
 
 const counts = { input_tokens: 10, output_tokens: 5 }
 const pass = { type: "message", ...counts }

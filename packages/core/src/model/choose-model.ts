@@ -6,7 +6,7 @@ import type { AiSdkModel } from "./ai-sdk/ai-sdk.ts"
 import type { AnthropicClient } from "./anthropic/anthropic.ts"
 import { credentialsFrom } from "./anthropic/credentials.ts"
 import type { Model } from "./model.ts"
-import { modelAround } from "./model-around.ts"
+import { modelAround } from "./model.ts"
 
 /** A model by its id, or as an object. */
 export type ModelChoice = string | Model | AiSdkModel

@@ -2,7 +2,8 @@
  * The server's context management: what a request may ask the server to clear from its own copy of the conversation, and how a response
  * reports what it cleared. What to ask for is decided elsewhere.
  */
-import type { RequestExtras } from "../messages/request.ts"
+import type { ModelRequest, RequestExtras } from "../messages/request.ts"
+import type { ModelAccepts } from "../tokens/models.ts"
 
 export const CLEAR_TOOL_USES = "clear_tool_uses_20250919"
 export const CLEAR_THINKING = "clear_thinking_20251015"
@@ -100,4 +101,17 @@ const clearingsIn = (applied: readonly unknown[]): readonly AppliedEdit[] =>
 export function callsKeptBy(request: object): number {
   const edit = editsIn(request).find(({ type }) => type === CLEAR_TOOL_USES)
   return countIn(edit?.keep) ?? CALLS_KEPT_BY_DEFAULT
+}
+
+// Newer models return thinking without its text unless a request asks for a summary of it. The text costs the same either way. Without it a
+// journal holds empty thinking: no one can read or search it, and no summary can be checked against it.
+
+type Thinking = ModelRequest["thinking"]
+
+/** What a request should say about thinking, where the model leaves the text out and the request leaves it open. Switches no thinking on. */
+export function summarizedThinking(asked: Thinking, accepts: ModelAccepts): Thinking {
+  if (!accepts.omitsThinking) return asked
+  if (!asked) return accepts.thinksUnasked ? { type: "adaptive", display: "summarized" } : asked
+  const isOpen = (asked.type === "adaptive" || asked.type === "enabled") && !asked.display
+  return isOpen ? { ...asked, display: "summarized" } : asked
 }

@@ -3,7 +3,7 @@
  * and what to do next; none contains a key. Errors of a provider's SDK are not attached as causes: they carry headers and whole prompts.
  */
 import { StrataError } from "../base/errors.ts"
-import { grouped } from "../base/grouped.ts"
+import { grouped } from "../base/text.ts"
 import { redact } from "./redact.ts"
 
 /** What is known about any failure. */

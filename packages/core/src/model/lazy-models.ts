@@ -16,7 +16,7 @@ import { AI_SDK_OMITS, aiSdkFacts } from "./ai-sdk/facts.ts"
 import type { AnthropicModel, AnthropicModelOptions } from "./anthropic/anthropic.ts"
 import { CLIENT_OPTION, isAiSdkModel } from "./choose-model.ts"
 import type { Model } from "./model.ts"
-import type { RetryOptions } from "./retry.ts"
+import type { RetryOptions } from "./stream.ts"
 
 /**
  * Claude, on the official SDK. You need it only for options that a model id cannot carry: a base URL, retries, betas.

@@ -2,12 +2,18 @@
  * The Model port: what the loop needs from a model of any provider. A model streams the answer to a request and says what it can do. It also
  * retries, recognises errors and places cache breakpoints, so the loop does not have to.
  */
+import type { RequestTrace, Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import { type ModelAccepts, type ModelFacts, OFFLINE_MODEL_FACTS } from "../tokens/model-facts.ts"
-import type { ModelLookup } from "../tokens/models.ts"
-import type { StreamLimits } from "./stream-limits.ts"
+import {
+  type ModelAccepts,
+  type ModelFacts,
+  type ModelLookup,
+  OFFLINE_MODEL_FACTS,
+  tokenCounts,
+} from "../tokens/models.ts"
+import { ModelError } from "./errors.ts"
 
 export interface Model {
   /** As the user named it. */
@@ -32,6 +38,18 @@ export interface Model {
   sibling?(name: string): Model
   /** Asks the provider about a model that is not in the built-in table. The answer is in `facts` from then on. */
   learn?(options?: { readonly signal?: AbortSignal }): Promise<ModelLookup>
+}
+
+/** Times in milliseconds. */
+export interface StreamLimits {
+  /** The longest wait for an answer to begin. */
+  readonly beginMs: number
+  /** The longest silence of the connection, once it has sent something. */
+  readonly idleMs: number
+  /** The longest time without a new piece of the answer, on a connection that still sends signs of life. */
+  readonly stallMs: number
+  /** The longest time for one answer. */
+  readonly answerMs: number
 }
 
 /** How to send a request. */
@@ -106,4 +124,222 @@ export interface ModelResponse {
   readonly context_management?: { readonly applied_edits?: readonly unknown[] } | null
   /** What the provider says about a lost cache, where it was asked. */
   readonly diagnostics?: unknown
+}
+
+// A model that does something around the requests of another one. Everything else is the other's.
+
+export interface Around {
+  readonly stream: Model["stream"]
+  /** Default: the other's. It counts only where the other has one. */
+  readonly warm?: NonNullable<Model["warm"]>
+  /** Does the same around another model of the provider. */
+  readonly again: (sibling: Model) => Model
+}
+
+export function modelAround(model: Model, { stream, warm, again }: Around): Model {
+  const { sibling, learn, count } = model
+  return {
+    name: model.name,
+    provider: model.provider,
+    // learning may change them
+    get facts() {
+      return model.facts
+    },
+    ...(model.address ? { address: model.address } : {}),
+    ...(model.omits ? { omits: model.omits } : {}),
+    stream,
+    ...(model.warm ? { warm: warm ?? model.warm.bind(model) } : {}),
+    ...(count ? { count: count.bind(model) } : {}),
+    ...(sibling ? { sibling: (name) => again(sibling.call(model, name)) } : {}),
+    ...(learn ? { learn: learn.bind(model) } : {}),
+  }
+}
+
+// Asks again with less output where a server refuses only the size of the answer: small and local models have less room than was asked for.
+// A refusal comes before the first event, so nothing is sent twice.
+
+interface Fitting {
+  readonly attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>
+  readonly watch?: AttemptWatch | undefined
+}
+
+export async function* fitOutput(request: ModelRequest, { attempt, watch }: Fitting): AsyncGenerator<ModelEvent> {
+  try {
+    yield* attempt(request)
+  } catch (error) {
+    const most = error instanceof ModelError ? error.mostOutput : undefined
+    if (most === undefined || most >= request.max_tokens) throw error
+    watch?.refused?.(error)
+    yield* attempt({ ...request, max_tokens: most })
+  }
+}
+
+// A local server often has one slot: it works on one request at a time and remembers one prefix. Work in the background would make the person
+// wait for it, so it waits until no query runs, and gives the slot up when the next one begins. What it sent is then sent again.
+
+/** The person does not wait for these. */
+const IN_BACKGROUND: ReadonlySet<RequestSource> = new Set(["notes", "memory", "dream", "progress"])
+
+/** Providers of the AI SDK that stand for a server on the person's own machine. */
+const LOCAL_PROVIDER = /^(?:ollama|llama|llamacpp|lm-?studio)\b/i
+
+const isLoopback = ({ hostname }: URL): boolean => /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+
+/** Whether requests to this address go to a program on this machine. */
+export const isOnThisMachine = (address: string | undefined): boolean =>
+  address !== undefined && URL.canParse(address) && isLoopback(new URL(address))
+
+/** How many requests the model's server works on at a time. `undefined`: many. */
+export const slotsOf = ({ facts, provider }: Pick<Model, "facts" | "provider">, set?: number): number | undefined =>
+  set ?? facts.slots ?? (LOCAL_PROVIDER.test(provider) ? 1 : undefined)
+
+/** Who has the slot: the queries of a conversation, or work in the background. */
+export class Slot {
+  #queries = 0
+  /** Aborted when a query begins. */
+  #lent = new AbortController()
+  #freed = Promise.withResolvers<void>()
+
+  /** A query begins. Returns a function that ends it. */
+  claim(): () => void {
+    this.#queries++
+    this.#lent.abort(new Error("the conversation goes on"))
+    let isOver = false
+    return () => {
+      if (isOver) return
+      isOver = true
+      if (--this.#queries > 0) return
+      this.#lent = new AbortController()
+      this.#freed.resolve()
+      this.#freed = Promise.withResolvers()
+    }
+  }
+
+  /** Resolves when no query runs, with a signal that ends when one begins. */
+  async lent(signal: AbortSignal): Promise<AbortSignal> {
+    while (this.#queries > 0) {
+      signal.throwIfAborted()
+      const { promise, reject } = Promise.withResolvers<never>()
+      const stop = () => reject(signal.reason)
+      signal.addEventListener("abort", stop, { once: true })
+      await Promise.race([this.#freed.promise, promise]).finally(() => signal.removeEventListener("abort", stop))
+    }
+    return this.#lent.signal
+  }
+}
+
+export function oneSlotModel(model: Model, slot: Slot): Model {
+  return modelAround(model, {
+    stream: (request, options = {}) =>
+      options.purpose && IN_BACKGROUND.has(options.purpose)
+        ? whenFree(model, { request, options, slot })
+        : model.stream(request, options),
+    again: (sibling) => oneSlotModel(sibling, slot),
+  })
+}
+
+interface Waiting {
+  readonly request: ModelRequest
+  readonly options: StreamOptions
+  readonly slot: Slot
+}
+
+async function* whenFree(model: Model, { request, options, slot }: Waiting): AsyncGenerator<ModelEvent> {
+  const own = options.signal ?? new AbortController().signal
+  for (let attempt = 1; ; attempt++) {
+    const lent = await slot.lent(own)
+    try {
+      return yield* model.stream(request, { ...options, signal: AbortSignal.any([own, lent]) })
+    } catch (error) {
+      if (own.aborted || !lent.aborted) throw error
+      yield { type: "retry", attempt, delayMs: 0, reason: "the conversation goes on" }
+    }
+  }
+}
+
+// A model whose requests show up in telemetry: one span for each, from sending it to the whole answer or the failure.
+
+export interface Tracing {
+  readonly telemetry: Telemetry
+  /** The conversation that the requests belong to. */
+  readonly conversation: () => string
+  /** The id of its present context. */
+  readonly context: () => string | undefined
+  /** What requests are for that do not say it themselves. Default: `main`. */
+  readonly source?: RequestSource | undefined
+}
+
+/** What each traced model passes its requests to. A sub-agent gets its lead's model, and its requests must not be counted twice. */
+const untraced = new WeakMap<Model, Model>()
+
+export function tracedModel(given: Model, tracing: Tracing): Model {
+  const model = untraced.get(given) ?? given
+  const traced = modelAround(model, {
+    stream: (request, options) => streamed(model, { request, options, tracing }),
+    warm: (request, options) => warmed(model, { request, options, tracing }),
+    again: (sibling) => tracedModel(sibling, tracing),
+  })
+  untraced.set(traced, model)
+  return traced
+}
+
+interface Sending {
+  readonly request: ModelRequest
+  readonly options: StreamOptions | undefined
+  readonly tracing: Tracing
+}
+
+function begun(model: Model, { request, options, tracing }: Sending): RequestTrace {
+  return tracing.telemetry.request({
+    conversation: tracing.conversation(),
+    model: model.name,
+    provider: model.provider,
+    maxTokens: request.max_tokens,
+    purpose: options?.purpose ?? tracing.source ?? "main",
+    context: tracing.context(),
+    input: () => request.messages,
+  })
+}
+
+async function warmed(model: Model, { request, options, tracing }: Sending): Promise<WarmResponse | undefined> {
+  const asked = { ...options, purpose: "keep-warm" as const }
+  const trace = begun(model, { request: { ...request, max_tokens: 0 }, options: asked, tracing })
+  try {
+    const response = await model.warm?.(request, options)
+    if (response) {
+      const { id: responseId, model: responseModel, usage } = response
+      trace.answered({ responseId, responseModel, counts: tokenCounts(usage), output: () => [] })
+    }
+    return response
+  } catch (error) {
+    trace.failed(error)
+    throw error
+  } finally {
+    trace.left()
+  }
+}
+
+async function* streamed(model: Model, sending: Sending): ReturnType<Model["stream"]> {
+  const { request, options } = sending
+  const trace = begun(model, sending)
+  try {
+    for await (const event of model.stream(request, options)) {
+      if (event.type === "response") {
+        const { id, model: responseModel, stop_reason, usage, content } = event.response
+        trace.answered({
+          responseId: id,
+          responseModel,
+          ...(stop_reason ? { stopReason: stop_reason } : {}),
+          ...(usage ? { counts: tokenCounts(usage) } : {}),
+          output: () => content,
+        })
+      }
+      yield event
+    }
+  } catch (error) {
+    trace.failed(error)
+    throw error
+  } finally {
+    trace.left()
+  }
 }

@@ -10,7 +10,7 @@ import {
   RateLimitedError,
 } from "./errors.ts"
 import type { ModelEvent } from "./model.ts"
-import { planRetry, type RetryOptions, withRetries } from "./retry.ts"
+import { planRetry, type RetryOptions, withRetries } from "./stream.ts"
 
 const provider = "anthropic"
 const overloaded = new OverloadedError({ provider, status: 529 })

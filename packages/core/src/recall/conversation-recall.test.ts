@@ -3,7 +3,7 @@ import { conversation } from "../../test/builders.ts"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import type { JournalAddress } from "../journal/store.ts"
-import { handleOf } from "../messages/handles.ts"
+import { handleOf } from "../messages/media.ts"
 import { ConversationRecall } from "./conversation-recall.ts"
 
 test("BEY-1 an agent that works for another one recalls only its own conversation", async () => {

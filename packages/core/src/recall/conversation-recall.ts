@@ -3,8 +3,9 @@
  * that worked for it, and to other conversations of the project with the same owner. An agent that works for another one sees only its own,
  * and so does a conversation without an owner.
  */
+
+import { isSafeId } from "../base/clock.ts"
 import { ConversationNotFoundError } from "../base/errors.ts"
-import { isSafeId } from "../base/ids.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import type {
   RecalledPlace,

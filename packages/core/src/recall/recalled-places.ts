@@ -6,7 +6,7 @@
 import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Journal, Stretch } from "../journal/store.ts"
 import { type Block, isMedia, isToolResult, resultBlocks } from "../messages/blocks.ts"
-import { handleOf, isShort, parseHandle } from "../messages/handles.ts"
+import { handleOf, isShort, parseHandle } from "../messages/media.ts"
 import { type CompactMetadata, contentOf, isBoundary, type Message } from "../messages/messages.ts"
 import type {
   RecalledPlace,
@@ -15,7 +15,7 @@ import type {
   RecallFound,
   RecallRange,
 } from "../tools/session/recall-source.ts"
-import { blockAt } from "../views/record/archive.ts"
+import { blockAt } from "../views/record/decisions.ts"
 import { BlockReader, type BlockText, plainText } from "./block-texts.ts"
 import type { JournalAnswer } from "./journal-search.ts"
 import type { Passage } from "./passages/passage.ts"

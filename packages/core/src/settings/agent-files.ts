@@ -5,10 +5,9 @@
 import { readdir, realpath, stat } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
 import { reasonOf } from "../base/errors.ts"
-import { escaped } from "../base/escaped-text.ts"
-import { isMissing, realPath } from "../base/path-facts.ts"
-import { PlainFileError, readPlainFile } from "../base/plain-file.ts"
-import { repositoryRoot } from "../base/repository.ts"
+import { isMissing, PlainFileError, readPlainFile, realPath } from "../base/files.ts"
+import { repositoryRoot } from "../base/git.ts"
+import { escaped } from "../base/text.ts"
 
 const MOST_BYTES = 128 * 1024 // instructions of one agent, not a book
 const MOST_FILES = 100 // in one directory with its subfolders: each is listed in the first request

@@ -3,15 +3,42 @@
  * what an administrator set for the machine. Rules that deny or ask always count. What runs or widens counts after the person said yes once.
  * A project cannot pass for the person: of a file inside it, only what restricts counts. Values of variables are in no sentence.
  */
+
 import { isAbsolute, join, sep } from "node:path"
-import { escaped } from "../base/escaped-text.ts"
-import { isMissing, realPath } from "../base/path-facts.ts"
+import { reasonOf } from "../base/errors.ts"
+import { isMissing, PlainFileError, readPlainFile, realPath } from "../base/files.ts"
+import { escaped } from "../base/text.ts"
 import { restrictingRulesIn, translatedRules } from "./claude-rules.ts"
 import { asRecord, type ClaudeSettings, type Fields, isRecord, translated, unusedSentence } from "./claude-settings.ts"
-import { readForeignJson } from "./foreign-settings.ts"
 import { serversIn } from "./mcp-file.ts"
 import { type OutputStyle, outputStyleIn } from "./output-style.ts"
 import type { Settings } from "./settings-schema.ts"
+
+// Reads a settings file of another program in the person's home directory. A file that cannot be used must not stop Strata, so the answer
+// says what is wrong, without a word of the content: it may hold keys.
+
+const MOST_BYTES = 64 * 1024 * 1024 // `.claude.json` also held the history of every project
+
+export type ForeignJson =
+  | { readonly state: "read"; readonly content: unknown }
+  /** `why` ends a sentence that begins with the file. `text` is empty if the file could not be read. */
+  | { readonly state: "broken"; readonly why: string; readonly text: string }
+
+export async function readForeignJson(file: string): Promise<ForeignJson> {
+  let text: string
+  try {
+    text = (await readPlainFile(file, MOST_BYTES)).toString("utf8").replace(/^\uFEFF/, "")
+  } catch (error) {
+    const why = error instanceof PlainFileError ? error.message : reasonOf(error)
+    return { state: "broken", why: `cannot be read (${why})`, text: "" }
+  }
+  try {
+    return { state: "read", content: text.trim() === "" ? {} : JSON.parse(text) }
+  } catch (error) {
+    const [place = ""] = / ?\(line \d+ column \d+\)/.exec((error as Error).message) ?? []
+    return { state: "broken", why: `is not JSON${place}`, text }
+  }
+}
 
 /** Where an administrator puts them, by platform. */
 const MANAGED: Readonly<Record<string, string>> = {

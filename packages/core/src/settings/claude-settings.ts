@@ -3,8 +3,8 @@
  * hooks become settings of Strata. What has no counterpart is listed, so that no one relies on it.
  */
 import { join } from "node:path"
-import { escaped } from "../base/escaped-text.ts"
-import { factsOf } from "../base/path-facts.ts"
+import { factsOf } from "../base/files.ts"
+import { escaped } from "../base/text.ts"
 import { HOOK_EVENTS, type HookEvent, type PermissionMode } from "../base/vocabulary.ts"
 import { RULE_LISTS, translatedRules } from "./claude-rules.ts"
 import { readSettingsFile } from "./settings-files.ts"

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path"
 import { SettingsError } from "../base/errors.ts"
-import { escaped } from "../base/escaped-text.ts"
+import { escaped } from "../base/text.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import type { Settings } from "./settings-schema.ts"
 

@@ -1,8 +1,7 @@
 /** An output style: how the person wants answers to read. A markdown file in the folder `output-styles` of their settings. */
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
-import { readMarkdown } from "../base/markdown-file.ts"
-import { readPlainFile } from "../base/plain-file.ts"
+import { readMarkdown, readPlainFile } from "../base/files.ts"
 
 const MOST_BYTES = 128 * 1024 // instructions, not a book
 const MOST_FILES = 100

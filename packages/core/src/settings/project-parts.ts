@@ -1,7 +1,7 @@
 /** What needs trust in a project's settings, as a list that a person can read, and its fingerprint. */
 import { hash } from "node:crypto"
 import { basename, dirname } from "node:path"
-import { escaped } from "../base/escaped-text.ts"
+import { escaped } from "../base/text.ts"
 import type { AgentFile } from "./agent-files.ts"
 import type { Settings } from "./settings-schema.ts"
 

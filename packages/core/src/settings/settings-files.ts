@@ -1,8 +1,7 @@
 /** Reads a settings file. A repository can put anything in its place: a link to a device, a file without end. */
 import { reasonOf, SettingsError } from "../base/errors.ts"
-import { escaped } from "../base/escaped-text.ts"
-import { isMissing } from "../base/path-facts.ts"
-import { readPlainFile } from "../base/plain-file.ts"
+import { isMissing, readPlainFile } from "../base/files.ts"
+import { escaped } from "../base/text.ts"
 
 const MOST_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
 const DEEPEST = 50 // the deepest setting has six levels

@@ -3,11 +3,12 @@
  * The schema checks every value, and the effective settings know where each value came from.
  * What the project's files would run or widen counts only if a person trusted it. Importing this module reads nothing.
  */
+
 import { join } from "node:path"
 import { SettingsError, type SettingsProblem } from "../base/errors.ts"
-import { escaped } from "../base/escaped-text.ts"
-import { linkFactsOf } from "../base/path-facts.ts"
-import { repositoryRoot } from "../base/repository.ts"
+import { linkFactsOf } from "../base/files.ts"
+import { repositoryRoot } from "../base/git.ts"
+import { escaped } from "../base/text.ts"
 import { RULE_LISTS, type RuleList } from "../base/vocabulary.ts"
 import { type AgentFile, type AgentFiles, projectAgentFiles } from "./agent-files.ts"
 import { type ClaudeOffer, claudeConsent } from "./claude-consent.ts"
@@ -28,10 +29,51 @@ import {
 import { personSettings, splitByTrust } from "./project-settings.ts"
 import { environmentLayers } from "./settings-environment.ts"
 import { readSettingsFile } from "./settings-files.ts"
-import { problemsOf } from "./settings-problems.ts"
-import type { Settings } from "./settings-schema.ts"
+import type { Settings, SettingsIssue } from "./settings-schema.ts"
 import { projectSkillFiles } from "./skill-files.ts"
 import { followed, type ProjectClaim, trustOf } from "./trust.ts"
+
+// Says what is wrong with a setting and what is allowed, as the end of a sentence that begins with the setting's name.
+
+export function problemsOf(source: string, issue: SettingsIssue): SettingsProblem[] {
+  const key = escaped(issue.path.join("."))
+  if (issue.code !== "unrecognized_keys") return [{ source, key, reason: reasonFor(issue) }]
+  return issue.keys.map((name) => {
+    const shown = escaped(name)
+    return { source, key: key ? `${key}.${shown}` : shown, reason: "is not a known setting" }
+  })
+}
+
+function reasonFor(issue: Exclude<SettingsIssue, { code: "unrecognized_keys" }>): string {
+  switch (issue.code) {
+    case "invalid_type":
+      return `must be ${KINDS[issue.expected] ?? issue.expected}`
+    case "invalid_value":
+      return `must be ${listed(issue.values.map((value) => JSON.stringify(value)))}`
+    case "too_small":
+      return issue.origin === "string" ? "must not be empty" : `must be at least ${issue.minimum}`
+    case "too_big":
+      return `must be at most ${issue.maximum}`
+    case "invalid_format":
+      return `must be a valid ${issue.format === "url" ? "URL" : issue.format}`
+    default:
+      return issue.message
+  }
+}
+
+const KINDS: Readonly<Record<string, string>> = {
+  boolean: "true or false",
+  number: "a number",
+  int: "a whole number",
+  string: "a text",
+  array: "a list",
+  object: "an object",
+  record: "an object",
+}
+
+function listed(values: readonly string[]): string {
+  return values.length < 2 ? values.join("") : `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`
+}
 
 export { ENVIRONMENT } from "./settings-environment.ts"
 export type { Settings } from "./settings-schema.ts"

@@ -4,10 +4,9 @@
  */
 import { readdir, realpath } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
-import { escaped } from "../base/escaped-text.ts"
-import { realPath } from "../base/path-facts.ts"
-import { readPlainFile } from "../base/plain-file.ts"
-import { repositoryRoot } from "../base/repository.ts"
+import { readPlainFile, realPath } from "../base/files.ts"
+import { repositoryRoot } from "../base/git.ts"
+import { escaped } from "../base/text.ts"
 import type { AgentFile } from "./agent-files.ts"
 
 export const SKILL_FILE = "SKILL.md"

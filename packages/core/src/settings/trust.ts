@@ -2,8 +2,8 @@
 import { basename, dirname, join, resolve } from "node:path"
 import type { Clock } from "../base/clock.ts"
 import { systemClock } from "../base/clock.ts"
-import { escaped } from "../base/escaped-text.ts"
-import { realPath } from "../base/path-facts.ts"
+import { realPath } from "../base/files.ts"
+import { escaped } from "../base/text.ts"
 import { type ProjectPart, partFingerprint, partText } from "./project-parts.ts"
 import { readTrust, removeTrust, writeTrust } from "./trust-store.ts"
 

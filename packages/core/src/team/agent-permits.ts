@@ -3,7 +3,7 @@
  * works. A teammate that waits has none.
  */
 import type { Clock } from "../base/clock.ts"
-import { type Ids, randomIds } from "../base/ids.ts"
+import { type Ids, randomIds } from "../base/clock.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { PermitAttempt, TakenPermit } from "../journal/permit.ts"
 

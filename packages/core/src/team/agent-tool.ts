@@ -1,7 +1,7 @@
 /** The Agent tool: starts a sub-agent and waits for its report, or lets it work in the background. */
 import { z } from "zod/v4"
-import { promptText } from "../base/prompt-file.ts"
-import { forkedFork } from "../forks/fork-marker.ts"
+import { promptText } from "../base/text.ts"
+import { forkedFork } from "../forks/fork.ts"
 import type { AgentKind } from "../journal/entries.ts"
 import type { Tool, ToolContext } from "../tools/tool.ts"
 import type { AgentDefinition } from "./definitions/definition.ts"

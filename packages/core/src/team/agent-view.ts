@@ -1,6 +1,6 @@
 /** What a list shows about an agent: from the lead's journal, and from the agent itself while it works. */
 
-import type { AgentRecord } from "../views/record/agents.ts"
+import type { AgentRecord } from "../views/record/open-work.ts"
 import type { Views } from "../views/views.ts"
 import type { AgentView } from "./order.ts"
 import type { SubAgent } from "./sub-agent.ts"

@@ -1,6 +1,6 @@
 /** Where a message between agents goes, and what each carrier of messages does. `Mail` chooses the carrier. */
 import { isAbsolute } from "node:path"
-import { isSafeId } from "../base/ids.ts"
+import { isSafeId } from "../base/clock.ts"
 import type { SentContent } from "./messages.ts"
 
 /** The name by which its agents reach the conversation that started them. */

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { z } from "zod/v4"
 import { StrataError } from "../base/errors.ts"
-import { forkedFork } from "../forks/fork-marker.ts"
+import { forkedFork } from "../forks/fork.ts"
 import type { Tool, ToolOutput } from "../tools/tool.ts"
 import type { Worktree } from "./worktree.ts"
 

@@ -1,6 +1,6 @@
 /** Messages between agents. What another agent says is content: never a rule, never the person's words or consent. */
 import type { AgentMessage } from "../messages/attachments.ts"
-import { fields, flag, isRecord, maybe, text, whole } from "../messages/shapes/shape.ts"
+import { fields, flag, isRecord, maybe, text, whole } from "../messages/shapes/shapes.ts"
 
 export const MESSAGE_KINDS = [
   "shutdown_request",

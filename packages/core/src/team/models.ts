@@ -3,8 +3,7 @@ import type { AgentOptions } from "../agent/options.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
-import { MODEL_FACTS } from "../tokens/model-facts.ts"
-import { canonicalModelId, findModel } from "../tokens/models.ts"
+import { canonicalModelId, findModel, MODEL_FACTS } from "../tokens/models.ts"
 
 export interface ModelSources {
   readonly options: Pick<AgentOptions, "env" | "summariser">

@@ -1,7 +1,7 @@
 /** What a parent gets of a sub-agent's result: a bounded text, where the rest is, and one line of figures. */
 import type { Arrival } from "../agent/loop/companions.ts"
 import { reasonOf } from "../base/errors.ts"
-import { dollars } from "../base/numbers.ts"
+import { dollars } from "../base/text.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import { type AgentEnding, isDecision, isMessage } from "../journal/entries.ts"
 import { newestFirst } from "../journal/newest-first.ts"
@@ -9,7 +9,7 @@ import type { Journal } from "../journal/store.ts"
 import { textOf } from "../messages/blocks.ts"
 import { contentOf, isSyntheticError } from "../messages/messages.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
-import type { AgentRecord } from "../views/record/agents.ts"
+import type { AgentRecord } from "../views/record/open-work.ts"
 import type { AgentView } from "./order.ts"
 
 export interface ResultBounds {

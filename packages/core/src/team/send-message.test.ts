@@ -12,7 +12,7 @@ import type { AgentMessage } from "../messages/attachments.ts"
 import { LEAD } from "./carrier.ts"
 import { Mail, type MailOptions } from "./mail.ts"
 import { asAttachment } from "./messages.ts"
-import { sendMessageTool } from "./send-message.ts"
+import { sendMessageTool } from "./open-team.ts"
 import { findSocket } from "./socket.ts"
 
 interface Opening extends Partial<MailOptions> {

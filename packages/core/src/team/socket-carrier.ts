@@ -3,7 +3,7 @@
  * or of the agent they name. `strata agents stop` comes this way too.
  */
 import type { Clock } from "../base/clock.ts"
-import { isSafeId } from "../base/ids.ts"
+import { isSafeId } from "../base/clock.ts"
 import { localPerson, type MemoryOption, ownerIn, placeOfAllProjects } from "../base/owner.ts"
 import { bridgeTo, type Carrier, type Delivery, LEAD, type Outgoing, onlyTheLead, refused } from "./carrier.ts"
 import type { NewMessage } from "./inboxes.ts"

@@ -6,13 +6,12 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto"
 import { chmod, lstat, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { createConnection, createServer, type Server, type Socket } from "node:net"
 import { dirname, join } from "node:path"
-import { type Clock, callAfter } from "../base/clock.ts"
+import { type Clock, callAfter, checkedId } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
-import { checkedId } from "../base/ids.ts"
 import { FILE_MODE } from "../journal/file/layout.ts"
 import { type Holder, isAlive, thisProcess } from "../journal/file/lock-owner.ts"
 import { makeDirectory } from "../journal/file/make-directory.ts"
-import { fields, flag, isRecord, maybe, record, text, whole } from "../messages/shapes/shape.ts"
+import { fields, flag, isRecord, maybe, record, text, whole } from "../messages/shapes/shapes.ts"
 
 const MOST_LINE_BYTES = 256 * 1024 // the longest message, every character escaped
 const MOST_SECONDS = 5 // for one message and its answer

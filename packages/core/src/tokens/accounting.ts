@@ -1,10 +1,11 @@
 /** Where the context went. Every token sent to the model belongs to exactly one class, so the classes add up to the total. */
-import { atOnce, type Steps } from "../base/in-slices.ts"
+import { atOnce, type Steps } from "../base/work.ts"
 import { renderAttachment } from "../messages/attachments.ts"
 import { type Block, isText, isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
 import { contentOf, isHuman, isSentToModel, type Message } from "../messages/messages.ts"
-import type { BlockTokens } from "./measured-once.ts"
+import type { BlockTokens } from "./estimate.ts"
+import type { ModelFacts } from "./models.ts"
 
 /** What fills the context, in tokens. */
 export interface Accounting {
@@ -193,4 +194,28 @@ function pathOf(input: unknown): string | undefined {
   const { file_path, path } = input as { file_path?: unknown; path?: unknown }
   const found = file_path ?? path
   return typeof found === "string" ? found : undefined
+}
+
+// The cost of files that were read more than once: content that the model already had.
+
+/** What reading files again cost. */
+export interface RepeatedReads {
+  readonly files: number
+  /** The tokens of all reads but one, for each file. */
+  readonly tokens: number
+  /** `undefined` if the model's price is unknown. */
+  readonly dollars: number | undefined
+  readonly counted: string
+}
+
+const COUNTED =
+  "Each repeated read is counted as one cache write. The cache reads in every later request are not included."
+
+export function repeatedReads(
+  { duplicateReads }: Pick<Accounting, "duplicateReads">,
+  facts: ModelFacts,
+): RepeatedReads {
+  const tokens = duplicateReads.reduce((sum, { wasted }) => sum + wasted, 0)
+  const dollars = facts.price && (tokens * facts.price.cacheWrite5m) / 1_000_000
+  return { files: duplicateReads.length, tokens, dollars, counted: COUNTED }
 }

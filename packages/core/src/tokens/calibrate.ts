@@ -8,7 +8,7 @@
  * a usual one. A gross surprise counts only if the next observation confirms it: a single lost message changes nothing, but
  * a new tokenizer under the same model name is learnt.
  */
-import type { TokenizerFamily } from "./model-facts.ts"
+import type { TokenizerFamily } from "./models.ts"
 
 /** Estimated tokens by part: each content class, framing, media. */
 export type Parts = Readonly<Record<string, number>>

@@ -7,7 +7,7 @@ import type { Block } from "../messages/blocks.ts"
 import { withExactInput } from "../messages/exact-json.ts"
 import { CONTENT_CLASSES } from "./content-class.ts"
 import { createEstimator, measureBlocks, measureText, sumMeasures } from "./estimate.ts"
-import type { TokenizerFamily } from "./model-facts.ts"
+import type { TokenizerFamily } from "./models.ts"
 
 const FAMILIES: readonly TokenizerFamily[] = ["claude-4", "claude-5", "gpt-5", "unknown"]
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { combineSettings } from "../settings/settings.ts"
-import { MODEL_FACTS } from "./model-facts.ts"
-import { asksForMillion, canonicalModelId, findModel, sentModelName } from "./models.ts"
+import { asksForMillion, canonicalModelId, findModel, MODEL_FACTS, sentModelName } from "./models.ts"
 
 describe("WIN-8 a model by any of its names", () => {
   test.each([

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { NO_TOKENS } from "../base/token-counts.ts"
-import { findModel } from "./models.ts"
-import { costOf, tokenCounts } from "./price.ts"
+import { NO_TOKENS } from "../base/text.ts"
+import { costOf, findModel, tokenCounts } from "./models.ts"
 
 const factsOf = (name: string) => findModel(name).facts
 const MILLION = 1_000_000

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
+import { repeatedReads } from "./accounting.ts"
 import { findModel } from "./models.ts"
-import { repeatedReads } from "./repeated-reads.ts"
 
 const duplicateReads = [
   { path: "a.ts", reads: 3, tokens: 900_000, wasted: 600_000 },

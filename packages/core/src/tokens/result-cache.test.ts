@@ -1,7 +1,6 @@
 import { describe, expect, test, vi } from "vitest"
 import type { ToolResult } from "../messages/blocks.ts"
-import { createResultMeter } from "./estimate.ts"
-import { measureBlock } from "./measure.ts"
+import { createResultMeter, measureBlock } from "./estimate.ts"
 
 const result = (id: string, content: ToolResult["content"]): ToolResult => ({
   type: "tool_result",

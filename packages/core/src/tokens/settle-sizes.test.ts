@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { settleSizes } from "./settle-sizes.ts"
+import { settleSizes } from "./context-size.ts"
 
 const FRESH = { prompt: { tokens: 5_000, estimate: 5_000, isMeasured: false }, factor: 1 }
 const MEASURED = { prompt: { tokens: 6_500, estimate: 5_000, isMeasured: true }, factor: 1 }

@@ -2,8 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { size } from "../../test/size.ts"
-import { MODEL_FACTS, MODEL_FACTS_DATE, type ModelFacts } from "./model-facts.ts"
-import { findModel } from "./models.ts"
+import { findModel, MODEL_FACTS, MODEL_FACTS_DATE, type ModelFacts } from "./models.ts"
 import { fillOf, fitsModel, resolveThresholds, resolveWindow, type ThresholdInput } from "./window.ts"
 
 const factsOf = (name: string): ModelFacts => findModel(name).facts

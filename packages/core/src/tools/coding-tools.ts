@@ -1,9 +1,9 @@
 /** The tools to work on a project. Their order is fixed, because it is part of the cached prefix. */
 import { join } from "node:path"
+import { projectName } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
-import { escaped } from "../base/escaped-text.ts"
-import { projectName } from "../base/ids.ts"
-import { repositoryRoot } from "../base/repository.ts"
+import { repositoryRoot } from "../base/git.ts"
+import { escaped } from "../base/text.ts"
 import { projectDirectory } from "../journal/file/layout.ts"
 import { projectSkillFolders } from "../settings/skill-files.ts"
 import { edit } from "./files/edit.ts"

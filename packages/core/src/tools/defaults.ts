@@ -1,7 +1,7 @@
 /** What a call does where its tool leaves something out, and its output in one form. */
 import type { Block } from "../messages/blocks.ts"
-import { problemIn } from "../messages/check-blocks.ts"
-import { NotJsonError, plainJson } from "../messages/plain-json.ts"
+import { NotJsonError, plainJson } from "../messages/exact-json.ts"
+import { problemIn } from "../messages/usable.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "./tool.ts"
 
 const SUMMARY_CHARACTERS = 200

@@ -3,6 +3,7 @@
  * one result: a refusal, an error and an interruption are results too. A call through another tool counts as one of the tool it names.
  */
 import { messageOf } from "../base/errors.ts"
+import { unlessInterrupted } from "../base/work.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { ToolResult, ToolUse } from "../messages/blocks.ts"
 import type { CallChanges } from "../messages/messages.ts"
@@ -11,7 +12,6 @@ import { unusableInputOf } from "../model/tool-input-text.ts"
 import { executed, isReadOnly, questionOf } from "./defaults.ts"
 import { CALL_TOOL, SEARCH_TOOL } from "./deferred/deferrable.ts"
 import { forgetCalls } from "./files/read-state.ts"
-import { unlessInterrupted } from "./interruption.ts"
 import type { PermissionQuestion, SharedToolContext, Tool, ToolContext, ToolOutput, WorkingDirectory } from "./tool.ts"
 
 /** A call whose tool exists and whose input fits, or the result it gets instead. */

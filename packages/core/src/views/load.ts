@@ -7,8 +7,7 @@ import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../journal/e
 import type { Journal, Resumed } from "../journal/store.ts"
 import { isBoundary, type Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
-import { withoutUsage } from "./context/changed-messages.ts"
-import { foldLine } from "./context/hidden-ranges.ts"
+import { foldLine, withoutUsage } from "./context/shown.ts"
 import { isOnPath, Links, type Places } from "./path.ts"
 import { isCheckpointAt, readCheckpoint, type ViewOptions, Views } from "./views.ts"
 

@@ -4,7 +4,7 @@
  */
 import { promisify } from "node:util"
 import { deflateRaw, inflateRawSync } from "node:zlib"
-import { inSlices, type Steps } from "../base/in-slices.ts"
+import { inSlices, type Steps } from "../base/work.ts"
 import type { Entry } from "../journal/entries.ts"
 import { decodeLine, encodeLine } from "../journal/line.ts"
 import type { Journal } from "../journal/store.ts"

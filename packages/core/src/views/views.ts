@@ -1,33 +1,58 @@
 /** All views of one conversation, fed together. */
-
-import type { Steps } from "../base/in-slices.ts"
+import type { Steps } from "../base/work.ts"
 import { type Entry, isMessage } from "../journal/entries.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { usable } from "../messages/usable.ts"
 import { createEstimator, type Estimator } from "../tokens/estimate.ts"
-import type { ModelFacts, TokenizerFamily } from "../tokens/model-facts.ts"
-import type { ModelOverride } from "../tokens/models.ts"
+import type { ModelFacts, ModelOverride, TokenizerFamily } from "../tokens/models.ts"
 import { type CacheHistory, cacheHistory } from "./cache/cache-history.ts"
-import { fromJson, toJson } from "./checkpoint-json.ts"
 import { ContextView } from "./context/context.ts"
 import type { SavedContext } from "./context/context-state.ts"
 import { type Ledger, ledger } from "./ledger/ledger.ts"
 import type { Place } from "./path.ts"
 import type { Projection } from "./projection.ts"
-import { type Agents, agents } from "./record/agents.ts"
-import { type Archive, archive } from "./record/archive.ts"
 import { type Artifacts, artifacts } from "./record/artifacts.ts"
-import { type Compactions, compactions } from "./record/compactions.ts"
-import { type Followed, followed } from "./record/followed.ts"
-import { type Frontier, frontier } from "./record/frontier.ts"
-import { type Limits, limits } from "./record/limits.ts"
-import { type MemoriesKept, memories } from "./record/memories.ts"
-import { type Names, names } from "./record/names.ts"
-import { type NotesTaken, notes } from "./record/notes.ts"
-import { type Results, results } from "./record/results.ts"
+import {
+  type Archive,
+  archive,
+  type Compactions,
+  compactions,
+  type Limits,
+  limits,
+  type MemoriesKept,
+  memories,
+  type NotesTaken,
+  notes,
+  type UndoableDecisions,
+  undoable,
+} from "./record/decisions.ts"
+import { type Names, names, type Results, results } from "./record/names.ts"
+import { type Agents, agents, type Followed, type Frontier, followed, frontier } from "./record/open-work.ts"
 import { type Statements, statements } from "./record/statements.ts"
-import { type UndoableDecisions, undoable } from "./record/undoable.ts"
-import { type Words, words } from "./record/words.ts"
+import { type Words, words } from "./record/user-messages.ts"
+
+// View states as JSON: plain data stays as it is, and Maps become tagged lists.
+
+const MAP = "$map"
+/** Marks plain data that has a tag as a key. */
+const OBJECT = "$object"
+
+export function toJson(value: unknown): unknown {
+  if (value instanceof Map) return { [MAP]: [...value].map(([key, item]) => [key, toJson(item)]) }
+  if (Array.isArray(value)) return value.map(toJson)
+  if (typeof value !== "object" || value === null) return value
+  const entries = Object.entries(value).map(([key, item]) => [key, toJson(item)] as const)
+  return MAP in value || OBJECT in value ? { [OBJECT]: entries } : Object.fromEntries(entries)
+}
+
+export function fromJson(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(fromJson)
+  if (typeof value !== "object" || value === null) return value
+  const tagged = value as { [MAP]?: [unknown, unknown][]; [OBJECT]?: [string, unknown][] }
+  if (tagged[MAP]) return new Map(tagged[MAP].map(([key, item]) => [key, fromJson(item)]))
+  const entries = tagged[OBJECT] ?? Object.entries(value)
+  return Object.fromEntries(entries.map(([key, item]) => [key, fromJson(item)]))
+}
 
 export interface ViewStates {
   words: Words

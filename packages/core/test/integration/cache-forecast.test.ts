@@ -10,7 +10,7 @@ import type { ModelRequest } from "../../src/messages/request.ts"
 import { placeBreakpoints } from "../../src/model/cache/breakpoints.ts"
 import { CacheForecast, type CacheReport } from "../../src/model/cache/forecast.ts"
 import { findModel } from "../../src/tokens/models.ts"
-import { isBreak } from "../../src/views/cache/cache-break.ts"
+import { isBreak } from "../../src/views/cache/pauses.ts"
 import { size } from "../size.ts"
 import { ask, modelAt, play } from "./model/model.ts"
 

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { projectName } from "../../src/base/ids.ts"
+import { projectName } from "../../src/base/clock.ts"
 import type { Entry } from "../../src/journal/entries.ts"
 import { fileStore } from "../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { seededIds } from "../../src/base/ids.ts"
+import { seededIds } from "../../src/base/clock.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { ModelRequest } from "../../src/messages/request.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"

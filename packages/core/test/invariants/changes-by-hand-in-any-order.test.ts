@@ -1,19 +1,19 @@
 /** Compacting, undoing, folding, snipping, opening, clearing, rewinding, branching and restarting in any order: nothing breaks or is lost. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
+import { seededIds } from "../../src/base/clock.ts"
 import {
   CompactionFailedError,
   EmptyConversationError,
   NothingToUndoError,
   RangeRefusedError,
 } from "../../src/base/errors.ts"
-import { seededIds } from "../../src/base/ids.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
 import { toBlocks } from "../../src/messages/blocks.ts"
 import { stringifyExact } from "../../src/messages/exact-json.ts"
-import { handleOf } from "../../src/messages/handles.ts"
+import { handleOf } from "../../src/messages/media.ts"
 import type { Message } from "../../src/messages/messages.ts"
 import { validateRequest } from "../../src/messages/validate/validator.ts"
 import { findModel } from "../../src/tokens/models.ts"

@@ -5,7 +5,7 @@ import { CompactionFailedError, RangeRefusedError } from "../../src/base/errors.
 import type { Conversation } from "../../src/conversation/conversation.ts"
 import { toolResultStorage } from "../../src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../src/layers/2-microcompact/microcompaction.ts"
-import { offline } from "../../src/layers/4-compaction/summarise/offline.ts"
+import { offline } from "../../src/layers/4-compaction/summarise/route.ts"
 import type { Block } from "../../src/messages/blocks.ts"
 import { openCompacting } from "../compacting.ts"
 import { fuzz } from "../runs.ts"

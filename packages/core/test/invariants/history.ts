@@ -1,7 +1,7 @@
 /** Takes the steps of a random history with a conversation on a real disk, with the layers it has by default. */
 import { cp, mkdir, readFile, rm, truncate } from "node:fs/promises"
 import { join } from "node:path"
-import { manualClock } from "../../src/base/clock.ts"
+import { manualClock, projectName, seededIds } from "../../src/base/clock.ts"
 import {
   CompactionFailedError,
   ContextFullError,
@@ -9,7 +9,6 @@ import {
   NothingToUndoError,
   RangeRefusedError,
 } from "../../src/base/errors.ts"
-import { projectName, seededIds } from "../../src/base/ids.ts"
 import { localPerson } from "../../src/base/owner.ts"
 import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { openConversation } from "../../src/conversation/open.ts"

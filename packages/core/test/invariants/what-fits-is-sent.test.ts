@@ -5,7 +5,7 @@ import { CompactionFailedError, ContextFullError, InvalidContentError } from "..
 import type { Conversation } from "../../src/conversation/conversation.ts"
 import { toolResultStorage } from "../../src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../src/layers/2-microcompact/microcompaction.ts"
-import { offline } from "../../src/layers/4-compaction/summarise/offline.ts"
+import { offline } from "../../src/layers/4-compaction/summarise/route.ts"
 import { openCompacting } from "../compacting.ts"
 import { largeConversations, playLarge } from "../large-steps.ts"
 import { fuzz, isFuzzing } from "../runs.ts"

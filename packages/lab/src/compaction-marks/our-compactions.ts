@@ -3,9 +3,8 @@
  * with what our first one left, followed by the recorded messages since.
  */
 import { type Conversation, findModel, type Ids, isMessage, type Message, type Store } from "@strata/core"
-import { manualClock } from "../../../core/src/base/clock.ts"
-import { projectName, seededIds } from "../../../core/src/base/ids.ts"
-import type { ToolSurroundings } from "../../../core/src/forks/fork-state.ts"
+import { manualClock, projectName, seededIds } from "../../../core/src/base/clock.ts"
+import type { ToolSurroundings } from "../../../core/src/forks/fork.ts"
 import { openConversation } from "../../../core/src/front-door.ts"
 import { memoryStore } from "../../../core/src/journal/in-memory/store.ts"
 import { compaction } from "../../../core/src/layers/4-compaction/compaction.ts"

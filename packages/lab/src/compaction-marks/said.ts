@@ -1,10 +1,9 @@
 /** What a conversation contains before a compaction, taken from the recording: everything the marks look for. */
 import { type Content, contentOf, isHuman, isText, isToolResult, isToolUse, type Message, textOf } from "@strata/core"
 import { resultBlocks, toBlocks } from "../../../core/src/messages/blocks.ts"
-import { spokenText } from "../../../core/src/messages/messages.ts"
-import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
+import { sentBlocks, spokenText } from "../../../core/src/messages/messages.ts"
 import { artifacts } from "../../../core/src/views/record/artifacts.ts"
-import { standingRules } from "../../../core/src/views/record/standing-rules.ts"
+import { standingRules } from "../../../core/src/views/record/user-messages.ts"
 import { needlesIn } from "../../../transcripts/src/inspect/needles.ts"
 import { plain } from "./find-in-text.ts"
 

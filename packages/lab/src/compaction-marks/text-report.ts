@@ -1,5 +1,5 @@
 /** The marks for a person: how they are counted, then tables, each figure with its counts. */
-import { grouped } from "../../../core/src/base/grouped.ts"
+import { grouped } from "../../../core/src/base/text.ts"
 import { type Compared, NAMES_LIMITS, WAYS, type Way } from "./compare.ts"
 import { MARKS, type MarkName, type Share, total } from "./marks.ts"
 

@@ -2,7 +2,7 @@
  * Compares what an import makes of a recording with what the recording says about itself. Each difference is a sentence.
  */
 import type { Entry, TokenCounts } from "@strata/core"
-import { addCounts, NO_TOKENS } from "../../../core/src/base/token-counts.ts"
+import { addCounts, NO_TOKENS } from "../../../core/src/base/text.ts"
 import { fateOf } from "../../../core/src/views/record/artifacts.ts"
 import { Views } from "../../../core/src/views/views.ts"
 import { importTranscript } from "../../../transcripts/src/import/import-file.ts"

@@ -1,5 +1,5 @@
 /** The sessions as a table in markdown. */
-import { grouped } from "../../../core/src/base/grouped.ts"
+import { grouped } from "../../../core/src/base/text.ts"
 import type { Session } from "./session.ts"
 
 const CHARACTERS_PER_TOKEN = 4

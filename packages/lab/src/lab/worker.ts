@@ -1,10 +1,33 @@
 /** Replays a part of the recordings with the policies asked for. */
+
 import { isMainThread, parentPort, workerData } from "node:worker_threads"
 import { type ScoredReplay, timedReplay } from "@strata/transcripts/replay"
 import { none } from "../../../transcripts/src/replay/policies/none.ts"
+import { workerConversation } from "../../bench/worker-conversation.ts"
 import { type RecordedConversation, recordedConversations } from "../recordings.ts"
-import { GENERATED, generatedWork } from "./generated-work.ts"
 import { LAB_POLICIES } from "./variants.ts"
+
+// Conversations for machines without recordings: the simulator's worker, with short and long pauses.
+
+/** The format of conversations that no program recorded. */
+export const GENERATED = "generated"
+
+const MODEL = "claude-opus-4-6"
+const WORK = [
+  { tokens: 120_000, pauseMinutes: 1 },
+  { tokens: 300_000, pauseMinutes: 8 },
+  { tokens: 300_000, pauseMinutes: 90 },
+]
+
+export async function generatedWork(): Promise<readonly RecordedConversation[]> {
+  const conversations: RecordedConversation[] = []
+  for (const work of WORK) {
+    const messages = await workerConversation({ model: MODEL, ...work })
+    const name = `${work.tokens / 1_000}K tokens, pauses of ${work.pauseMinutes} min`
+    conversations.push({ name, format: GENERATED, messages, model: MODEL })
+  }
+  return conversations
+}
 
 export interface Job {
   /** Without one, work is generated. */

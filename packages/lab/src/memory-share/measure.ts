@@ -6,7 +6,7 @@ import { closeStrata } from "@strata/adapters/anthropic"
 import { openConversation } from "@strata/core"
 import { type Brain, extractiveAnswer, frozenClock, type Simulator, startSimulator } from "@strata/sim"
 import { inTemporaryDirectory } from "../../../core/bench/measure.ts"
-import { isForked } from "../../../core/src/forks/fork-marker.ts"
+import { isForked } from "../../../core/src/forks/fork.ts"
 import { MODEL, type Place, PROGRAMS } from "./programs.ts"
 
 const IDLE_MS = 250 // without a request: nothing runs in the background any more

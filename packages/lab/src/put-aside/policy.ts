@@ -5,7 +5,7 @@ import { FOR_CALLERS } from "../../../adapters/src/callers/conversations.ts"
 import { toolResultStorage } from "../../../core/src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../core/src/layers/2-microcompact/microcompaction.ts"
 import { compaction } from "../../../core/src/layers/4-compaction/compaction.ts"
-import { offline } from "../../../core/src/layers/4-compaction/summarise/offline.ts"
+import { offline } from "../../../core/src/layers/4-compaction/summarise/route.ts"
 import { NOTHING } from "../../../transcripts/src/replay/policies/clearing-only.ts"
 import { layered } from "../../../transcripts/src/replay/policies/layered.ts"
 

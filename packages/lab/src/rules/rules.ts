@@ -8,7 +8,7 @@
  *     npm run rules -- --talk       preferences, facts about the person and places too, between code, logs and passing remarks
  */
 import { lastingRules } from "../../../core/src/views/record/lasting-rules.ts"
-import { standingRules } from "../../../core/src/views/record/standing-rules.ts"
+import { standingRules } from "../../../core/src/views/record/user-messages.ts"
 import { makeRuleChat } from "./chats.ts"
 import { asSent, pinnedIn, startAfter } from "./next-conversation.ts"
 import { LANGUAGES, type Part, SENTENCES } from "./sentences.ts"

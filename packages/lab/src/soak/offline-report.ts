@@ -1,6 +1,5 @@
 /** Prints the figures of the soak with the network off. */
-import { grouped } from "../../../core/src/base/grouped.ts"
-import { clockTime, duration, percent } from "../../../core/src/base/numbers.ts"
+import { clockTime, duration, grouped, percent } from "../../../core/src/base/text.ts"
 import type { OfflineSoakReport } from "./offline.ts"
 import { endsText, LABEL_WIDTH, MB, problemLines, routesOf } from "./text-report.ts"
 

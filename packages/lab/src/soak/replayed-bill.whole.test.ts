@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, test } from "vitest"
-import { replayedBill, replayProblems } from "./replayed-bill.ts"
+import { replayedBill, replayProblems } from "./run.ts"
 import { taskAt } from "./tasks.ts"
 import { openSoakWorkshop } from "./workshop.ts"
 

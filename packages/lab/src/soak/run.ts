@@ -1,12 +1,134 @@
 /** Runs one soak: gives tasks until enough tokens have passed through the window, then collects the figures. */
 
+import type { Conversation, Entry, Memory } from "@strata/core"
+import type { BreakCause, CacheBreakTotal as BreakTotal, RequestPurpose as Purpose } from "@strata/core/views"
+import { replay } from "@strata/transcripts/replay"
 import { type LedgerSummary, summarise } from "../../../core/src/views/ledger/ledger.ts"
+import { layered } from "../../../transcripts/src/replay/policies/layered.ts"
+import { strata } from "../../../transcripts/src/replay/policies/strata.ts"
 import { type Ends, endsOf, growthProblems } from "./ends.ts"
-import { type MemoryFigures, memoryFigures, memoryProblems } from "./memory-figures.ts"
-import { type ReplayedBill, replayedBill, replayProblems } from "./replayed-bill.ts"
 import { nightMessages, RULES, taskAt } from "./tasks.ts"
 import { type CompactionSeen, SoakWatch } from "./watch.ts"
 import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
+
+// What memory work cost in a soak, what it did, and whether it broke the cache of the main conversation.
+
+/** Percent of the spend: the default of background-share. Notes are the summaries of compactions, and part of their price. */
+const MOST_SHARES = { memory: 5 } as const
+const MEMORY_WORK = ["memory"] as const satisfies readonly Purpose[]
+/** Breaks with a cause other than memory: the context was made smaller, or the person was away for longer than the cache lives. */
+const OTHER_CAUSES: ReadonlySet<BreakCause> = new Set(["compaction", "clearing", "hour-over", "five-minutes-over"])
+
+export interface MemoryFigures {
+  readonly conversations: number
+  /** Of all conversations. */
+  readonly dollars: number
+  readonly byPurpose: readonly {
+    readonly purpose: (typeof MEMORY_WORK)[number]
+    readonly dollars: number
+    readonly percent: number
+  }[]
+  readonly percent: number
+  /** Memories at the end, without those that were superseded. */
+  readonly kept: number
+  readonly superseded: number
+  /** Memories and passages that the main conversation was offered. */
+  readonly recalled: number
+  readonly dreams: number
+  /** Cache breaks of the main conversation by cause. */
+  readonly breaks: Readonly<Partial<Record<BreakCause, number>>>
+}
+
+export interface MemorySources {
+  readonly watch: Pick<SoakWatch, "recalled" | "dreams">
+  readonly memories: readonly Memory[]
+  readonly ledgers: readonly LedgerSummary[]
+  readonly history: { readonly totals: ReadonlyMap<BreakCause, BreakTotal> }
+}
+
+export function memoryFigures({ watch, memories, ledgers, history }: MemorySources): MemoryFigures {
+  const superseded = memories.filter(({ supersededBy }) => supersededBy !== undefined).length
+  const dollars = ledgers.reduce((sum, ledger) => sum + ledger.dollars, 0)
+  const byPurpose = MEMORY_WORK.map((purpose) => {
+    const own = ledgers.flatMap((ledger) => ledger.byPurpose.filter((each) => each.purpose === purpose))
+    const paid = own.reduce((sum, each) => sum + (each.dollars ?? 0), 0)
+    return { purpose, dollars: paid, percent: (100 * paid) / dollars }
+  })
+  return {
+    ...{ conversations: ledgers.length, dollars, byPurpose, superseded, dreams: watch.dreams },
+    kept: memories.length - superseded,
+    recalled: watch.recalled.size,
+    percent: byPurpose.reduce((sum, { percent }) => sum + percent, 0),
+    breaks: Object.fromEntries([...history.totals].map(([cause, { breaks }]) => [cause, breaks])),
+  }
+}
+
+export function memoryProblems({ byPurpose, kept, recalled, breaks }: MemoryFigures) {
+  const unexplained = Object.entries(breaks).filter(([cause]) => !OTHER_CAUSES.has(cause as BreakCause))
+  return [
+    ...byPurpose.flatMap(({ purpose, percent }) => {
+      const most = MOST_SHARES[purpose]
+      return percent > most ? [`${purpose} took ${percent.toFixed(1)}% of the spend, more than ${most}%`] : []
+    }),
+    ...unexplained.map(
+      ([cause, count]) => `the cache broke ${count} times without a compaction, a clearing or a pause: ${cause}`,
+    ),
+    ...(kept === 0 || recalled === 0
+      ? ["no memory was kept and recalled, so the soak shows nothing about memory"]
+      : []),
+  ]
+}
+
+// Whether a replay of the soak's journal costs what the soak was billed. The same planner decides in both.
+
+export interface ReplayedBill {
+  /** Dollars for the conversation and its summaries. What notes and memories say is not replayed, so they are left out. */
+  readonly billed: BillParts
+  readonly replayed: BillParts & {
+    /** For what the replay had lost from the view, where it compacted elsewhere. */
+    readonly recalls: number
+  }
+}
+
+interface BillParts {
+  readonly dollars: number
+  readonly conversation: number
+  readonly summaries: number
+  readonly compactions: number
+}
+
+const CLOSE = 0.03
+
+export async function replayedBill(conversation: Conversation, window: number): Promise<ReplayedBill> {
+  const { views } = conversation
+  const model = views.context.lastResponse?.message.model ?? "unknown"
+  const entries: Entry[] = []
+  for await (const entry of conversation.entries()) entries.push(entry)
+  const { switches } = conversation.settings.values
+  const asInTheSoak = layered({ ...strata, keepsWarm: false, settings: { switches } }) // nothing keeps its cache warm
+  const { reports } = await replay({ entries, model }, { window, policies: [asInTheSoak] })
+  const { byPurpose, compactions } = reports[0]!.totals
+  const { conversation: replayed, summary: summaries, recall: recalls } = byPurpose
+  const dollars = replayed + summaries + recalls
+  return {
+    billed: billedFor(conversation),
+    replayed: { dollars, conversation: replayed, summaries, recalls, compactions },
+  }
+}
+
+function billedFor({ views }: Conversation): BillParts {
+  const { byPurpose } = summarise(views.ledger)
+  const spentFor = (wanted: string) => byPurpose.find(({ purpose }) => purpose === wanted)?.dollars ?? 0
+  const [main, summaries] = [spentFor("main"), spentFor("compaction")]
+  return { dollars: main + summaries, conversation: main, summaries, compactions: views.compactions.count }
+}
+
+/** Empty where the replay says what was billed. */
+export function replayProblems({ billed, replayed }: ReplayedBill): readonly string[] {
+  const off = replayed.dollars / billed.dollars - 1
+  if (Math.abs(off) <= CLOSE) return []
+  return [`the replay costs ${(100 * Math.abs(off)).toFixed(1)}% ${off > 0 ? "more" : "less"} than was billed`]
+}
 
 export interface SoakOptions {
   readonly tokens: number

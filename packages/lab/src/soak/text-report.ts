@@ -1,7 +1,6 @@
 /** Prints the figures of the soak for a person. */
 import { PURPOSE_WORDS } from "@strata/core/views"
-import { grouped } from "../../../core/src/base/grouped.ts"
-import { clockTime, dollars, dollarsOrUnknown, duration, percent } from "../../../core/src/base/numbers.ts"
+import { clockTime, dollars, dollarsOrUnknown, duration, grouped, percent } from "../../../core/src/base/text.ts"
 import type { Ends } from "./ends.ts"
 import type { SoakReport } from "./run.ts"
 import type { CompactionSeen } from "./watch.ts"

@@ -2,9 +2,9 @@
 import type { Agent, CompactionProgress, DecisionEntry, Entry, QueryEvent } from "@strata/core"
 import { memoriesOfferedIn as offeredBy } from "@strata/core/memory"
 import type { Clock } from "@strata/sim"
-import { inputTokens } from "../../../core/src/base/token-counts.ts"
-import { sentBlocks } from "../../../core/src/messages/sent-blocks.ts"
-import { tokenCounts } from "../../../core/src/tokens/price.ts"
+import { inputTokens } from "../../../core/src/base/text.ts"
+import { sentBlocks } from "../../../core/src/messages/messages.ts"
+import { tokenCounts } from "../../../core/src/tokens/models.ts"
 
 export interface CompactionSeen {
   readonly route: string

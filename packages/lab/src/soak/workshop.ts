@@ -25,7 +25,42 @@ import { anthropicModel } from "../../../core/src/model/anthropic/anthropic.ts"
 import { fileTools, openShellTools } from "../../../core/src/tools/coding-tools.ts"
 import { todoWrite } from "../../../core/src/tools/session/todo-write.ts"
 import { type LedgerSummary, summarise } from "../../../core/src/views/ledger/ledger.ts"
-import { SlowSummariser } from "./slow-summariser.ts"
+
+// Makes summaries take simulated time, while the work goes on. Where someone waits for one, nothing else moves the clock: then it is moved
+// to the end of that summary.
+
+export class SlowSummariser {
+  readonly #clock: Clock
+  readonly #ms: number
+  readonly #pending = new Set<number>()
+  #isAwaited = false
+
+  constructor(clock: Clock, seconds: number) {
+    this.#clock = clock
+    this.#ms = seconds * 1_000
+  }
+
+  /** Resolves when a summary that is asked for now is written. */
+  async write(): Promise<void> {
+    if (this.#isAwaited) return this.#clock.advance(this.#ms)
+    const end = this.#clock.now() + this.#ms
+    this.#pending.add(end)
+    await this.#clock.sleep(this.#ms)
+    this.#pending.delete(end)
+  }
+
+  /** Someone waits from now on, or no longer. */
+  await(isAwaited: boolean): void {
+    this.#isAwaited = isAwaited
+    if (isAwaited) this.finish()
+  }
+
+  /** Time passes until those under way are written. */
+  finish(): void {
+    const last = Math.max(0, ...this.#pending)
+    if (last > this.#clock.now()) this.#clock.advance(last - this.#clock.now())
+  }
+}
 
 const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url))
 export const MODEL = "claude-opus-5-5"

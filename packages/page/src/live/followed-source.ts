@@ -1,12 +1,74 @@
 /** What a page follows while it goes on: a journal in a store, or a transcript of any program in a file. */
-import { statSync } from "node:fs"
+
+import { type FSWatcher, statSync, watch } from "node:fs"
 import { basename, dirname } from "node:path"
 import type { Clock, Entry, Store } from "@strata/core"
-import type { JournalAddress } from "@strata/core/store"
-import { readJournalBytes, storedName } from "@strata/core/store"
+import { callAfter } from "@strata/core/base"
+import { type JournalAddress, readJournalBytes, storedName } from "@strata/core/store"
 import { readTranscripts, type Transcript } from "@strata/transcripts"
 import { copyJournal, journalTranscript } from "@strata/transcripts/inspect"
-import { followChanges } from "./follow-changes.ts"
+
+// Looks again and again, and soon after the system reports a change of a file. The folder is watched: a file that is replaced has another inode.
+
+const SETTLE_MS = 120 // several lines are written at once
+
+export interface Following {
+  readonly clock: Clock
+  readonly everyMs: number
+  readonly watched?: { readonly directory: string; readonly name: string }
+  /** The next look waits for it. */
+  readonly look: () => Promise<void>
+}
+
+/** Returns what ends it. */
+export function followChanges({ clock, everyMs, watched, look }: Following): () => void {
+  let isOver = false
+  let isLooking = false
+  let isDue = false
+  let cancel = () => {}
+
+  const next = (ms: number) => {
+    cancel()
+    cancel = isOver ? () => {} : callAfter(clock, ms, () => void looked())
+  }
+  const looked = async () => {
+    isLooking = true
+    isDue = false
+    await look().catch(() => undefined) // the next look tries again
+    isLooking = false
+    next(isDue ? SETTLE_MS : everyMs)
+  }
+  const reported = () => {
+    if (isDue) return
+    isDue = true
+    if (!isLooking) next(SETTLE_MS)
+  }
+
+  const watcher = watched && watchedFolder(watched, reported)
+  next(everyMs)
+  return () => {
+    isOver = true
+    cancel()
+    watcher?.close()
+  }
+}
+
+/** Nothing where the system cannot watch: the looks find changes too. */
+function watchedFolder(
+  { directory, name }: NonNullable<Following["watched"]>,
+  onChange: () => void,
+): FSWatcher | undefined {
+  try {
+    const watcher = watch(directory, (_event, changed) => {
+      if (changed === null || changed === name) onChange()
+    })
+    watcher.on("error", () => watcher.close())
+    watcher.unref()
+    return watcher
+  } catch {
+    return undefined
+  }
+}
 
 /** How far a journal was read: its last whole line, and where that begins. */
 export interface Cursor {

@@ -1,8 +1,8 @@
 /** The report over all conversations: reads the index once, row by row, and adds up. Nothing is read from transcripts here. */
 
-import { inputTokens } from "@strata/core/base"
-import type { BreakCause, RequestPurpose } from "@strata/core/views"
-import { PURPOSE_WORDS } from "@strata/core/views"
+import type { TokenCounts } from "@strata/core"
+import { inputTokens, NO_TOKENS } from "@strata/core/base"
+import { type BreakCause, PURPOSE_WORDS, type RequestPurpose } from "@strata/core/views"
 import { CAUSES } from "../words/cache-breaks.ts"
 import { type AgentSum, type CompactionSum, type Digest, NO_DAY, type SpentLine } from "./digest.ts"
 import { rowFrom, rowQuery } from "./list.ts"
@@ -14,13 +14,81 @@ import type {
   LookFilter,
   LookReport,
   LookRow,
+  LookSpent,
   LostCaches,
+  SpentOn,
   SpentOnDay,
   Unread,
 } from "./report-data.ts"
 import { savingsIn } from "./savings.ts"
 import { firstSentence, twoSentences } from "./sentences.ts"
-import { Named, NO_LOSS, nothingSpent, type RunningSpent, spend, together } from "./sums.ts"
+
+// Sums of costs and losses.
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A sum that grows in place: a report adds tens of thousands of lines to several of them. */
+export type RunningSpent = Mutable<Omit<LookSpent, "tokens">> & { readonly tokens: Mutable<TokenCounts> }
+
+export const nothingSpent = (): RunningSpent => ({
+  requests: 0,
+  tokens: { ...NO_TOKENS },
+  dollars: 0,
+  unpriced: 0,
+  estimated: 0,
+})
+
+export function spend(sum: RunningSpent, { requests, counts, dollars, unpriced, estimated }: SpentLine): void {
+  sum.requests += requests
+  sum.tokens.input += counts.input
+  sum.tokens.output += counts.output
+  sum.tokens.cacheWrite5m += counts.cacheWrite5m
+  sum.tokens.cacheWrite1h += counts.cacheWrite1h
+  sum.tokens.cacheRead += counts.cacheRead
+  sum.dollars += dollars
+  sum.unpriced += unpriced
+  sum.estimated += estimated
+}
+
+/** Costs by name. */
+export class Named {
+  readonly #all = new Map<string, { readonly spent: RunningSpent; conversations: number }>()
+
+  add(name: string, line: SpentLine): void {
+    spend(this.#of(name).spent, line)
+  }
+
+  counted(name: string): void {
+    this.#of(name).conversations++
+  }
+
+  rows(total: LookSpent): readonly SpentOn[] {
+    return [...this.#all]
+      .map(([name, { spent, conversations }]) => ({
+        ...{ name, ...spent, conversations },
+        share: total.dollars === 0 ? 0 : spent.dollars / total.dollars,
+      }))
+      .sort((a, b) => b.dollars - a.dollars || b.conversations - a.conversations || (a.name < b.name ? -1 : 1))
+  }
+
+  #of(name: string) {
+    const known = this.#all.get(name)
+    if (known) return known
+    const one = { spent: nothingSpent(), conversations: 0 }
+    this.#all.set(name, one)
+    return one
+  }
+}
+
+export const NO_LOSS: LostCaches = { count: 0, tokens: 0, dollars: 0, unpriced: 0, share: 0 }
+
+export const together = (a: LostCaches = NO_LOSS, b: Omit<LostCaches, "share">): LostCaches => ({
+  count: a.count + b.count,
+  tokens: a.tokens + b.tokens,
+  dollars: a.dollars + b.dollars,
+  unpriced: a.unpriced + b.unpriced,
+  share: 0,
+})
 
 const MOST_WORST = 10
 const MOST_CLASSES = 14

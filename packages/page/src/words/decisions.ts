@@ -1,9 +1,20 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
-
 import { type DecisionEntry, type Entry, handleOf } from "@strata/core"
 import { counted, grouped } from "@strata/core/base"
 import { type AuditFigures, isDecision } from "@strata/core/store"
-import { lifetimeWords } from "./cache-lifetime.ts"
+
+/** How long the server keeps what it caches, in words. */
+interface Lifetimes {
+  readonly forPrompt: "5m" | "1h"
+  readonly forMessages: "5m" | "1h"
+}
+
+const WORDS = { "5m": "five minutes", "1h": "an hour" } as const
+
+export function lifetimeWords({ forPrompt, forMessages }: Lifetimes): string {
+  if (forPrompt === forMessages) return `everything for ${WORDS[forMessages]}`
+  return `tools and system prompt for ${WORDS[forPrompt]}, messages for ${WORDS[forMessages]}`
+}
 
 export interface Decided {
   /** Responses before it. */

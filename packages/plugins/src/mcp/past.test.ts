@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { localPerson, memoryStore, openConversation } from "@strata/core"
 import { expect, onTestFinished, test } from "vitest"
-import { handleOf } from "../../../core/src/messages/handles.ts"
+import { handleOf } from "../../../core/src/messages/media.ts"
 import { ProjectPast } from "./past.ts"
 
 test("BEY-1 BEY-12 conversations in a store without files are searched and found by handle, and nothing is written to the disk", async () => {

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import { project } from "../../../core/src/views/projection.ts"
-import { words } from "../../../core/src/views/record/words.ts"
+import { words } from "../../../core/src/views/record/user-messages.ts"
 import { needs } from "../../../core/test/needs.ts"
 import { importTranscript } from "./import-file.ts"
 import { mainPath } from "./main-path.ts"

@@ -1,35 +1,82 @@
 /** Where the context and the money of a recorded conversation went, as plain data. */
 
-import type { TokenCounts } from "@strata/core"
-import { isMessage } from "@strata/core"
-import { isSimulatedId } from "@strata/core/base"
-import { isBoundary, isSynthetic, type Message } from "@strata/core/messages"
-import type { Accounting, RepeatedReads, ContextShares as Shares } from "@strata/core/tokens"
-import { account, findModel, measuredOnce, repeatedReads, sharesOf } from "@strata/core/tokens"
-import type {
-  AgentCost,
-  BreakCause,
-  CacheBreakTotal as BreakTotal,
-  CacheBreak,
-  CostReport,
-  EstimatedCost as Estimated,
-  LayerSaving,
-  RequestPurpose as Purpose,
-} from "@strata/core/views"
+import { type Block, isMessage, type TokenCounts } from "@strata/core"
+import { counted, isSimulatedId, short } from "@strata/core/base"
+import { type AssistantMessage, contentOf, isBoundary, isSynthetic, type Message } from "@strata/core/messages"
+import type { Entry } from "@strata/core/store"
 import {
+  type Accounting,
+  account,
+  type BlockTokens,
+  findModel,
+  measuredOnce,
+  type RepeatedReads,
+  repeatedReads,
+  type ContextShares as Shares,
+  sharesOf,
+} from "@strata/core/tokens"
+import {
+  type AgentCost,
   accountSent,
+  type BreakCause,
+  type CacheBreakTotal as BreakTotal,
+  type CacheBreak,
+  type CostReport,
   type CostViews,
   costViews,
+  type EstimatedCost as Estimated,
   estimatedSentences,
+  type LayerSaving,
   ledgerReport,
+  type RequestPurpose as Purpose,
   summarise,
   totalBreaks,
 } from "@strata/core/views"
 import type { ImportReport } from "../import/importer.ts"
 import { type BoundaryNames, NamesAfterBoundaries } from "./needed-names.ts"
-import { type OutputStubs, outputStubs, stubSentences } from "./output-stubs.ts"
 import type { Transcript } from "./read-transcripts.ts"
 import { type FileTotal, type ToolCall, type ToolTotal, toolCalls, totalsByFile, totalsByTool } from "./tool-use.ts"
+
+// Finds responses whose recorded output tokens are stubs: some versions of Claude Code recorded the count from the start of a response,
+// not from its end. The content shows that more was written, so a price from such counts is too low.
+
+/** Responses with too few output tokens recorded. */
+export interface OutputStubs {
+  /** Responses whose count is a stub, of all that have one. */
+  readonly responses: number
+  /** Tokens recorded for them. */
+  readonly recorded: number
+  /** About the tokens of their content. Thinking that was not recorded is not in it. */
+  readonly written: number
+}
+
+const SMALL = 40 // tokens; the estimate of less is too rough
+const STUB_SHARE = 0.5 // of the estimate: estimates of code are off by less
+const WORTH_SAYING = 0.05 // of all recorded output
+
+export function outputStubs(entries: readonly Entry[], tokens: BlockTokens): OutputStubs | undefined {
+  const responses = Map.groupBy(entries.filter(isAnswer), (message) => message.message.id ?? message.uuid)
+  const found = { responses: 0, recorded: 0, written: 0 }
+  let all = 0
+  for (const pieces of responses.values()) {
+    const recorded = Math.max(...pieces.map(({ message }) => message.usage?.output_tokens ?? 0))
+    const written = tokens.blocks(pieces.flatMap((piece) => contentOf(piece).filter(isCounted)))
+    all += recorded
+    if (written < SMALL || recorded >= written * STUB_SHARE) continue
+    found.responses++
+    found.recorded += recorded
+    found.written += written
+  }
+  return found.written - found.recorded > all * WORTH_SAYING ? found : undefined
+}
+
+export const stubSentences = ({ responses, recorded, written }: OutputStubs): string =>
+  `The output tokens of ${counted(responses, "response")} were not recorded in full: ${short(recorded)} recorded, about ${short(written)} written. The cost of the output is higher than shown.`
+
+const isAnswer = (entry: Entry): entry is AssistantMessage =>
+  isMessage(entry) && entry.type === "assistant" && entry.message.usage !== undefined
+
+const isCounted = ({ type }: Block): boolean => type === "text" || type === "thinking" || type === "tool_use"
 
 /** Where the context and the money of a recorded conversation went. */
 export interface Inspection {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { AssistantMessage } from "../../../core/src/messages/messages.ts"
 import { createEstimator } from "../../../core/src/tokens/estimate.ts"
-import { outputStubs } from "./output-stubs.ts"
+import { outputStubs } from "./inspection.ts"
 
 const answer = (id: string, text: string, output_tokens: number): AssistantMessage => ({
   uuid: `u-${id}-${text.length}`,

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { isWhole } from "../../../core/test/size.ts"
 import { asModel } from "./as-model.ts"
 import { generatedWork } from "./generated-work.ts"
-import { claudeStyle } from "./policies/claude-style.ts"
+import { claudeStyle } from "./policies/all.ts"
 import { none } from "./policies/none.ts"
 import { replay } from "./replay.ts"
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../../core/test/size.ts"
 import { workload } from "../../../core/test/workloads.ts"
-import { claudeStyle } from "./policies/claude-style.ts"
+import { claudeStyle } from "./policies/all.ts"
 import { none } from "./policies/none.ts"
 import { strata } from "./policies/strata.ts"
 import { type Replay, type ReplayInput, replay } from "./replay.ts"

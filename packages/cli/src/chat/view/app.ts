@@ -1,6 +1,7 @@
 /** The whole screen, from the top: conversation, work line, question or input line, status line. */
-import { Box, useAnimation, useApp, useInput, usePaste, useWindowSize } from "ink"
-import { type ReactNode, useEffect, useSyncExternalStore } from "react"
+
+import { Box, Static, useAnimation, useApp, useInput, usePaste, useWindowSize } from "ink"
+import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react"
 import { clockTime, counted, dollars } from "../../display/numbers.ts"
 import { firstLine, widthOf } from "../../display/text.ts"
 import { WAITING } from "../../store-waiting.ts"
@@ -12,15 +13,68 @@ import type { KeyTarget } from "../key-target.ts"
 import { press } from "../keyboard.ts"
 import { intentsOf, withPlainEnds } from "../keys.ts"
 import { type MenuRow, type MenuSpace, menuRows, searchLine } from "../menu-rows.ts"
-import { bar } from "../panels.ts"
-import type { ChatState, QueuedInput, Status, Work } from "../state.ts"
+import { bar, panelColumns } from "../panels.ts"
+import { type ChatState, type Item, type QueuedInput, type Status, settledItems, type Work } from "../state.ts"
 import { ColumnsContext, useColumns } from "./columns.ts"
 import { DialogBox } from "./dialog-box.ts"
 import { h } from "./element.ts"
 import { InputBox } from "./input-box.ts"
+import { ItemView } from "./item-view.ts"
 import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
-import { Transcript } from "./transcript.ts"
+
+// The conversation. Final items are printed once, into the terminal's scrollback. Items that still change are redrawn below them, cut to
+// their end if they do not fit. A panel that is last and fits is redrawn too, so that it follows the width of the window.
+
+const ROWS_OF_TITLE = 2 // with the blank row above it
+
+export interface TranscriptProps {
+  readonly items: readonly Item[]
+  readonly showing: number
+  /** The call that a dialog asks about. The dialog shows it, so the conversation does not. */
+  readonly asked?: string | undefined
+  /** The most rows for items that still change. */
+  readonly rows: number
+}
+
+export function Transcript({ items, showing, asked, rows }: TranscriptProps): ReactNode {
+  const width = useColumns() // printed items are outside of the screen's box
+  const printed = useRef({ showing, count: 0 })
+  const isOpen = isLastPanelOpen(items, { width, rows })
+  const final = settledItems(items)
+  const before = printed.current.showing === showing ? printed.current.count : 0
+  const settled = Math.max(before, isOpen ? Math.min(final, items.length - 1) : final) // what is printed cannot be taken back
+  printed.current = { showing, count: settled }
+  const open = items.slice(settled)
+  return h(
+    Box,
+    { flexDirection: "column" },
+    h(Static<Item>, {
+      key: showing,
+      items: items.slice(0, settled),
+      children: (item, i) =>
+        h(Box, { key: i, width, flexDirection: "column" }, h(ItemView, { item, previous: items[i - 1] })),
+    }),
+    h(
+      Box,
+      { flexDirection: "column", maxHeight: rows, overflow: "hidden", justifyContent: "flex-end" },
+      open.map((item, i) =>
+        item.kind === "tool" && item.id === asked
+          ? null
+          : h(ItemView, { key: settled + i, item, previous: items[settled + i - 1] }),
+      ),
+    ),
+  )
+}
+
+function isLastPanelOpen(
+  items: readonly Item[],
+  { width, rows }: { readonly width: number; readonly rows: number },
+): boolean {
+  const last = items.at(-1)
+  if (last?.kind !== "panel" || typeof last.lines !== "function") return false
+  return ROWS_OF_TITLE + last.lines(panelColumns(width)).length <= rows
+}
 
 /** The last line: model, permission mode, room left, money, turns, agents at work, and a dream if one runs. Where there is no room, the least important parts are left out. */
 const BAR_COLUMNS = 8

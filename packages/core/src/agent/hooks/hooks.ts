@@ -5,8 +5,8 @@
 import { setTimeout as wait } from "node:timers/promises"
 import { reasonOf } from "../../base/errors.ts"
 import type { HookEvent } from "../../base/vocabulary.ts"
-import type { CompactionHooks } from "../../layers/4-compaction/surroundings.ts"
-import { unlessInterrupted } from "../../tools/interruption.ts"
+import { unlessInterrupted } from "../../base/work.ts"
+import type { CompactionHooks } from "../../layers/4-compaction/situation.ts"
 
 /** The input of a hook. Shell commands get it as JSON on standard input, with the field names that hooks of other agents use. */
 export interface HookInput {

@@ -1,7 +1,7 @@
 /** What asks an agent to write the project's instruction file, or to improve the one that is there. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { fillPrompt, promptText } from "../../base/prompt-file.ts"
+import { fillPrompt, promptText } from "../../base/text.ts"
 
 /** The first that exists is improved. */
 const FILES = ["AGENTS.md", "CLAUDE.md"] as const

@@ -5,8 +5,7 @@
 
 import { readdir } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
-import { readMarkdown } from "../../base/markdown-file.ts"
-import { factsOf, realPath } from "../../base/path-facts.ts"
+import { factsOf, readMarkdown, realPath } from "../../base/files.ts"
 import { isInside } from "../permissions/permissions.ts"
 import { cutToLimit, InstructionSource, MOST_CHARACTERS, type Owner, type SourceOptions } from "./instruction-source.ts"
 

@@ -2,7 +2,7 @@
 import type { PermissionMode, RuleList } from "../../base/vocabulary.ts"
 import { engineOf } from "../../conversation/conversation.ts"
 import type { EditorState } from "../../conversation/editor.ts"
-import type { WhenOpen } from "../../conversation/when-open.ts"
+import type { WhenOpen } from "../../conversation/open.ts"
 import type { Todo } from "../../messages/attachments.ts"
 import type { Confinement } from "../../tools/shell/confinement.ts"
 import type { ReadState, SharedToolContext } from "../../tools/tool.ts"

@@ -2,14 +2,14 @@
  * One request of the loop: prepared, sent, and its answer recorded. Where the API refuses it and a change can help, it is changed and sent
  * again.
  */
-import { grouped } from "../../base/grouped.ts"
+import { grouped } from "../../base/text.ts"
 import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import { leaveOutReceived, withholdMedia } from "../../conversation/refused-content.ts"
 import { textOf } from "../../messages/blocks.ts"
 import { InvalidModelRequestError, PromptTooLongError } from "../../model/errors.ts"
 import type { Model, ModelResponse, RateLimit } from "../../model/model.ts"
-import { keptCharacters, limitsFrom } from "../../model/stream-limits.ts"
-import { type Cost, costOfUsage } from "../../tokens/price.ts"
+import { keptCharacters, limitsFrom } from "../../model/stream.ts"
+import { type Cost, costOfUsage } from "../../tokens/models.ts"
 import type { CacheKeeper } from "./keep-warm.ts"
 import type { QueryEvent } from "./query-events.ts"
 import type { ToolRun } from "./run-tools.ts"

@@ -2,10 +2,11 @@
  * What reaches an agent from outside its loop: results and messages of other agents. The floor above provides it. The loop asks before
  * every request and after a final answer.
  */
-import type { Budget } from "../../journal/budget.ts"
+
 import type { AgentMemoryPlace } from "../../journal/memory-files.ts"
+import type { Budget } from "../../journal/store.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import type { Purse } from "../../model/spending/purse.ts"
+import type { Purse } from "../../model/spending/budget.ts"
 import type { DuringCommand } from "../memory-writes.ts"
 import type { ProjectCopy } from "../permissions/path-rules.ts"
 import type { PermissionPolicy } from "../permissions/permission-policy.ts"

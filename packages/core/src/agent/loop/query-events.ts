@@ -1,13 +1,13 @@
 /** The events of a query. Each carries all that is needed to show it. */
 
 import type { AuditFigures } from "../../journal/entries.ts"
-import type { CompactionProgress } from "../../layers/compaction-order.ts"
+import type { CompactionProgress } from "../../layers/layer.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import type { ToolResult } from "../../messages/blocks.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { ContextSize } from "../../tokens/context-size.ts"
-import type { Cost } from "../../tokens/price.ts"
+import type { Cost } from "../../tokens/models.ts"
 import type { Fill } from "../../tokens/window.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 

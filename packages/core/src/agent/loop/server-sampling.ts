@@ -3,7 +3,7 @@
  * the journal. Servers start before the conversation is open: what they ask until then is refused.
  */
 
-import type { WhenOpen } from "../../conversation/when-open.ts"
+import type { WhenOpen } from "../../conversation/open.ts"
 import { type Block, textOf } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model, ModelResponse } from "../../model/model.ts"

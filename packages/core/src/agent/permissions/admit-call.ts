@@ -8,8 +8,52 @@ import { clip, isReadOnly, needsApproval, questionOf } from "../../tools/default
 import { type CallRequest, orInterrupted } from "../../tools/run-calls.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 import { type HookOutcome, type RunHooks, reportsOf } from "../hooks/hooks.ts"
-import { offeredRules } from "./offered-rules.ts"
 import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
+import { exactRules, suggestedRules } from "./suggested-rules.ts"
+
+// "Yes, and don't ask again": the rules that are offered for a call.
+
+const MOST_CHARACTERS = 80 // of a rule: a person would not write a longer one
+const MOST_EXACT = 160 // a command or a path as it is, which the person can compare
+const MOST_RULES = 3 // more are a list that no one checks
+
+interface Asked {
+  readonly tool: string
+  readonly question: PermissionQuestion
+  readonly onlyPerson?: true
+}
+
+/** Each list allows the call. Where no rule is narrow and short, or it would ask again all the same, there is only yes or no. */
+export interface OfferedRules {
+  /** For calls like this one: a command with its subcommand, a directory. Without such rules, for exactly this one. */
+  readonly rules: readonly string[]
+  /** For exactly this call, where `rules` allow more. */
+  readonly exactRules?: readonly string[]
+}
+
+export function offeredRules(request: Asked, project: string): OfferedRules {
+  if (request.onlyPerson || isOnlyForPerson(judged([], { request, project }))) return { rules: [] }
+  const allows = (rules: readonly string[], most: number) =>
+    rules.length > 0 &&
+    rules.length <= MOST_RULES &&
+    rules.every((rule) => rule.length <= most) &&
+    judged(rules, { request, project }).verdict === "allow"
+  const wide = [suggestedRules(request, project)].filter((rules) => allows(rules, MOST_CHARACTERS))
+  const exact = exactRules(request, project).filter((rules) => allows(rules, MOST_EXACT))
+  const [rules = [], narrower] = [...wide, ...exact.slice(0, 1)]
+  return narrower === undefined || narrower.join() === rules.join() ? { rules } : { rules, exactRules: narrower }
+}
+
+function judged(
+  allow: readonly string[],
+  { request, project }: { readonly request: Asked; readonly project: string },
+): Judgement {
+  const { tool, question } = request
+  return judge({ tool, question, isReadOnly: false }, { mode: "ask", allow, ask: [], deny: [], project, kept: [] })
+}
+
+/** Each such call is a decision of its own: a file that runs code later. */
+const isOnlyForPerson = (judgement: Judgement): boolean => judgement.verdict === "ask" && judgement.onlyPerson === true
 
 /** How a refusal ends that a rule or a person could have turned into a yes. */
 export const NO_ONE_TO_ASK = "there is no one to ask"
@@ -80,7 +124,7 @@ export async function throughRules(candidate: Candidate, gate: Gate): Promise<Ca
 /** A hook may be stricter than the rules or answer for the person. It overrules no denial, and no question that is for a person only. */
 async function decide(candidate: Candidate, gate: Gate): Promise<Candidate> {
   const { permission, reason } = candidate.before
-  const judgement = await judged(candidate.request, gate)
+  const judgement = await judgedOfAdmitCall(candidate.request, gate)
   if (judgement.verdict === "deny") return { ...candidate, refused: judgement.why }
   if (permission === "deny") return { ...candidate, refused: forbidden(reason) }
   if (permission === "ask") return question(candidate, { why: reason ?? "a hook asks for it", judgement }, gate)
@@ -104,7 +148,7 @@ async function question(candidate: Candidate, { why, judgement }: Doubt, gate: G
     return { ...noted, refused: outcome.blocked ?? forbidden(outcome.reason) }
   const next = await withInput(noted, outcome, gate)
   if (next.refused !== undefined) return next
-  const now = next.request === candidate.request ? judgement : await judged(next.request, gate)
+  const now = next.request === candidate.request ? judgement : await judgedOfAdmitCall(next.request, gate)
   if (now.verdict === "deny") return { ...next, refused: now.why }
   const isOnlyPerson = now.verdict === "ask" && now.onlyPerson
   if (outcome.permission === "allow" && !isOnlyPerson) return next
@@ -139,7 +183,10 @@ function notifyOf(tool: string, { runHooks, signal, notice }: Gate): void {
   })
 }
 
-async function judged({ tool, input, context, question: asked, isReadOnly: readOnly }: CallRequest, gate: Gate) {
+async function judgedOfAdmitCall(
+  { tool, input, context, question: asked, isReadOnly: readOnly }: CallRequest,
+  gate: Gate,
+) {
   const approval = await needsApproval(tool, input, context)
   return judge({ tool: tool.name, isReadOnly: readOnly, needsApproval: approval, question: asked }, gate.policy())
 }

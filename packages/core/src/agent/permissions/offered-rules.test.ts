@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { commandFacts } from "../../tools/shell/command/command-facts.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
-import { offeredRules } from "./offered-rules.ts"
+import { offeredRules } from "./admit-call.ts"
 import { judge } from "./permissions.ts"
 
 const PROJECT = "/work/project"

@@ -1,7 +1,7 @@
 /** Decides, when an agent opens, whether what the project's settings would run or widen counts. */
 import type { Clock } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
-import { escaped } from "../../base/escaped-text.ts"
+import { escaped } from "../../base/text.ts"
 import {
   type EffectiveSettings,
   readSettings,

@@ -3,20 +3,203 @@
  * was sent; a list that goes another way is a branch; a list that begins with the caller's own summary is a boundary. Then `prepare` and
  * `record` work as always.
  */
-import type { Draft, Entry, MessageDraft } from "../../journal/entries.ts"
-import { type Block, isToolUse, type ToolResult, type ToolUse } from "../../messages/blocks.ts"
+import { InvalidContentError } from "../../base/errors.ts"
+import { inSlices } from "../../base/work.ts"
+import {
+  type Draft,
+  type Entry,
+  isBoundaryEntry,
+  isDecision,
+  isMessage,
+  type MessageDraft,
+} from "../../journal/entries.ts"
+import { compactionFigures } from "../../layers/4-compaction/figures.ts"
+import { factSteps } from "../../layers/4-compaction/restore/facts.ts"
+import type { CallerSystemMessage } from "../../messages/attachments.ts"
+import {
+  type Block,
+  type Content,
+  isThinking,
+  isToolUse,
+  type ToolResult,
+  type ToolUse,
+  toBlocks,
+} from "../../messages/blocks.ts"
 import { type CallerMessage, isTelling, remindersIn } from "../../messages/caller-key.ts"
-import { contentOf } from "../../messages/messages.ts"
+import { BOUNDARY_LINE, contentOf, type Uuid } from "../../messages/messages.ts"
 import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
+import { DEEPEST, isRecord } from "../../messages/shapes/shapes.ts"
 import { rewind } from "../branch.ts"
 import type { Engine } from "../engine.ts"
+import { asPlainJson, ownShapeAsSent, withPersonsWords } from "../incoming.ts"
 import { unaskedResults } from "../open-calls.ts"
-import { withPersonsWords } from "../persons-words.ts"
-import { callerBoundary } from "./caller-boundary.ts"
-import { callerDrafts, callerMessages } from "./caller-drafts.ts"
 import { isCallersSummary, orderIn } from "./caller-order.ts"
 import { type GivenMessage, givenMessages, type Matched, matched, type Reader } from "./match.ts"
-import { branchInTail } from "./tail-branch.ts"
+
+// The boundary that a caller drew: it sends a list that begins with its own summary. Our record follows that summary, once.
+
+const SHARE = 0.5 // of what follows a summary of ours: the caller has written one of its own, and pays for both
+
+/** `isSummary`: the list goes on with the same work. Otherwise it has nothing to do with what was before. */
+export async function callerBoundary(
+  engine: Engine,
+  { drafts, isSummary }: { readonly drafts: readonly MessageDraft[]; readonly isSummary: boolean },
+): Promise<readonly Draft[]> {
+  const { context } = engine.views
+  const facts = isSummary ? await factsOf(engine) : ""
+  const [first, ...others] = drafts
+  const boundary: MessageDraft = {
+    ...BOUNDARY_LINE,
+    compactMetadata: { trigger: "auto", preTokens: context.size().tokens, byCaller: true },
+  }
+  const record: readonly MessageDraft[] =
+    facts === "" ? [] : [{ type: "attachment", attachment: { type: "carried_facts", content: facts } }]
+  const summary = isSummary && first?.type === "user" ? { ...first, isCompactSummary: true } : first
+  return [boundary, ...(summary ? [summary] : []), ...record, ...others]
+}
+
+async function factsOf({ views, window, parts, canRecall }: Engine): Promise<string> {
+  const flags = parts.flags.current
+  if (!flags.on["compact-facts"]) return ""
+  const { facts } = compactionFigures({ flags, thresholds: window.current })
+  // results are listed by their handles: without a tool for those, the caller's own summary has to do
+  const options = { budget: Math.floor(facts * SHARE), hasRecall: canRecall }
+  return inSlices(factSteps(views, { estimate: (text) => views.estimator.text(text), ...options }))
+}
+
+// What is journaled of a caller's messages: each as it was sent, checked only for what no journal can hold.
+
+/** Refuses what is no list of messages, before anything is done with it. */
+export function callerMessages(given: unknown): readonly CallerMessage[] {
+  if (!Array.isArray(given)) throw new InvalidContentError("follow() takes the list of messages of a request")
+  return given.map((item, at) => {
+    const message = ownShapeAsSent(item, `messages[${at}]`)
+    const role: unknown = isRecord(message) ? message.role : undefined
+    if (role !== "user" && role !== "assistant" && role !== "system")
+      throw new InvalidContentError(`messages[${at}] has the role ${JSON.stringify(role)}`)
+    const { content } = message as CallerMessage
+    const isContent = typeof content === "string" || Array.isArray(content) || (role === "system" && content == null)
+    if (!isContent) throw new InvalidContentError(`the content of messages[${at}] must be a text or a list of blocks`)
+    return message as CallerMessage
+  })
+}
+
+/** Messages that were found readable: a caller's never change. */
+const readable = new WeakSet<object>()
+
+/** Whether a list can be followed. What no one can make sense of is for the server to refuse. */
+export const isReadableList = (given: readonly unknown[]): boolean => given.every(isReadable)
+
+function isReadable(message: unknown): boolean {
+  if (!isRecord(message)) return false
+  if (readable.has(message)) return true
+  const { role, content } = message
+  const isKnown = role === "user" || role === "assistant" || role === "system"
+  const isContent =
+    typeof content === "string" ||
+    (Array.isArray(content) && content.every(isTyped)) ||
+    (role === "system" && content == null)
+  if (!isKnown || !isContent || isDeeperThan(message, DEEPEST - 1)) return false
+  readable.add(message)
+  return true
+}
+
+const isTyped = (block: unknown): boolean => isRecord(block) && typeof block.type === "string" && block.type !== ""
+
+/** Level by level: a stack would end long before some values do. */
+function isDeeperThan(value: unknown, levels: number): boolean {
+  let level = [value]
+  for (let left = levels; left > 0; left--) {
+    level = level.flatMap((each) => (typeof each === "object" && each !== null ? Object.values(each) : []))
+    if (level.length === 0) return false
+  }
+  return level.some((each) => typeof each === "object" && each !== null)
+}
+
+interface Drafting {
+  /** The place of the first one in the caller's list. */
+  readonly from: number
+  /** Something else is before them than when the model thought: the API would refuse the thinking. */
+  readonly isElsewhere: boolean
+}
+
+export function callerDrafts(
+  messages: readonly CallerMessage[],
+  { from, isElsewhere }: Drafting,
+): readonly MessageDraft[] {
+  return messages.map((given, at): MessageDraft => {
+    const message = asPlainJson(given, `messages[${from + at}]`)
+    if (message.role === "system") {
+      const attachment = { type: "system_message", message: message as CallerSystemMessage["message"] } as const
+      return { type: "attachment", attachment }
+    }
+    const content = message.content as Content
+    if (message.role === "assistant") {
+      const said = isElsewhere ? toBlocks(content).filter((block) => !isThinking(block)) : content
+      return { type: "assistant", asSent: true, message: { role: "assistant", content: said } }
+    }
+    return { type: "user", asSent: true, message: { ...message, role: "user", content } }
+  })
+}
+
+// A branch at a message that the last compaction kept. Going back to it alone would bring back everything that was summarised, so the
+// compaction is written again for the part of the tail that stays. What is before that message keeps its bytes.
+
+/** Resolves with whether it was such a message. */
+export async function branchInTail(engine: Engine, uuid: Uuid): Promise<boolean> {
+  const { record, views } = engine
+  if (views.compactions.ends.has(uuid)) return false // the last one of the tail: an ordinary rewind keeps the boundary
+  const { entries } = await record.journal.tail()
+  const written = compactionIn(entries)
+  const [boundary] = written
+  const { preservedMessages, headMessages = [] } =
+    (boundary && isBoundaryEntry(boundary) && boundary.compactMetadata) || {}
+  const kept = preservedMessages?.uuids
+  const at = kept?.indexOf(uuid) ?? -1
+  if (!kept || at < headMessages.length || views.compactions.last?.boundary !== boundary!.uuid) return false
+  await record.rewind(uuid)
+  await record.append(copied(written, { kept: kept.slice(0, at + 1), newUuid: () => record.ids.uuid() }))
+  engine.prompt.compareAgain()
+  engine.preparer.forgetUndecided()
+  await record.recordSession()
+  return true
+}
+
+/** What a compaction wrote: from the boundary to the decision that ends it. */
+function compactionIn(entries: readonly Entry[]): readonly Entry[] {
+  const end = entries.findIndex((entry) => isDecision(entry) && entry.subtype === "compacted")
+  return end < 0 || !isBoundaryEntry(entries[0]!) ? [] : entries.slice(0, end + 1)
+}
+
+interface Copying {
+  readonly kept: readonly Uuid[]
+  readonly newUuid: () => Uuid
+}
+
+/** The same with ids of their own, for fewer kept messages. */
+function copied(entries: readonly Entry[], { kept, newUuid }: Copying): readonly Draft[] {
+  const ids = new Map(entries.filter(isMessage).map(({ uuid }) => [uuid, newUuid()]))
+  const renamed = (uuid: Uuid | undefined) => ids.get(uuid ?? "") ?? uuid
+  return entries
+    .filter((entry) => !(isDecision(entry) && entry.subtype === "session"))
+    .map((entry): Draft => {
+      const { uuid, parentUuid: _, timestamp: __, ...draft } = entry
+      if (isDecision(entry))
+        return (entry.subtype === "compacted" ? { ...draft, boundary: renamed(entry.boundary), kept } : draft) as Draft
+      if (!isBoundaryEntry(entry)) return { ...draft, uuid: renamed(uuid) } as Draft
+      const { preservedMessages, headMessages = [], preservedSegment: ___, ...metadata } = entry.compactMetadata!
+      const anchor = renamed(preservedMessages?.anchorUuid)
+      return {
+        ...draft,
+        uuid: renamed(uuid),
+        compactMetadata: {
+          ...metadata,
+          preservedMessages: { ...(anchor === undefined ? {} : { anchorUuid: anchor }), uuids: kept },
+          headMessages: headMessages.filter((head) => kept.includes(head)),
+        },
+      } as Draft
+    })
+}
 
 /** What the caller sends besides its messages. */
 export interface FollowOptions {

@@ -1,7 +1,7 @@
 /** How far a caller's list and what we have of it are the same. Pure. */
 import { blocksIn, type CallerMessage, looksCleared, type MessageTrace, traceOf } from "../../messages/caller-key.ts"
 import type { Uuid } from "../../messages/messages.ts"
-import type { FollowedMessage } from "../../views/record/followed.ts"
+import type { FollowedMessage } from "../../views/record/open-work.ts"
 
 export interface GivenMessage {
   readonly message: CallerMessage

@@ -9,7 +9,7 @@ import { ADDRESS, openJournal, pathsIn, temporaryRoot, textsOf, userEntry } from
 import { needs } from "../../../test/needs.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { everyNth, isWhole, size as scaled } from "../../../test/size.ts"
-import { seededIds } from "../../base/ids.ts"
+import { seededIds } from "../../base/clock.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import type { Draft, Entry } from "../entries.ts"
 import { fileStore } from "./file-store.ts"

@@ -1,12 +1,12 @@
 /** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
 import { lstat, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { isSafeId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError, JournalWriteError, LockLostError, StrataError } from "../../base/errors.ts"
-import { grouped } from "../../base/grouped.ts"
-import { isSafeId } from "../../base/ids.ts"
-import { inSlices } from "../../base/in-slices.ts"
 import { usableMemory } from "../../base/memory.ts"
-import { handleOf, isShort } from "../../messages/handles.ts"
+import { grouped } from "../../base/text.ts"
+import { inSlices } from "../../base/work.ts"
+import { handleOf, isShort } from "../../messages/media.ts"
 import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import { decodeLine, encodeLine } from "../line.ts"
@@ -20,19 +20,23 @@ import type {
   Segment,
   Stretch,
 } from "../store.ts"
-import { tellAppended } from "./appended.ts"
-import { readSummed, summedSteps } from "./checkpoint-file.ts"
-import type { DamageListener, DamageLog } from "./damage-log.ts"
-import { type Held, lockLost } from "./fence.ts"
-import { NewNames } from "./flush-names.ts"
-import { InFlightFile } from "./in-flight-file.ts"
-import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, readBytes } from "./index-file.ts"
+import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, NewNames, readBytes } from "./index-file.ts"
 import type { JournalPaths } from "./layout.ts"
 import { makeDirectory } from "./make-directory.ts"
-import { readNotesFile, writeNotesFile } from "./notes-file.ts"
-import type { PooledFile } from "./pooled-file.ts"
+import type { DamageListener, DamageLog } from "./read-lines.ts"
 import { readLines } from "./read-lines.ts"
-import { removeNamed, type WholeFile, writeWhole } from "./write-whole.ts"
+import { InFlightFile, readNotesFile, writeNotesFile } from "./small-files.ts"
+import type { PooledFile } from "./writing.ts"
+import {
+  type Held,
+  lockLost,
+  readSummed,
+  removeNamed,
+  summedSteps,
+  tellAppended,
+  type WholeFile,
+  writeWhole,
+} from "./writing.ts"
 
 export interface FileJournalParts {
   readonly address: JournalAddress

@@ -1,10 +1,9 @@
 /** The store on the local disk: plain files that people can read, grep, back up and version. */
 import { access, readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { type Clock, systemClock } from "../../base/clock.ts"
+import { type Clock, isSafeId, systemClock } from "../../base/clock.ts"
 import { ConversationNotFoundError, JournalOpenError } from "../../base/errors.ts"
-import { isSafeId } from "../../base/ids.ts"
-import { describeDamage } from "../damage.ts"
+import { describeDamage } from "../line.ts"
 import { listingFacts } from "../listing.ts"
 import type { ConversationListing, FlushMode, JournalAddress, Store } from "../store.ts"
 import { fileContents } from "./contents/file-contents.ts"
@@ -12,12 +11,12 @@ import { FileFeed } from "./file-feed.ts"
 import type { FileJournal } from "./file-journal.ts"
 import { idsIn } from "./journal-ids.ts"
 import { journalDirectory, journalPaths, logPath, memoryPlaceDirectory, PROJECTS, teamDirectory } from "./layout.ts"
-import { lineLogFile } from "./line-log-file.ts"
 import { holderOf } from "./lock.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
 import { memoryDirectory } from "./memory-directory.ts"
 import type { OpenFileJournal } from "./open-file-journal.ts"
 import { permitInFiles } from "./permit-files.ts"
+import { lineLogFile } from "./small-files.ts"
 
 export interface FileStoreOptions {
   readonly root: string

@@ -1,9 +1,8 @@
 /** The locks below some directories, and breaking one whose holder is gone. A living holder's lock is never broken. */
 import { readdir, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { acquireLock, holderOf, takeOver } from "./lock.ts"
+import { acquireLock, holderOf, mayRun, takeOver, writeBroken } from "./lock.ts"
 import type { LockOwner, Verdict } from "./lock-owner.ts"
-import { mayRun, writeBroken } from "./owner-file.ts"
 
 export interface FoundLock extends LockOwner {
   readonly path: string

@@ -1,6 +1,6 @@
 /** Which journals a directory has. */
 import { readdir } from "node:fs/promises"
-import { isSafeId } from "../../base/ids.ts"
+import { isSafeId } from "../../base/clock.ts"
 
 /** The ids of the journals in a directory. */
 export async function idsIn(directory: string): Promise<readonly string[]> {

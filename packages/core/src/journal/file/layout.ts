@@ -1,7 +1,7 @@
 /** The paths of everything under one root. Every name from outside is checked before it becomes part of a path. */
 import { homedir } from "node:os"
 import { join, resolve } from "node:path"
-import { checkedId } from "../../base/ids.ts"
+import { checkedId } from "../../base/clock.ts"
 import type { LogAddress } from "../line-log.ts"
 import type { TeamAddress } from "../mailbox.ts"
 import type { MemoryPlace } from "../memory-files.ts"

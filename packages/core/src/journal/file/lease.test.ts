@@ -13,14 +13,13 @@ import { needs } from "../../../test/needs.ts"
 import { everyNth, isWhole } from "../../../test/size.ts"
 import { systemClock } from "../../base/clock.ts"
 import { LockLostError, MemberNameTakenError } from "../../base/errors.ts"
-import { fenceOf } from "./fence.ts"
 import { breakLock, findLocks } from "./find-locks.ts"
 import { acquireLock, holderOf, removeLock } from "./lock.ts"
 import { thisProcess } from "./lock-owner.ts"
 import { MailboxDirectory } from "./mailbox-directory.ts"
 import { readMember, takeMember, writeMember } from "./mailbox-members.ts"
 import { openFileJournal } from "./open-file-journal.ts"
-import { PooledFile } from "./pooled-file.ts"
+import { fenceOf, PooledFile } from "./writing.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/paused-writer.ts", import.meta.url))
 

@@ -6,6 +6,7 @@ import { watch } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import type { Clock } from "../../base/clock.ts"
+import { checkedId } from "../../base/clock.ts"
 import {
   ClosedError,
   JournalWriteError,
@@ -13,7 +14,6 @@ import {
   MemberNameTakenError,
   StrataError,
 } from "../../base/errors.ts"
-import { checkedId } from "../../base/ids.ts"
 import type {
   FoundMember,
   Mailbox,

@@ -20,15 +20,27 @@ import {
   type ReadMemoryFile,
   type WantedTexts,
 } from "../memory-files.ts"
-import { lockLost } from "./fence.ts"
-import { flushDirectory } from "./flush-names.ts"
+import { flushDirectory } from "./index-file.ts"
 import { DIRECTORY_MODE, type MemoryDirectoryPlace } from "./layout.ts"
 import { acquireLock, type FileLock, removeDeadDoors, removeLeftovers } from "./lock.ts"
 import { DAMAGED, damageIn, setAsideDamaged, unreportedDamage } from "./memory-damage.ts"
-import { carryOut, hasRecords, intendedText, isUnreadable, lookAgain, setAsideIn } from "./memory-intent.ts"
-import { INTENT, type IntendedChange, type Intent, intentOf, readIntent, writeIntent } from "./memory-intent-file.ts"
+import {
+  carryOut,
+  hasRecords,
+  INTENT,
+  type IntendedChange,
+  type Intent,
+  intendedText,
+  intentOf,
+  isUnreadable,
+  lookAgain,
+  readIntent,
+  setAsideIn,
+  writeIntent,
+} from "./memory-intent.ts"
 import { exists, isMissing, makeFolder, mustBeInside, readWhole, writeWhole } from "./memory-texts.ts"
-import { MemoryWatch } from "./memory-watch.ts"
+import { MemoryWatch } from "./watch.ts"
+import { lockLost } from "./writing.ts"
 
 const LOCK = ".lock"
 const MOST_READINGS = 50 // each repetition means that another process succeeded

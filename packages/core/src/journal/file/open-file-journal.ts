@@ -1,21 +1,27 @@
 /** Opens a journal: takes the lock, reads the index, and repairs only what a crash left. Damaged lines are set aside, not lost. */
 import { stat } from "node:fs/promises"
 import { ConversationLockedError, JournalOpenError, StrataError } from "../../base/errors.ts"
-import { damagedId, keyOf } from "../../base/line-key.ts"
-import { SUM_DIFFERS } from "../damage.ts"
-import { decodeLine, isWhole, type LineFront, type LinePiece, peekLine, piecesOf, statedSum } from "../line.ts"
+import { damagedId, keyOf } from "../../base/text.ts"
+import {
+  decodeLine,
+  isWhole,
+  type LineFront,
+  type LinePiece,
+  peekLine,
+  piecesOf,
+  SUM_DIFFERS,
+  statedSum,
+} from "../line.ts"
 import type { FlushMode, JournalAddress } from "../store.ts"
-import { DamageLog } from "./damage-log.ts"
-import { type Fence, fenceOf, type WriteStep } from "./fence.ts"
 import { FileJournal } from "./file-journal.ts"
 import { IndexFile, type NewLine, readBytes } from "./index-file.ts"
 import { type JournalPaths, journalPaths } from "./layout.ts"
-import { acquireLock } from "./lock.ts"
+import { acquireLock, mayRun } from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
-import { mayRun } from "./owner-file.ts"
-import { PooledFile } from "./pooled-file.ts"
+import { DamageLog } from "./read-lines.ts"
 import { renewFiles } from "./renew-files.ts"
 import { scanLines } from "./scan.ts"
+import { type Fence, fenceOf, PooledFile, type WriteStep } from "./writing.ts"
 
 export interface OpenFileJournal {
   readonly root: string

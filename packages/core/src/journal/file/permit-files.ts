@@ -5,7 +5,7 @@
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import type { Clock } from "../../base/clock.ts"
-import { checkedId } from "../../base/ids.ts"
+import { checkedId } from "../../base/clock.ts"
 import { CONSOLIDATE, type Permit, type PermitAddress, type PermitAttempt, type TakenPermit } from "../permit.ts"
 import { consolidatePermit } from "./consolidate-lock.ts"
 import { memoryDirectory, permitDirectory } from "./layout.ts"

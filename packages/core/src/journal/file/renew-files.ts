@@ -5,9 +5,9 @@
 import { constants, existsSync } from "node:fs"
 import { copyFile, open, readdir, rm } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
-import type { Fence } from "./fence.ts"
 import type { JournalPaths } from "./layout.ts"
-import { draftName, named } from "./write-whole.ts"
+import type { Fence } from "./writing.ts"
+import { draftName, named } from "./writing.ts"
 
 /** Of the new owner, which holds the lock. `number`: of its acquisition. */
 export interface Renewal {

@@ -8,11 +8,20 @@ import { dirname } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { busyError } from "../../base/errors.ts"
 import { Queue } from "../../base/queue.ts"
-import { fenceOf, lockLost } from "./fence.ts"
-import { holderOf, removeLeftovers, removeLock, takeOver } from "./lock.ts"
+import {
+  holderOf,
+  lockText,
+  mayRun,
+  type OwnerFile,
+  removeLeftovers,
+  removeLock,
+  stamp,
+  takeOver,
+  writeOwner,
+} from "./lock.ts"
 import { makeDirectory } from "./make-directory.ts"
-import { lockText, mayRun, type OwnerFile, stamp, writeOwner } from "./owner-file.ts"
 import type { Renewal } from "./renew-files.ts"
+import { fenceOf, lockLost } from "./writing.ts"
 
 const PATIENCE_MS = 30_000 // the work under the lock takes less than a millisecond
 const LONGEST_PAUSE_MS = 4

@@ -1,7 +1,7 @@
 /** Everything that a store in memory keeps, for moving, erasing and retention. */
 import type { Clock } from "../../base/clock.ts"
+import { checkedId } from "../../base/clock.ts"
 import { ConversationLockedError } from "../../base/errors.ts"
-import { checkedId } from "../../base/ids.ts"
 import {
   BLOB,
   type ContentAddress,

@@ -1,15 +1,13 @@
 /** A journal in memory: the same lines as in a file. */
 import type { Clock } from "../../base/clock.ts"
+import { isSafeId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError, type NamedHolder } from "../../base/errors.ts"
-import { isSafeId } from "../../base/ids.ts"
-import { handleOf } from "../../messages/handles.ts"
+import { handleOf } from "../../messages/media.ts"
 import { Bridge } from "../bridge.ts"
-import { lostLine } from "../damage.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
-import type { AppendedLines } from "../feed.ts"
 import type { SentRequest } from "../in-flight.ts"
-import { decodeLine, encodeLine } from "../line.ts"
-import type { Journal, JournalAddress, OpeningReport, Resumed, Segment } from "../store.ts"
+import { decodeLine, encodeLine, lostLine } from "../line.ts"
+import type { AppendedLines, Journal, JournalAddress, OpeningReport, Resumed, Segment } from "../store.ts"
 
 /** What is kept of a journal while no one has it open. */
 export interface KeptJournal {

@@ -1,6 +1,7 @@
 /** A mailbox without a disk, for tests and experiments. */
+
+import { checkedId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError, MailboxFullError, MemberNameTakenError } from "../../base/errors.ts"
-import { checkedId } from "../../base/ids.ts"
 import type { FoundMember, Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "../mailbox.ts"
 import { checkedDraft } from "../mailbox-line.ts"
 import { numberOfPlace } from "../team-content.ts"

@@ -1,7 +1,7 @@
 /** Permits of a store in memory: one process has all of them. */
 import type { Clock } from "../../base/clock.ts"
+import { checkedId } from "../../base/clock.ts"
 import type { NamedHolder } from "../../base/errors.ts"
-import { checkedId } from "../../base/ids.ts"
 import type { Permit } from "../permit.ts"
 import type { KeptMemory } from "./memory-files.ts"
 

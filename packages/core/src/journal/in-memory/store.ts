@@ -1,18 +1,55 @@
 /** A store in memory. It keeps encoded lines, as the file store does, and everything that the port has, for as long as the process lives. */
-import { type Clock, systemClock } from "../../base/clock.ts"
+import { type Clock, checkedId, isSafeId, systemClock } from "../../base/clock.ts"
 import { ConversationLockedError, ConversationNotFoundError } from "../../base/errors.ts"
-import { checkedId, isSafeId } from "../../base/ids.ts"
-import type { AppendedLines } from "../feed.ts"
 import { listingFacts } from "../listing.ts"
 import type { MemoryPlace } from "../memory-files.ts"
 import { CONSOLIDATE } from "../permit.ts"
-import type { JournalAddress, Store } from "../store.ts"
+import type { AppendedLines, FeedLine, JournalAddress, JournalFeed, JournalSize, Store } from "../store.ts"
 import { contentsInMemory } from "./contents.ts"
-import { feedInMemory } from "./feed.ts"
 import { type KeptJournal, memoryJournal, newJournal } from "./journal.ts"
 import { type KeptMailbox, mailboxInMemory, newMailbox } from "./mailbox.ts"
 import { type KeptMemory, memoryFilesInMemory, newMemory } from "./memory-files.ts"
 import { type KeptPermits, newPermits, permitInMemory } from "./permits.ts"
+
+// The journals of a place in memory as they grow.
+
+interface FeedParts {
+  /** Those of the place now, by id. */
+  readonly journals: () => ReadonlyMap<string, KeptJournal>
+  /** One of them. Looking for it among all would take long. */
+  readonly journal: (id: string) => KeptJournal | undefined
+  readonly listeners: Set<(appended: AppendedLines) => void>
+}
+
+export function feedInMemory({ journals, journal, listeners }: FeedParts): JournalFeed {
+  const sizesOf = (all: Iterable<readonly [string, KeptJournal]>): ReadonlyMap<string, JournalSize> => {
+    const sizes = [...all].map(
+      ([id, kept]) => [id, { bytes: kept.bytes, touched: Date.parse(kept.touched) || 0 }] as const,
+    )
+    return new Map(sizes.sort(([, a], [, b]) => b.touched - a.touched))
+  }
+  const named = (id: string): readonly (readonly [string, KeptJournal])[] => {
+    const kept = journal(id)
+    return kept ? [[id, kept]] : []
+  }
+  return {
+    look: async () => ({ journals: sizesOf(journals()), isAll: true, gone: [] }),
+    sizes: async (ids) => sizesOf([...ids].flatMap(named)),
+    forget() {},
+    async *lines(id, from): AsyncGenerator<FeedLine> {
+      let offset = 0
+      for (const line of journal(id)?.lines ?? []) {
+        if (offset >= from) yield { offset, bytes: line.subarray(0, -1), ended: true }
+        offset += line.length
+      }
+    },
+    onAppended(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    close() {},
+  }
+}
 
 export interface MemoryStoreOptions {
   readonly clock?: Clock

@@ -5,9 +5,10 @@
  * The layer decides when a result arrives and never again, also when the figures change. A result that cannot be written stays in the
  * context, and the person gets a message. It is cut there if its tool says how much may stay; the journal has all of it.
  */
+
+import { isSafeId } from "../../base/clock.ts"
 import { reasonOf, StrataError } from "../../base/errors.ts"
-import { grouped } from "../../base/grouped.ts"
-import { isSafeId } from "../../base/ids.ts"
+import { grouped } from "../../base/text.ts"
 import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
 import {
   type Block,
@@ -18,12 +19,12 @@ import {
   resultBlocks,
   type ToolResult,
 } from "../../messages/blocks.ts"
+import { saidInResults } from "../../messages/caller-key.ts"
 import { contentOf } from "../../messages/messages.ts"
-import { saidInResults } from "../../messages/said-in-results.ts"
 import { MOST_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
-import { parseAddress } from "../../views/record/archive.ts"
+import { parseAddress } from "../../views/record/decisions.ts"
 import type { Layer, LayerContext } from "../layer.ts"
 import { callOf, toolOf } from "../tool-of.ts"
 import { cutBefore, mostShown, previewOf } from "./preview.ts"

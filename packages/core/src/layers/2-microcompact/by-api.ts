@@ -16,13 +16,12 @@ import {
   clearToolUses,
   contextManagement,
 } from "../../model/context-management.ts"
-import type { ModelAccepts } from "../../tokens/model-facts.ts"
+import type { ModelAccepts } from "../../tokens/models.ts"
 import type { Views } from "../../views/views.ts"
 import type { LayerContext, Sender } from "../layer.ts"
-import { type MessageFold, SettledFold } from "../settled-fold.ts"
-import { cacheLifetime, cacheState, idleMinutes } from "./cache-state.ts"
+import { type MessageFold, SettledFold } from "../pipeline.ts"
 import { cachePrices, paybackTurns, remainingTurns } from "./payback.ts"
-import { READ_LIKE, survey, WRITE_LIKE } from "./survey.ts"
+import { cacheLifetime, cacheState, idleMinutes, READ_LIKE, survey, WRITE_LIKE } from "./survey.ts"
 
 const ROOM_BEFORE_COMPACTION = 20_000 // tokens between the server's clearing and our compaction
 

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { size } from "../../../test/size.ts"
 import { findModel } from "../../tokens/models.ts"
-import { planBySize, type SizeFigures, type SizeInput } from "./by-size.ts"
+import { planBySize, type SizeFigures, type SizeInput } from "./clearing.ts"
 import { type CachePrices, type Clearing, cachePrices, paybackTurns } from "./payback.ts"
 import { addResult, addThinking, type ClearableResult, type Survey, type Thinking } from "./survey.ts"
 

@@ -4,7 +4,7 @@ import { usageOf } from "../../../test/ledger-entries.ts"
 import { findModel } from "../../tokens/models.ts"
 import { fillOf, resolveThresholds } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"
-import { cacheState } from "./cache-state.ts"
+import { cacheState } from "./survey.ts"
 
 const START = Date.parse("2026-01-01T00:00:00.000Z")
 const { facts } = findModel("claude-opus-4-6")

@@ -2,16 +2,36 @@
  * Clears what was chosen: the decisions for the journal, and what they do to a request. That is how many tokens they remove, how many come
  * after the first change, and whether thinking is dropped too because it is bound to what comes before it.
  */
+import { grouped } from "../../base/text.ts"
 import type { DecisionDraft, OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
+import { cacheCounts, isBreak } from "../../views/cache/pauses.ts"
 import { previewedText } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
-import { cacheState } from "./cache-state.ts"
-import { type Clearing, compactsItself } from "./payback.ts"
-import { isShownLater } from "./prune.ts"
+import {
+  type CachePrices,
+  type Clearing,
+  cachePrices,
+  compactsItself,
+  paybackTurns,
+  type RemainingTurns,
+  remainingTurns,
+  worthOfClearing,
+} from "./payback.ts"
+import { isShownLater, overtakenBy, prunedIn } from "./prune.ts"
 import { residuesOf } from "./residue.ts"
-import { type Survey, survey } from "./survey.ts"
+import {
+  type CacheState,
+  type Candidate,
+  type ClearableResult,
+  cacheLifetime,
+  cacheState,
+  idleMinutes,
+  isFollowed,
+  type Survey,
+  survey,
+} from "./survey.ts"
 
 /** What is removed from the view. */
 export interface Selection {
@@ -148,4 +168,222 @@ export function changeBy({ saving, first }: Going, found: Survey, boundThinking:
   const removed = saving + (dropsThinking ? last!.upTo : 0)
   const changedAt = dropsThinking ? Math.min(first, found.thinking[0]!.before) : first
   return { removed, after: Math.max(0, found.tokens - changedAt - removed), dropsThinking }
+}
+
+// After a long pause the server's cache is gone, so clearing costs nothing: all clearable results go but the newest few.
+
+const LEAST_WHEN_COLD = 5_000 // tokens: for less, results are not taken from the view
+
+/** Ids to clear, oldest first. A result that is smaller than the marker in its place stays. */
+export function planByTime(results: readonly Candidate[], keep: number): readonly string[] {
+  const old = results.slice(0, Math.max(0, results.length - Math.max(1, keep)))
+  return old.filter(({ saving }) => saving > 0).map(({ toolUseId }) => toolUseId)
+}
+
+export function selectByTime(context: LayerContext): Selection {
+  const { views, flags, now } = context
+  const isLongPause = idleMinutes(views.context.lastResponse, now) > flags.figures["idle-gap"]
+  if (!isLongPause && !isGone(context)) return NOTHING
+  const found = survey(context)
+  const toolUseIds = planByTime(found.results, flags.figures["idle-keep"])
+  if (!isLongPause && savedBy(found, toolUseIds) < LEAST_WHEN_COLD) return NOTHING
+  return { toolUseIds, memories: memoriesToClear(found).map(({ uuid }) => uuid) }
+}
+
+/** For the planner a cache that is gone is enough: what is cleared now is not written again. */
+const isGone = (context: LayerContext): boolean =>
+  context.flags.planner !== "off" &&
+  context.views.context.lastResponse !== undefined &&
+  cacheState(context).state === "cold"
+
+function savedBy({ results }: Survey, toolUseIds: readonly string[]): number {
+  const ids = new Set(toolUseIds)
+  return results.reduce((sum, { toolUseId, saving }) => sum + (ids.has(toolUseId) ? saving : 0), 0)
+}
+
+// Clears results that fill the window, in one batch, where that is worth it and pays: first those that later work has overtaken, then the
+// oldest. The plan is a value that can be printed: what it would clear, or why it does not.
+
+export interface SizeFigures {
+  /** Tokens of clearable results that may stay. */
+  readonly keep: number
+  /** Less than this is not worth clearing. */
+  readonly least: number
+  /** How many of the newest always stay. */
+  readonly protect: number
+}
+
+export interface SizeInput {
+  readonly survey: Survey
+  readonly figures: SizeFigures
+  readonly cache: CacheState
+  /** Whether a full window is compacted by itself. */
+  readonly compacts: boolean
+  readonly prices: CachePrices
+  /** Turns over which it must pay. */
+  readonly horizon: RemainingTurns
+  /** Clearing drops the thinking after it. */
+  readonly boundThinking: boolean
+  /** Results that later work has overtaken. Finding them takes a look at every call, so it is done only before something is cleared. */
+  readonly overtaken?: Pick<ReadonlySet<string>, "has">
+}
+
+type SizePlan =
+  | { readonly clears: true; readonly selection: Selection; readonly payback: number; readonly change: Change }
+  | { readonly clears: false; readonly why: "little to clear" | "little to save" | "compacted all the same" }
+  | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
+
+export function planBySize(input: SizeInput): SizePlan {
+  const { survey: found, figures, cache, compacts, prices, horizon, boundThinking, overtaken } = input
+  const keep = figures.keep / found.scale
+  const { results, deleted } = found
+  if ((results.at(-1)?.upTo.tokens ?? 0) <= keep) return { clears: false, why: "little to clear" }
+  const limits = { keep, protect: figures.protect }
+  const chosen = overtaken && overtakenFirst(results, { ...limits, overtaken })
+  const count = chosen ? 0 : oldestUntilFits(results, limits)
+  const batch = chosen ? together(chosen.map(goingAlone)) : (results[count - 1]?.upTo.worthwhile ?? together([]))
+  if (batch.saving * found.scale < figures.least) return { clears: false, why: "little to save" }
+  const memories = memoriesToClear(found)
+  // results deleted in a cache that is written again must be cleared here
+  const moved = deleted.slice(0, 1).map(({ before }) => ({ saving: 0, first: before }))
+  const going = together([batch, ...memories.map(goingAlone), ...moved])
+  const change = changeBy(going, found, boundThinking)
+  const removed = change.removed * found.scale
+  if (compacts && cache.state === "leaving" && removed <= cache.excess)
+    return { clears: false, why: "compacted all the same" }
+  const payback = cache.state === "warm" ? paybackTurns(change, prices) : 0
+  if (payback > horizon(removed)) return { clears: false, why: "does not pay", payback }
+  const worthwhile = chosen ?? results.slice(0, count).filter(({ saving }) => saving > 0)
+  const selection = {
+    toolUseIds: [...deleted, ...worthwhile].map(({ toolUseId }) => toolUseId),
+    memories: memories.map(({ uuid }) => uuid),
+  }
+  return { clears: true, selection, payback, change }
+}
+
+/** All that was overtaken, and then the oldest until the rest fits. */
+function overtakenFirst(
+  results: readonly ClearableResult[],
+  { keep, protect, overtaken }: Pick<SizeFigures, "keep" | "protect"> & Required<Pick<SizeInput, "overtaken">>,
+): readonly ClearableResult[] {
+  const free = results.slice(0, Math.max(0, results.length - protect)).filter(({ saving }) => saving > 0)
+  const chosen = new Set(free.filter(({ toolUseId }) => overtaken.has(toolUseId)))
+  let left = (results.at(-1)?.upTo.tokens ?? 0) - [...chosen].reduce((sum, { tokens }) => sum + tokens, 0)
+  for (const result of free) {
+    if (left <= keep) break
+    if (!chosen.has(result)) left -= result.tokens
+    chosen.add(result)
+  }
+  return free.filter((result) => chosen.has(result))
+}
+
+/** Of how many results, from the oldest on, those worth clearing go. Found by halving: it is asked on every turn. */
+function oldestUntilFits(
+  results: readonly ClearableResult[],
+  { keep, protect }: Pick<SizeFigures, "keep" | "protect">,
+): number {
+  const all = results.at(-1)?.upTo.tokens ?? 0
+  let [low, high] = [0, Math.max(0, results.length - protect)]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    if (middle > 0 && all - results[middle - 1]!.upTo.worthwhile.tokens <= keep) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+/**
+ * Nothing below the warning threshold, and nothing where the plan says so. `compaction`: what one that is ready saves, by the same prices
+ * over as many turns. Where that is more, results are not cleared shortly before it.
+ */
+export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE_INFINITY): Selection {
+  const { flags, facts, fill, thresholds, views } = context
+  // also where it is early, once: the turn that reaches the threshold must not read everything. What is new is read between turns
+  if (fill.used < thresholds.warning && isFollowed(views)) return NOTHING
+  const found = survey(context)
+  if (fill.used < thresholds.warning) return NOTHING
+  const prices = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
+  const cache = cacheState(context)
+  const input: SizeInput = {
+    survey: found,
+    figures: {
+      keep: flags.figures["size-clear-keep"],
+      least: flags.figures["size-clear-least"],
+      protect: flags.figures["size-clear-protect"],
+    },
+    cache,
+    compacts: compactsItself(context),
+    prices,
+    horizon: remainingTurns(context),
+    boundThinking: facts.accepts.boundThinking,
+  }
+  const oldest = planBySize(input)
+  if (!oldest.clears) return NOTHING
+  const scaled = ({ removed, after }: Change) => ({ removed: removed * found.scale, after: after * found.scale })
+  const worth = worthOfClearing(scaled(oldest.change), prices, flags.figures["expected-turns"])
+  if (cache.state === "warm" && worth <= compaction) return NOTHING
+  const overtaken = overtakenBy(prunedIn(context))
+  const first = planBySize({ ...input, overtaken })
+  const plan = first.clears ? first : oldest
+  const because =
+    cache.state === "warm"
+      ? `writing what follows them again has paid within ${Math.max(1, Math.ceil(plan.payback)) + 1} requests`
+      : "what follows them is written again in any case"
+  const instead = compaction > Number.NEGATIVE_INFINITY ? ", and a compaction now would save less" : ""
+  const old = grouped(Math.round(scaled(plan.change).removed))
+  return {
+    ...plan.selection,
+    overtaken: Object.fromEntries([...overtaken].filter(([id]) => plan.selection.toolUseIds.includes(id))),
+    planned: `About ${old} tokens of old results need not be sent again: ${because}${instead}.`,
+  }
+}
+
+// Where the model can, old results are deleted inside the server's cache. Nothing changes here and nothing is written again. The request
+// asks for the deletion, and asks again at the same place for as long as that cache lives.
+
+interface CacheEditFigures {
+  /** This many results that the model still sees start a deletion. */
+  readonly active: number
+  /** How many of the newest stay. */
+  readonly keep: number
+}
+
+/** Ids to delete, oldest first. A result that is smaller than a marker stays, since it may have to be cleared here later. */
+export function planByCacheEdit(results: readonly Candidate[], figures: CacheEditFigures): readonly string[] {
+  const active = results.filter(({ saving }) => saving > 0)
+  if (active.length < figures.active) return []
+  return active.slice(0, Math.max(0, active.length - Math.max(1, figures.keep))).map(({ toolUseId }) => toolUseId)
+}
+
+/** A cold cache, or one that is just being written again, holds nothing to delete. The request asks for deletions in its last user message. */
+export function deletions(context: LayerContext): DecisionDraft[] {
+  const { views, flags } = context
+  const { endsWithUser, cacheEdits } = views.context
+  if (cacheState(context).state === "cold" || cacheEdits.justDropped || !endsWithUser) return []
+  const found = survey(context)
+  const figures = { active: flags.figures["cache-edit-active"], keep: flags.figures["cache-edit-keep"] }
+  const toolUseIds = planByCacheEdit(found.results, figures)
+  if (toolUseIds.length === 0) return []
+  const { removed } = changeBy(locate({ toolUseIds, memories: [] }, found), found, false)
+  const effect = { saves: Math.round(removed * found.scale), rewrites: 0 }
+  return [{ type: "strata", subtype: "tool-results-cleared", toolUseIds, why: "cache-edit", effect }]
+}
+
+/** Why the cache that results were deleted in is gone, so that the deletions must not be asked for again; `undefined` while they hold. */
+export function whyLost(context: LayerContext): string | undefined {
+  const { views, facts } = context
+  const { toolUseIds, answered } = views.context.cacheEdits
+  if (toolUseIds.length === 0) return undefined
+  if (!facts.accepts.cacheEditing) return "the model does not edit its cache"
+  const cache = cacheState(context)
+  if (cache.state === "cold") return cache.why
+  return answered && readsFell(context) ? "less was read from the cache than before" : undefined
+}
+
+/** What the server has deleted since the response before is no longer read. That is no loss. */
+function readsFell({ views }: LayerContext): boolean {
+  const [last, before] = views.context.recentResponses(2).map(({ message }) => message.usage)
+  if (!last || !before) return false
+  const deleted = (last.cache_deleted_input_tokens ?? 0) - (before.cache_deleted_input_tokens ?? 0)
+  return isBreak(cacheCounts(before).cacheRead - Math.max(0, deleted), cacheCounts(last).cacheRead)
 }

@@ -5,9 +5,9 @@
  *     n ≥ S·(w − r) / (D·r) − 1     turns until it has paid; with w 1.25 and r 0.1 that is 11.5·S/D − 1
  */
 import { usageTotal } from "../../tokens/context-size.ts"
-import type { ModelFacts } from "../../tokens/model-facts.ts"
+import type { ModelFacts } from "../../tokens/models.ts"
 import type { LayerContext } from "../layer.ts"
-import type { CacheLifetime } from "./cache-state.ts"
+import type { CacheLifetime } from "./survey.ts"
 
 /** Relative to the price of uncached input. */
 export interface CachePrices {

@@ -6,7 +6,7 @@ import { size } from "../../../test/size.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import { type Block, isToolResult } from "../../messages/blocks.ts"
-import { handleOf } from "../../messages/handles.ts"
+import { handleOf } from "../../messages/media.ts"
 import { isReplaced } from "../../views/context/render-decisions.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 

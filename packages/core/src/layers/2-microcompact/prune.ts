@@ -4,19 +4,16 @@
  * calls and their results alone, without a model. Never cut: words of the user, what loads a tool, and the newest results.
  */
 import type { OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
-import { isToolResult, type ToolResult } from "../../messages/blocks.ts"
-import { contentOf, type Message } from "../../messages/messages.ts"
-import { resultState } from "../../messages/result-state.ts"
-import { holdsPersonsWords, saidInResults } from "../../messages/said-in-results.ts"
-import { sentBlocks } from "../../messages/sent-blocks.ts"
-import { referencesIn } from "../../messages/tool-references.ts"
+import { isToolResult, referencesIn, type ToolResult } from "../../messages/blocks.ts"
+import { holdsPersonsWords, saidInResults } from "../../messages/caller-key.ts"
+import { contentOf, type Message, resultState, sentBlocks } from "../../messages/messages.ts"
 import { isReplaced, previewedText } from "../../views/context/render-decisions.ts"
 import { commandOf, exitCodeOf } from "../../views/record/artifacts.ts"
 import { callEffects, filePathOf, isShellTool } from "../../views/record/file-effects.ts"
-import { type FinishedCall, followCalls, type OpenCall } from "../../views/record/tool-calls.ts"
+import { type FinishedCall, followCalls, type OpenCall } from "../../views/record/open-work.ts"
 import { shorteningOf } from "../4-compaction/cut.ts"
 import type { LayerContext } from "../layer.ts"
-import { lastTurn } from "../position.ts"
+import { lastTurn } from "../layer.ts"
 
 /** Whether what the result held is still in view, in a later result. */
 export const isShownLater = (by: OvertakenBy): boolean => by === "read-again" || by === "repeated"

@@ -2,14 +2,14 @@
  * What a cleared result leaves in its place: a few dozen tokens of what is exact in it. The text is stored with the decision, so the same
  * bytes are sent every time, also by a later version that would choose other names.
  */
-import { remembering } from "../../base/remembering.ts"
+import { remembering } from "../../base/work.ts"
 import { isText, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
 import { exactNamesIn } from "../../messages/exact-names.ts"
 import type { Message } from "../../messages/messages.ts"
-import { sentBlocks } from "../../messages/sent-blocks.ts"
+import { sentBlocks } from "../../messages/messages.ts"
 import type { Estimator } from "../../tokens/estimate.ts"
 import { previewedText } from "../../views/context/render-decisions.ts"
-import { tellingIn } from "../../views/record/telling.ts"
+import { tellingIn } from "../../views/record/user-messages.ts"
 
 /** Tokens of names and error lines that a cleared result leaves in its place. With 60, most errors keep their line and their names. */
 const RESIDUE_LIMIT = 60

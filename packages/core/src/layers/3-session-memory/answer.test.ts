@@ -1,8 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { applyChanges, readChanges } from "./answer.ts"
-import { ownText } from "./prompt.ts"
-import { parseNotes } from "./sections.ts"
+import { ownText, parseNotes } from "./notes.ts"
+import { applyChanges, readChanges } from "./write.ts"
 
 const NOTES = `# Current State
 _now_

@@ -13,7 +13,7 @@
 import type { Draft as JournalDraft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { LayerContext, Outcome, PreparedState } from "../layer.ts"
-import type { Moment } from "../planner/compact-now.ts"
+import type { Moment } from "../planner/outlook.ts"
 
 /** Why they are written: a compaction comes near, much has come since, or they could not be installed as they were. */
 export type Why = "near" | "grown" | "unfit"

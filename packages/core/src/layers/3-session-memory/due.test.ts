@@ -2,8 +2,8 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { Block } from "../../messages/blocks.ts"
-import { positionOf } from "../position.ts"
-import { isTimeForNotes, type NotesMoment, workSince } from "./due.ts"
+import { positionOf } from "../layer.ts"
+import { isTimeForNotes, type NotesMoment, workSince } from "./session-memory.ts"
 
 const figures = { first: 10_000, growth: 5_000, toolCalls: 3 }
 const at = (

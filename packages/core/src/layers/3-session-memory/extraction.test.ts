@@ -11,10 +11,8 @@ import type { Model } from "../../model/model.ts"
 import { findModel } from "../../tokens/models.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { FileReads } from "../../tools/files/read-state.ts"
-import { extractNotes } from "./extraction.ts"
-import { openNotes } from "./kept-notes.ts"
-import { ownText } from "./prompt.ts"
-import { parseNotes } from "./sections.ts"
+import { openNotes, ownText, parseNotes } from "./notes.ts"
+import { extractNotes } from "./write.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/notes-writer.ts", import.meta.url))
 const KILLS = 3

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { notesAt } from "../../../test/notes-at.ts"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { openNotes } from "./kept-notes.ts"
+import { openNotes } from "./notes.ts"
 
 const place = () => join(scratchDirectory(), "session-memory", "c.md")
 const open = (path: string, template = "# Goal\n") => openNotes(notesAt(path), template)

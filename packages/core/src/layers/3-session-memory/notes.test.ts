@@ -1,10 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createEstimator } from "../../tokens/estimate.ts"
-import { measureNotes, sizeReminder } from "./limits.ts"
-import { cutSections, isBareTemplate } from "./notes.ts"
-import { ownText } from "./prompt.ts"
-import { parseNotes } from "./sections.ts"
+import { cutSections, isBareTemplate, measureNotes, ownText, parseNotes, sizeReminder } from "./notes.ts"
 
 const template = ownText("template.md")
 const { text: estimate } = createEstimator("claude-4")

@@ -1,8 +1,82 @@
 /**
  * Reads notes: whether anything is written in them, and a form with each section cut to a limit. What is cut is still in them.
  */
-import { withFencesClosed } from "../../messages/fences.ts"
-import { type NotesSection, parseNotes } from "./sections.ts"
+
+import { hash } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { StrataError } from "../../base/errors.ts"
+import { grouped, promptText } from "../../base/text.ts"
+import type { Journal } from "../../journal/store.ts"
+import { fenceAfter, withFencesClosed } from "../../messages/blocks.ts"
+import { isMissing } from "../../tools/files/file-error.ts"
+import type { LayerContext } from "../layer.ts"
+
+// Notes as a text with sections: a heading, a line in italics that says what belongs there, and what was written below. People edit the
+// file too, so the parser assumes nothing about its content. Joined again, the sections give the same text.
+
+export interface NotesSection {
+  readonly title: string
+  /** The heading line and, below it, the description where there is one. */
+  readonly head: string
+  /** What was written: everything below, up to the next section. */
+  readonly body: string
+}
+
+export interface Notes {
+  /** The text before the first section. */
+  readonly opening: string
+  readonly sections: readonly NotesSection[]
+  /** How many hashes the headings of sections have. */
+  readonly level: number
+}
+
+interface Heading {
+  readonly line: number
+  readonly level: number
+  readonly title: string
+  readonly isDescribed: boolean
+}
+
+const HEADING = /^(#{1,6})[ \t]+(\S.*?)[ \t]*#*[ \t]*$/
+const DESCRIPTION = /^([_*])(?![_*\s]).*\1[ \t]*$/
+
+/** `given`: the level of the headings that begin a section. Default: that of the first heading with a description, else the topmost. */
+export function parseNotes(text: string, given?: number): Notes {
+  const lines = text.split(/(?<=\n)/)
+  const all = allHeadings(lines)
+  const level = given ?? levelOf(all)
+  const headings = all.filter((heading) => heading.level === level) // others belong to the body
+  const opening = lines.slice(0, headings[0]?.line ?? lines.length).join("")
+  const sections = headings.map(({ line, title, isDescribed }, index) => {
+    const bodyStart = line + (isDescribed ? 2 : 1)
+    return {
+      title,
+      head: lines.slice(line, bodyStart).join(""),
+      body: lines.slice(bodyStart, headings[index + 1]?.line ?? lines.length).join(""),
+    }
+  })
+  return { opening, sections, level }
+}
+
+const levelOf = (headings: readonly Heading[]): number =>
+  headings.find(({ isDescribed }) => isDescribed)?.level ?? Math.min(...headings.map(({ level }) => level))
+
+/** A line with a hash inside a code fence is a comment, not a heading. */
+function allHeadings(lines: readonly string[]): readonly Heading[] {
+  const headings: Heading[] = []
+  let fence: string | undefined
+  lines.forEach((text, line) => {
+    fence = fenceAfter(text, fence)
+    const [, hashes = "", title = ""] = (fence === undefined && HEADING.exec(withoutEnd(text))) || []
+    if (title === "") return
+    const isDescribed = DESCRIPTION.test(withoutEnd(lines[line + 1] ?? ""))
+    headings.push({ line, level: hashes.length, title, isDescribed })
+  })
+  return headings
+}
+
+const withoutEnd = (line: string) => line.replace(/\r?\n$/, "")
 
 // No tokenizer averages more characters per token. Of a far larger section, only the part that may stay is measured.
 const MOST_CHARACTERS_PER_TOKEN = 16
@@ -75,3 +149,125 @@ function most(end: number, holds: (count: number) => boolean): number {
   }
   return low
 }
+
+// How large the notes may grow. The next prompt names each section that is too large, with its size; beyond the total it is urgent.
+
+export interface NotesLimits {
+  /** Tokens of one section. */
+  readonly section: number
+  /** Tokens of the file. */
+  readonly total: number
+}
+
+export interface SizedNotes {
+  readonly total: number
+  readonly sections: readonly { readonly title: string; readonly tokens: number }[]
+}
+
+export function measureNotes(text: string, estimate: (text: string) => number): SizedNotes {
+  const sections = parseNotes(text).sections.map(({ title, head, body }) => ({ title, tokens: estimate(head + body) }))
+  return { total: estimate(text), sections }
+}
+
+/** `undefined` where everything is within its limit. */
+export function sizeReminder({ total, sections }: SizedNotes, limits: NotesLimits): string | undefined {
+  const isUrgent = total > limits.total
+  const tooLarge = sections.filter(({ tokens }) => tokens > limits.section).sort((a, b) => b.tokens - a.tokens)
+  const lines = tooLarge.map(({ title, tokens }) => `- "${title}": about ${grouped(tokens)} tokens`)
+  if (isUrgent) {
+    const named =
+      lines.length > 0 ? `\nThese sections are over ${grouped(limits.section)} tokens each:\n${lines.join("\n")}` : ""
+    return (
+      `URGENT: the notes have about ${grouped(total)} tokens, and at most ${grouped(limits.total)} can be used.\nCondense them in this update before you add anything: ` +
+      `merge what belongs together and drop what no longer matters.\nKeep "Current State" and "Errors & Corrections" exact.${named}`
+    )
+  }
+  if (lines.length === 0) return undefined
+  return `Condense these sections in this update to less than ${grouped(limits.section)} tokens each, and keep what matters most:\n${lines.join("\n")}`
+}
+
+// The notes as the store keeps them. They belong to the person: they are read as they are, made from the template where they are missing, and
+// never overwritten, unless they hold only what we noted on a branch that was left. All branches share one text; every update stores a
+// copy next to the journal, and after going back the notes of this branch come from there. If someone has edited the text since, the edit
+// stays.
+
+export type NotesJournal = Pick<Journal, "location" | "notesPath" | "readNotes" | "writeNotes">
+
+/** The notes as they are now. */
+export async function openNotes(journal: NotesJournal, template: string): Promise<string> {
+  const current = await journal.readNotes()
+  if (current !== undefined && current.trim() !== "") return current
+  if (await journal.writeNotes(template, current ?? null)) return template
+  const made = await journal.readNotes() // someone wrote in the same moment
+  if (made !== undefined) return made
+  throw new StrataError(
+    `No notes were taken: those of ${journal.location} were removed while they were being created. The next update tries again.`,
+    { code: "notes-file" },
+  )
+}
+
+/** For a person: where the notes are. */
+export const whereNotesAre = (path: string | undefined): string =>
+  path === undefined ? "kept with the conversation" : `in ${path}`
+
+export type BranchNotes =
+  /** They are in place. Their owner may have edited them. */
+  | { readonly state: "in-place"; readonly text: string }
+  /** Another branch's notes are in their place, unedited: `instead`. `text`: this branch's notes; absent where it has none. */
+  | { readonly state: "kept"; readonly text?: string; readonly instead: string }
+  /** Another branch's notes are in their place, and someone has edited them. */
+  | { readonly state: "edited" }
+  /** None could be read. */
+  | { readonly state: "none" }
+
+/** The name of the stored copy. Equal notes have the same name. */
+export const keptName = (text: string): string => `notes-${hash("sha256", text, "hex")}.md`
+
+export async function notesOfBranch(context: LayerContext): Promise<BranchNotes> {
+  const { views, journal } = context
+  const text = await journal.readNotes().catch(() => undefined) // a link, a pipe, not text, no permission: it makes no difference here
+  if (text === undefined) return { state: "none" }
+  const { kept, inFile } = views.notes
+  if (!inFile || keptName(text) === kept) return { state: "in-place", text }
+  if (keptName(text) !== inFile.kept) return { state: "edited" }
+  const own = kept === undefined ? undefined : (await journal.readBlob(kept))?.toString()
+  // the name is a hash of the text, so a damaged copy shows
+  return { state: "kept", instead: text, ...(own !== undefined && keptName(own) === kept ? { text: own } : {}) }
+}
+
+// The template of the notes and the prompt that asks for them. Files in the configuration directory replace ours. Variables are filled in
+// as values: what looks like a pattern or a variable inside a value has no effect. `rendered/` shows the whole prompt.
+
+export interface NotesTexts {
+  readonly template: string
+  readonly prompt: string
+}
+
+/** Reads the files each time, so an edit takes effect with the next update. */
+export async function loadTexts(configDirectory: string | undefined): Promise<NotesTexts> {
+  return { template: await custom("template.md", configDirectory), prompt: await custom("prompt.md", configDirectory) }
+}
+
+/** An empty file counts as none. */
+async function custom(name: "template.md" | "prompt.md", directory: string | undefined): Promise<string> {
+  const text = directory === undefined ? "" : await textIfPresent(join(directory, name))
+  return text.trim() === "" ? ownText(name) : text
+}
+
+async function textIfPresent(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8")
+  } catch (error) {
+    if (isMissing(error)) return ""
+    throw error
+  }
+}
+
+const OWN = {
+  "template.md": promptText(new URL("./template.md", import.meta.url)),
+  "prompt.md": promptText(new URL("./prompt.md", import.meta.url)),
+  "how-with-edit.md": promptText(new URL("./how-with-edit.md", import.meta.url)),
+  "how-as-text.md": promptText(new URL("./how-as-text.md", import.meta.url)),
+} as const
+
+export const ownText = (name: keyof typeof OWN): string => OWN[name]

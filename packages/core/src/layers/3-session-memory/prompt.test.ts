@@ -2,8 +2,8 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { fillPrompt } from "../../base/prompt-file.ts"
-import { loadTexts, ownText } from "./prompt.ts"
+import { fillPrompt } from "../../base/text.ts"
+import { loadTexts, ownText } from "./notes.ts"
 
 describe("L3-2 the prompt and its variables", () => {
   test("values are values: what looks like a pattern or a variable changes nothing but its own place", () => {

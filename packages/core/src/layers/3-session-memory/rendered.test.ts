@@ -3,8 +3,8 @@
  * `npx vitest run packages/core/src/layers/3-session-memory/rendered.test.ts -u` writes them again.
  */
 import { describe, expect, test } from "vitest"
-import { notesPrompt } from "./extraction.ts"
-import { ownText } from "./prompt.ts"
+import { ownText } from "./notes.ts"
+import { notesPrompt } from "./write.ts"
 
 const path = "/home/me/.strata/projects/app/session-memory/conversation.md"
 const where = (name: string) =>

@@ -4,20 +4,24 @@
  * install. Only a compaction that is worth it is journaled, all at once. A failure leaves the conversation as it was.
  */
 import { CompactionFailedError } from "../../base/errors.ts"
-import { grouped } from "../../base/grouped.ts"
-import { cacheState } from "../2-microcompact/cache-state.ts"
+import { grouped } from "../../base/text.ts"
+import { cacheState } from "../2-microcompact/survey.ts"
 import type { DraftHolder } from "../3-session-memory/draft.ts"
-import type { CompactionOrder, Refusal } from "../compaction-order.ts"
-import type { Compactor, LayerContext, Outcome, Tail, UpcomingCompaction } from "../layer.ts"
-import { gainOf, MIN_GAIN, mayPlan, openingOf, plannedCompaction, worthOfCompaction } from "../planner/compact-now.ts"
-import { outlookOf } from "../planner/outlook.ts"
+import type { CompactionOrder, Compactor, LayerContext, Outcome, Refusal, Tail, UpcomingCompaction } from "../layer.ts"
+import {
+  gainOf,
+  MIN_GAIN,
+  mayPlan,
+  openingOf,
+  outlookOf,
+  plannedCompaction,
+  worthOfCompaction,
+} from "../planner/outlook.ts"
 import { isSinceBoundary, NO_TAIL, tailAfter } from "../planner/tail.ts"
-import { type Choice, choose } from "./choose.ts"
-import { askHooks } from "./hooks.ts"
-import { install, type NotesUse } from "./install.ts"
+import { type Choice, choose, planOf } from "./choose.ts"
+import { askHooks, install, type NotesUse } from "./install.ts"
 import { situationFor } from "./made-to-fit.ts"
 import { type CompactionOptions, realTime } from "./options.ts"
-import { planOf } from "./plan.ts"
 import { type Begun, isRefusal, type Situation, waitsForContent } from "./situation.ts"
 import { routesOf } from "./summarise/routes.ts"
 

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { cutMiddle } from "./cut-text.ts"
+import { cutMiddle } from "./cut.ts"
 
 describe("L4-25 a text that is too long loses its middle", () => {
   const lines = Array.from({ length: 1_000 }, (_, i) => `line ${i}`).join("\n")

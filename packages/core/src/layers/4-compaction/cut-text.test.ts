@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createEstimator } from "../../tokens/estimate.ts"
-import { cutText, largest } from "./cut-text.ts"
+import { cutText, largest } from "./cut.ts"
 
 const byCharacter = (text: string) => text.length
 

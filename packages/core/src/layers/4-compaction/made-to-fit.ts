@@ -3,9 +3,9 @@
  * rest leaves; then fewer messages are kept, then the record is shorter. Where even that does not fit, the compaction is refused, and
  * nothing was paid.
  */
-import { grouped } from "../../base/grouped.ts"
-import { inSlices } from "../../base/in-slices.ts"
-import type { Refusal } from "../compaction-order.ts"
+import { grouped } from "../../base/text.ts"
+import { inSlices } from "../../base/work.ts"
+import type { Refusal } from "../layer.ts"
 import { appendixRoom } from "./check/check.ts"
 import { type CompactionFigures, type Reduced, reducedFigures, SHORTEST_SUMMARY } from "./figures.ts"
 import { type Carried, carried, tokensIn } from "./restore/carried.ts"

@@ -1,9 +1,8 @@
 /** What layer 4 works with: the models that write summaries, and the surroundings of the conversation. */
 import type { Model } from "../../model/model.ts"
-import type { NotesSource } from "./summarise/from-notes.ts"
-import type { Route } from "./summarise/route.ts"
+import type { Surroundings } from "./situation.ts"
+import type { NotesSource, Route } from "./summarise/route.ts"
 import type { ForkSurroundings } from "./summarise/shared.ts"
-import type { Surroundings } from "./surroundings.ts"
 
 export interface CompactionOptions extends Surroundings {
   /** The conversation's model and what its forks work with. Without it only the notes and the offline route are open. */

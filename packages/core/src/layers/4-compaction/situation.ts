@@ -2,14 +2,13 @@
  * Step 1, decide. What a compaction starts from: the messages since the last boundary, where to cut them, and whether a compaction makes
  * sense.
  */
-import { grouped } from "../../base/grouped.ts"
-import type { Steps } from "../../base/in-slices.ts"
-import type { Message } from "../../messages/messages.ts"
-import { sentBlocks } from "../../messages/sent-blocks.ts"
+import { grouped } from "../../base/text.ts"
+import type { Steps } from "../../base/work.ts"
+import { type Message, sentBlocks } from "../../messages/messages.ts"
 import type { Measure } from "../../tokens/estimate.ts"
 import type { Thresholds } from "../../tokens/window.ts"
-import type { CompactionOrder, Refusal, RefusalReason } from "../compaction-order.ts"
-import type { LayerContext } from "../layer.ts"
+import type { ReadState } from "../../tools/tool.ts"
+import type { CompactionOrder, CompactionProgress, LayerContext, Refusal, RefusalReason } from "../layer.ts"
 import {
   type Cut,
   type CutInput,
@@ -22,7 +21,49 @@ import {
   withShortened,
 } from "./cut.ts"
 import { type CompactionFigures, compactionFigures, figuresWithin, newestWithin, plannedFigures } from "./figures.ts"
-import type { Surroundings } from "./surroundings.ts"
+import type { ExcludedPaths, ReadFileAgain } from "./restore/files.ts"
+
+// What is around a conversation that is compacted: what its tools have read, hooks, and what the person wants of summaries.
+
+export interface Surroundings {
+  /** What the tools have read. */
+  readonly reads?: ReadState
+  /** Paths that are not read again: instruction files, and our own files. */
+  readonly excluded?: () => ExcludedPaths
+  /** Whether a file known only from the journal may be read again without asking. Default: no. */
+  readonly mayRead?: (path: string) => boolean
+  /** Where files are read again. Default: from disk. */
+  readonly readFile?: ReadFileAgain
+  readonly hooks?: CompactionHooks
+  /** What every summary should focus on: from instruction files and settings. */
+  readonly guidance?: () => readonly string[]
+  /** No one is there to answer questions. */
+  readonly autonomous?: boolean
+}
+
+type Trigger = CompactionOrder["trigger"]
+
+interface HookRun {
+  readonly signal?: AbortSignal
+  /** Called before a hook runs, for the person's screen. */
+  readonly progress?: (progress: CompactionProgress) => void
+}
+
+/** A hook that fails changes nothing: its failure is only reported to the person. The signal ends hooks that run. */
+export interface CompactionHooks {
+  before(about: HookRun & { readonly trigger: Trigger; readonly instructions: string }): Promise<{
+    readonly instructions: string
+    readonly messages: readonly string[]
+    readonly blocked?: string | undefined
+  }>
+  started(about?: HookRun): Promise<{
+    readonly contexts: readonly { readonly hook: string; readonly text: string }[]
+    readonly messages: readonly string[]
+  }>
+  after(about: { readonly trigger: Trigger; readonly summary: string; readonly signal?: AbortSignal }): Promise<{
+    readonly messages: readonly string[]
+  }>
+}
 
 /** What every step of a compaction has before it. */
 export interface Situation {
@@ -202,3 +243,21 @@ const refused = (why: RefusalReason, message: string): Refusal => ({ kind: "refu
 
 /** Messages and attachments. A boundary is not part of what it bounds. */
 const isPartOfIt = ({ type }: Message) => type === "user" || type === "assistant" || type === "attachment"
+
+// What every summary should focus on, from instruction files, however the compaction was started.
+
+const HEADING = /^(#{1,6})\s*compact instructions\s*#*\s*$/i
+
+/** The text under a `Compact Instructions` heading. Several are joined. */
+export function compactInstructionsIn(text: string): string {
+  const lines = text.split("\n")
+  const sections: string[] = []
+  lines.forEach((line, at) => {
+    const level = HEADING.exec(line.trim())?.[1]?.length
+    if (level === undefined) return
+    const rest = lines.slice(at + 1)
+    const end = rest.findIndex((each) => (/^(#{1,6})\s/.exec(each)?.[1]?.length ?? 7) <= level)
+    sections.push((end < 0 ? rest : rest.slice(0, end)).join("\n").trim())
+  })
+  return sections.filter((section) => section !== "").join("\n\n")
+}

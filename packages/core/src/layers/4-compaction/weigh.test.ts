@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
+import { mostAfter } from "./choose.ts"
 import type { Situation } from "./situation.ts"
 import type { Route } from "./summarise/route.ts"
-import { mostAfter } from "./weigh.ts"
 
 /** As far as it counts here. `autoCompact` is the threshold. */
 const situation = ({ tokens, autoCompact }: { readonly tokens: number; readonly autoCompact: number }) =>

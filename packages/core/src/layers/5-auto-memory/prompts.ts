@@ -2,7 +2,7 @@
  * The prompt that asks for memories, and the text that tells the agent how to keep some itself. Values are filled in as values.
  * `prompts/rendered/` shows the whole prompt.
  */
-import { fillPrompt, promptText } from "../../base/prompt-file.ts"
+import { fillPrompt, promptText } from "../../base/text.ts"
 
 const MOST_QUOTED = 200 // characters of the message that the range begins with
 

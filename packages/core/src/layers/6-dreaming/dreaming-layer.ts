@@ -1,9 +1,9 @@
-import { limitsFrom } from "../../model/stream-limits.ts"
+import { limitsFrom } from "../../model/stream.ts"
 import type { Flags } from "../../settings/flags.ts"
-import { memorySpending, spendingOf } from "../background-budget.ts"
+import type { Quota } from "../budget.ts"
+import { memorySpending, spendingOf } from "../budget.ts"
 import type { Layer, LayerContext, Outcome } from "../layer.ts"
 import type { MemoryBudget } from "../memory-budget.ts"
-import type { Quota } from "../quota.ts"
 import type { Dreamed, DreamFigures, Dreaming, DreamShare, Hold } from "./dreaming.ts"
 
 export interface DreamingLayer extends Layer {

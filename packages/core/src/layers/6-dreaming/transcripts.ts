@@ -4,10 +4,9 @@
  */
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { isSafeId } from "../../base/ids.ts"
-import type { JournalFeed } from "../../journal/feed.ts"
+import { isSafeId } from "../../base/clock.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
-import type { ConversationListing, Store } from "../../journal/store.ts"
+import type { ConversationListing, JournalFeed, Store } from "../../journal/store.ts"
 
 const MOST_CONVERSATIONS = 50 // each is a reading of its own
 const MOST_KEPT = 1024 * 1024 // bytes of one conversation, the newest

@@ -4,7 +4,7 @@ import { NothingToUndoError } from "../../base/errors.ts"
 import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Block } from "../../messages/blocks.ts"
-import { handleOf } from "../../messages/handles.ts"
+import { handleOf } from "../../messages/media.ts"
 import type { Message } from "../../messages/messages.ts"
 import { lineFor } from "./line.ts"
 

@@ -3,12 +3,11 @@
  * ended, and how to recall it. Computed from the messages alone; the decision keeps the text, so it never changes. It is sent as a message
  * of the user's, so words, paths and commands from outside are quoted wherever they could be taken for the line itself.
  */
-import { grouped } from "../../base/grouped.ts"
-import { counted } from "../../base/numbers.ts"
+
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
-import { isText, isToolUse, textOf } from "../../messages/blocks.ts"
-import { handleOf } from "../../messages/handles.ts"
-import { quoted } from "../../messages/inline.ts"
+import { counted, grouped } from "../../base/text.ts"
+import { isText, isToolUse, quoted, textOf } from "../../messages/blocks.ts"
+import { handleOf } from "../../messages/media.ts"
 import { contentOf, isRequest, type Message } from "../../messages/messages.ts"
 import { project } from "../../views/projection.ts"
 import { artifacts, fateOf } from "../../views/record/artifacts.ts"

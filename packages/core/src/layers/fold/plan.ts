@@ -2,15 +2,14 @@
  * What folding, snipping or opening a range would do, as a value: the ranges, the size before and after, and what the server must write to
  * its cache again. `decisionsFor` turns a plan into drafts; until they are in the journal nothing has changed.
  */
-import { grouped } from "../../base/grouped.ts"
+import { grouped } from "../../base/text.ts"
 import type { DecisionDraft, Effect } from "../../journal/entries.ts"
 import { isThinking } from "../../messages/blocks.ts"
-import { handleOf } from "../../messages/handles.ts"
-import { isRequest, type Message, type Uuid } from "../../messages/messages.ts"
-import { sentBlocks } from "../../messages/sent-blocks.ts"
-import { goesWithRange } from "../../views/context/hidden-ranges.ts"
-import { cacheLifetime, cacheState } from "../2-microcompact/cache-state.ts"
+import { handleOf } from "../../messages/media.ts"
+import { isRequest, type Message, sentBlocks, type Uuid } from "../../messages/messages.ts"
+import { goesWithRange } from "../../views/context/shown.ts"
 import { cachePrices, compactsItself } from "../2-microcompact/payback.ts"
+import { cacheLifetime, cacheState } from "../2-microcompact/survey.ts"
 import type { LayerContext } from "../layer.ts"
 import { countOf, lineFor, toolCallsIn, wordsOf } from "./line.ts"
 import { exchangesIn, type Ground, groundOf, isNamed, placeOf, type Span, spanAround } from "./ranges.ts"

@@ -2,12 +2,12 @@
  * Which ranges may be folded or snipped. A range never splits a tool call from its result or one response in two, and never takes the
  * newest request, the round in progress or an earlier summary. A range that is hidden already is taken whole or not at all.
  */
-import { handleOf } from "../../messages/handles.ts"
+import { handleOf } from "../../messages/media.ts"
 import { isRequest, type Message, type Uuid } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
 import type { ContextView } from "../../views/context/context.ts"
-import type { HiddenMessages } from "../../views/context/hidden-ranges.ts"
-import { lastTurn } from "../position.ts"
+import type { HiddenMessages } from "../../views/context/shown.ts"
+import { lastTurn } from "../layer.ts"
 
 /** The messages of the view that a range can be cut from, hidden ones included. */
 export interface Ground {

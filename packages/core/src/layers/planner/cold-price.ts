@@ -2,13 +2,13 @@
  * What the next message costs where the server's cache no longer has the conversation: everything is written again. By the same sizes,
  * prices and rules as the planner's own decisions.
  */
-import { NO_TOKENS } from "../../base/token-counts.ts"
+import { NO_TOKENS } from "../../base/text.ts"
 import type { CacheLifetime } from "../../base/vocabulary.ts"
-import { costOf } from "../../tokens/price.ts"
-import { cacheState } from "../2-microcompact/cache-state.ts"
+import { costOf } from "../../tokens/models.ts"
 import { clearedNext } from "../2-microcompact/microcompaction.ts"
+import { cacheState } from "../2-microcompact/survey.ts"
 import type { LayerContext, Tail } from "../layer.ts"
-import { plannedCompaction } from "./compact-now.ts"
+import { plannedCompaction } from "./outlook.ts"
 
 /** Of a message without its answer, in dollars. */
 export interface ColdPrice {

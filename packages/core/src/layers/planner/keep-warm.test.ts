@@ -2,16 +2,16 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../../test/size.ts"
-import { NO_TOKENS, type TokenCounts, weighCounts } from "../../base/token-counts.ts"
+import { NO_TOKENS, type TokenCounts, weighCounts } from "../../base/text.ts"
 import type { Entry } from "../../journal/entries.ts"
 import type { Usage } from "../../messages/messages.ts"
 import { createFlags } from "../../settings/flags.ts"
 import { DEFAULT_SETTINGS } from "../../settings/settings.ts"
 import { findModel } from "../../tokens/models.ts"
-import type { PausePrior } from "../../views/cache/earlier-pauses.ts"
+import type { PausePrior } from "../../views/cache/pauses.ts"
 import { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
-import { dueAfterMs, nextPing, pausePlan } from "./keep-warm.ts"
+import { dueAfterMs, nextPing, pausePlan } from "./lifetime.ts"
 
 const MINUTE = 60_000
 const MODEL = "claude-opus-4-6" // a read costs a tenth of input

@@ -10,16 +10,149 @@
  * allows it. It is chosen only where that part is written again in any case, so a change never costs a cache. It ends at once where it no
  * longer pays.
  */
+import { grouped } from "../../base/text.ts"
+import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { ChosenLifetimes } from "../../journal/entries.ts"
-import { LIFETIME_MS } from "../../model/cache/known-entries.ts"
+import { LIFETIME_MS, type Lifetime } from "../../model/cache/prefix.ts"
 import { type ExpectedFrom, lifetimeIn } from "../../views/cache/cache-history.ts"
-import { type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
-import { cacheState, lastUse } from "../2-microcompact/cache-state.ts"
-import type { Layer, LayerContext } from "../layer.ts"
-import { accountOf } from "./account.ts"
-import { amountOf, earlySize } from "./compact-now.ts"
-import { canKeepWarm } from "./keep-warm.ts"
-import { lifetimePrices } from "./prices.ts"
+import { LEAST_PAUSE_MINUTES, type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
+import { growthPerTurn } from "../2-microcompact/payback.ts"
+import { cacheLifetime, cacheState, lastUse } from "../2-microcompact/survey.ts"
+import type { Layer, LayerContext, Tail } from "../layer.ts"
+import {
+  accountOf,
+  amountOf,
+  compactsNow,
+  costsMoney,
+  earlySize,
+  gainOf,
+  type LifetimePrices,
+  leftBy,
+  lifetimePrices,
+  MIN_GAIN,
+  type Outlook,
+  openingOf,
+  outlookOf,
+  plannedCompaction,
+  usuallyComesBack,
+} from "./outlook.ts"
+
+// Whether the cache is kept warm while you are away. A request without output reads what is cached, and the server keeps it for longer.
+// That costs a tenth of plain input; writing everything again costs more than ten times as much.
+//
+// The rule: the cache is kept warm for as long as that would have been cheapest over the latest pauses of this conversation. One pause of
+// a usual length counts with them, so there is an answer before the first.
+
+export interface PausePlan {
+  /** How long the server keeps it after each request. */
+  readonly lifetime: Lifetime
+  /** The most requests in this pause. 0: the cache is let go. */
+  readonly pings: number
+  /** Minutes from the start of the pause until the cache is gone. */
+  readonly minutes: number
+}
+
+interface WeighedPause {
+  readonly minutes: number
+  readonly weight: number
+}
+
+const MS_PER_MINUTE = 60_000
+const LIFE_MINUTES = LIFETIME_MS["5m"] / MS_PER_MINUTE
+export const SUMMARY_EARLY = 0.85 // of its lifetime: then a summary reads what is cached, if one is to be written in the pause
+export const PING_EARLY = 0.9 // of its lifetime: shortly before what is cached expires
+const MOST_PINGS = 100 // in one pause: a working day at five minutes each, more than pays at any known price
+const LEAST_CONTEXT = 20_000 // tokens: writing less again costs next to nothing
+
+/**
+ * One pause, as far as it is known: in recorded conversations a third of the pauses beyond five minutes end within ten, a third within
+ * twenty, half of the rest within an hour, and the other half lasts so long that no one should wait for it.
+ */
+const USUAL_PAUSE: readonly WeighedPause[] = [
+  { minutes: 8, weight: 1 / 3 },
+  { minutes: 15, weight: 1 / 3 },
+  { minutes: 30, weight: 1 / 12 },
+  { minutes: 55, weight: 1 / 12 },
+  { minutes: Number.POSITIVE_INFINITY, weight: 1 / 6 },
+]
+
+/** When the next request is due after one that has this lifetime. */
+export const dueAfterMs = (lifetime: Lifetime): number => PING_EARLY * LIFETIME_MS[lifetime]
+
+/** What happens in a pause. `sent`: how many requests there were in it so far. */
+export function pausePlan(context: LayerContext, sent = 0): PausePlan {
+  const { views, size, flags } = context
+  const { pauses } = views.cacheHistory
+  const lifetime = flags.cacheLifetime === "auto" && pauses.hourHolds ? "1h" : "5m"
+  const prices = lifetimePrices(context)
+  const most = sent + affordable(context, prices)
+  const isPossible = most > 0 && size.tokens >= LEAST_CONTEXT && cacheLifetime(views) === "5m" && canKeepWarm(context)
+  const own = pauses.recent.map((minutes) => ({ minutes, weight: 1 }))
+  const pings = isPossible ? cheapest([...USUAL_PAUSE, ...own], { lifetime, prices, most }) : 0
+  return { lifetime, pings, minutes: reach(lifetime, pings) }
+}
+
+/** How many more requests the account allows. */
+function affordable({ views, size, flags, prior }: LayerContext, prices: LifetimePrices): number {
+  const choosesLifetime = flags.cacheLifetime === "auto" && prior?.asked !== "1h"
+  const { owed, limit } = accountOf(views.cacheHistory.pauses, {
+    ...{ prices, size: size.tokens, choosesLifetime },
+    comesBack: usuallyComesBack(prior),
+  })
+  return Math.max(0, Math.floor((limit - owed) / (prices.read * size.tokens)))
+}
+
+/** Whether one more request is sent in this pause, and for how long the server keeps the cache then. */
+export function nextPing(context: LayerContext, sent: number): Lifetime | undefined {
+  const { lifetime, pings } = pausePlan(context, sent)
+  return sent < pings ? lifetime : undefined
+}
+
+/** Whether there is money to save. */
+export function canKeepWarm(context: LayerContext): boolean {
+  const { read, short } = lifetimePrices(context)
+  return context.flags.planner !== "off" && costsMoney(context) && read < short
+}
+
+interface Pinging {
+  readonly lifetime: Lifetime
+  readonly prices: LifetimePrices
+  /** The most requests that the account allows. */
+  readonly most: number
+}
+
+/** How many requests would have cost least over these pauses. Never more than a new write costs. */
+function cheapest(pauses: readonly WeighedPause[], { lifetime, prices: { read, short }, most }: Pinging): number {
+  const write = short - read
+  const length = 1 + Math.min(most, Math.floor(write / read), MOST_PINGS)
+  const counts = Array.from({ length }, (_, count) => count)
+  const gains = counts.map((count) =>
+    pauses.reduce((sum, { minutes, weight }) => {
+      const isBridged = minutes > LIFE_MINUTES && minutes <= reach(lifetime, count)
+      return sum + weight * ((isBridged ? write : 0) - read * sentIn(minutes, { lifetime, count }))
+    }, 0),
+  )
+  return gains.indexOf(Math.max(...gains))
+}
+
+/** Minutes after which the cache is gone. What was written lives for five minutes. */
+const reach = (lifetime: Lifetime, pings: number): number =>
+  pings === 0
+    ? LIFE_MINUTES
+    : LEAST_PAUSE_MINUTES + ((pings - 1) * dueAfterMs(lifetime) + LIFETIME_MS[lifetime]) / MS_PER_MINUTE
+
+/** How many requests keep the cache through a pause of this length, at least. */
+export function pingsThrough(minutes: number): number {
+  let pings = 0
+  while (reach("1h", pings) < minutes) pings++
+  return pings
+}
+
+/** How many of `count` requests are sent in a pause of this length. */
+function sentIn(minutes: number, { lifetime, count }: { readonly lifetime: Lifetime; readonly count: number }): number {
+  if (minutes <= LEAST_PAUSE_MINUTES) return 0
+  return Math.min(count, 1 + Math.floor(((minutes - LEAST_PAUSE_MINUTES) * MS_PER_MINUTE) / dueAfterMs(lifetime)))
+}
 
 export interface LifetimeOptions {
   /** The cache is kept warm in pauses. That costs less than writing for an hour. */
@@ -182,3 +315,90 @@ function reasonFor({ forMessages }: ChosenLifetimes, context: LayerContext): str
     return `Everything is cached for an hour: with ${after}, that would have saved ${amountOf(gains.messages.gain + gains.prompt.gain, context)}.`
   return `Tools and system prompt are cached for an hour, messages for five minutes: with ${after}, the hour would have saved ${amountOf(gains.prompt.gain, context)} on the prompt.`
 }
+
+// What the planner thinks now, as plain values: when it compacts, how far that is, and what happens to the cache in a pause.
+
+export interface PlannerReport {
+  readonly mode: PlannerMode
+  /** When it compacts to save money. Absent where it never does. */
+  readonly compaction?: PlannedCompaction | undefined
+  /** What it decides for the next request with the summary that is ready, and why: in one sentence. */
+  readonly decision?: string
+  /** `until`: when the server forgets what was sent last. */
+  readonly cache: { readonly state: "cold" } | { readonly state: "warm"; readonly until: Date }
+  /** How long the cache is kept warm in a pause, where someone waits for it. */
+  readonly pause: PausePlan
+  /** How long the server is asked to keep what it caches, where the planner decided that, and why. */
+  readonly lifetimes?: (ChosenLifetimes & { readonly why: string }) | undefined
+}
+
+export type PlannedCompaction =
+  /** In a pause that costs the cache, or where a new request begins, from this size on. */
+  | { readonly where: "between-requests"; readonly from: number }
+  /** Once sending the old part again has cost `due`. `at`: the size that it will probably have then, unless the window fills first. */
+  | { readonly where: "anywhere"; readonly spent: string; readonly due: string; readonly at?: number | undefined }
+
+const MOST_TURNS = 10_000 // to look ahead: by then every window is full
+
+/** `tail`: what a compaction with the summary that is ready would keep after it. Absent where none is ready. */
+export function plannerReport(context: LayerContext, tail?: Tail): PlannerReport {
+  const { planner: mode, cacheLifetime } = context.flags
+  const { views } = context
+  const last = views.context.lastResponse
+  const isCold = cacheState(context).state === "cold" || !last
+  const cache = isCold ? { state: "cold" as const } : { state: "warm" as const, until: expiry(lastUse(last, views)) }
+  const lifetimes = cacheLifetime === "auto" ? views.cacheHistory.chosen : undefined
+  const decision = tail === undefined || mode === "off" ? {} : { decision: decisionFor(context, tail) }
+  const report = { mode, ...decision, cache, pause: pausePlan(context), ...(lifetimes ? { lifetimes } : {}) }
+  if (mode === "off" || !context.compaction.auto || !costsMoney(context)) return report
+  return { ...report, compaction: mode === "balanced" ? betweenRequests(context) : anywhere(context) }
+}
+
+function decisionFor(context: LayerContext, tail: Tail): string {
+  const outlook = outlookOf(context, tail)
+  const gain = Math.max(0, gainOf(outlook))
+  if (gain < MIN_GAIN)
+    return `Nothing is compacted now: it would replace about ${grouped(gain)} tokens, and ${grouped(MIN_GAIN)} are the least to gain.`
+  const newer = tail.kept > 0 ? `, ${grouped(Math.round(tail.kept))} of them newer than its summary` : ""
+  const would = `a compaction would leave about ${grouped(Math.round(leftBy(outlook)))} of ${grouped(outlook.context)} tokens${newer}`
+  if (plannedCompaction(context, tail) !== undefined) return `The next request compacts: ${would}.`
+  const why = openingOf(context) === "task" ? "in the middle of a task" : "now, because that does not pay yet"
+  return `Nothing is compacted ${why}: ${would}. Nothing is cleared where that would save less.`
+}
+
+const betweenRequests = (context: LayerContext): PlannedCompaction => ({
+  where: "between-requests",
+  from: earlySize(context),
+})
+
+function anywhere(context: LayerContext): PlannedCompaction {
+  const outlook = outlookOf(context)
+  const { rent, price } = compactsNow(outlook)
+  const at = probableSize(outlook, context)
+  return {
+    where: "anywhere",
+    spent: amountOf(rent, context),
+    due: amountOf(price, context),
+    ...(at === undefined ? {} : { at }),
+  }
+}
+
+/** Where the conversation goes on growing as in the latest turns. */
+function probableSize(outlook: Outlook, context: LayerContext): number | undefined {
+  const growth = growthPerTurn(context.views.context)
+  if (growth === 0) return undefined
+  let ahead: Outlook = { ...outlook, isCold: false }
+  for (let turn = 0; turn < MOST_TURNS && ahead.context < context.thresholds.autoCompact; turn++) {
+    if (compactsNow(ahead).compacts) return Math.round(ahead.context)
+    ahead = {
+      ...ahead,
+      context: ahead.context + growth,
+      rent: ahead.rent + ahead.prices.read * Math.max(0, ahead.context - ahead.left),
+      responses: ahead.responses + 1,
+    }
+  }
+  return undefined
+}
+
+const expiry = ({ timestamp, lifetime }: ReturnType<typeof lastUse>): Date =>
+  new Date(Date.parse(timestamp) + LIFETIME_MS[lifetime])

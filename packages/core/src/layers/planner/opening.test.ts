@@ -9,8 +9,7 @@ import { findModel } from "../../tokens/models.ts"
 import { resolveThresholds } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
-import { mayRisk, openingOf, plannedCompaction, preparesNow } from "./compact-now.ts"
-import { outlookOf } from "./outlook.ts"
+import { mayRisk, openingOf, outlookOf, plannedCompaction, preparesNow } from "./outlook.ts"
 
 const MODEL = "claude-opus-4-6"
 const { facts } = findModel(MODEL)

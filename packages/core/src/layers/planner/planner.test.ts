@@ -1,7 +1,7 @@
 /** BEY-4: the planner's choices as plain arithmetic. The same code decides live and in a replay. */
 import { describe, expect, test } from "vitest"
-import { compactsNow, compactsSoon } from "./compact-now.ts"
 import type { Outlook } from "./outlook.ts"
+import { compactsNow, compactsSoon } from "./outlook.ts"
 import { NO_TAIL } from "./tail.ts"
 
 const PRICES = { read: 0.1, write: 1.25, output: 5 }

@@ -2,7 +2,7 @@
  * Turns "since yesterday" into a date when a memory is written: a week later it would mean another day. What is said of every day stays, and
  * so do quotations and code.
  */
-import { ENDS } from "../../views/record/sentences.ts"
+import { ENDS } from "../../views/record/user-messages.ts"
 
 const DAY = 86_400_000
 const OFFSETS: Readonly<Record<string, number>> = {

@@ -3,7 +3,7 @@
  * same subject and attribute. The older file stays, with a pointer. What no one confirmed replaces nothing that the person said.
  */
 
-import type { Steps } from "../../base/in-slices.ts"
+import type { Steps } from "../../base/work.ts"
 import { contradictedIn, type Relation, relationOf, textKey } from "../facts/relation.ts"
 import { isOverreach } from "../instruction-guard.ts"
 import { isCurrent, isPersons, isRule, type Memory, type MemoryType } from "../memory.ts"

@@ -8,7 +8,7 @@ import { compareFacts, type FactRelation } from "../../views/record/facts/compar
 import { type Fact, readFact, wordsOf } from "../../views/record/facts/fact.ts"
 import { GENERAL, TITLES } from "../../views/record/facts/fact-words.ts"
 import { isHead, rootOfStem } from "../../views/record/facts/reworded-facts.ts"
-import { sentenceParts } from "../../views/record/sentences.ts"
+import { sentenceParts } from "../../views/record/user-messages.ts"
 import type { Memory } from "../memory.ts"
 import { LIST_MARK, ruleIn } from "../own-words.ts"
 

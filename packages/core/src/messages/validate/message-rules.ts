@@ -1,12 +1,27 @@
 /** Rules for messages, one for each thing the API rejects in them. */
-import { ASSISTANT_BLOCKS, isServerResult, SYSTEM_BLOCKS, USER_BLOCKS } from "../block-types.ts"
-import { isWellFormedCall } from "../blocks.ts"
-import { flawOf, isKnownType } from "../shapes/block-shapes.ts"
-import { type Flaw, fields, inWords, isRecord, listOf, text, textOr, wrong } from "../shapes/shape.ts"
-import { referencesIn } from "../tool-references.ts"
+import {
+  ASSISTANT_BLOCKS,
+  isServerResult,
+  isWellFormedCall,
+  referencesIn,
+  SYSTEM_BLOCKS,
+  USER_BLOCKS,
+  wellFormed,
+} from "../blocks.ts"
+import {
+  type Flaw,
+  fields,
+  flawOf,
+  inWords,
+  isKnownType,
+  isRecord,
+  listOf,
+  text,
+  textOr,
+  wrong,
+} from "../shapes/shapes.ts"
 import { isAsReceived } from "../usable.ts"
-import { wellFormed } from "../well-formed.ts"
-import { SYSTEM_MESSAGE } from "./request-shapes.ts"
+import { SYSTEM_MESSAGE } from "./request-rules.ts"
 import {
   type CheckedBlock,
   type CheckedMessage,

@@ -1,12 +1,77 @@
 /** Rules for everything in a request except its messages: fields, limits, thinking, tools, breakpoints. */
-import { MEDIA_LIMITS, REQUEST_BYTES } from "../media-limits.ts"
+import { isDeferred, wellFormed } from "../blocks.ts"
+import { MEDIA_LIMITS, REQUEST_BYTES } from "../media.ts"
 import type { ModelRequest } from "../request.ts"
-import { type Flaw, inWords, isRecord } from "../shapes/shape.ts"
-import { isDeferred } from "../tool-references.ts"
-import { wellFormed } from "../well-formed.ts"
-import { REQUEST_SHAPES } from "./request-shapes.ts"
+import {
+  cacheControl,
+  type Flaw,
+  fields,
+  flag,
+  inWords,
+  isRecord,
+  json,
+  list,
+  listOf,
+  maybe,
+  oneOf,
+  orNull,
+  record,
+  type Shape,
+  tagged,
+  text,
+  textOr,
+  whole,
+} from "../shapes/shapes.ts"
 import { type CheckedBlock, checked, type RequestRule, type Violation } from "./rule.ts"
 import { toolFlaw } from "./tool-shapes.ts"
+
+// The shape of each field of a request, as far as it can be known here. Fields of betas are left to the API.
+
+const systemText = tagged({
+  text: { text: text(), citations: orNull(listOf(json)), cache_control: cacheControl },
+})
+const parallel = { disable_parallel_tool_use: maybe(flag) }
+const shown = { display: orNull(oneOf("summarized", "omitted", "updates")), block_binding: orNull(record) }
+
+const effort = orNull(oneOf("low", "medium", "high", "xhigh", "max"))
+const container = textOr(fields({ id: orNull(text()), skills: orNull(listOf(json)) }))
+
+export const REQUEST_SHAPES: Readonly<Record<string, Shape>> = {
+  model: text({ least: 1, most: 256 }),
+  messages: list,
+  max_tokens: whole(0),
+  system: textOr(listOf(systemText)),
+  tools: list,
+  tool_choice: tagged({ auto: parallel, any: parallel, tool: { name: text(), ...parallel }, none: {} }),
+  thinking: tagged({
+    enabled: { budget_tokens: whole(), ...shown },
+    adaptive: shown,
+    disabled: {},
+    between_tools: {},
+  }),
+  stop_sequences: listOf(text()),
+  stream: flag,
+  metadata: fields({ user_id: orNull(text({ most: 512 })) }),
+  service_tier: oneOf("auto", "standard_only"),
+  cache_control: cacheControl.optional,
+  output_config: fields({
+    effort,
+    format: orNull(tagged({ json_schema: { schema: record } })),
+    task_budget: orNull(tagged({ tokens: { total: whole(1), remaining: orNull(whole(0)) } })),
+  }),
+  container: orNull(container).optional,
+  diagnostics: orNull(fields({ previous_message_id: orNull(text()) })).optional,
+  inference_geo: orNull(text()).optional,
+  speed: orNull(oneOf("standard", "fast")).optional,
+}
+
+/** A message of the system between the others. */
+export const SYSTEM_MESSAGE = fields({
+  role: oneOf("system"),
+  content: maybe(textOr(listOf(json, "a text or a list of blocks"))),
+  clear_at: orNull(oneOf("next_user_message", "never")),
+  output_config: orNull(fields({ effort })),
+})
 
 const KNOWN_FIELDS = new Set([
   ...[

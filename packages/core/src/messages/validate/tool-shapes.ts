@@ -1,6 +1,6 @@
 /** The shape of a tool in a request: your own, and those that the API defines. From the types of the SDK (1.8). */
-import { cacheControl } from "../shapes/block-shapes.ts"
 import {
+  cacheControl,
   type FieldShapes,
   type Flaw,
   fields,
@@ -16,7 +16,7 @@ import {
   text,
   whole,
   wrong,
-} from "../shapes/shape.ts"
+} from "../shapes/shapes.ts"
 
 const NEWEST_KNOWN = 20_260_801 // the date in the newest type below; a later one is left to the API
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { isWhole, size } from "../../../test/size.ts"
 import { InvalidRequestError } from "../../base/errors.ts"
 import { findModel } from "../../tokens/models.ts"
-import { REQUEST_BYTES } from "../media-limits.ts"
+import { REQUEST_BYTES } from "../media.ts"
 import type { ModelRequest } from "../request.ts"
 import { RequestValidator, RULE_NAMES, validateRequest } from "./validator.ts"
 

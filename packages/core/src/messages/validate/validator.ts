@@ -3,8 +3,7 @@
  * It remembers which messages are valid, so a request that continues the last one costs only what is new.
  */
 import { InvalidRequestError } from "../../base/errors.ts"
-import { readImageSize } from "../image-size.ts"
-import { isPdf } from "../media.ts"
+import { isPdf, readImageSize } from "../media.ts"
 import type { ModelRequest } from "../request.ts"
 import { MESSAGE_RULES } from "./message-rules.ts"
 import { REQUEST_RULES } from "./request-rules.ts"

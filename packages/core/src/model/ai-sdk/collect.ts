@@ -5,7 +5,7 @@
  */
 import type { Block, ToolUse } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
-import { usableUsage } from "../../messages/usage.ts"
+import { usableUsage } from "../../messages/messages.ts"
 import type { ModelEvent, ModelResponse } from "../model.ts"
 import { withInputText } from "../tool-input-text.ts"
 import { answerBlocks } from "./from-prompt.ts"

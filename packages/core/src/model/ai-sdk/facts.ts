@@ -1,5 +1,5 @@
 /** What is known about a model that is reached through the AI SDK. */
-import type { ModelFacts } from "../../tokens/model-facts.ts"
+import type { ModelFacts } from "../../tokens/models.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 
 /** The AI SDK has no fields for these and drops what it does not know. */

@@ -12,8 +12,8 @@ import {
   type ToolUse,
 } from "../../messages/blocks.ts"
 import { digestOf } from "../../messages/caller-key.ts"
-import { readImageSize } from "../../messages/image-size.ts"
-import { CALL_ID, flawOf } from "../../messages/shapes/block-shapes.ts"
+import { readImageSize } from "../../messages/media.ts"
+import { CALL_ID, flawOf } from "../../messages/shapes/shapes.ts"
 import type { FilePart, ProviderOptions, ToolOutput } from "./interface.ts"
 import { DENIED, type Kept, markIn, type SentPart } from "./kept-parts.ts"
 import { plainFile, plainReasoning } from "./prompt.ts"

@@ -3,7 +3,7 @@
  * providers, ids that the API does not take, kinds of results, parts without a counterpart.
  */
 import { type Block, resultBlocks, type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
-import { doorOf } from "../../messages/door.ts"
+import { doorOf } from "../../messages/caller-key.ts"
 import type { PromptMessage, ProviderOptions, ToolOutput } from "./interface.ts"
 
 /** A part of a prompt, of any version of the interface. */

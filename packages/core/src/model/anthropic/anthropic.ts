@@ -7,30 +7,62 @@
  * for await (const event of model.stream(await chat.prepare())) render(event)
  * ```
  */
+
 import type { Anthropic, APIError, Middleware } from "@anthropic-ai/sdk"
 import type { RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
+import type { ModelInfo } from "@anthropic-ai/sdk/resources/models"
 import type { Clock } from "../../base/clock.ts"
-import { withoutDoors } from "../../messages/door.ts"
+import { withoutDoors } from "../../messages/caller-key.ts"
 import { hasExactText } from "../../messages/exact-json.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
-import { findModel, type ModelLookup, type ModelOverride, sentModelName, windowBetas } from "../../tokens/models.ts"
+import {
+  findModel,
+  type ModelFacts,
+  type ModelLookup,
+  type ModelOverride,
+  sentModelName,
+  windowBetas,
+} from "../../tokens/models.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import { anthropicAddress } from "../address.ts"
 import { placeBreakpoints } from "../cache/breakpoints.ts"
 import { ConnectionLostError, MissingKeyError, ModelAbortedError, ModelError } from "../errors.ts"
-import { fitOutput } from "../fit-output.ts"
-import type { AttemptWatch, Model, ModelEvent, RateLimit, StreamOptions, WarmOptions, WarmResponse } from "../model.ts"
-import { isOnThisMachine } from "../one-slot.ts"
+import {
+  type AttemptWatch,
+  fitOutput,
+  isOnThisMachine,
+  type Model,
+  type ModelEvent,
+  type RateLimit,
+  type StreamLimits,
+  type StreamOptions,
+  type WarmOptions,
+  type WarmResponse,
+} from "../model.ts"
 import { asModelError, type ProviderFailure } from "../provider-failure.ts"
-import { type RetryOptions, withRetries } from "../retry.ts"
-import type { StreamLimits } from "../stream-limits.ts"
-import { type Piece, watchedStream } from "../watched-stream.ts"
-import { MessageCollector } from "./collect.ts"
+import { type Piece, type RetryOptions, watchedStream, withRetries } from "../stream.ts"
+import { Diagnosis, MessageCollector, watchBody, watchLimits } from "./collect.ts"
 import { type Credentials, credentialsFrom, withoutVersion } from "./credentials.ts"
-import { Diagnosis } from "./diagnosed.ts"
-import { factsFrom } from "./learn.ts"
-import { watchBody, watchLimits } from "./watch-answer.ts"
+
+// Asks the API about a model that is not in the built-in table. It knows the window and what requests may carry, but not the price.
+
+/** `assumed` applies wherever the API says nothing. */
+export function factsFrom(info: ModelInfo, assumed: ModelFacts): ModelFacts {
+  const { capabilities } = info
+  const thinking = capabilities?.thinking.types
+  return {
+    ...assumed,
+    window: info.max_input_tokens ?? assumed.window,
+    maxOutput: info.max_tokens ?? assumed.maxOutput,
+    accepts: {
+      ...assumed.accepts,
+      contextManagement: capabilities?.context_management.supported ?? assumed.accepts.contextManagement,
+      adaptiveThinking: thinking?.adaptive.supported ?? assumed.accepts.adaptiveThinking,
+      thinkingBudget: thinking?.enabled.supported ?? assumed.accepts.thinkingBudget,
+    },
+  }
+}
 
 const PROVIDER = "anthropic"
 const SIDE_REQUEST_MS = 30_000 // to count tokens or ask about a model: the conversation can do without

@@ -2,9 +2,13 @@
  * Collects a streamed answer and reports what a person may want to see at once. Unknown blocks and fields are passed on whole. Tool inputs
  * keep the model's own spelling: their text is collected and parsed only when the answer is complete.
  */
+
+import type { Middleware } from "@anthropic-ai/sdk"
 import type { MessageDeltaUsage, RawMessageStreamEvent } from "@anthropic-ai/sdk/resources/messages"
 import type { Usage } from "../../messages/messages.ts"
-import type { ModelEvent, ModelResponse } from "../model.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import { InvalidModelRequestError, ModelError } from "../errors.ts"
+import type { ModelEvent, ModelResponse, RateLimit } from "../model.ts"
 import { withInputText } from "../tool-input-text.ts"
 
 type Delta = Extract<RawMessageStreamEvent, { type: "content_block_delta" }>["delta"]
@@ -98,4 +102,81 @@ function grow(growing: GrowingBlock, delta: Delta): ModelEvent | undefined {
 /** Counts arrive twice. The later ones are final; what they leave out keeps its earlier value. */
 function newest(first: Usage, last: MessageDeltaUsage): Usage {
   return { ...first, ...Object.fromEntries(Object.entries(last).filter(([, value]) => value !== null)) }
+}
+
+// What the SDK does not show of an answer: the account's limits, in the headers of every answer, and the bytes of a stream as they arrive. It
+// hides pings, and without them a silent connection looks like one that only waits for content.
+
+const KINDS = {
+  requests: "requests",
+  tokens: "tokens",
+  "input-tokens": "input tokens",
+  "output-tokens": "output tokens",
+}
+
+/** Passes on the limits of each answer. A client that adds no headers has none. */
+export const watchLimits =
+  (onLimits: (limits: readonly RateLimit[]) => void): Middleware =>
+  async (request, next) => {
+    const response = await next(request)
+    onLimits(readLimits(response.headers))
+    return response
+  }
+
+function readLimits(headers: Headers): readonly RateLimit[] {
+  return Object.entries(KINDS).flatMap(([kind, what]) => {
+    const header = (name: string) => headers.get(`anthropic-ratelimit-${kind}-${name}`) ?? ""
+    const [limit, remaining, resets] = [header("limit"), header("remaining"), new Date(header("reset"))]
+    if (!/^\d+$/.test(limit) || !/^\d+$/.test(remaining) || Number.isNaN(resets.getTime())) return []
+    return [{ what, limit: Number(limit), remaining: Number(remaining), resets }]
+  })
+}
+
+const STREAM_TYPE = /^text\/event-stream\b/i
+
+export const watchBody =
+  (onBytes: (count: number) => void): Middleware =>
+  async (request, next) => {
+    const response = await next(request)
+    if (!response.body) return response
+    const type = response.headers.get("content-type") ?? "no content type"
+    if (response.ok && !STREAM_TYPE.test(type)) {
+      await response.body.cancel()
+      throw new InvalidModelRequestError({
+        provider: "anthropic",
+        status: response.status,
+        said: `the address answers with ${type}, not with a stream of events. Check the address`,
+      })
+    }
+    const counted = response.body.pipeThrough(
+      new TransformStream<Uint8Array, Uint8Array>({
+        transform(chunk, controller) {
+          onBytes(chunk.byteLength)
+          controller.enqueue(chunk)
+        },
+      }),
+    )
+    return new Response(counted, response)
+  }
+
+// Asks the provider why its cache no longer has what an earlier request left there. Servers that do not know the question refuse it: then the
+// request is sent without it, and so are all later ones. A refusal comes before the first event, so nothing is sent twice.
+
+export class Diagnosis {
+  #isKnown = true
+
+  /** `previous`: the id of the answer before. */
+  async *ask(
+    { request, previous }: { readonly request: ModelRequest; readonly previous: string | undefined },
+    attempt: (request: ModelRequest) => AsyncIterable<ModelEvent>,
+  ): AsyncGenerator<ModelEvent> {
+    if (previous === undefined || !this.#isKnown) return yield* attempt(request)
+    try {
+      yield* attempt({ ...request, diagnostics: { previous_message_id: previous } })
+    } catch (error) {
+      if (!(error instanceof ModelError) || !/diagnostics|previous_message_id/.test(error.said ?? "")) throw error
+      this.#isKnown = false
+      yield* attempt(request)
+    }
+  }
 }

@@ -14,9 +14,8 @@
  * a mark. That happens in every message, so a message's bytes do not depend on whether it is the last.
  */
 import type { CacheLifetime } from "../../base/vocabulary.ts"
-import { type Block, hasBreakpoint, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
+import { type Block, hasBreakpoint, isDeferred, isText, toBlocks, withoutBreakpoint } from "../../messages/blocks.ts"
 import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
-import { isDeferred } from "../../messages/tool-references.ts"
 import { isAsReceived } from "../../messages/usable.ts"
 
 export interface BreakpointOptions {

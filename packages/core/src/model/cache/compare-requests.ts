@@ -2,11 +2,9 @@
  * Where a request differs from the one before it, as the server's cache sees them: tools, system prompt, messages, block by block. Marks do
  * not count. Unchanged blocks are the same objects from request to request, so comparing costs what is new.
  */
-import { toBlocks } from "../../messages/blocks.ts"
+import { declaredTools, toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest, RequestExtras } from "../../messages/request.ts"
-import { declaredTools } from "../../messages/tool-references.ts"
-import { cachedText, type PromptItem } from "./cached-text.ts"
-import { featuresOf, type PromptSetting, type SettingValue, settingsOf } from "./prompt-settings.ts"
+import { cachedText, featuresOf, type PromptItem, type PromptSetting, type SettingValue, settingsOf } from "./prefix.ts"
 
 export type RequestComparison =
   /** There is nothing to compare with. */

@@ -3,12 +3,12 @@ import type { Block } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import { findModel } from "../../tokens/models.ts"
-import type { CacheChange } from "../../views/cache/cache-causes.ts"
 import type { CachedResponse, CacheHistory } from "../../views/cache/cache-history.ts"
-import { describeBreak } from "./describe-break.ts"
+import type { CacheChange } from "../../views/cache/pauses.ts"
 import { CacheForecast, type ForecastOptions } from "./forecast.ts"
-import { KnownEntries } from "./known-entries.ts"
+import { KnownEntries } from "./prefix.ts"
 import type { ProviderReason } from "./verdict.ts"
+import { describeBreak } from "./verdict.ts"
 
 const MODEL = "claude-opus-5" // 5 dollars a million in, 6.25 to write, 0.50 to read; at least 512 tokens
 const MINUTE = 60_000

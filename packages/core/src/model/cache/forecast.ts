@@ -6,21 +6,27 @@
  * change that is still alive and within reach of a breakpoint. What the API reports always corrects the prediction.
  */
 
-import type { TokenCounts } from "../../base/token-counts.ts"
+import type { TokenCounts } from "../../base/text.ts"
 import type { CacheLifetime } from "../../base/vocabulary.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
-import type { ModelFacts } from "../../tokens/model-facts.ts"
+import type { ModelFacts } from "../../tokens/models.ts"
 import { canonicalModelId } from "../../tokens/models.ts"
-import { cacheCounts, cachedTokens } from "../../views/cache/cache-break.ts"
-import type { CacheChange } from "../../views/cache/cache-causes.ts"
 import type { CacheHistory } from "../../views/cache/cache-history.ts"
-import type { PromptItem } from "./cached-text.ts"
+import type { CacheChange } from "../../views/cache/pauses.ts"
+import { cacheCounts, cachedTokens } from "../../views/cache/pauses.ts"
 import { compareRequests, type RequestComparison } from "./compare-requests.ts"
-import { type Found, KnownEntries, LIFETIME_MS, type Lifetime } from "./known-entries.ts"
-import { type PromptPrefix, prefixOf, sameMessages } from "./prefix.ts"
-import { agrees } from "./provider-reason.ts"
-import { type CacheCause, type CacheVerdict, judge, type Prediction, type ProviderReason } from "./verdict.ts"
+import type { PromptItem } from "./prefix.ts"
+import {
+  type Found,
+  KnownEntries,
+  LIFETIME_MS,
+  type Lifetime,
+  type PromptPrefix,
+  prefixOf,
+  sameMessages,
+} from "./prefix.ts"
+import { agrees, type CacheCause, type CacheVerdict, judge, type Prediction, type ProviderReason } from "./verdict.ts"
 
 export interface ForecastOptions {
   readonly factsOf: (model: string) => ModelFacts

@@ -6,13 +6,91 @@
  * and are changed in place, so a request costs what it changes. From then on, only the request, the end and the settings of the old
  * prefix may be read.
  */
+
 import { hash } from "node:crypto"
-import { isThinking, isToolResult, toBlocks } from "../../messages/blocks.ts"
-import type { ModelRequest } from "../../messages/request.ts"
-import { declaredTools } from "../../messages/tool-references.ts"
+import {
+  type Block,
+  declaredTools,
+  isThinking,
+  isToolResult,
+  resultBlocks,
+  toBlocks,
+  withoutBreakpoint,
+} from "../../messages/blocks.ts"
+import { hasExactText, stringifyExact } from "../../messages/exact-json.ts"
+import type { ModelRequest, ToolDefinition } from "../../messages/request.ts"
 import { breakpointsIn, type Place } from "./breakpoints.ts"
-import { cachedText, type PromptItem } from "./cached-text.ts"
-import { type Features, NO_FEATURES, type SettingValue, settingsOf, withFeaturesOf } from "./prompt-settings.ts"
+
+// A tool or block as the server's cache sees it: its bytes, without marks.
+
+export type PromptItem = ToolDefinition | Block
+
+export function cachedText(item: PromptItem): string {
+  const bare = withoutBreakpoint(item as Block)
+  return hasExactText(bare) ? stringifyExact(bare) : JSON.stringify(bare)
+}
+
+// Settings that are part of the prompt without being blocks. After a change the server reads less from its cache: `speed` and citations
+// invalidate it from the system prompt on, the others from the messages on. A setting at its default counts as absent.
+
+/** A setting of a request that its cached prefix depends on. */
+export type PromptSetting = "speed" | "citations" | "tool_choice" | "images" | "thinking" | "effort"
+
+export interface SettingValue {
+  readonly name: PromptSetting
+  /** Where the cache is lost from. */
+  readonly from: "system" | "messages"
+  readonly value: string
+}
+
+/** Content of messages that counts like a setting. */
+export interface Features {
+  readonly images: boolean
+  readonly citations: boolean
+}
+
+export const NO_FEATURES: Features = { images: false, citations: false }
+
+interface Extras {
+  readonly speed?: unknown
+  readonly tool_choice?: unknown
+  readonly thinking?: unknown
+  readonly output_config?: { readonly effort?: unknown }
+}
+
+export function settingsOf(request: ModelRequest, { images, citations }: Features): readonly SettingValue[] {
+  const { speed, tool_choice, thinking, output_config } = request as Extras
+  return [
+    { name: "speed", from: "system", value: text(speed, "standard") },
+    { name: "citations", from: "system", value: text(citations, false) },
+    { name: "tool_choice", from: "messages", value: text(tool_choice, { type: "auto" }) },
+    { name: "images", from: "messages", value: text(images, false) },
+    { name: "thinking", from: "messages", value: text(thinking, null) },
+    { name: "effort", from: "messages", value: text(output_config?.effort, null) },
+  ]
+}
+
+/** With one more message. The same object where it adds nothing. */
+export function withFeaturesOf({ content }: ModelRequest["messages"][number], before: Features): Features {
+  const blocks = toBlocks(content)
+  const images = before.images || blocks.some((block) => holds(block, isImage))
+  const citations = before.citations || blocks.some((block) => holds(block, asksForCitations))
+  return images === before.images && citations === before.citations ? before : { images, citations }
+}
+
+export const featuresOf = ({ messages }: ModelRequest): Features =>
+  messages.reduce((features, message) => withFeaturesOf(message, features), NO_FEATURES)
+
+const text = (value: unknown, byDefault: unknown): string => JSON.stringify(value ?? byDefault)
+
+const holds = (block: Block, wanted: (block: Block) => boolean): boolean =>
+  wanted(block) ||
+  (block.type === "tool_result" && typeof block.content !== "string" && resultBlocks(block).some(wanted))
+
+const isImage = (block: Block): boolean => block.type === "image"
+
+const asksForCitations = (block: Block): boolean =>
+  (block as { readonly citations?: { readonly enabled?: boolean } | null }).citations?.enabled === true
 
 export interface PromptPrefix {
   readonly request: ModelRequest
@@ -174,3 +252,74 @@ const isSpoken = ({ role, content }: Message): boolean =>
   role === "user" && toBlocks(content).some((block) => !isToolResult(block))
 
 const joined = (settings: readonly SettingValue[]): string => settings.map(({ value }) => value).join(" ")
+
+// What the server's cache should hold of this conversation, by what was sent and what the API counted. It follows the server's rules:
+// entries end at breakpoints, live 5 minutes or an hour from the start of the request that wrote or read them, and are found up to 20
+// items back from each breakpoint. Bounded: the oldest are forgotten.
+
+/** How long an entry lives in the server's cache. */
+export type Lifetime = "5m" | "1h"
+
+export const LIFETIME_MS: Readonly<Record<Lifetime, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }
+
+/** How many items the server looks at from a breakpoint, the marked one included. */
+export const LOOK_BACK = 20
+
+const MOST_ENTRIES = 64 // a live conversation writes two for each request, and most live five minutes
+
+export interface KnownEntry {
+  /** Tokens of everything up to its end. */
+  readonly tokens: number
+  /** Counted by the API; otherwise estimated. */
+  readonly counted: boolean
+  readonly lifetime: Lifetime
+  readonly expires: number
+}
+
+export interface Found extends KnownEntry {
+  /** Which item of the prefix it ends with. */
+  readonly item: number
+  readonly key: string
+}
+
+export class KnownEntries {
+  readonly #entries = new Map<string, KnownEntry>()
+
+  get(key: string): KnownEntry | undefined {
+    return this.#entries.get(key)
+  }
+
+  /** The longest entry that the server finds. Without a time: also those that have expired. */
+  find({ keys, breakpoints }: PromptPrefix, now = Number.NEGATIVE_INFINITY): Found | undefined {
+    for (const breakpoint of breakpoints.toReversed()) {
+      const last = Math.max(0, breakpoint + 1 - LOOK_BACK)
+      for (let item = breakpoint; item >= last; item--) {
+        const entry = this.#entries.get(keys[item]!)
+        if (entry && entry.expires > now) return { ...entry, item, key: keys[item]! }
+      }
+    }
+    return undefined
+  }
+
+  /** Written or read by a request that began at `start`. A longer life is never shortened. */
+  keep(key: string, entry: Omit<KnownEntry, "expires"> & { readonly start: number }): void {
+    const { start, tokens, counted } = entry
+    const known = this.#entries.get(key)
+    const outlives =
+      known !== undefined && known.expires > start && LIFETIME_MS[known.lifetime] > LIFETIME_MS[entry.lifetime]
+    const lifetime = outlives ? known.lifetime : entry.lifetime
+    const expires = Math.max(known?.expires ?? 0, start + LIFETIME_MS[lifetime])
+    this.#entries.delete(key) // so that it comes after those that were not used
+    this.#entries.set(key, { tokens, counted, lifetime, expires })
+    if (this.#entries.size > MOST_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!)
+  }
+
+  /** The server read less than expected: longer entries are gone. */
+  dropLongerThan(tokens: number): void {
+    for (const [key, entry] of this.#entries) if (entry.tokens > tokens) this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#entries.clear()
+  }
+}

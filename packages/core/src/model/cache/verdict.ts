@@ -2,12 +2,11 @@
  * Compares what a response reports about the cache with the prediction: all is well, or less was read than the request before had left,
  * and why. Pure: it works only on its arguments.
  */
-import { inputTokens, type TokenCounts } from "../../base/token-counts.ts"
-import type { ModelFacts } from "../../tokens/model-facts.ts"
-import { isBreak, type PaidAnew, paidAnew } from "../../views/cache/cache-break.ts"
-import { type CacheChange, MEANT } from "../../views/cache/cache-causes.ts"
+import { grouped, inputTokens, type TokenCounts } from "../../base/text.ts"
+import type { ModelFacts } from "../../tokens/models.ts"
+import { type CacheChange, isBreak, MEANT, type PaidAnew, paidAnew } from "../../views/cache/pauses.ts"
 import type { ChangedPlace } from "./compare-requests.ts"
-import type { Lifetime } from "./known-entries.ts"
+import type { Lifetime } from "./prefix.ts"
 
 /** Why the cache was not read as expected. */
 export type CacheCause =
@@ -125,4 +124,96 @@ function belowMinimum({ counts, facts }: Case): CacheCause | undefined {
 
 function isAsSaid({ read: predicted, counted }: Prediction, read: number): boolean {
   return counted ? predicted === read : !isBreak(Math.max(predicted, read), Math.min(predicted, read))
+}
+
+// What the provider says about a lost cache, where it was asked, and whether that is what was found here.
+
+const CHANGED: ReadonlyMap<unknown, ProviderReason["changed"]> = new Map([
+  ["model_changed", "model"],
+  ["system_changed", "system"],
+  ["tools_changed", "tools"],
+  ["messages_changed", "messages"],
+] as const)
+
+/** `undefined` where the provider saw no change, or cannot say. */
+export function providerReason(diagnostics: unknown): ProviderReason | undefined {
+  const { cache_miss_reason: reason } = (diagnostics ?? {}) as { readonly cache_miss_reason?: unknown }
+  const { type, cache_missed_input_tokens: tokens } = (reason ?? {}) as Readonly<Record<string, unknown>>
+  const changed = CHANGED.get(type)
+  return changed && { changed, ...(typeof tokens === "number" ? { tokens } : {}) }
+}
+
+/** A cause that is no change of bytes says nothing about what the provider compares. */
+export function agrees({ changed }: ProviderReason, cause: CacheCause): boolean {
+  if (cause.kind === "prompt") return changed !== "model"
+  if (cause.kind === "forgotten-thinking") return changed === "messages"
+  return cause.kind === "changed" && (cause.part === changed || cause.part === "settings" || cause.part === "betas")
+}
+
+// A cache break in one line for a person: what it cost, and why.
+
+export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" | "less" }>
+
+const MINUTE_MS = 60_000
+const LIFETIMES = { "5m": "5 minutes", "1h": "an hour" } as const
+
+export function describeBreak({ paidAnew, cause, provider }: CacheBreakVerdict): string {
+  const { tokens, dollars } = paidAnew
+  const cost = dollars === undefined ? "" : ` for $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)} more`
+  return `The cache was lost: ${grouped(tokens)} tokens had to be sent again${cost}, because ${reason(cause)}.${provider ? ` ${theirs(provider, cause)}` : ""}`
+}
+
+const CHANGED_DESCRIBE_BREAK = {
+  model: "the model",
+  system: "the system prompt",
+  tools: "the tools",
+  messages: "the messages",
+} as const
+
+function theirs(provider: ProviderReason, cause: CacheCause): string {
+  const size = provider.tokens === undefined ? "" : `, ${grouped(provider.tokens)} tokens`
+  if (agrees(provider, cause)) return `The provider says so too${size}.`
+  return `The provider says that ${CHANGED_DESCRIBE_BREAK[provider.changed]} changed${size}; compared once more, the requests show no such change here.`
+}
+
+function reason(cause: CacheCause): string {
+  switch (cause.kind) {
+    case "time-to-live":
+      return `${pause(cause.idleMs)} had passed, and it is kept for ${LIFETIMES[cause.lifetime]}`
+    case "changed":
+      return changed(cause)
+    case "prompt":
+      return "system prompt, tools or instructions changed"
+    case "look-back":
+      return `${cause.items} blocks had been added since the last request, more than the server looks back over`
+    case "forgotten-thinking":
+      return "the model drops its earlier thinking when you send a message"
+    case "below-minimum":
+      return `${grouped(cause.tokens)} tokens are too few for a cache (${grouped(cause.minimum)} are needed)`
+    case "provider":
+      return "the provider dropped it: nothing had changed here"
+  }
+}
+
+function changed(cause: Extract<CacheCause, { kind: "changed" }>): string {
+  switch (cause.part) {
+    case "model":
+      return "another model was used"
+    case "tools":
+      return "the tools changed"
+    case "system":
+      return "the system prompt changed"
+    case "settings":
+      return `the setting "${cause.setting}" changed`
+    case "messages":
+      return `message ${cause.message + 1} changed (block ${cause.block + 1}, byte ${cause.byte})`
+    case "betas":
+      return "other beta features were requested"
+  }
+}
+
+function pause(ms: number): string {
+  if (!Number.isFinite(ms)) return "a long time"
+  const minutes = Math.floor(ms / MINUTE_MS)
+  return minutes === 1 ? "1 minute" : `${grouped(minutes)} minutes`
 }

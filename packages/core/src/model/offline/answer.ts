@@ -2,16 +2,15 @@
  * The answer to a request about the conversation: a summary, session notes, memories, a consolidation or a progress line. It fills the
  * sections the prompt names with text from the conversation only. The same request always gets the same answer.
  */
-import { atOnce, type Steps } from "../../base/in-slices.ts"
-import { type Demand, demandSteps } from "./demand.ts"
+import { atOnce, type Steps } from "../../base/work.ts"
+import { firstLineOf, headOf } from "./document.ts"
 import { dreamAnswer } from "./dreams.ts"
 import { type Facts, factSteps } from "./facts.ts"
 import { keepMemories } from "./memories.ts"
 import { type NotesStep, takeNotes } from "./notes.ts"
 import type { AnswerBlock, Asking } from "./read-message.ts"
 import { NOTHING, writeSections } from "./summary.ts"
-import { firstLineOf, headOf } from "./text-parts.ts"
-import { type Moment, ORIGIN } from "./timeline.ts"
+import { type Demand, demandSteps, type Moment, ORIGIN } from "./timeline.ts"
 import { commandOf, pathOf, type Role, roleOf } from "./toolbox.ts"
 
 const LONGEST_LINE = 120 // characters of a progress line

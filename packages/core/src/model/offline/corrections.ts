@@ -3,8 +3,8 @@
  * leave a path alone, stay within one, do not use a tool.
  */
 
-import { standingRules } from "../../views/record/standing-rules.ts"
-import { sentencesOf } from "./text-parts.ts"
+import { standingRules } from "../../views/record/user-messages.ts"
+import { sentencesOf } from "./document.ts"
 import type { Role } from "./toolbox.ts"
 
 export interface Rule {

@@ -2,8 +2,7 @@
  * Facts about a conversation that need no model: the user's messages, files, commands and their outcomes, todos, the
  * latest work, and the sentences that say what it means. An earlier summary contributes its entries (see `fill.ts`).
  */
-import { atOnce, type Steps } from "../../base/in-slices.ts"
-import { remembering } from "../../base/remembering.ts"
+import { atOnce, remembering, type Steps } from "../../base/work.ts"
 import { isCorrection, standingSentences } from "./corrections.ts"
 import { asEntry, readEntries, readParagraphs, type Section, splitDocument } from "./document.ts"
 import { type Meaning, meaningSteps } from "./meaning.ts"

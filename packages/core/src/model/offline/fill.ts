@@ -5,12 +5,11 @@
  * Everything in quotes or back-quotes occurs in the conversation. The few words around it are fixed.
  */
 
-import type { Steps } from "../../base/in-slices.ts"
-import type { SentenceKind } from "../../views/record/prose.ts"
-import { asEntry, code, fenced, quote, readEntries, type Section, unquote } from "./document.ts"
+import type { Steps } from "../../base/work.ts"
+import type { SentenceKind } from "../../views/record/statements.ts"
+import { asEntry, code, fenced, headOf, quote, readEntries, type Section, sentencesOf, unquote } from "./document.ts"
 import type { Facts, FileFact, Outcome } from "./facts.ts"
 import type { Said } from "./meaning.ts"
-import { headOf, sentencesOf } from "./text-parts.ts"
 import type { ToolCall } from "./timeline.ts"
 import { commandOf, fieldOf, pathOf, roleOf, type Todo } from "./toolbox.ts"
 

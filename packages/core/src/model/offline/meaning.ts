@@ -2,9 +2,9 @@
  * What the assistant's sentences say about the work: what was decided and why, what did not work, what was found, how far it is and what
  * comes next. Sentences are ranked by what they say, where they are and how much in them is new. They are quoted, never written.
  */
-import type { Steps } from "../../base/in-slices.ts"
-import { remembering } from "../../base/remembering.ts"
-import { proseSentences, type SentenceKind } from "../../views/record/prose.ts"
+import type { Steps } from "../../base/work.ts"
+import { remembering } from "../../base/work.ts"
+import { proseSentences, type SentenceKind } from "../../views/record/statements.ts"
 import type { Moment } from "./timeline.ts"
 
 export interface Said {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest"
-import { atOnce } from "../../base/in-slices.ts"
-import type { Demand } from "./demand.ts"
+import { atOnce } from "../../base/work.ts"
 import type { Facts } from "./facts.ts"
 import { keepMemories } from "./memories.ts"
+import type { Demand } from "./timeline.ts"
 
 /** How many steps it takes to look for memories in so many messages of the person. */
 function stepsFor(messages: number): number {

@@ -3,20 +3,19 @@
  * Each memory is a file with frontmatter and a line in the index. A memory already in the index is not written again.
  */
 
-import type { Steps } from "../../base/in-slices.ts"
+import type { Steps } from "../../base/work.ts"
 import { factsAboutThePerson, isAboutThePerson } from "../../views/record/about-the-person.ts"
 import { isChangeOfThePerson } from "../../views/record/change-cues.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
 import { saysWhere } from "../../views/record/says-where.ts"
-import { sentencesIn } from "../../views/record/sentences.ts"
-import { typedLines } from "../../views/record/typed-text.ts"
-import type { Demand } from "./demand.ts"
+import { sentencesIn, typedLines } from "../../views/record/user-messages.ts"
+import { hashText, headOf } from "./document.ts"
 import type { Facts } from "./facts.ts"
 import { readFileText } from "./file-text.ts"
 import { quotedMessages } from "./fill.ts"
 import type { NotesStep } from "./notes.ts"
 import type { ReadRequest } from "./read-message.ts"
-import { hashText, headOf } from "./text-parts.ts"
+import type { Demand } from "./timeline.ts"
 import { openToolbox, type PlannedCall, pathOf, roleOf } from "./toolbox.ts"
 
 interface Memory {

@@ -3,14 +3,13 @@
  * asks for text between tags, the answer is the sections that change. If the notes cannot be edited, it is all of them.
  */
 
-import type { Steps } from "../../base/in-slices.ts"
-import type { Demand } from "./demand.ts"
+import type { Steps } from "../../base/work.ts"
 import { type Section, splitDocument } from "./document.ts"
 import type { Facts } from "./facts.ts"
 import { readFileText } from "./file-text.ts"
 import { fillSteps } from "./fill.ts"
 import type { ReadRequest } from "./read-message.ts"
-import type { ToolCall } from "./timeline.ts"
+import type { Demand, ToolCall } from "./timeline.ts"
 import { openToolbox, type PlannedCall, roleOf, type Toolbox } from "./toolbox.ts"
 
 export type NotesStep =

@@ -2,17 +2,17 @@
  * A model without a network, a key or another process. It answers requests about a conversation with quotations from it: summaries, session
  * notes, memories, consolidations. Any other request gets a sentence that says what it is. It is deterministic and costs nothing.
  */
-import { inSlices, type Steps } from "../../base/in-slices.ts"
+import { inSlices, type Steps } from "../../base/work.ts"
 import { type Block, toBlocks } from "../../messages/blocks.ts"
 import type { Usage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
-import { OFFLINE_MODEL_FACTS } from "../../tokens/model-facts.ts"
+import { OFFLINE_MODEL_FACTS } from "../../tokens/models.ts"
 import { ModelAbortedError } from "../errors.ts"
 import type { Model, ModelResponse } from "../model.ts"
 import { answerSteps } from "./answer.ts"
+import { hashText } from "./document.ts"
 import type { AnswerBlock, Budget, ReadMessage, ReadRequest } from "./read-message.ts"
-import { hashText } from "./text-parts.ts"
 
 const PROVIDER = "strata"
 /** Tokens of a summary: what recorded ones have. */

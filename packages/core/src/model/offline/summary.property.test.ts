@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isWhole, size } from "../../../test/size.ts"
-import { fenceLeftOpen } from "../../messages/fences.ts"
+import { fenceLeftOpen } from "../../messages/blocks.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import { splitDocument } from "./document.ts"
 import type { ReadBlock, ReadMessage } from "./read-message.ts"

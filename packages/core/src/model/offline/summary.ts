@@ -2,12 +2,11 @@
  * An extractive summary: the sections that were asked for, filled with quotations. It says that it is extractive. Within a budget every
  * section gets its share, and what one does not need goes to the others; the first entry and the newest are kept longest.
  */
-import { atOnce, type Steps } from "../../base/in-slices.ts"
-import { quote, type Section, splitDocument, unquote } from "./document.ts"
+import { atOnce, type Steps } from "../../base/work.ts"
+import { headOf, quote, type Section, sentencesOf, splitDocument, unquote } from "./document.ts"
 import { type Facts, factSteps } from "./facts.ts"
 import { fillSteps, NEWEST_TEXT, shareOf, USUAL_TITLES } from "./fill.ts"
 import type { Budget, ReadMessage } from "./read-message.ts"
-import { headOf, sentencesOf } from "./text-parts.ts"
 import { type Moment, ORIGIN, timelineSteps } from "./timeline.ts"
 
 export const NOTHING = "Nothing in the conversation."

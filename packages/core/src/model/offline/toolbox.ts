@@ -3,7 +3,7 @@
  * an offered tool with an input its schema accepts, or reports that it cannot.
  */
 
-import { remembering } from "../../base/remembering.ts"
+import { remembering } from "../../base/work.ts"
 import type { ReadRequest } from "./read-message.ts"
 import type { ToolCall } from "./timeline.ts"
 import { completeInput, findProblems, propertiesOf, type Schema, schemaOf } from "./tool-schema.ts"

@@ -1,15 +1,13 @@
 /** Counting requests that are repeated: the limit refuses a repetition, or the person leaves before it is sent. */
 import { expect, test } from "vitest"
-import { systemClock } from "../../base/clock.ts"
-import { randomIds } from "../../base/ids.ts"
+import { randomIds, systemClock } from "../../base/clock.ts"
 import type { DecisionDraft } from "../../journal/entries.ts"
 import { findModel } from "../../tokens/models.ts"
 import { ModelAbortedError, OverloadedError } from "../errors.ts"
 import type { Model, ModelEvent } from "../model.ts"
-import { withRetries } from "../retry.ts"
-import { Meter } from "./meter.ts"
-import { meteredModel } from "./metered-model.ts"
-import { CostLimitError, Purse } from "./purse.ts"
+import { withRetries } from "../stream.ts"
+import { CostLimitError, Purse } from "./budget.ts"
+import { Meter, meteredModel } from "./meter.ts"
 
 const MODEL = "claude-opus-4-6"
 const REQUEST = {

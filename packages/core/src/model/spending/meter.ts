@@ -3,21 +3,25 @@
  * ends early, is repeated or whose answer no one records is journaled here: with the usage that the server named when it began to answer,
  * else as estimated.
  */
-import type { Clock } from "../../base/clock.ts"
-import type { Ids } from "../../base/ids.ts"
+import type { Clock, Ids } from "../../base/clock.ts"
 import type { RequestSource } from "../../base/vocabulary.ts"
 import { type DecisionDraft, type Entry, isDecision } from "../../journal/entries.ts"
 import { estimatedSpending, type InFlightLog, type SentRequest } from "../../journal/in-flight.ts"
-import type { Usage } from "../../messages/messages.ts"
+import { type Usage, usableUsage } from "../../messages/messages.ts"
 import type { ModelRequest } from "../../messages/request.ts"
-import { usableUsage } from "../../messages/usage.ts"
 import type { Settings } from "../../settings/settings.ts"
-import { findModel } from "../../tokens/models.ts"
-import { costOfUsage } from "../../tokens/price.ts"
+import { costOfUsage, findModel } from "../../tokens/models.ts"
 import { ConnectionLostError, ModelAbortedError, ModelError, StalledError } from "../errors.ts"
-import type { AttemptWatch, Model, ModelResponse, StreamOptions } from "../model.ts"
-import type { Purse } from "./purse.ts"
-import { type EstimatedRequest, RequestEstimate } from "./request-estimate.ts"
+import {
+  type AttemptWatch,
+  type Model,
+  type ModelResponse,
+  modelAround,
+  type StreamOptions,
+  type WarmOptions,
+  type WarmResponse,
+} from "../model.ts"
+import { type EstimatedRequest, type Purse, RequestEstimate } from "./budget.ts"
 
 const CHARACTERS_PER_TOKEN = 4 // of an answer, rather too many: what the server has generated and not sent is unknown
 
@@ -276,4 +280,69 @@ function mayBeBilled(error: unknown): boolean {
   if (error instanceof ModelAbortedError || error instanceof StalledError) return true
   if (error instanceof ConnectionLostError) return !error.isUnreachable && error.status === undefined
   return !(error instanceof ModelError)
+}
+
+// A model whose requests are counted, and checked against the limit in dollars before they are sent.
+
+/** What each metered model passes its requests to. A sub-agent gets its lead's model, and its requests must not be counted twice. */
+const unmetered = new WeakMap<Model, Model>()
+
+/** The model without the meter of another conversation. */
+export const withoutMeter = (model: Model): Model => unmetered.get(model) ?? model
+
+export function meteredModel(given: Model, meter: Meter): Model {
+  const model = withoutMeter(given)
+  const metered = modelAround(model, {
+    stream: (request, options) => streamed(model, { request, options, meter }),
+    warm: (request, options) => warmed(model, { request, options, meter }),
+    again: (sibling) => meteredModel(sibling, meter),
+  })
+  unmetered.set(metered, model)
+  return metered
+}
+
+interface SendingOfMeteredModel<T> {
+  readonly request: ModelRequest
+  readonly options: T | undefined
+  readonly meter: Meter
+}
+
+async function* streamed(
+  model: Model,
+  { request, options, meter }: SendingOfMeteredModel<StreamOptions>,
+): ReturnType<Model["stream"]> {
+  const sent = await meter.send(request, { model, options })
+  if (!sent) return yield* model.stream(request, options)
+  try {
+    for await (const event of model.stream(request, { ...options, attempts: sent })) {
+      if (event.type === "response") sent.answered(event.response)
+      else if (event.type === "retry") await sent.retried()
+      else sent.streamed(event.text.length)
+      yield event
+    }
+  } catch (error) {
+    sent.failed(error)
+    throw error
+  } finally {
+    await sent.end()
+  }
+}
+
+async function warmed(
+  model: Model,
+  { request, options, meter }: SendingOfMeteredModel<WarmOptions>,
+): Promise<WarmResponse | undefined> {
+  const asked = { ...request, max_tokens: 0 }
+  const sent = await meter.send(asked, { model, options: { ...options, purpose: "keep-warm" } })
+  try {
+    const response = await model.warm?.(request, options)
+    if (response) sent?.answered(response)
+    else sent?.notSent()
+    return response
+  } catch (error) {
+    sent?.failed(error)
+    throw error
+  } finally {
+    await sent?.end()
+  }
 }

@@ -2,7 +2,7 @@
  * What the journals of this process have appended and the index does not have yet, in memory. It is a shortcut: what is too long to keep is
  * read from the journal, like what other processes append.
  */
-import type { AppendedLines } from "../../journal/feed.ts"
+import type { AppendedLines } from "../../journal/store.ts"
 
 /** Of one conversation. Longer ones are read in slices. */
 const MOST_OF_ONE = 32 * 1024 // bytes

@@ -1,8 +1,8 @@
 /** From the lines of a journal to steps of the index: what is new since the mark that it has. */
 import { setImmediate } from "node:timers/promises"
 import type { Entry } from "../../journal/entries.ts"
-import type { FeedLine, JournalFeed } from "../../journal/feed.ts"
 import { decodeLine, peekLine } from "../../journal/line.ts"
+import type { FeedLine, JournalFeed } from "../../journal/store.ts"
 import type { Passage } from "../passages/passage.ts"
 import type { AppendedStretch } from "./appended-lines.ts"
 import type { FollowedIndex } from "./followed-index.ts"

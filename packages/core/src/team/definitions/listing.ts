@@ -1,7 +1,7 @@
 /** The list of agents that a model can choose from. Descriptions are data: none can end its line or open and close a tag. */
 import { cut } from "../../memory/topic-file.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import { inline } from "../../messages/inline.ts"
+import { inline } from "../../messages/blocks.ts"
 import type { AgentDefinition } from "./definition.ts"
 
 const MOST_CHARACTERS = 500 // of one description

@@ -3,8 +3,8 @@
  * a sentence, and the others still work. The same files always give the same list.
  */
 
-import { escaped } from "../../base/escaped-text.ts"
-import { readMarkdown } from "../../base/markdown-file.ts"
+import { readMarkdown } from "../../base/files.ts"
+import { escaped } from "../../base/text.ts"
 import { cut } from "../../memory/topic-file.ts"
 import { type AgentFile, type AgentFiles, homeAgentFiles } from "../../settings/agent-files.ts"
 import { type AgentDefinition, isAgentName, MEMORY_SCOPES, NAME_RULE, type ToolLists, toolNames } from "./definition.ts"

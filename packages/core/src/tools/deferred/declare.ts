@@ -2,8 +2,9 @@
  * Decides which tools a prompt declares. Small sets are declared whole. Where the definitions would take more than their share of the window or their limit,
  * those that may wait are left to ToolSearch. Pure: the same tools, model and settings give the same bytes.
  */
+
+import { isDeferred, nameOf } from "../../messages/blocks.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
-import { isDeferred, nameOf } from "../../messages/tool-references.ts"
 
 export interface DeferralPlan {
   /** Names of the tools that may wait. */

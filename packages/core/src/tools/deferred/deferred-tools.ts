@@ -4,9 +4,9 @@
  */
 
 import { z } from "zod/v4"
-import { promptText } from "../../base/prompt-file.ts"
+import { promptText } from "../../base/text.ts"
+import { isDeferred, nameOf } from "../../messages/blocks.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
-import { isDeferred, nameOf } from "../../messages/tool-references.ts"
 import { toolDefinition } from "../definition/definition.ts"
 import type { ForwardedCall, LaterTools, Tool } from "../tool.ts"
 import type { LoadedNames } from "./declare.ts"

@@ -3,8 +3,8 @@
  * is references. Elsewhere the definitions follow as an attachment, and CallTool calls the tools.
  */
 import { z } from "zod/v4"
-import { promptText } from "../../base/prompt-file.ts"
 import { termsOf } from "../../base/terms.ts"
+import { promptText } from "../../base/text.ts"
 import type { AddedTool } from "../../messages/attachments.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { isStandardSchema } from "../../messages/tool-input.ts"

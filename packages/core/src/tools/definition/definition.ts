@@ -1,7 +1,7 @@
 /** What the model is sent about a tool: name, description, and the input schema as JSON Schema. */
 
 import { messageOf } from "../../base/errors.ts"
-import { optionalPackage } from "../../base/optional-package.ts"
+import { optionalPackage } from "../../base/files.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { type InputSchema, isStandardSchema, type JsonSchema, type StandardSchema } from "../../messages/tool-input.ts"
 import type { Tool } from "../tool.ts"

@@ -6,7 +6,7 @@ import type { Dirent } from "node:fs"
 import { access, readdir } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import ignore, { type Ignore } from "ignore"
-import { readPlainFile } from "../../base/plain-file.ts"
+import { readPlainFile } from "../../base/files.ts"
 
 const MOST_BYTES = 1_000_000 // of the rules of one directory
 

@@ -4,8 +4,7 @@
  */
 import { z } from "zod/v4"
 import type { Block } from "../../messages/blocks.ts"
-import { type MediaItem, mediaIn, planWithholding } from "../../messages/media.ts"
-import { MEDIA_LIMITS } from "../../messages/media-limits.ts"
+import { MEDIA_LIMITS, type MediaItem, mediaIn, planWithholding } from "../../messages/media.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
 import type { FileRead, Tool, ToolContext, ToolOutput } from "../tool.ts"
 import { readContent } from "./file-content.ts"

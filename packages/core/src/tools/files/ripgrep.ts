@@ -5,7 +5,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
-import { optionalPackage } from "../../base/optional-package.ts"
+import { optionalPackage } from "../../base/files.ts"
 
 export interface RipgrepRun {
   readonly program: string

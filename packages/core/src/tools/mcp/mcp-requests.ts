@@ -5,7 +5,7 @@
 import { basename } from "node:path"
 import { pathToFileURL } from "node:url"
 import type { Client, ElicitRequest, ElicitResult, PrimitiveSchemaDefinition } from "@modelcontextprotocol/client"
-import { escaped } from "../../base/escaped-text.ts"
+import { escaped } from "../../base/text.ts"
 import { clip } from "../defaults.ts"
 import type { ToolContext } from "../tool.ts"
 import type { McpSampling } from "./mcp-sampling.ts"

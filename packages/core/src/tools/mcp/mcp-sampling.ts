@@ -7,7 +7,7 @@ import type {
   CreateMessageResult,
   SamplingMessageContentBlock,
 } from "@modelcontextprotocol/client"
-import { escaped } from "../../base/escaped-text.ts"
+import { escaped } from "../../base/text.ts"
 import type { Block } from "../../messages/blocks.ts"
 import type { Sample, SampleModel, ToolContext } from "../tool.ts"
 import type { McpServerConfig } from "./mcp-config.ts"

@@ -2,18 +2,79 @@
  * Offers the tools of MCP servers like any other tools. A server that fails to start or dies is reported, and the others keep working.
  * A slow server joins when it is ready. The client library is loaded with the first server.
  */
-import type { Tool as McpTool, Progress } from "@modelcontextprotocol/client"
+
+import type { GetPromptResult, Tool as McpTool, Progress, Prompt } from "@modelcontextprotocol/client"
 import { messageOf } from "../../base/errors.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { clip } from "../defaults.ts"
-import type { LaterTools, OpenToolset, ServerResources, Tool, ToolOutput, ToolServer, ToolsetContext } from "../tool.ts"
+import type {
+  LaterTools,
+  OpenToolset,
+  ServerPrompt,
+  ServerResources,
+  Tool,
+  ToolOutput,
+  ToolServer,
+  ToolsetContext,
+} from "../tool.ts"
 import { mcpLibrary } from "./client-library.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 import { type ConnectionOptions, McpConnection, type McpServerStatus } from "./mcp-connection.ts"
 import { mcpToolName } from "./mcp-names.ts"
-import { promptsOf } from "./mcp-prompts.ts"
 import { mcpOutput, resourceOutput } from "./mcp-results.ts"
 import { signInFiles } from "./sign-in/sign-in-store.ts"
+
+// Prompts of MCP servers: texts that the person sends by name. What a server returns is content of the server, flattened to text.
+
+const MOST_PROMPTS = 100 // of one server: each is a line in a menu
+const TEXT_CHARACTERS = 100_000
+
+/** By name, so that the menu keeps its order. */
+export function promptsOf(connection: McpConnection): readonly ServerPrompt[] {
+  const taken = new Set<string>()
+  const sorted = connection.prompts.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MOST_PROMPTS)
+  return sorted.map((prompt) => {
+    const command = mcpToolName(connection.server, prompt.name, taken)
+    taken.add(command)
+    return promptOf(prompt, command, connection)
+  })
+}
+
+function promptOf(prompt: Prompt, command: string, connection: McpConnection): ServerPrompt {
+  return {
+    name: prompt.name,
+    command,
+    description: prompt.description ?? prompt.title ?? prompt.name,
+    arguments: (prompt.arguments ?? []).map(({ name, description, required }) => ({
+      name,
+      isRequired: required === true,
+      ...(description === undefined ? {} : { description }),
+    })),
+    async text(given, signal) {
+      try {
+        return textOf(await connection.prompt(prompt.name, given, signal))
+      } catch (error) {
+        const why = signal.aborted ? "interrupted" : connection.explain(error)
+        throw new Error(
+          `The MCP server ${connection.server} did not return its prompt ${prompt.name}: ${why}. Nothing was sent.`,
+        )
+      }
+    },
+  }
+}
+
+/** Messages in the role of the model are marked: all of them reach it as one text. */
+function textOf({ messages }: GetPromptResult): string {
+  const texts = messages.map(({ role, content }) => {
+    const [block] = mcpOutput({ content: [content] }).content as readonly {
+      readonly type: string
+      readonly text?: string
+    }[]
+    const text = block?.text ?? `[${block?.type ?? "content"} left out: a prompt is sent as text]`
+    return role === "assistant" ? `(as the assistant)\n${text}` : text
+  })
+  return clip(texts.join("\n\n"), TEXT_CHARACTERS)
+}
 
 export interface McpServers {
   /** Those of the opening, in the order of the servers, by name within each: the same servers give the same list. */

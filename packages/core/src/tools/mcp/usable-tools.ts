@@ -4,7 +4,7 @@
  */
 import type { Tool as McpTool } from "@modelcontextprotocol/client"
 import { messageOf } from "../../base/errors.ts"
-import { escaped } from "../../base/escaped-text.ts"
+import { escaped } from "../../base/text.ts"
 import type { JsonSchema } from "../../messages/tool-input.ts"
 import { asObjectSchema } from "../definition/object-schema.ts"
 

@@ -1,6 +1,6 @@
 /** AskUser: asks a question that only the person can answer. */
 import { z } from "zod/v4"
-import { unlessInterrupted } from "../interruption.ts"
+import { unlessInterrupted } from "../../base/work.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 
 const inputSchema = z.object({

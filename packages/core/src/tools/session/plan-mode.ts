@@ -1,6 +1,6 @@
 /** EnterPlanMode and ExitPlanMode: the model looks and thinks first, and changes things only after the person approves a plan. */
 import { z } from "zod/v4"
-import { unlessInterrupted } from "../interruption.ts"
+import { unlessInterrupted } from "../../base/work.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 
 const SUMMARY_CHARACTERS = 100

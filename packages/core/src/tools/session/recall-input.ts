@@ -1,5 +1,5 @@
 /** Reads what the model passed to Recall. It is checked here once more: a loop of its own may pass anything. */
-import { parseHandle } from "../../messages/handles.ts"
+import { parseHandle } from "../../messages/media.ts"
 import {
   RECALL_KINDS,
   type RecallFilter,

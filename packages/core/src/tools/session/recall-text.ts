@@ -3,7 +3,7 @@
  * answer keeps within a budget of tokens, and says how to get the rest.
  */
 import { fenced } from "../../messages/attachments.ts"
-import { inline } from "../../messages/inline.ts"
+import { inline } from "../../messages/blocks.ts"
 import type { ToolOutput } from "../tool.ts"
 import { type RecallQuestion, readRecallInput } from "./recall-input.ts"
 import type { RecalledPlace, RecalledText, RecallFound, RecallInput, RecallSource } from "./recall-source.ts"

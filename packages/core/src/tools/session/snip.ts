@@ -4,8 +4,8 @@
  */
 import { z } from "zod/v4"
 import { reasonOf } from "../../base/errors.ts"
-import { grouped } from "../../base/grouped.ts"
-import { unlessInterrupted } from "../interruption.ts"
+import { grouped } from "../../base/text.ts"
+import { unlessInterrupted } from "../../base/work.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 
 /** A range of messages, as the conversation describes it. */

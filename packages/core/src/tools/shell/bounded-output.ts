@@ -6,7 +6,7 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { stripVTControlCharacters } from "node:util"
-import { grouped } from "../../base/grouped.ts"
+import { grouped } from "../../base/text.ts"
 
 export interface OutputLimits {
   /** For the start and the end together. */

@@ -2,9 +2,10 @@
  * Which variables of an environment hold secrets. Names and values both count: a part of the name that means a secret, wherever it is, or
  * a value with the shape of a token. What programs need to start stays.
  */
-import { remembering } from "../../base/remembering.ts"
+
 import { findSecrets } from "../../base/secrets/find-secrets.ts"
 import { bitsPerCharacter } from "../../base/secrets/secret-values.ts"
+import { remembering } from "../../base/work.ts"
 
 /** Any value under such a name is a secret. Parts are what separators and capitals divide: `npm_config__authToken` has AUTH and TOKEN. */
 const SECRET_PARTS = new Set(

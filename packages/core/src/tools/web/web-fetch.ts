@@ -2,7 +2,7 @@
 
 import { z } from "zod/v4"
 import { reasonOf } from "../../base/errors.ts"
-import { grouped } from "../../base/grouped.ts"
+import { grouped } from "../../base/text.ts"
 import { MOST_RESULT_HELD } from "../result-size.ts"
 import { safeText } from "../shell/bounded-output.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../tool.ts"

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
-import { NO_TOKENS } from "../../base/token-counts.ts"
+import { NO_TOKENS } from "../../base/text.ts"
 import type { DecisionDraft, Entry } from "../../journal/entries.ts"
 import type { Message, Usage } from "../../messages/messages.ts"
-import { fromJson, toJson } from "../checkpoint-json.ts"
 import { project } from "../projection.ts"
+import { fromJson, toJson } from "../views.ts"
 import { type CacheHistory, cacheHistory, totalBreaks } from "./cache-history.ts"
 
 const MODEL = "claude-opus-5-5" // 4 dollars a million in, 5 to write, 0.20 to read

@@ -4,7 +4,7 @@
  *
  * Decisions between two responses name the cause; otherwise the pause and the figures do. Deleting results inside the cache is not a break.
  */
-import { NO_TOKENS, type TokenCounts } from "../../base/token-counts.ts"
+import { NO_TOKENS, type TokenCounts } from "../../base/text.ts"
 import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
 import {
   type ChosenLifetimes,
@@ -13,13 +13,25 @@ import {
   isBoundaryEntry,
   isDecision,
 } from "../../journal/entries.ts"
-import { type AssistantMessage, isSynthetic } from "../../messages/messages.ts"
-import { usableUsage } from "../../messages/usage.ts"
+import { type AssistantMessage, isSynthetic, usableUsage } from "../../messages/messages.ts"
 import { findModel, type ModelOverride } from "../../tokens/models.ts"
 import type { Projection } from "../projection.ts"
-import { cacheCounts, cachedTokens, isBreak, livesAnHour, paidAnew } from "./cache-break.ts"
-import { type BreakCause, type CacheChange, causeOf, changeIn } from "./cache-causes.ts"
-import { noPauses, noteMessage, notePing, noteResponse, type Pauses } from "./pauses.ts"
+import {
+  type BreakCause,
+  type CacheChange,
+  cacheCounts,
+  cachedTokens,
+  causeOf,
+  changeIn,
+  isBreak,
+  livesAnHour,
+  noPauses,
+  noteMessage,
+  notePing,
+  noteResponse,
+  type Pauses,
+  paidAnew,
+} from "./pauses.ts"
 
 /** Why an hour was expected to pay before any pause showed it. */
 export type ExpectedFrom = NonNullable<DecisionOf<"cache-lifetime">["expected"]>

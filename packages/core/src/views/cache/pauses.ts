@@ -2,8 +2,62 @@
  * The pauses of a conversation between an answer and the next message, and what its requests read and wrote around them. From that the
  * planner knows how long you usually stay away, and whether keeping the cache longer has paid.
  */
-import { addCounts, inputTokens, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/token-counts.ts"
-import { cachedTokens } from "./cache-break.ts"
+import { addCounts, inputTokens, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/text.ts"
+import type { DecisionEntry } from "../../journal/entries.ts"
+import type { Usage } from "../../messages/messages.ts"
+import { type ModelFacts, priceFor, tokenCounts } from "../../tokens/models.ts"
+
+// When the server's cache is broken, and what that costs: one rule for running conversations and for recordings.
+
+const LEAST_SHARE = 0.05 // of what was read before; smaller drops are breakpoints that moved
+const LEAST_TOKENS = 2_000
+
+/** Whether this drop in tokens read from the cache is a break. */
+export function isBreak(readBefore: number, read: number): boolean {
+  const drop = readBefore - read
+  return drop > LEAST_TOKENS && drop > LEAST_SHARE * readBefore
+}
+
+/** What the request itself read and wrote. Extra passes of the server have a cache of their own. */
+export function cacheCounts({ iterations: _, ...usage }: Usage): TokenCounts {
+  return tokenCounts(usage)
+}
+
+/** What a request left in the cache for the next one to read. */
+export function cachedTokens({ cacheRead, cacheWrite5m, cacheWrite1h }: TokenCounts): number {
+  return cacheRead + cacheWrite5m + cacheWrite1h
+}
+
+/** Whether all that a request wrote lives for an hour. A prompt may live longer than the messages after it: then those end the cache. */
+export const livesAnHour = ({ cacheWrite5m, cacheWrite1h }: TokenCounts): boolean =>
+  cacheWrite1h > 0 && cacheWrite5m === 0
+
+/** What was paid for again after the cache was lost. */
+export interface PaidAnew {
+  /** Tokens that were in the cache and were paid in full again. */
+  readonly tokens: number
+  /** What that cost beyond reading them. `undefined` where the price is unknown. */
+  readonly dollars: number | undefined
+}
+
+export interface Loss {
+  /** What could have been read. */
+  readonly cachedBefore: number
+  readonly counts: TokenCounts
+  readonly facts: ModelFacts
+}
+
+export function paidAnew({ cachedBefore, counts, facts }: Loss): PaidAnew {
+  const { cacheRead, input, cacheWrite5m, cacheWrite1h } = counts
+  const unread = inputTokens(counts) - cacheRead
+  const tokens = Math.max(0, Math.min(cachedBefore - cacheRead, unread))
+  const price = priceFor(facts, counts)
+  if (!price) return { tokens, dollars: undefined }
+  if (tokens === 0) return { tokens, dollars: 0 }
+  const perToken =
+    (input * price.input + cacheWrite5m * price.cacheWrite5m + cacheWrite1h * price.cacheWrite1h) / unread
+  return { tokens, dollars: (tokens * (perToken - price.cacheRead)) / 1_000_000 }
+}
 
 /** Pauses that five minutes do not bridge. */
 export interface PauseSum {
@@ -174,4 +228,142 @@ function add(state: Pauses, { withinHour, beyondHour, saved, grown, requests }: 
 
 function sumOf(a: PauseSum, b: PauseSum, sign: 1 | -1 = 1): PauseSum {
   return { count: a.count + sign * b.count, tokens: a.tokens + sign * b.tokens }
+}
+
+// What earlier conversations of the same owner say about pauses, so that the next one need not lose caches to learn it.
+
+/** What is known about pauses before a conversation has had any. */
+export interface PausePrior {
+  /** How long the caller's own requests ask the server to keep what they cache, where they say so. */
+  readonly asked?: "5m" | "1h" | undefined
+  /** A program answers: it makes no pauses, and after the end it does not come back. */
+  readonly isProgram?: boolean | undefined
+  readonly earlier?: EarlierPauses | undefined
+}
+
+export interface EarlierPauses {
+  readonly conversations: number
+  /** Pauses that an hour bridges and five minutes do not, and those that an hour does not bridge. */
+  readonly withinHour: PauseSum
+  readonly beyondHour: PauseSum
+  /** Tokens that were new when they were cached. */
+  readonly grown: number
+}
+
+export const NO_EARLIER_PAUSES: EarlierPauses = {
+  conversations: 0,
+  withinHour: { count: 0, tokens: 0 },
+  beyondHour: { count: 0, tokens: 0 },
+  grown: 0,
+}
+
+/** What a conversation has added since it was opened. */
+export function pausesSince({ withinHour, beyondHour, grown }: Pauses, before: EarlierPauses): EarlierPauses {
+  return {
+    conversations: 1,
+    withinHour: combined(withinHour, before.withinHour, -1),
+    beyondHour: combined(beyondHour, before.beyondHour, -1),
+    grown: grown - before.grown,
+  }
+}
+
+/** Older ones count less: habits change. */
+export function withConversation(earlier: EarlierPauses, added: EarlierPauses): EarlierPauses {
+  const { withinHour, beyondHour, grown, conversations } = earlier
+  const aged = ({ count, tokens }: PauseSum) => ({ count: AGEING * count, tokens: AGEING * tokens })
+  return {
+    conversations: AGEING * conversations + added.conversations,
+    withinHour: combined(aged(withinHour), added.withinHour, 1),
+    beyondHour: combined(aged(beyondHour), added.beyondHour, 1),
+    grown: AGEING * grown + added.grown,
+  }
+}
+
+const AGEING = 0.95 // for each conversation: the latest twenty count most
+
+const combined = (a: PauseSum, b: PauseSum, sign: 1 | -1): PauseSum => ({
+  count: a.count + sign * b.count,
+  tokens: a.tokens + sign * b.tokens,
+})
+
+// Why a cache broke, as far as the journal shows: decisions between two responses, the pause, and how much was still read.
+
+/** A recorded decision that changes what is sent before the newest messages. */
+export type CacheChange = "compaction" | "clearing" | "deletion" | "undoing" | "rewinding" | "prompt"
+
+/** Breaks after these are intended: the context was made smaller or replaced. */
+export const MEANT: ReadonlySet<CacheChange> = new Set(["compaction", "clearing", "deletion", "undoing", "rewinding"])
+
+/** Why the server's cache broke. */
+export type BreakCause =
+  | "compaction"
+  | "clearing"
+  | "undone"
+  | "rewound"
+  | "other-model"
+  | "prompt-changed"
+  | "hour-over"
+  | "five-minutes-over"
+  /** Nothing was read: the prompt or the tools changed, or the provider dropped the cache. */
+  | "all-gone"
+  /** Only the part that never changes was read. */
+  | "prompt-left"
+  | "history-changed"
+
+/** In order of precedence. */
+const CAUSE_OF: readonly (readonly [CacheChange, BreakCause])[] = [
+  ["compaction", "compaction"],
+  ["clearing", "clearing"],
+  ["deletion", "clearing"],
+  ["rewinding", "rewound"],
+  ["undoing", "undone"],
+]
+
+const FIVE_MINUTES_CACHE_CAUSES = 5
+const HOUR_CACHE_CAUSES = 60
+const SLACK = 1.05 // a prompt is about as large each time it is read
+
+export function changeIn(decision: DecisionEntry): CacheChange | undefined {
+  switch (decision.subtype) {
+    case "compacted":
+      return "compaction"
+    case "tool-results-cleared":
+      return decision.why === "cache-edit" ? "deletion" : "clearing"
+    case "cache-edits-dropped":
+    case "thinking-dropped":
+    case "media-withheld":
+    case "folded":
+    case "snipped":
+      return "clearing"
+    case "undone":
+      return "undoing"
+    case "rewound":
+      return "rewinding"
+    case "prompt-rendered":
+      return decision.why === "start" ? undefined : "prompt"
+    default:
+      return undefined
+  }
+}
+
+export interface Evidence {
+  readonly changes: readonly CacheChange[]
+  readonly otherModel: boolean
+  readonly gapMinutes: number
+  readonly wroteForAnHour: boolean
+  readonly read: number
+  /** The smallest read so far. */
+  readonly leastRead: number
+}
+
+/** The first cause that fits. */
+export function causeOf({ changes, otherModel, gapMinutes, wroteForAnHour, read, leastRead }: Evidence): BreakCause {
+  const recorded = CAUSE_OF.find(([change]) => changes.includes(change))
+  if (recorded) return recorded[1]
+  if (otherModel) return "other-model"
+  if (changes.includes("prompt")) return "prompt-changed"
+  if (gapMinutes > HOUR_CACHE_CAUSES) return "hour-over"
+  if (gapMinutes > FIVE_MINUTES_CACHE_CAUSES && !wroteForAnHour) return "five-minutes-over"
+  if (read === 0) return "all-gone"
+  return read <= SLACK * leastRead ? "prompt-left" : "history-changed"
 }

@@ -4,7 +4,7 @@
  */
 
 import { type DecisionEntry, type Entry, isDecision, type SessionFacts } from "../../journal/entries.ts"
-import { type Block, isToolUse, withoutBreakpoint } from "../../messages/blocks.ts"
+import { type Block, isToolUse, referencesIn, withoutBreakpoint } from "../../messages/blocks.ts"
 import { type FlatMessage, Flattener, type Repair } from "../../messages/flatten.ts"
 import {
   type AssistantMessage,
@@ -15,25 +15,42 @@ import {
   type SignedSummary,
   type Uuid,
 } from "../../messages/messages.ts"
-import { referencesIn } from "../../messages/tool-references.ts"
 import { repairsOf, usable } from "../../messages/usable.ts"
-import { ContextMeter } from "../../tokens/context-size.ts"
+import { ContextMeter, settleSizes } from "../../tokens/context-size.ts"
 import type { CalibrationState, Estimator } from "../../tokens/estimate.ts"
-import { settleSizes } from "../../tokens/settle-sizes.ts"
-import { CacheEdits } from "./cache-edits.ts"
-import { blocksOf, mapBlocks, withoutUsage } from "./changed-messages.ts"
-import { CurrentPrompt, type PromptSize, type RenderedPrompt } from "./current-prompt.ts"
-import { changesMessages, clearedByServer, clearsHere, editsCache, sessionFacts } from "./decision-kinds.ts"
-import { HeldDecisions, type UndoneDecision } from "./held-decisions.ts"
-import { foldLine, HiddenRanges, hidesRange, type RangeDecision } from "./hidden-ranges.ts"
-import { Overlay, type SavedOverlay } from "./overlay.ts"
-import { reduced } from "./reduced-message.ts"
-import { Said } from "./said.ts"
-import { SeenSizes } from "./seen-sizes.ts"
-import { ServerKept } from "./server-kept.ts"
-import { ShownMessages } from "./shown-messages.ts"
-import { beginningWith, framing, signedIn, unsigned } from "./signed-summary.ts"
-import { SyntheticAnswers } from "./synthetic-answers.ts"
+import {
+  changesMessages,
+  clearedByServer,
+  clearsHere,
+  editsCache,
+  Overlay,
+  type SavedOverlay,
+  sessionFacts,
+} from "./overlay.ts"
+import {
+  beginningWith,
+  CurrentPrompt,
+  framing,
+  type PromptSize,
+  type RenderedPrompt,
+  signedIn,
+  unsigned,
+} from "./request.ts"
+import { CacheEdits, Said, SeenSizes, ServerKept } from "./server-side.ts"
+import {
+  blocksOf,
+  foldLine,
+  HeldDecisions,
+  HiddenRanges,
+  hidesRange,
+  mapBlocks,
+  type RangeDecision,
+  reduced,
+  ShownMessages,
+  SyntheticAnswers,
+  type UndoneDecision,
+  withoutUsage,
+} from "./shown.ts"
 
 export interface ContextOptions {
   /** Whether the model can delete inside its cache. Default true: the view shows what the journal says. */

@@ -2,32 +2,26 @@
  * The context view: the messages the model gets. `apply` takes one entry after the other and does all the work, so the next request
  * costs what is new. Decisions change how a block is shown; entries never change.
  */
-
-import type { Entry, SessionFacts } from "../../journal/entries.ts"
-import { type Content, isText, isToolResult, type ToolResult } from "../../messages/blocks.ts"
+import type { DecisionDraft, Entry, SessionFacts } from "../../journal/entries.ts"
+import { type Content, isText, isThinking, isToolResult, type ToolResult } from "../../messages/blocks.ts"
 import type { FlatMessage, Repair } from "../../messages/flatten.ts"
-import type { MediaItem } from "../../messages/media.ts"
+import { MEDIA_LIMITS, type MediaItem, planWithholding, type Withheld } from "../../messages/media.ts"
 import {
   type AssistantMessage,
   isSyntheticError,
   type Message,
   type SignedSummary,
+  sentBlocks,
   type Uuid,
 } from "../../messages/messages.ts"
-import { sentBlocks } from "../../messages/sent-blocks.ts"
 import { isAsReceived } from "../../messages/usable.ts"
 import type { ContextSize } from "../../tokens/context-size.ts"
 import type { Estimator } from "../../tokens/estimate.ts"
-import type { CacheEditState } from "./cache-edits.ts"
-import { blocksOf } from "./changed-messages.ts"
+import { parseAddress } from "../record/decisions.ts"
 import { type ContextOptions, ContextState, endOfResponses, type SavedContext } from "./context-state.ts"
-import type { RenderedPrompt } from "./current-prompt.ts"
-import type { HiddenMessages } from "./hidden-ranges.ts"
-import { reduced } from "./reduced-message.ts"
-import type { Said } from "./said.ts"
-import type { ServerKept } from "./server-kept.ts"
-import type { ContextMessages } from "./shown-messages.ts"
-import { beginningWith, signedIn, unsigned } from "./signed-summary.ts"
+import { beginningWith, type RenderedPrompt, signedIn, unsigned } from "./request.ts"
+import type { CacheEditState, Said, ServerKept } from "./server-side.ts"
+import { blocksOf, type ContextMessages, type HiddenMessages, reduced } from "./shown.ts"
 
 export class ContextView {
   readonly #state: ContextState
@@ -343,4 +337,57 @@ export class ContextView {
       ...(this.#state.prompt.size ? { promptSize: this.#state.prompt.size } : {}),
     }
   }
+}
+
+// Which images and documents the next request cannot carry, as decisions. Withholding one that was sent before changes the messages
+// before later thinking. Where thinking is bound to them, it is dropped too.
+
+export function withheldMedia(context: ContextView, boundThinking: boolean): readonly DecisionDraft[] {
+  const { media, withheldAddresses } = context
+  const blocks = media.length === 0 ? [] : planWithholding(media, withheldAddresses, MEDIA_LIMITS)
+  return decisionsFor(blocks, context, boundThinking)
+}
+
+interface Refused {
+  /** Those that no answer has followed yet, those before them, or all. */
+  readonly which: "new" | "old" | "all"
+  readonly why: string
+  readonly boundThinking: boolean
+}
+
+/** Withholds what the API refused after it was sent. It does not say which block it means. */
+export function refusedMedia(context: ContextView, { which, why, boundThinking }: Refused): readonly DecisionDraft[] {
+  const messages = context.storedMessages()
+  const answered = messages.findLastIndex(({ type }) => type === "assistant") + 1
+  const meant = { all: messages, new: messages.slice(answered), old: messages.slice(0, answered) }[which]
+  const uuids = new Set<string | undefined>(meant.map(({ uuid }) => uuid))
+  const blocks = context.media
+    .filter(({ address }) => !context.withheldAddresses.has(address))
+    .filter(({ address }) => uuids.has(parseAddress(address)?.uuid))
+    .map(({ address }) => ({ address, why }))
+  return decisionsFor(blocks, context, boundThinking)
+}
+
+function decisionsFor(
+  blocks: readonly Withheld[],
+  context: ContextView,
+  boundThinking: boolean,
+): readonly DecisionDraft[] {
+  if (blocks.length === 0) return []
+  const withheld: DecisionDraft = { type: "strata", subtype: "media-withheld", blocks }
+  const addresses = blocks.map(({ address }) => address)
+  return boundThinking && wereBeforeThinking(context, addresses) ? [withheld, THINKING_DROPPED] : [withheld]
+}
+
+const THINKING_DROPPED: DecisionDraft = {
+  type: "strata",
+  subtype: "thinking-dropped",
+  why: "images or documents before it are no longer sent",
+}
+
+function wereBeforeThinking(context: ContextView, addresses: readonly string[]): boolean {
+  const uuids = new Set(addresses.map((address) => parseAddress(address)?.uuid))
+  const messages = context.storedMessages()
+  const first = messages.findIndex(({ uuid }) => uuids.has(uuid))
+  return first >= 0 && messages.slice(first).some((message) => blocksOf(message).some(isThinking))
 }

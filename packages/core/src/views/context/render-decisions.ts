@@ -2,7 +2,7 @@
 
 import type { DecisionOf, OvertakenBy } from "../../journal/entries.ts"
 import { type Block, isMedia, isText, resultBlocks, type ToolResult, textOf } from "../../messages/blocks.ts"
-import { handleFor } from "../../messages/handles.ts"
+import { handleFor } from "../../messages/media.ts"
 import type { AttachmentMessage, UserMessage, Uuid } from "../../messages/messages.ts"
 
 const PERSISTED = "<persisted-output>"

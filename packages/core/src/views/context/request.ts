@@ -2,9 +2,22 @@
  * The request builder: a pure function of the views. No clock, no random id and no map order gets into a request. Equal views give
  * equal bytes.
  */
+import type { DecisionEntry } from "../../journal/entries.ts"
+import {
+  type Block,
+  declaredTools,
+  isToolResult,
+  nameOf,
+  referencesIn,
+  resultBlocks,
+  type ToolResult,
+} from "../../messages/blocks.ts"
 import { hasExactText, stringifyExact } from "../../messages/exact-json.ts"
 import type { FlatMessage } from "../../messages/flatten.ts"
+import { contentOf, type Message, type Repair, type SignedSummary } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../../messages/request.ts"
+import { flawOf, isRecord } from "../../messages/shapes/shapes.ts"
+import type { Estimator, Measure } from "../../tokens/estimate.ts"
 
 export interface RequestParts {
   /** As it is sent, without a `[1m]` suffix. */
@@ -45,15 +58,206 @@ export function mergeExtras(extras: readonly RequestExtras[]): RequestExtras {
 }
 
 /** The body of a request, with fields spelled as the model or the caller wrote them. Otherwise it equals `JSON.stringify`. */
-export function serialiseRequest(request: ModelRequest, written: (message: Message) => string = writtenOut): string {
+export function serialiseRequest(
+  request: ModelRequest,
+  written: (message: RequestMessage) => string = writtenOut,
+): string {
   const { messages, ...rest } = request
   const front = JSON.stringify(rest)
   const texts = messages.map((message) => written(message))
   return `${front === "{}" ? "{" : `${front.slice(0, -1)},`}"messages":[${texts.join(",")}]}`
 }
 
-type Message = ModelRequest["messages"][number]
+type RequestMessage = ModelRequest["messages"][number]
 
 /** One message as it is sent. */
-export const writtenOut = (message: Message): string =>
+export const writtenOut = (message: RequestMessage): string =>
   hasExactText(message) ? stringifyExact(message) : JSON.stringify(message)
+
+// The prompt in force: what every request carries around the messages, and its size.
+
+export type RenderedPrompt = Extract<DecisionEntry, { subtype: "prompt-rendered" }>
+
+export interface PromptSize {
+  /** As a response measured the present one. */
+  readonly tokens?: number
+  /** Of a measured one to its estimate. */
+  readonly ratio: number
+}
+
+export class CurrentPrompt {
+  readonly #estimator: Estimator
+  #prompt: RenderedPrompt | undefined
+  #measure: Measure | undefined
+  #texts = ""
+  #size: PromptSize | undefined
+
+  constructor(estimator: Estimator, saved?: RenderedPrompt, size?: PromptSize) {
+    this.#estimator = estimator
+    if (saved) this.take(saved)
+    this.#size = size
+  }
+
+  get rendered(): RenderedPrompt | undefined {
+    return this.#prompt
+  }
+
+  get toolNames(): readonly string[] {
+    const tools = this.#prompt?.tools
+    return Array.isArray(tools) ? tools.map(({ name }: { name: unknown }) => String(name)) : []
+  }
+
+  /** System prompt, tools, preamble: as a response measured them, or estimated as far off as those before. */
+  get tokens(): number {
+    const { tokens, ratio = 1 } = this.#size ?? {}
+    return Math.ceil(tokens ?? this.estimate * ratio)
+  }
+
+  get estimate(): number {
+    return this.#measure ? this.#estimator.unscaled(this.#measure) : 0
+  }
+
+  /** What responses have said about its size. */
+  get size(): PromptSize | undefined {
+    return this.#size
+  }
+
+  settle(tokens: number): void {
+    this.#size = { tokens, ratio: tokens / this.estimate }
+  }
+
+  /** Returns whether the preamble has changed. */
+  take(prompt: RenderedPrompt): boolean {
+    const { system, tools, context } = prompt
+    const offered = Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []
+    const declared = declaredTools(offered)
+    const texts = [textIn(system), declared.length > 0 ? JSON.stringify(declared) : "", context]
+    this.#estimator.knowTools(offered)
+    const hasChanged = context !== (this.#prompt?.context ?? "")
+    this.#prompt = prompt
+    this.#measure = this.#estimator.measure(texts.filter(Boolean).map((text) => ({ type: "text", text })))
+    const isSame = texts.join("\n") === this.#texts
+    this.#texts = texts.join("\n")
+    if (!isSame && this.#size) this.#size = { ratio: this.#size.ratio }
+    return hasChanged
+  }
+
+  /** The context preamble, which comes before all messages. */
+  get preamble(): Message | undefined {
+    if (!this.#prompt?.context) return undefined
+    const { uuid, timestamp, context } = this.#prompt
+    const message = { role: "user" as const, content: context }
+    return { type: "user", uuid, parentUuid: null, timestamp, isMeta: true, message }
+  }
+}
+
+const textIn = (system: unknown): string => (typeof system === "string" ? system : JSON.stringify(system ?? ""))
+
+// References to tools that the request cannot resolve are sent as text: the model does not know references, or the tool is not in the request.
+// The API would refuse the whole conversation otherwise. A message without such a reference stays the same object.
+
+export class ReferenceResolver {
+  readonly #knowsReferences: boolean
+  #tools: unknown
+  #names: ReadonlySet<string> = new Set()
+  #resolved = new WeakMap<FlatMessage, FlatMessage>()
+
+  constructor(knowsReferences: boolean) {
+    this.#knowsReferences = knowsReferences
+  }
+
+  resolve(messages: readonly FlatMessage[], tools: unknown): readonly FlatMessage[] {
+    this.#use(tools)
+    return messages.map((message) => {
+      const known = this.#resolved.get(message)
+      if (known) return known
+      const resolved = this.#resolve(message)
+      this.#resolved.set(message, resolved)
+      return resolved
+    })
+  }
+
+  #use(tools: unknown): void {
+    if (tools === this.#tools) return
+    this.#tools = tools
+    this.#resolved = new WeakMap()
+    const offered = this.#knowsReferences && Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []
+    this.#names = new Set(offered.flatMap((tool) => nameOf(tool) ?? []))
+  }
+
+  #resolve(message: FlatMessage): FlatMessage {
+    const isSound = (block: Block) => {
+      const names = referencesIn(block)
+      if (names.length === 0) return true
+      const isMixed = names.length < resultBlocks(block as ToolResult).length
+      return !isMixed && names.every((name) => this.#names.has(name))
+    }
+    if (message.content.every(isSound)) return message
+    const content = message.content.map((block) => (isSound(block) || !isToolResult(block) ? block : inWords(block)))
+    return { ...message, content }
+  }
+}
+
+function inWords(result: ToolResult): ToolResult {
+  const content = resultBlocks(result).map((block) => {
+    const { type, tool_name } = block as { readonly type: string; readonly tool_name?: string }
+    return type === "tool_reference"
+      ? { type: "text" as const, text: `[The tool ${tool_name} was loaded here.]` }
+      : block
+  })
+  return { ...result, content } as ToolResult
+}
+
+// A summary that the API wrote and signed. It is sent as a block before everything else, to the model that wrote it. Thinking in the messages
+// that follow it directly stays valid, so nothing else may come between: the preamble and our own text follow those messages.
+
+/** What the message is signed with. A journal may hold anything: what is no signed block is passed over. */
+export function signedIn(message: Message | undefined): SignedSummary | undefined {
+  const signed: unknown = message?.type === "user" && message.isCompactSummary ? message.signed : undefined
+  if (!isRecord(signed) || typeof signed.model !== "string" || typeof signed.text !== "string") return undefined
+  const { block } = signed
+  if (!isRecord(block) || block.type !== "compaction" || flawOf(block)) return undefined
+  const isReadable = typeof block.content === "string" && typeof block.signature === "string"
+  return isReadable ? (signed as unknown as SignedSummary) : undefined
+}
+
+const beginnings = new WeakMap<SignedSummary, FlatMessage>()
+
+/** The first message of a request. The same object each time, so that readers need not look at it again. */
+export function beginningWith(signed: SignedSummary): FlatMessage {
+  const known = beginnings.get(signed)
+  if (known) return known
+  const message = { role: "assistant", content: [signed.block] } as unknown as FlatMessage
+  beginnings.set(signed, message)
+  return message
+}
+
+/** The summary's message with only the text that follows the block. */
+export const framing = (summary: Message, { text }: SignedSummary): Message =>
+  ({ ...summary, message: { role: "user", content: [{ type: "text", text }] } }) as Message
+
+/** The repair that sends the text instead. */
+export const unsigned = ({ uuid }: Pick<Message, "uuid">): Repair => ({ rule: "unsigned-summary", id: uuid })
+
+// Which tools the messages in view have loaded. A result that was cleared or compacted loads nothing any more.
+
+export interface LoadedTools {
+  /** By a reference in a tool result. */
+  readonly referenced: ReadonlySet<string>
+  /** By an attachment that says so. */
+  readonly said: ReadonlySet<string>
+}
+
+export function loadedTools(messages: readonly Message[]): LoadedTools {
+  const referenced = new Set<string>()
+  const said = new Set<string>()
+  for (const message of messages) {
+    if (message.type === "user")
+      for (const block of contentOf(message).filter(isToolResult))
+        for (const name of referencesIn(block)) referenced.add(name)
+    if (message.type !== "attachment" || message.attachment.type !== "tool_delta") continue
+    for (const { name, loaded } of message.attachment.added) if (loaded) said.add(name)
+    for (const name of message.attachment.removed) said.delete(name)
+  }
+  return { referenced, said }
+}

@@ -1,13 +1,13 @@
 /** What fills the context, counted on what the next request would carry. */
-import { atOnce, type Steps } from "../../base/in-slices.ts"
+import { atOnce, type Steps } from "../../base/work.ts"
+import { declaredTools, nameOf } from "../../messages/blocks.ts"
 import { flatten } from "../../messages/flatten.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
-import { declaredTools, nameOf } from "../../messages/tool-references.ts"
 import { type Accounting, accountSteps, type DeferredAccount } from "../../tokens/accounting.ts"
-import type { BlockTokens } from "../../tokens/measured-once.ts"
+import type { BlockTokens } from "../../tokens/estimate.ts"
 import type { Views } from "../views.ts"
 import type { ContextView } from "./context.ts"
-import { loadedTools } from "./loaded-tools.ts"
+import { loadedTools } from "./request.ts"
 
 interface Sent {
   readonly context: Views["context"]

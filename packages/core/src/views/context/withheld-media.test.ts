@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import type { Block } from "../../messages/blocks.ts"
-import { MEDIA_LIMITS } from "../../messages/media-limits.ts"
+import { MEDIA_LIMITS } from "../../messages/media.ts"
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 const image: Block = { type: "image", source: { type: "base64", media_type: "image/png", data: PIXEL } }

@@ -4,26 +4,50 @@
  */
 import {
   addCounts,
+  counted,
   divideCounts,
+  dollars,
   inputTokens,
   NO_TOKENS,
   subtractCounts,
   type TokenCounts,
-} from "../../base/token-counts.ts"
+} from "../../base/text.ts"
 import { REQUEST_SOURCES, type RequestSource } from "../../base/vocabulary.ts"
 import { type Entry, isBoundaryEntry, isDecision, isMessage } from "../../journal/entries.ts"
-import { type AssistantMessage, isSynthetic, type Usage, type Uuid } from "../../messages/messages.ts"
-import { usableUsage } from "../../messages/usage.ts"
-import type { Price } from "../../tokens/model-facts.ts"
-import { findModel, type ModelOverride } from "../../tokens/models.ts"
-import { costOf, costOfUsage, priceFor, tokenCounts } from "../../tokens/price.ts"
+import { type AssistantMessage, isSynthetic, type Usage, type Uuid, usableUsage } from "../../messages/messages.ts"
+import {
+  costOf,
+  costOfUsage,
+  findModel,
+  type ModelOverride,
+  type Price,
+  priceFor,
+  tokenCounts,
+} from "../../tokens/models.ts"
 import type { Projection } from "../projection.ts"
-import type { Purpose } from "./purpose.ts"
-import { addKnown } from "./saving-settlement.ts"
-import { billed, followSavings, type Savings, startSavings } from "./savings.ts"
+import { addKnown, billed, followSavings, type Savings, startSavings } from "./savings.ts"
 import { type LayerSaving, savingsOf } from "./savings-report.ts"
 
-export type { Purpose } from "./purpose.ts"
+// What requests are for, and how that reads.
+
+/** `sidechain`: agents that another program recorded in the same journal. */
+export type Purpose = RequestSource | "sidechain"
+
+/** The purpose of a request, as it reads in reports. */
+export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
+  main: "conversation",
+  notes: "notes",
+  compaction: "compaction",
+  "by-hand": "compaction by hand",
+  memory: "memories",
+  dream: "dreams",
+  agent: "agents",
+  progress: "progress lines",
+  "keep-warm": "keeping the cache warm",
+  sampling: "requests of MCP servers",
+  search: "web searches",
+  sidechain: "sub-agents",
+}
 
 export interface Ledger {
   readonly lines: Map<string, LedgerLine>
@@ -293,4 +317,26 @@ export function dollarsFor({ usage, model, requests = 1 }: Bill, overrides: Over
 
 function priceOf({ model, usage }: Bill, overrides: Overrides): Price | undefined {
   return priceFor(findModel(model, overrides).facts, tokenCounts({ ...usage, iterations: null }))
+}
+
+// What part of a cost is estimated, and why, in sentences for a person.
+
+export function estimatedSentences(estimated: Estimated | undefined): readonly string[] {
+  if (!estimated) return []
+  const { unrecorded = { requests: 0, dollars: 0 } } = estimated
+  const cut = estimated.requests - unrecorded.requests
+  return [
+    ...(cut > 0
+      ? [
+          `${dollars(estimated.dollars - unrecorded.dollars)} of it is estimated: ${counted(cut, "answer")} did not arrive whole (stopped, cut or killed).`,
+        ]
+      : []),
+    ...unrecordedSentence(unrecorded),
+  ]
+}
+
+function unrecordedSentence({ requests, dollars: paid }: NonNullable<Estimated["unrecorded"]>): readonly string[] {
+  if (requests === 0) return []
+  const those = `${counted(requests, "compaction")} that the transcript does not record`
+  return [paid > 0 ? `About ${dollars(paid)} of it is estimated, for ${those}.` : `The price of ${those} is unknown.`]
 }

@@ -1,6 +1,5 @@
 /** What each layer saved: tokens, money, its own cost, and the alternative it is compared with. */
-import { addKnown, SAVING_LAYERS, type SavingLayer } from "./saving-settlement.ts"
-import { COUNTERFACTUALS, type Savings, yieldOf } from "./savings.ts"
+import { addKnown, COUNTERFACTUALS, SAVING_LAYERS, type SavingLayer, type Savings, yieldOf } from "./savings.ts"
 
 /** What one layer saved. */
 export interface LayerSaving {

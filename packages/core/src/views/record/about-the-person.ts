@@ -2,14 +2,142 @@
  * Whether a sentence says who the person is: they are its subject, and it says what they are, have or do for years. What they are going
  * through, think or know about the task says nothing about them.
  */
-import { remembering } from "../../base/remembering.ts"
-import { isPreference } from "./preferences-english.ts"
-import { sentencesIn } from "./sentences.ts"
-import { clauseWith, statedPart } from "./stated-part.ts"
-import { typedLines } from "./typed-text.ts"
+import { madeOnce, remembering } from "../../base/work.ts"
+import { ALL, any, PRODUCT, PRODUCTS, pattern, WAYS } from "./lasting-rules-phrases.ts"
+import { sentencesIn, typedLines } from "./user-messages.ts"
+
+// What a person prefers, in English: "I prefer tea", "I'd rather walk than drive", "I hate phone calls", "short answers, please". It is about
+// things in general, so they have no article, or are compared. What points at one thing that is there is about the task: "I prefer the second".
+
+/** Not in "a chart, which I prefer". */
+const I = "(?<!\\b(?:which|what|whether|than|if|as|like|where|think|guess|sure) )\\bi"
+const OFTEN =
+  "(?: (?:generally|usually|always|really|strongly|much|also|still|personally|tend to|typically|normally|do|just|absolutely|particularly))*"
+const PREFERENCE = pattern(
+  any(
+    `${I}${OFTEN} (?:prefer|favou?r|prioriti[sz]e)\\b`,
+    `${I}(?:'d| would)${OFTEN} prefer (?:that |if |it if |it when |for )?(?:you|all|every|any|no|answers|your)\\b`,
+    `${I} (?:always|usually|generally|normally|typically) (?:choose|pick|go for|take|opt for|buy|book|order)\\b`,
+    "(?<!\\b(?:if|whether|how) )\\bmy (?:general |strong |personal )?(?:preference (?:is|would be|for)|(?:preferred|favou?rite|go-to) [\\w ]{2,30} (?:is|are)) (?!not\\b|this\\b|that\\b)(?<!\\b(?:in|of|from|on|about) (?:the|this|that|your) .*)",
+  ),
+)
+/** One of several things that are on the table. */
+const PREFERS_AT_HAND =
+  /\b(?:prefer|favou?r|prioriti[sz]e)\s+(?:the|this|that(?! you)|these|those|it\b(?! if| when)|yours|its|option|version|number|plan)\b(?! (?:kind|sort|type|way|use|idea|style)s? of)/iu
+const ONE =
+  "(?:the|this|that|these|those|it|its|yours?|his|her|their|him|them|both|(?:option|version|number|plan) \\w)\\b"
+const NOW = "(?:now|later|again|today|tonight|tomorrow|instead)\\b"
+/** What it is compared with may be there. */
+const RATHER = pattern(
+  `^(?!if\\b).*${I}(?:'d| would)(?: much| really)? rather (?:you\\b|(?!(?:(?!(?:than|for|when|with|in)\\b)[\\w'-]+ ){0,5}?${ONE})(?!.*\\b${NOW})\\w)`,
+)
+const TASTE = pattern(
+  any(
+    `^(?:[\\w' ]{2,40}, )?i${OFTEN} (?:(?:(?:don't|do not|dont|never) )?(?:really |much )?(?:like|love|enjoy|adore)|hate|dislike|detest|can't stand|cannot stand)`,
+    "^(?:[\\w' ]{2,40}, )?i(?:'m| am) (?:not )?an? (?:big |huge |great )?fan of",
+  ) +
+    `(?! (?:to|how|when|where|what|if|an?|our|some|all|everything|you|me|us|hearing|being)\\b)(?! (?:\\w+ )?${ONE})(?! \\w+'s\\b)(?!.*\\bthe ones? (?:you|that)\\b) \\w`,
+)
+const LIKING = pattern(
+  "\\bi (?:really |only |always |just |also |much )*(?:like|love|enjoy|hate|dislike|(?:don't|do not|dont) (?:like|want|need)|can't stand|want|need|expect|appreciate|(?:'d|would) like|would love)\\b(?! help\\b)|\\bi'd (?:like|love)\\b",
+)
+const LIKED = pattern(
+  any(
+    `\\b(?:your|my) (?:\\w+ )?${PRODUCTS}`,
+    `(?<!\\b(?:the|these|those|this|some|an?|two|three|five|to \\w+) (?:\\w+ )?)\\b${WAYS}\\b(?! (?:for|about|on|to|like|of)\\b)`,
+    `\\b${ALL} (?:your |my |the |our )?(?:\\w+ )?(?:${PRODUCT}|keywords|names|dates|numbers|prices|figures|units|variables|identifiers|titles|headings|sources|links)\\b`,
+    "\\bit when you\\b",
+    "\\bfrom you\\b",
+  ),
+)
+const ALWAYS_WANTED =
+  /\bi (?:always|usually|generally|normally|typically) (?:want|like|expect|need)(?! to (?:go|do|make|be able))\b|\bi(?:'d| would) (?:always like|like to always|always want|always prefer)\b/iu
+const WANTS_TO = /\bi(?:'d| would)? (?:want|need|like|love) to\b/iu
+
+/** "I chose Rust for it, and I prefer it to Go": what it is was said before. */
+const COMPARED = pattern(
+  `^(?!i${OFTEN} (?:prefer|favou?r)).*\\b(?:prefer|favou?r) (?:it|them|th(?:is|at) \\w+) (?:over|to|rather than)\\b`,
+)
+
+export function isPreference(sentence: string): boolean {
+  if (PREFERENCE.test(sentence)) return !PREFERS_AT_HAND.test(sentence) || COMPARED.test(sentence)
+  if (ALWAYS_WANTED.test(sentence) || RATHER.test(sentence) || TASTE.test(sentence)) return true
+  return sentence.split(/[,;]/u).some((part) => LIKING.test(part) && LIKED.test(part) && !WANTS_TO.test(part))
+}
+
+/** How answers look. */
+const FORM = any(
+  WAYS,
+  ...["sentences", "paragraphs", "words", "bullets", "bullet points", "lists", "units", "spelling", "english", "tone"],
+  ...["text", "prose", "markdown", "language", "formatting", "headings", "tables", "diagrams", "emojis"],
+)
+const PLEASE = "(?:please|pl[sz])"
+const FORM_PLEASE = pattern(`^(?:${PLEASE},? )?(?:no )?(?:[\\w-]+ )?${FORM}(?: only)?,? ${PLEASE}\\b`)
+/** One of several, or more of them, is a request. */
+const ONE_OR_MORE =
+  /^(?:an?|the|this|that|another|more|less|fewer|next|other|some|my|your|its|one|two|three|\d+|now|same|longer|shorter)\b/iu
+
+/** "Short answers, please": it has no verb, and is about how all answers look. */
+export const isFormPlease = (sentence: string): boolean => FORM_PLEASE.test(sentence) && !ONE_OR_MORE.test(sentence)
+
+/** "No pictures please" */
+export const NONE_PLEASE = pattern(`^(?:${PLEASE},? no (?:[\\w-]+ ?){1,4}|no (?:[\\w-]+,? ){1,4}${PLEASE})[.!]*$`)
+
+// What a sentence states, where it goes on to ask or to tell of the task: "I prefer tea, so can you name a shop?". It is part of the
+// sentence, word for word. A doubt stays: "I prefer tea, but I'm not sure".
+
+const START = "(?:[,;]|\\s[–—-]|(?=\\s(?:so|and|but)\\s))\\s*(?:(?:so|and|but|then|also|hmm)[\\s,]+)*"
+
+/** In English also without a question mark: many people leave it out. */
+const ASKS = madeOnce(
+  () =>
+    new RegExp(
+      `${START}(?:${[
+        "(?:can|could|would|will|should|may|do|does|did|is|are|have|has) (?:you|i|we|it|there|that|this|the|they)\\b",
+        "(?:how|what|which|why|where|who|when) (?:\\w+ ){0,3}?(?:can|could|do|does|did|should|would|will|is|are|might|has|have|am) (?:i|you|we|it|that|this|there|they|the|my)\\b",
+        "(?:how|what)(?:'s| about| if)\\b",
+        "(?:any|got any) (?:idea|tip|advice|suggestion)s?\\b",
+        "please (?:help|show|give|tell|suggest|explain|write|make)\\b",
+      ].join("|")}).*$`,
+      "isu",
+    ),
+)
+const ASKS_ANYWHERE = madeOnce(
+  () =>
+    new RegExp(
+      `${START}(?:(?:how|what|which|why|where|who|any) .*[?]|(?:kannst|könntest|würdest|hast|was|wie|welche[rs]?|wo) .*[?]|(?:peux-tu|pourrais-tu|tu peux|pouvez-vous|pourriez-vous|est-ce que|as-tu|quel\\p{L}*|comment|que) .*[?]|¿.*[?]|(?:можешь|мог бы|не мог бы|подскажи\\p{L}*|как|какие|что) .*[?])\\W*$`,
+      "isu",
+    ),
+)
+/** What the person does about it now. */
+const GOES_ON =
+  /,\s+(?:(?:and|so|which is why)\s+)?(?:now\s+)?i(?:(?:'m| am| was) (?:\w+ )?\w+ing| want to| wanna| need (?:to|help)|'d like to| would like to| made sure| hope| wonder)\b.*$/isu
+/** Why they come to say it. What holds under a condition does not begin like this. */
+const LEADS =
+  /^(?:(?:i|i'm|i've|we|we're|we've|my|it's|there's)\b.*?(?:(?:,|\s)\s*(?:so|and|but|since|because|given that|considering(?: that)?)\s+|,\s+)|(?:since|because|given that|considering(?: that)?)\s+)(?=i(?:'d|'m| am)? )/isu
+
+/** Without what it asks for at the end. */
+export function statedPart(sentence: string): string {
+  const typed = sentence.replaceAll("’", "'")
+  const end = Math.min(...[ASKS(), ASKS_ANYWHERE()].map((pattern) => pattern.exec(typed)?.index || typed.length))
+  return sentence.slice(0, end).trimEnd()
+}
+
+/** The clause that a pattern finds, without what comes before and after it. Nothing where the pattern finds it nowhere. */
+export function clauseWith(stated: string, isMeant: (clause: string) => boolean): string | undefined {
+  const typed = stated.replaceAll("’", "'")
+  const begins = [0]
+  for (let lead = LEADS.exec(typed); lead; lead = LEADS.exec(typed.slice(begins.at(-1)!)))
+    begins.push(begins.at(-1)! + lead[0].length)
+  for (const begin of begins.reverse()) {
+    const rest = typed.slice(begin)
+    const end = begin + (GOES_ON.exec(rest)?.index || rest.length)
+    if (isMeant(typed.slice(begin, end))) return stated.slice(begin, end).trimEnd()
+  }
+  return undefined
+}
 
 const LONGEST = 300 // characters; a longer sentence is a story or pasted text
-const any = (...parts: readonly string[]) => `(?:${parts.join("|")})`
 
 const REMEMBER =
   "(?:(?:please )?(?:remember|note|keep in mind)(?: that)?:? )?(?:(?:hi|hello|hey|so|well|by the way|btw|fyi)[,!]? )?"

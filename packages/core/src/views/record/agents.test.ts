@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { Entry } from "../../journal/entries.ts"
-import { agents, undelivered } from "./agents.ts"
+import { agents, undelivered } from "./open-work.ts"
 
 let count = 0
 const placed = () => ({ uuid: `u${++count}`, parentUuid: null, timestamp: `2026-01-01T00:00:0${count % 10}.000Z` })

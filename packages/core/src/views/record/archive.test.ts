@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { project } from "../projection.ts"
-import { archive, blockAt, parseAddress } from "./archive.ts"
+import { archive, blockAt, parseAddress } from "./decisions.ts"
 
 describe("BEY-1 the archive", () => {
   test("knows the address of every call and its result, and how many blocks there are", () => {

@@ -11,8 +11,8 @@ import type { Projection } from "../projection.ts"
 import type { FileEffect } from "./file-effect.ts"
 import { callEffects, isShellTool } from "./file-effects.ts"
 import { endsWithPath, isInside, isRelative, resolvedPath } from "./file-paths.ts"
+import { type FinishedCall, followCalls, type OpenCall } from "./open-work.ts"
 import { parsed, programOf, SHELLS, unwrapped } from "./shell-effects.ts"
-import { type FinishedCall, followCalls, type OpenCall } from "./tool-calls.ts"
 
 /** Tells whether a shell command runs tests. The programs that it starts decide; quoted text, file names and commit messages say nothing. */
 /** A cheap look first: only a text that has one of these is parsed. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { FileEffect } from "./file-effect.ts"
 import { fileEffects } from "./file-effects.ts"
-import type { FinishedCall } from "./tool-calls.ts"
+import type { FinishedCall } from "./open-work.ts"
 
 const effectsOf = (tool: string, input: Record<string, unknown>, more: Partial<FinishedCall> = {}) =>
   fileEffects({ id: "t", tool, input, uuid: "u", failed: false, output: "", ...more })

@@ -1,8 +1,8 @@
 /** What a finished tool call did to files: a table of tools. What shell commands do is read from their text. */
 import type { FileEffect } from "./file-effect.ts"
 import { isRelative, resolvedPath } from "./file-paths.ts"
+import type { FinishedCall } from "./open-work.ts"
 import { shellEffects } from "./shell-effects.ts"
-import type { FinishedCall } from "./tool-calls.ts"
 
 type Input = FinishedCall["input"]
 type Effects = (call: FinishedCall) => readonly FileEffect[]

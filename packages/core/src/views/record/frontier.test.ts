@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { Message } from "../../messages/messages.ts"
 import { project } from "../projection.ts"
-import { frontier } from "./frontier.ts"
+import { frontier } from "./open-work.ts"
 
 const frontierOf = ({ messages }: { messages: readonly Message[] }) => project(frontier, messages)
 

@@ -3,13 +3,296 @@
  * The form of a sentence decides, not a word in it. These do not count: a question, a wish about the task at hand, a quotation, what someone
  * else says, what was, and what would be.
  */
-import { madeOnce } from "../../base/made-once.ts"
-import { remembering } from "../../base/remembering.ts"
-import { isRuleElsewhere } from "./lasting-rules-elsewhere.ts"
-import { englishRule, isEnglishRequest, type RuleLikeness } from "./lasting-rules-english.ts"
-import { sentencesIn } from "./sentences.ts"
-import { clauseWith, statedPart } from "./stated-part.ts"
-import { typedLines } from "./typed-text.ts"
+import { madeOnce, remembering } from "../../base/work.ts"
+import { clauseWith, isFormPlease, isPreference, NONE_PLEASE, statedPart } from "./about-the-person.ts"
+import * as said from "./lasting-rules-phrases.ts"
+import { sentencesIn, typedLines } from "./user-messages.ts"
+
+// Lasting rules in other languages. Each row says how a language marks what always holds, what it begins with where someone else is meant,
+// and how it tells what the person wants. A row is data; the order of the questions is the same for all.
+
+interface Forms {
+  /** It holds again and again, or from now on. */
+  readonly general: RegExp
+  /** A clause before the one that counts: "when I ask about dates, …". */
+  readonly lead?: RegExp
+  /** It says what something else does: a relative clause. It is left out. */
+  readonly relative?: RegExp
+  /** The main clause is about someone or something else, or about another time. */
+  readonly others: RegExp
+  /** The main clause is a request. Default: everything that is not about others. */
+  readonly request?: RegExp
+  /** "You should", "I want you to". With `general`. */
+  readonly told?: RegExp
+  /** "I prefer", "remember that". Enough by itself. */
+  readonly wanted: RegExp
+  /** A question, something reported, supposed, past, or about this one case. */
+  readonly not: RegExp
+  /** "Could you always …?" */
+  readonly asked?: RegExp
+}
+
+const latin = madeOnce((): readonly Forms[] => [
+  {
+    general:
+      /(?<!\p{L})(?:immer|nie|niemals|stets|ab (?:jetzt|sofort|heute)|von (?:nun|jetzt) an|in zukunft|(?:zu)?künftig|jedes mal|(?:bei|vor|nach|in|zu|für) jede[rmns]?|grundsätzlich|standardmäßig|generell|(?:nicht|keine?n?) (?:.* )?mehr|auf keinen fall|nächstes mal)(?!\p{L})/iu,
+    lead: /^(?:(?:immer |jedes mal,? |und )?wenn (?:ich|du)\b[^,]*,|bevor du [^,]*,|sobald (?:ich|du) [^,]*,|falls ich [^,]*,)\s*/iu,
+    relative: /,? (?:die|der|das|welche[rs]?|den|dem|damit|sodass|weil) (?:.* )?(?:nie|niemals|immer|stets) .*/iu,
+    others:
+      /^(?:ich|wir|er|sie|es|man|das|der|die|den|dem|ein|eine|einen|mein|meine|unser|unsere|dieser?|dieses|viele|manche|leute|früher|gestern|damals|auf|im|in der|laut|hier|seine?|ihre?|kein mensch|niemand)(?!\p{L})|^(?:immer (?:noch|wieder)|(?:immer|nie|niemals|stets) (?:habe?|war|hatte|ist))(?!\p{L})/iu,
+    told: /(?<!\p{L})(?:du (?:sollst|solltest|musst|darfst|kannst|brauchst)|(?:möchte|will|wünsche mir|hätte gern|wäre schön|wichtig),? (?:dass|wenn) du|schreibst du|machst du|gibst du|antwortest du|nimmst du|verwendest du|nutzt du|ich (?:möchte|hätte gern|will) (?:immer|nie))(?!\p{L})/iu,
+    wanted:
+      /(?<!\p{L})(?:ich (?:bevorzuge|ziehe .* vor|mag .* lieber|habe lieber|hätte lieber)|mir (?:ist|sind|wären?) (?:.* )?lieber|ich (?:will|möchte) (?:nie|keine?n?) .*(?:mehr|deinen)|ich \p{L}+ (?:\p{L}+ )?lieber|am liebsten \p{L}+e ich|ich mag (?:keine?n?|nicht gern)|^(?:bitte )?(?:keine?|ohne|kurze|lange|einfache|knappe) [\p{L}-]+,? bitte|merk(?:e)? dir|denk(?:e)? (?:immer )?daran, dass|behalte? im kopf)(?!\p{L})/iu,
+    not: /[?]\W*$|^(?:warum|wieso|wie|was|wer|wo|wann|welche|soll|sollte|muss|darf|kann|ist|sind|hat|gibt es)(?!\p{L})|(?<!\p{L})(?:sagt|sagte|meint|meinte|steht|schreibt|empfiehlt|laut|angenommen|würde|wäre es|wollte|früher|die erste|die zweite|diese[rmns]? (?:datei|fall|text|version|funktion|aufgabe)|diesmal|für jetzt)(?!\p{L})/iu,
+    asked: /^(?:kannst|könntest|würdest) du (?:bitte )?(?:immer|nie|ab jetzt|in zukunft|künftig|jedes mal)(?!\p{L})/iu,
+  },
+  {
+    general:
+      /(?<!\p{L})(?:toujours|jamais|désormais|dorénavant|à partir (?:de maintenant|d'aujourd'hui)|à l'avenir|(?:à|pour|dans|avec|après|avant) chaque|chaque fois|dès maintenant|systématiquement|par défaut|plus jamais|en toutes circonstances|la prochaine fois|toutes (?:tes|vos) réponses)(?!\p{L})/iu,
+    lead: /^(?:(?:quand|lorsque|si|chaque fois que|à chaque fois que|dès que|avant que) (?:je|j'|tu|on)[^,]*,|(?:désormais|dorénavant|à l'avenir|par défaut|à partir [^,]{5,20}),)\s*/iu,
+    relative: / (?:qui|dont|où) .*/iu,
+    others:
+      /^(?:je|j'|tu|il|elle|on|nous|ils|elles|le|la|les|l'|un|une|mon|ma|mes|notre|ce|cet|cette|ces|ça|c'|avant|hier|selon|personne|certains|vous n'|vous avez)(?!\p{L})|^(?:le|la|l'|c'|j')/iu,
+    told: /(?<!\p{L})(?:(?:tu|vous) (?:ne )?(?:dois|devez|devrais|devriez|peux|pouvez)|(?:je veux|je voudrais|j'aimerais|je souhaite|il faut|ce serait bien|j'ai besoin) que (?:tu|vous)|merci de)(?!\p{L})/iu,
+    wanted:
+      /(?<!\p{L})(?:je préf(?:ère|érerais)|j'aime mieux|j'aimerais mieux|ma préférence|je ne veux (?:plus|pas|jamais) .*(?:tes|vos) \p{L}+|je n'aime pas (?:les|trop les)|^(?:pas d[e']|sans) ?[\p{L}-]+,? s'il (?:te|vous) pla[iî]t|^(?:des )?(?:réponses|phrases|explications|listes|mots) \p{L}+,? s'il (?:te|vous) pla[iî]t|retiens|retenez|souviens-toi que|n'oublie pas que (?:je|j'))(?!\p{L})/iu,
+    not: /[?]\W*$|^(?:pourquoi|comment|est-ce|dois-je|peut-on|où|qui|que faire|quel)(?!\p{L})|(?<!\p{L})(?:dit|disait|conseille|recommande|écrit (?:«|…|que)|selon|supposons|imagine|si je (?:faisais|n'|avais)|si on|autrefois|avant, on|la première|la deuxième|cette fois|ce fichier|cette version|pour l'instant)(?!\p{L})/iu,
+    asked:
+      /^(?:peux-tu|pourrais-tu|tu peux|tu pourrais|pouvez-vous|pourriez-vous) (?:s'il te plaît )?(?:(?!vérifier|dire|expliquer|voir)\p{L}+ )?(?:toujours|ne jamais|désormais|à l'avenir)(?!\p{L})/iu,
+  },
+  {
+    general:
+      /(?<!\p{L})(?:siempre|nunca|jamás|(?:de|desde) ahora en adelante|a partir de (?:ahora|hoy|este momento)|desde ahora|en (?:el futuro|adelante|lo sucesivo)|cada vez|(?:en|con|para|tras|antes de) cada|por defecto|en todo momento|la próxima vez|todas tus respuestas|nunca más)(?!\p{L})/iu,
+    lead: /^(?:(?:cuando|si|siempre que|cada vez que) (?:yo |te |me |tú )?\p{L}+[^,]*,|(?:de ahora en adelante|a partir de [^,]{3,12}|en el futuro|por defecto|por favor|en adelante),)\s*/iu,
+    relative:
+      /(?<!(?:quiero|gustaría|gusta más|prefiero|pido|necesito|siempre|vez|importante|recuerda|mejor)) que (?:.* )?(?:nunca|siempre|jamás) .*/iu,
+    others:
+      /^(?:yo|eu|él|ella|ele|ela|el|la|los|las|o|os|um|uma|meu|minha|un|una|mi|mis|nuestro|su|sus|este|esta|esto|eso|ese|esa|nosotros|ellos|antes|ayer|según|estoy|nadie|todos|algunos|no \p{L}+o)(?!\p{L})|^(?:siempre|nunca|jamás) (?:lo |la |me |nos |se |he |había |es |era |está |fue |hay |falla|funciona|pasa|\p{L}+(?:[éí]|aba|ía|imos|amos|aron|ieron|ise|ice|uve|ado|ido)(?!\p{L}))/iu,
+    told: /(?<!\p{L})(?:(?:debes|deberías|tienes que|puedes|hay que)|(?:quiero|me gustaría|necesito|te pido|es importante|sería mejor) que)(?!\p{L})/iu,
+    wanted:
+      /(?<!\p{L})(?:prefiero|preferiría|me gustan? más|no me gustan?(?! (?:el|la|lo|est[aeo]|es[aeo]|c[oó]mo|que) )|^sin \p{L}+,? por favor|^(?:respuestas|frases|explicaciones|listas|palabras) \p{L}+,? por favor|mi preferencia|no quiero .*(?:tus|más)|recuerda que|ten en cuenta que (?:yo|soy|no)|acuérdate de que)(?!\p{L})/iu,
+    not: /[?¿]|^(?:por qué|cómo|qué|quién|dónde|cuál|debo|debería(?!s)|puedo|hay alguna)(?!\p{L})|(?<!\p{L})(?:dice|dijo|dicen|pone|recomienda|según|supongamos|imagina|si siempre|si nunca|hiciera|fuera|tuviera|antes nunca|quise|la primera|la segunda|esta vez|este archivo|esta versión|por ahora|no debe (?:estar|ser)|nunca debe|quiero (?:crear|hacer|escribir|construir))(?!\p{L})/iu,
+    asked:
+      /^¿?(?:puedes|podrías) (?:por favor )?(?:(?!comprobar|decir|explicar|ver)\p{L}+ )?(?:siempre|a partir de ahora)(?!\p{L})/iu,
+  },
+  {
+    general:
+      /(?<!\p{L})(?:sempre|nunca|jamais|de agora em diante|a partir de agora|no futuro|(?:cada|toda) vez|por padrão)(?!\p{L})/iu,
+    lead: /^(?:(?:quando|se|sempre que|toda vez que) (?:eu|te|me)?\s?\p{L}+[^,]*,|(?:de agora em diante|a partir de agora|no futuro|por favor),)\s*/iu,
+    relative: / que (?:.* )?(?:nunca|sempre|jamais) .*/iu,
+    others:
+      /^(?:eu|ele|ela|o|a|os|as|um|uma|meu|minha|nosso|este|esta|isso|isto|nós|eles|antes|ontem|segundo)(?!\p{L})|^(?:sempre|nunca) (?:é |foi |quis|falha|funciona|tive|\p{L}+(?:ei|amos|emos|ava|ia|ou)(?!\p{L}))/iu,
+    told: /(?<!\p{L})(?:você (?:deve|precisa|tem que)|(?:quero|gostaria|preciso) que você)(?!\p{L})/iu,
+    wanted: /(?<!\p{L})(?:eu )?(?:prefiro|preferiria|gosto mais|lembre-se de que|lembre que)(?!\p{L})/iu,
+    not: /[?]|(?<!\p{L})(?:por que|disse|diz|segundo|imagine que|suponha|por enquanto|este arquivo|desta vez)(?!\p{L})/iu,
+  },
+  {
+    general:
+      /(?<!\p{L})(?:sempre|mai|d'ora in (?:poi|avanti)|da (?:ora|adesso|oggi) in poi|in futuro|ogni volta|(?:in|per|a|dopo) ogni|di default)(?!\p{L})/iu,
+    lead: /^(?:(?:quando|se|ogni volta che) (?:io |ti |mi )?\p{L}+[^,]*,|(?:d'ora in poi|in futuro|per favore|da ora in poi),)\s*/iu,
+    relative: / che (?:.* )?(?:mai|sempre) .*/iu,
+    others:
+      /^(?:io|lui|lei|il|lo|la|i|gli|le|l'|un|una|mio|mia|questo|questa|noi|loro|ieri|secondo|ho|non ho|abbiamo)(?!\p{L})|^(?:sempre|mai) (?:stato|visto)(?!\p{L})/iu,
+    told: /(?<!\p{L})(?:(?:devi|dovresti)|(?:voglio|vorrei) che tu)(?!\p{L})/iu,
+    wanted: /(?<!\p{L})(?:preferisco|preferirei|mi piacciono di più|ricorda che|ricordati che)(?!\p{L})/iu,
+    not: /[?]|(?<!\p{L})(?:perché non|ha detto|dice|secondo|immagina|supponiamo|per ora|questa volta|questo file)(?!\p{L})/iu,
+  },
+  {
+    general:
+      /(?<!\p{L})(?:altijd|nooit|vanaf nu|voortaan|in de toekomst|elke keer|(?:bij|voor|na) elke|standaard)(?!\p{L})/iu,
+    lead: /^(?:(?:als|wanneer|elke keer als) (?:ik|je)\b[^,]*,|(?:vanaf nu|voortaan|in de toekomst|alsjeblieft),)\s*/iu,
+    relative: / (?:die|dat) (?:.* )?(?:nooit|altijd) .*/iu,
+    others: /^(?:ik|wij|we|hij|zij|ze|het|de|een|mijn|onze|deze|dit|dat|men|vroeger|gisteren|volgens)(?!\p{L})/iu,
+    told: /(?<!\p{L})(?:je (?:moet|mag|hoeft)|(?:wil|zou graag willen) dat je)(?!\p{L})/iu,
+    wanted: /(?<!\p{L})(?:ik (?:heb|zie) .*liever|ik geef de voorkeur|onthoud dat)(?!\p{L})/iu,
+    not: /[?]|(?<!\p{L})(?:waarom|zegt|zei|volgens|stel dat|deze keer|dit bestand|voorlopig)(?!\p{L})/iu,
+  },
+])
+
+const otherScripts = madeOnce((): readonly Forms[] => [
+  {
+    general:
+      /всегда|никогда|отныне|впредь|с этого (?:момента|дня)|с сегодняшнего дня|в дальнейшем|в будущем|каждый раз|(?:после|перед|при|для|в) кажд(?:ого|ым|ом|ой)|по умолчанию|больше не|ни в коем случае/iu,
+    lead: /^(?:(?:когда|если|каждый раз, когда|прежде чем|перед тем как) (?:я|ты) [^,]*,|(?:пожалуйста|отныне|впредь|с этого момента|в будущем|в дальнейшем),?)\s*/iu,
+    relative: /,? котор(?:ая|ый|ое|ые|ую|ого) .*/iu,
+    others:
+      /^(?:я|мы|он|она|оно|они|это|этот|эта|мой|моя|наш|наша|раньше|вчера|коллега|люди|многие)(?!\p{L})|(?:всегда|никогда|больше|каждый раз) (?:не |так |этого не |этим не )?\p{L}+(?:ет|ит|ёт|ют|ят|ут|ат|тся|л|ла|ло|ли|лся|лась)(?!\p{L})/iu,
+    told: /(?:чтобы ты|чтобы вы|ты долж(?:ен|на)|вы должны|тебе (?:нужно|надо|следует)|тебе нельзя)/iu,
+    wanted:
+      /предпочитаю|предпоч[её]л(?:а)? бы|я (?:очень )?не люблю (?!эт|когда)|^без \p{L}+,? пожалуйста|^\p{L}+(?:ие|ые) (?:ответы|фразы|предложения|слова|списки),? пожалуйста|мне больше нрав(?:ит|ят)ся|мне удобнее|запомни|имей в виду/iu,
+    not: /[?]\W*$|^(?:почему|как|что|кто|где|зачем|какой|стоит ли|нужно ли)(?!\p{L})|(?:всегда ли|сказал|говорит|говорят|пишут|написано|советует|если бы|допустим|представь|раньше|пытаюсь|хочу (?!,? ?чтобы)|в этом файле|на этот раз|пока что|первый вариант|второй вариант)/iu,
+    asked: /^(?:можешь|мог бы|не мог бы) ты (?:пожалуйста )?(?:всегда|впредь|каждый раз)/iu,
+  },
+  {
+    general:
+      /总是|總是|始终|始終|永远|永遠|一直|每次|每当|每當|从(?:现在|今天|今|明天)(?:起|开始|以后)|從(?:現在|今天)(?:起|開始)|以后|以後|今后|今後|往后|绝不|絕不|绝对不|从不|务必|務必|必须|必須|一律|不要再|别再|默认|以后都/u,
+    lead: /^(?:当我[^,,]*[,,]|每当我[^,,]*[,,]|如果我(?:问|要|说|贴|发|让)[^,,]*[,,]|没有[^,,]*[,,]|在?(?:回答|写代码|修改)[^,,]{0,8}时[,,]?)\s*/u,
+    relative: /(?:从不|永远(?!不要|都要)|总是|绝不(?!要)|始终|一直)[^,,。]*?的\p{Script=Han}/u,
+    others:
+      /^(?:我(?!希望你|要你|想让你|要求你|想要你)|我们|他|她|它|他们|这|那|此|以前|之前|昨天|大家|人们)|^(?!请|你|回答|回复|写|代码|所有|提交|输出|价格|注释|在|对|把|用|没有|当|每|从|以|今|往)[\p{Script=Han}\p{L}]{2,8}(?:总是|一直|从不|永远|必须|始终)/u,
+    told: /我(?:希望|要|想让|要求|想要)你|你(?:必须|应该|要|得)/u,
+    wanted:
+      /我(?:更|比较|还是|一般|不|不太|很|最|讨厌)?(?:喜欢|讨厌|偏好|倾向|偏爱|习惯)|^请?(?:不要|别)(?:用|使用)(?!这|那|第)|^请?(?:用)?(?:简短|简洁|简单)(?:地)?回答|请?记住|记得我/u,
+    not: /[?？吗呢]\W*$|为什么|怎样|怎么|如何|是不是|说|写着|写道|建议我|如果我(?:总是|一直|从不)|假设|假如|正在|尝试|我想(?!让你|要你)|这次|这个文件|这一次|暂时|第一个|第二个|这个字段/u,
+  },
+  {
+    general:
+      /いつも|常に|必ず|今後|これから|以後|以降|毎回|決して|絶対に?|一切|たびに|度に|(?:聞いた|尋ねた|頼んだ|言った|貼った|質問した|お願いした)(?:とき|時|場合|ら)|貼ったら|聞いたら|頼んだら/u,
+    relative:
+      /(?:決して|常に|必ず|いつも|絶対に?)[^、。]*(?:ない|[うくぐすつぬぶむる])(?:関数|アプリ|クラス|スクリプト|プログラム|コード|方法|ボタン|ページ|ツール)を?/u,
+    others: /^(?:私は|僕は|俺は|彼|彼女|以前|昔|昨日|上司|同僚|先生|この|その|あの)/u,
+    request:
+      /(?:て|で)(?:ください|下さい|くれ|ほしい(?:です)?|欲しい(?:です)?|もらえ(?:る|ます)と[^。]*|いただけ[^。]*)?(?:ね|よ)?[。.!！]*$|(?:をください|を下さい|こと|ように|ようにしてください|お願いします|お願い|ましょう|しろ|するな)[。.!！]*$|(?:ください|ないで)、[^。]*[。.!！]*$/u,
+    wanted:
+      /(?:ほう|方)が(?:好き|好み|いい|良い|よい|うれしい|ありがたい|助か)|を好みます|が好みです|好みです|覚えておいて|忘れないで/u,
+    not: /[?？]\W*$|ですか|ますか|なぜ|どうすれば|どうやって|と(?:言|書|いう|述べ)|でしょう|ました[。.!！]*$|ていた|最初の(?:案|ほう)|二番目|今回|このファイル|とりあえず/u,
+  },
+  {
+    general:
+      /항상|언제나|늘|절대로?|반드시|앞으로|매번|이제부터|지금부터|때마다|물어보면|물으면|부탁하면|요청하면|기본적으로|다음부터/u,
+    relative:
+      /(?:절대로?|항상|언제나|늘|반드시)\s+(?:\S+\s+){0,4}?\S*(?:는|은|던)\s+(?:함수|앱|클래스|스크립트|프로그램|코드|버튼|페이지|방법)\S*/u,
+    others: /^(?:저는|나는|난|우리는|그는|그녀는|이 |그 |저 |예전|옛날|어제|상사|동료|사람들)/u,
+    request:
+      /(?:줘|줘요|주세요|주십시오|세요|십시오|지 ?마|마요|말아|말아요|마라|해라|해|하자|할 것|하기|좋겠어|좋겠어요|좋겠습니다|바라|바라요|바랍니다)[.!]*$/u,
+    wanted: /선호|(?:이|가|게|것이|편이) 더? ?(?:좋아|좋습|낫)|더 좋아|기억해|잊지 마/u,
+    not: /[?？]\W*$|나요|까요|습니까|은가요|왜 |어떻게|라고|다고|말래|했다면|었어요[.!]*$|었어[.!]*$|고 싶|려고|이번|이 파일|우선은|일단/u,
+  },
+  {
+    general:
+      /دائما|دائمًا|دائماً|أبدا|أبدًا|أبداً|من (?:الآن|اليوم)|في المستقبل|(?:في )?كل مرة|كلما|(?:بعد|قبل|مع|في) كل|افتراضي|مستقبلا/u,
+    lead: /^(?:(?:عندما|إذا|كلما|في كل مرة) [^،,]*[،,]|(?:من الآن فصاعد\S*|من اليوم فصاعد\S*|في المستقبل)[،,]?)\s*/u,
+    relative: /(?:دالة|تطبيق|برنامج|سكربت|كود|صفحة|زر)\S* لا .*/u,
+    others:
+      /^(?:ال\S+|أنا|كنت|كنا|كان|هو|هي|هم|هذا|هذه|ذلك|نحن|سابق\S*|أمس|لم|أحاول|يجب أن أ\S*|علي أن|مدير\S*|زميل\S*|لا \S+ أنا)(?:\s|$)/u,
+    told: /أريدك|أريد منك|أريد أن ت|أود أن ت|يجب (?:عليك|أن ت)|عليك أن|من المهم أن ت/u,
+    wanted: /أفضّل|^أفضل |أحب أكثر|تذكر أن|تذكّر أن|لا تنس أن/u,
+    not: /[?؟]\W*$|^(?:لماذا|كيف|هل|متى|ما |من )(?!الآن|اليوم)|(?:^|\s)(?:قال|يقول|قالت|تقول|مكتوب|لو |سابق\S*|هذه المرة|هذا الملف|هذا الحقل|أحاول|أريد بناء|أريد إنشاء)/u,
+  },
+  {
+    general: /हमेशा|कभी (?:भी )?(?:नहीं|मत|न)|अब से|आगे से|हर बार|भविष्य में/u,
+    others: /^(?:मैं|मैंने|हम|वह|यह|वे|ये|मेरा|मेरे|मेरी|पहले|कल)(?:\s|$)/u,
+    request: /(?:करो|करें|कीजिए|दो|दें|दीजिए|रखो|रखें|लिखो|लिखें|बताओ|बताएं|मत \S+|ना|करना|देना)[।.!]*$/u,
+    wanted: /पसंद (?:है|करता|करती)|याद रख/u,
+    not: /[?？]\W*$|क्यों|कैसे|क्या |कहा|कहता|था[।.!]*$|थे[।.!]*$|इस बार|इस फ़ाइल/u,
+  },
+])
+
+const FILLERS =
+  /^(?:(?:bitte|also|und|ok(?:ay)?|übrigens|außerdem|s'il te plaît|s'il vous plaît|et|au fait|por favor|y|además|por cierto|e|per favore|inoltre|alsjeblieft|en|пожалуйста|и|а|кстати|请|請|另外|还有|対して|また|それと|그리고|참고로|من فضلك|رجاءً|و)(?![\p{L}])[,،:]?\s*|[-–—]\s*|请|請)+/iu
+
+export function isRuleElsewhere(sentence: string): boolean {
+  const forms =
+    /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Hangul}\p{Script=Cyrillic}\p{Script=Arabic}\p{Script=Devanagari}]/u.test(
+      sentence,
+    )
+      ? otherScripts()
+      : latin()
+  // related languages share words: the first row that knows them decides
+  const known = forms.find(({ general, wanted }) => general.test(sentence) || wanted.test(sentence))
+  return known !== undefined && fits(sentence, known)
+}
+
+function fits(sentence: string, forms: Forms): boolean {
+  const { general, lead, relative, others, request, told, wanted, not, asked } = forms
+  if (asked?.test(sentence)) return true
+  if (not.test(sentence)) return false
+  if (wanted.test(sentence)) return true
+  const own = relative ? sentence.replace(relative, "") : sentence
+  if (!general.test(own)) return false
+  if (told?.test(own)) return true
+  const main = own
+    .replace(FILLERS, "")
+    .replace(lead ?? /^$/, "")
+    .replace(FILLERS, "")
+  if (others.test(main)) return false
+  return request ? request.test(own) : true
+}
+
+// Lasting rules in English. A sentence is one if it is addressed to the agent (an imperative, "you should", "I want you to", a polite
+// question, a preference) and says that it holds in general: by an adverb, a condition such as "when I ask", or because it is about all
+// answers. What points at the task at hand does not.
+
+/** `alone`: it is one if nothing else in the message asks for work, which it could be about. */
+export type RuleLikeness = "rule" | "alone" | "none"
+
+export function englishRule(given: string): RuleLikeness {
+  const sentence = withoutFillers(given).replace(said.REASON, "")
+  if (isOthersWord(sentence) || said.SUPPOSED.test(sentence)) return "none"
+  const asked = said.ASKED_POLITELY.exec(sentence)?.[0]
+  const stated = asked === undefined ? withoutQuestion(sentence) : sentence.slice(asked.length).replace(/[?]\W*$/, "")
+  if (stated === undefined) return "none"
+  const own = stated.replace(said.OTHERS_HABIT, "")
+  if (said.AT_HAND.test(own) && !said.FROM_NOW.test(own)) return "none"
+  if (asked !== undefined || isRule(own)) return "rule"
+  return isForm(own) ? "alone" : "none"
+}
+
+/** Whether a sentence asks for work or for an answer. */
+export function isEnglishRequest(given: string): boolean {
+  const sentence = withoutFillers(given)
+  return said.QUESTION.test(sentence) || said.WORK_FIRST.test(sentence.replace(said.POLITE, ""))
+}
+
+/** What begins with "always" is not what someone else said, even if it names them later. */
+const isOthersWord = (sentence: string) =>
+  said.REPORTED.test(sentence) && !said.ADVERB_FIRST.test(sentence.replace(said.POLITE, ""))
+
+const withoutFillers = (sentence: string) => sentence.replace(said.FILLERS, "")
+
+/** "I prefer short answers, so can you …?" states something before it asks. Nothing is left of what only asks. */
+function withoutQuestion(sentence: string): string | undefined {
+  const stated = sentence.replace(said.TAG, "").replace(said.ASKS_AT_THE_END, "")
+  return said.QUESTION.test(stated) ? undefined : stated
+}
+
+function isRule(sentence: string): boolean {
+  if (said.REMEMBER.test(sentence) || isPreference(sentence) || isFormPlease(sentence)) return true
+  if (said.EVENT.test(sentence) && !said.FROM_NOW.test(sentence)) return false
+  const isHabit = said.HABIT.test(sentence)
+  const isGeneral = isHabit || said.GENERAL.test(sentence)
+  if ((said.WISH.test(sentence) || said.TOLD.test(sentence)) && isGeneral && !isThisAnswer(sentence)) return true
+  if (said.ABOUT_PRODUCTS.test(sentence)) return true
+  if (isFromNow(sentence)) return true
+  if (said.ONCE.test(sentence) && !said.FROM_NOW.test(sentence)) return false
+  const [first, ...others] = clausesOf(sentence)
+  if (isImperative(first!, isHabit || said.GENERAL.test(sentence.replace(said.THEN_I, "")))) return true
+  return !said.OWN_PLAN.test(first!) && others.some((clause) => isImperative(clause, said.GENERAL.test(clause)))
+}
+
+/** "From now on English please": whatever follows is a rule, unless it says what will be. */
+function isFromNow(sentence: string): boolean {
+  const begun = said.BEGINS_NOW.exec(sentence)?.[0]
+  if (begun === undefined) return false
+  const rest = withoutFillers(sentence.slice(begun.length))
+  return rest !== "" && !said.SOMEONE_ELSE.test(rest) && !said.STATE.test(rest)
+}
+
+/** "Your answer" is the next one. */
+const isThisAnswer = (sentence: string) => said.THIS_ANSWER.test(sentence) && !said.HABIT.test(sentence)
+
+function clausesOf(sentence: string): readonly string[] {
+  const main = sentence.replace(said.LEAD, "")
+  return [main, ...main.split(said.CLAUSE).slice(1)]
+}
+
+function isImperative(clause: string, isGeneral: boolean): boolean {
+  const main = withoutFillers(clause).replace(said.POLITE, "").replace(said.BEGINS_FROM_NOW, "")
+  if (said.NAMING.test(main) || said.LANGUAGE.test(main) || said.STOPPING.test(main)) return true
+  if (said.FORBIDDING.test(main) && said.STYLE.test(main) && !isThisAnswer(main)) return true
+  const adverb = said.ADVERB_FIRST.exec(main)?.[0]
+  if (adverb !== undefined) return !said.NOT_BASE.test(main.slice(adverb.length))
+  if (!isGeneral || said.SOMEONE_ELSE.test(main) || isThisAnswer(main)) return false
+  return said.NO_MORE.test(main) || said.VERB_FIRST.test(main)
+}
+
+/** "Do not use tabs": in general, or in what was just asked for. */
+function isForm(sentence: string): boolean {
+  const main = sentence.replace(said.POLITE, "")
+  if (said.POINTING.test(main) || isThisAnswer(main)) return false
+  if (NONE_PLEASE.test(sentence)) return true
+  return said.FORBIDDING.test(main) || said.CONTRASTING.test(main) || said.PLAIN_USE.test(main)
+}
 
 /**
  * Takes out of a sentence what is not about how to work: the text that a task is about, what a poem or a function is to be about, and what

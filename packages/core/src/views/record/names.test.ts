@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { SECRETS } from "../../../test/memory/secret-samples.ts"
 import { isWhole } from "../../../test/size.ts"
-import { handleOf } from "../../messages/handles.ts"
-import { toJson } from "../checkpoint-json.ts"
+import { handleOf } from "../../messages/media.ts"
 import { project } from "../projection.ts"
+import { toJson } from "../views.ts"
 import { names } from "./names.ts"
 
 describe("L4-30 the names view", () => {

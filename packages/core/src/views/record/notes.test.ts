@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { DecisionEntry } from "../../journal/entries.ts"
 import { project } from "../projection.ts"
-import { notes } from "./notes.ts"
+import { notes } from "./decisions.ts"
 
 const updated = {
   type: "strata",

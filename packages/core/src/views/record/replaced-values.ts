@@ -2,7 +2,7 @@
  * Which sentence replaces an earlier one. Both say the same with another value, as "The cap is $201" and "The cap is now $956": the rule is that
  * of memories (`facts`). Or one names what it replaces, as "use pnpm instead of npm". Where it is unsure, nothing is replaced.
  */
-import { remembering } from "../../base/remembering.ts"
+import { remembering } from "../../base/work.ts"
 import { areContradictory } from "./facts/compare-facts.ts"
 import { type FactWord, readFact } from "./facts/fact.ts"
 

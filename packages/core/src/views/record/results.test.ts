@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { isWhole } from "../../../test/size.ts"
 import type { Entry } from "../../journal/entries.ts"
-import { handleOf } from "../../messages/handles.ts"
+import { handleOf } from "../../messages/media.ts"
 import { project } from "../projection.ts"
-import { renderResultLine, results } from "./results.ts"
+import { renderResultLine, results } from "./names.ts"
 
 const LOG = `${"nothing of note here\n".repeat(30)}the drain failed with ERR_DRAIN_7 at OPS-4711\n`
 const decided = (decision: object) =>

@@ -2,11 +2,71 @@
  * What a shell command does to files, from its text: redirections, programs that write, scripts in here-documents. It follows `cd` and the
  * variables that the command sets. Every branch counts; what only the run shows is left out.
  */
-import { type Command, type ParsedScript, parse, type Redirection, type Statement, type SyntaxNode } from "unbash"
+
+import {
+  type Command,
+  type ParsedScript,
+  parse,
+  type Redirection,
+  type Statement,
+  type SyntaxNode,
+  type Word,
+  type WordPart,
+} from "unbash"
 import type { FileEffect } from "./file-effect.ts"
 import { isInside, isRelative, resolvedPath } from "./file-paths.ts"
-import { expanded, expandedToOne } from "./shell-words.ts"
 import { writtenByCommand, writtenByScript } from "./written-by-command.ts"
+
+// The words of a shell command, as far as its text shows them: with quotes removed, and variables and braces that it sets itself.
+
+/** `undefined`: its value is only known when the command runs. */
+export type Variables = ReadonlyMap<string, string | undefined>
+
+const MOST_ALTERNATIVES = 100
+const LIST_IN_BRACES = /^\{([\w./@:+=-]*(?:,[\w./@:+=-]*)+)\}$/
+
+/** The words that a word becomes. `undefined` is one that the text does not show: a file pattern, the output of a command. */
+export function expanded(word: Word, variables: Variables): readonly (string | undefined)[] {
+  if (!word.parts) return [word.value]
+  let found: readonly (string | undefined)[] = [""]
+  for (const part of word.parts) {
+    const choices = part.type === "BraceExpansion" ? inBraces(part.text) : [textOf(part, variables)]
+    found = found.flatMap((before) =>
+      choices.map((choice) => (before === undefined || choice === undefined ? undefined : before + choice)),
+    )
+    if (found.length > MOST_ALTERNATIVES) return [undefined]
+  }
+  return found
+}
+
+export const expandedToOne = (word: Word, variables: Variables): string | undefined => {
+  const words = expanded(word, variables)
+  return words.length === 1 ? words[0] : undefined
+}
+
+function inBraces(text: string): readonly (string | undefined)[] {
+  return LIST_IN_BRACES.exec(text)?.[1]?.split(",") ?? [undefined]
+}
+
+function textOf(part: WordPart, variables: Variables): string | undefined {
+  switch (part.type) {
+    case "Literal":
+    case "SingleQuoted":
+    case "AnsiCQuoted":
+      return part.value
+    case "DoubleQuoted":
+    case "LocaleString": {
+      const texts = part.parts.map((inner) => textOf(inner, variables))
+      return texts.includes(undefined) ? undefined : texts.join("")
+    }
+    case "SimpleExpansion":
+      return variables.get(part.text.slice(1))
+    case "ParameterExpansion":
+      return part.operation || part.prefix || part.index ? undefined : variables.get(part.parameter)
+    default:
+      return undefined
+  }
+}
 
 const MOST_CHARACTERS = 64_000
 /** The parser needs time for every opening sign times the length of the text. This takes it less than half a second. */

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { otherRules, standingRules } from "./standing-rules.ts"
+import { otherRules, standingRules } from "./user-messages.ts"
 
 describe("L4-29 standing rules are found in the person's own messages", () => {
   test.each([

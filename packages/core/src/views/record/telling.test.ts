@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { SECRETS } from "../../../test/memory/secret-samples.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
-import { tellingIn } from "./telling.ts"
+import { tellingIn } from "./user-messages.ts"
 
 const { text: estimate } = createEstimator("claude-5")
 const FILLER = "nothing that anyone will need again\n".repeat(40)

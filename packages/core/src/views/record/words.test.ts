@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { openTestConversation } from "../../../test/open.ts"
 import { project } from "../projection.ts"
-import { words } from "./words.ts"
+import { words } from "./user-messages.ts"
 
 describe("L4-29 the words view: every message of the person, verbatim", () => {
   test("keeps text, uuid and time, and the standing rules in it", () => {

@@ -1,7 +1,7 @@
 /** The cache history as a plain value: how the provider's cache served the conversation, where it broke, and what that cost. */
 
-import type { BreakCause } from "../cache/cache-causes.ts"
 import { type BreakTotal, type CacheBreak, type CacheHistory, totalBreaks } from "../cache/cache-history.ts"
+import type { BreakCause } from "../cache/pauses.ts"
 import { type TokenReport, tokenReport } from "./ledger-report.ts"
 
 /** Where the server's cache broke, why, and what that cost. */

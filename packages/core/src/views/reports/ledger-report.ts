@@ -1,11 +1,11 @@
 /** The ledger as a plain value: what the conversation cost, for whom, and what the layers saved. */
 
-import { addCounts, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/token-counts.ts"
+import { addCounts, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/text.ts"
 import type { AgentEnding, AgentKind } from "../../journal/entries.ts"
 import { type Estimated, type Ledger, type LedgerLine, type Purpose, partOf, summarise } from "../ledger/ledger.ts"
-import { addKnown, type SavingLayer } from "../ledger/saving-settlement.ts"
+import { addKnown, type SavingLayer } from "../ledger/savings.ts"
 import { type LayerSaving, totalSaving } from "../ledger/savings-report.ts"
-import type { Agents } from "../record/agents.ts"
+import type { Agents } from "../record/open-work.ts"
 
 /** Tokens by how they are billed. No token is counted twice. */
 export interface TokenReport {

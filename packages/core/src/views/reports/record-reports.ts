@@ -3,8 +3,8 @@
 import type { Todo } from "../../messages/attachments.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import { type Artifacts, type FileFate, fateOf } from "../record/artifacts.ts"
-import type { Frontier } from "../record/frontier.ts"
-import type { Words } from "../record/words.ts"
+import type { Frontier } from "../record/open-work.ts"
+import type { Words } from "../record/user-messages.ts"
 
 /** The user's messages, and the standing rules among them. */
 export interface WordsReport {

@@ -1,7 +1,7 @@
 /** Before a request one thing is decided: nothing, clearing, or a compaction with the notes as its summary. */
 import { describe, expect, test } from "vitest"
 import { compaction } from "../../../src/layers/4-compaction/compaction.ts"
-import { offline } from "../../../src/layers/4-compaction/summarise/offline.ts"
+import { offline } from "../../../src/layers/4-compaction/summarise/route.ts"
 import type { Layer } from "../../../src/layers/layer.ts"
 import { entriesOf, openTestConversation } from "../../open.ts"
 import { ask } from "../agent/agents.ts"

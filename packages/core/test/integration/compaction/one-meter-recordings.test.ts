@@ -1,8 +1,7 @@
 /** One meter, on recorded work: what a plan says is what the compaction leaves, and its parts add up. */
 import { describe, expect, test } from "vitest"
 import { writeImported } from "../../../../transcripts/src/import/into-journal.ts"
-import { manualClock } from "../../../src/base/clock.ts"
-import { projectName } from "../../../src/base/ids.ts"
+import { manualClock, projectName } from "../../../src/base/clock.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { openCompacting } from "../../compacting.ts"
 import { needs } from "../../needs.ts"

@@ -1,7 +1,7 @@
 /** One meter: what a plan says is what happens, and what the API counts then. */
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import type { CompactionPlan, Refusal } from "../../../src/layers/compaction-order.ts"
+import type { CompactionPlan, Refusal } from "../../../src/layers/layer.ts"
 import { size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"

@@ -2,7 +2,7 @@
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { KEY } from "../../../../sim/test/simulator.ts"
-import { projectName } from "../../../src/base/ids.ts"
+import { projectName } from "../../../src/base/clock.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { journalPaths } from "../../../src/journal/file/layout.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"

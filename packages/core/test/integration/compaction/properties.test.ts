@@ -5,8 +5,8 @@
 
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
+import { seededIds } from "../../../src/base/clock.ts"
 import { ContextFullError } from "../../../src/base/errors.ts"
-import { seededIds } from "../../../src/base/ids.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import type { Store } from "../../../src/journal/store.ts"

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import type { Answer } from "../../../../sim/src/brain.ts"
 import { MODEL } from "../../../../sim/test/simulator.ts"
 import type { SummaryOutcome } from "../../../src/layers/4-compaction/summarise/direct.ts"
-import { TRUNCATED } from "../../../src/layers/4-compaction/summarise/subject.ts"
+import { TRUNCATED } from "../../../src/layers/4-compaction/summarise/shared.ts"
 import { conversation } from "../../builders.ts"
 import { firstText, LINE, lastText, summarise, textOf, work } from "./summarising.ts"
 

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest"
 import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
 import { engineOf } from "../../../src/conversation/conversation.ts"
-import { handleOf } from "../../../src/messages/handles.ts"
+import { handleOf } from "../../../src/messages/media.ts"
 import { contentOf, type UserMessage } from "../../../src/messages/messages.ts"
 import { serialiseRequest } from "../../../src/views/context/request.ts"
 import { isWhole } from "../../size.ts"

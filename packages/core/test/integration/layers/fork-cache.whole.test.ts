@@ -5,7 +5,7 @@ import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scr
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { AgentOptions } from "../../../src/agent/options.ts"
-import { isForked } from "../../../src/forks/fork-marker.ts"
+import { isForked } from "../../../src/forks/fork.ts"
 import type { DecisionOf } from "../../../src/journal/entries.ts"
 import type { Usage } from "../../../src/messages/messages.ts"
 import { write } from "../../../src/tools/files/write.ts"

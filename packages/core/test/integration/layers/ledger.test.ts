@@ -4,7 +4,7 @@ import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scr
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { AgentOptions } from "../../../src/agent/options.ts"
-import { inputTokens } from "../../../src/base/token-counts.ts"
+import { inputTokens } from "../../../src/base/text.ts"
 import { toolResultStorage } from "../../../src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../src/layers/2-microcompact/microcompaction.ts"
 import type { Layer } from "../../../src/layers/layer.ts"

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { projectName } from "../../../src/base/ids.ts"
+import { projectName } from "../../../src/base/clock.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
 import { calls, ofType, project } from "../agent/agents.ts"

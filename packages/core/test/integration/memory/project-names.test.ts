@@ -14,7 +14,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, inject, onTestFinished, test } from "vitest"
-import { projectName } from "../../../src/base/ids.ts"
+import { projectName } from "../../../src/base/clock.ts"
 import { localPerson, type Owner, placeFor } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
 import {

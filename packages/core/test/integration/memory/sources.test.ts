@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "n
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { importConversations } from "../../../../transcripts/src/import/import-conversations.ts"
-import { projectName } from "../../../src/base/ids.ts"
+import { projectName } from "../../../src/base/clock.ts"
 import { localPerson } from "../../../src/base/owner.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"

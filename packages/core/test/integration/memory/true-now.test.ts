@@ -1,7 +1,6 @@
 /** What a person says in one conversation, and what the next one starts with: the newest of what has one value at a time, and all else side by side. */
 import { describe, expect, onTestFinished, test } from "vitest"
-import { manualClock } from "../../../src/base/clock.ts"
-import { projectName } from "../../../src/base/ids.ts"
+import { manualClock, projectName } from "../../../src/base/clock.ts"
 import { placeFor } from "../../../src/base/owner.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"

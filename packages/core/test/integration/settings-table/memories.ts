@@ -2,8 +2,7 @@
 
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { manualClock } from "../../../src/base/clock.ts"
-import { projectName } from "../../../src/base/ids.ts"
+import { manualClock, projectName } from "../../../src/base/clock.ts"
 import { engineOf } from "../../../src/conversation/conversation.ts"
 import { memoryDirectory } from "../../../src/journal/file/layout.ts"
 import type { Layer } from "../../../src/layers/layer.ts"

@@ -6,7 +6,7 @@ import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scr
 import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import { localPerson } from "../../../src/base/owner.ts"
-import { FORK_MARKER } from "../../../src/forks/fork-marker.ts"
+import { FORK_MARKER } from "../../../src/forks/fork.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { openTeamAgent, type TeamAgent, type TeamAgentOptions } from "../../../src/team/open-team.ts"

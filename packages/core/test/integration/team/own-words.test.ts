@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { projectName } from "../../../src/base/ids.ts"
+import { projectName } from "../../../src/base/clock.ts"
 import { openWithSettings } from "../../../src/conversation/open.ts"
 import { renderFacts } from "../../../src/layers/4-compaction/restore/facts.ts"
 import { ask, calls, MODEL, project } from "../agent/agents.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { type Adapted, adaptedTable, faultsOf } from "./adapted-table.ts"
 import type { Outcome } from "./run-case.ts"
+import { type Adapted, adaptedTable, faultsOf } from "./try-adapted.ts"
 
 const OUTCOME: Outcome = {
   ...{ requests: 66, refused: [], answers: ["ANSWER[t1, port 4711]"], faults: [] },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { type Compared, faultsOf } from "./compare.ts"
-import { comparedTable } from "./compared-table.ts"
 import type { Outcome } from "./run-case.ts"
+import { comparedTable } from "./try-proxied.ts"
 
 const OUTCOME: Outcome = {
   ...{ requests: 50, refused: [], answers: ["ANSWER[8 parts, port 4711]"], dollars: 2 },

@@ -1,9 +1,35 @@
 /** Tries the cases one after another, with each client installed once. */
+
 import { join } from "node:path"
+import { inColumns } from "../columns.ts"
 import { install } from "../install.ts"
 import type { Case } from "./case.ts"
-import { type Compared, compare, faultsOf } from "./compare.ts"
-import { comparedTable } from "./compared-table.ts"
+import { areEqual, type Compared, compare, faultsOf } from "./compare.ts"
+
+// The table of the clients that were tried through the proxy.
+
+const HEADINGS = ["client", "version", "case", "requests", "refused", "answers", "direct", "proxy", "observe"]
+const MORE = ["client compacts", "ours", "conversations", "result"]
+
+/** Where a cell has two figures, the first is direct, the second through the proxy. */
+export function comparedTable(rows: readonly Compared[]): string {
+  return inColumns([...HEADINGS, ...MORE], rows.map(cellsOf)).join("\n")
+}
+
+function cellsOf(row: Compared): readonly string[] {
+  const { client, version, what, direct, proxy, observe } = row
+  const share = (dollars: number) => (dollars / direct.dollars).toFixed(2)
+  const faults = faultsOf(row)
+  return [
+    ...[client, version, what, `${direct.requests}/${proxy.requests}`],
+    `${direct.refused.length}/${proxy.refused.length}`,
+    areEqual(direct.answers, proxy.answers) ? `${direct.answers.length} equal` : "differ",
+    ...[`$${direct.dollars.toFixed(2)}`, share(proxy.dollars), observe ? share(observe.dollars) : ""],
+    ...[`${direct.compactions.client}/${proxy.compactions.client}`, `${proxy.compactions.ours}`],
+    `${proxy.conversations}`,
+    faults.length === 0 ? "works" : faults.join("; ").slice(0, 300),
+  ]
+}
 
 export interface Proxied {
   readonly cases: readonly Case[]

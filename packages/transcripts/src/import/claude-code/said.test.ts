@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Message } from "../../../../core/src/messages/messages.ts"
 import { project } from "../../../../core/src/views/projection.ts"
-import { words } from "../../../../core/src/views/record/words.ts"
+import { words } from "../../../../core/src/views/record/user-messages.ts"
 import { mainPath } from "../main-path.ts"
 import { claudeCode } from "./claude-code.ts"
 

@@ -2,16 +2,149 @@
  * Sessions of other agents, copied before their owner deletes them: `kept` in Strata's directory, readable by its owner only. Pieces are
  * shared between sessions and removed once no session uses them. One process writes at a time; anyone reads.
  */
-import { lstat, readdir, rm, writeFile } from "node:fs/promises"
-import { join } from "node:path"
-import { busyError, type Clock, reasonOf, systemClock } from "@strata/core/base"
+
+import { link, lstat, open, readdir, rm, writeFile } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { busyError, type Clock, reasonOf, StrataError, systemClock } from "@strata/core/base"
 import { acquireLock, FILE_MODE, makeDirectory } from "@strata/core/store"
 import type { TranscriptFile } from "../places.ts"
-import { keepSession } from "./keep-session.ts"
-import { unpacked } from "./packed-file.ts"
+import { packFile, unpacked } from "./packed-file.ts"
 import { Pieces } from "./pieces.ts"
-import { type FoundRecord, type KeptRecord, keyOf, Records } from "./record.ts"
-import { type RestoredSession, restoreSession } from "./restore.ts"
+import { earlierKey, type FoundRecord, isSafeName, type KeptFile, type KeptRecord, keyOf, Records } from "./record.ts"
+import { aboutOf, type FoundFile, filesOf } from "./session-files.ts"
+
+// One session kept: what is new since the last time is stored, and the record then names all of it. A file that its owner removed stays
+// kept. Where a file does not continue what was kept, the earlier state stays as a session of its own.
+
+export interface KeepingPlace {
+  readonly records: Records
+  readonly pieces: Pieces
+}
+
+export type KeepOutcome =
+  | { readonly state: "unchanged" | "gone" }
+  /** `bytes`: of the files that are new or have changed. */
+  | { readonly state: "kept" | "due"; readonly isNew: boolean; readonly bytes: number }
+
+export interface SessionToKeep {
+  readonly source: TranscriptFile
+  readonly now: string
+  /** Only say what would be done. */
+  readonly dryRun?: boolean
+  /** Read every file again, also those that look unchanged: to mend what is damaged. */
+  readonly readAll?: boolean
+}
+
+export async function keepSession(session: SessionToKeep, { records, pieces }: KeepingPlace): Promise<KeepOutcome> {
+  const { source, now, dryRun = false, readAll = false } = session
+  const key = keyOf(source.path)
+  const before = (await records.find(key)).record
+  const found = await filesOf(source.program, source.path)
+  if (found.length === 0) return { state: "gone" }
+  const known = new Map(before?.files.map((file) => [file.name, file]))
+  const changed = found.filter((file) => readAll || !isSame(file, known.get(file.name)))
+  if (changed.length === 0) return { state: "unchanged" }
+  const outcome = { isNew: before === undefined, bytes: changed.reduce((sum, { size }) => sum + size, 0) }
+  if (dryRun) return { state: "due", ...outcome }
+
+  const files: KeptFile[] = []
+  let continues = true
+  for (const file of found) {
+    const kept = known.get(file.name)
+    if (kept && !changed.includes(file)) {
+      files.push(kept)
+      continue
+    }
+    const packed = await packFile(file, { pieces, before: kept })
+    if (packed) files.push(packed.file)
+    if (packed && !packed.continues) continues = false
+  }
+  const [transcript, ...others] = files
+  if (transcript?.name !== found[0]!.name) return { state: "gone" } // removed while it was read
+  const removed = (before?.files ?? []).filter(({ name }) => !files.some((file) => file.name === name))
+  const { program, path, id } = source
+  const record: KeptRecord = {
+    ...{ version: 1, program, id, path, ...(await aboutOf(path)), keptAt: now },
+    files: [transcript, ...others, ...removed],
+  }
+  await pieces.settle()
+  if (before && !continues) await records.write(earlierKey(key, before), before)
+  await records.write(key, record)
+  return { state: "kept", ...outcome }
+}
+
+const isSame = (found: FoundFile, kept: KeptFile | undefined): boolean =>
+  kept !== undefined && kept.size === found.size && kept.modifiedMs === found.modifiedMs
+
+// Puts the files of a kept session back, byte for byte. All of it is checked first, and no file is overwritten.
+
+/** What was put back. */
+export interface RestoredSession {
+  /** The transcript. */
+  readonly path: string
+  readonly files: number
+  readonly bytes: number
+}
+
+interface Restoring {
+  readonly found: FoundRecord
+  readonly pieces: Pieces
+  /** Default: where the session was. */
+  readonly directory?: string | undefined
+}
+
+export async function restoreSession({ found, pieces, directory }: Restoring): Promise<RestoredSession> {
+  const { record, file } = found
+  if (!record)
+    throw new StrataError(`The record ${file} is missing or damaged. Nothing was restored. Run "strata keep check".`, {
+      code: "damaged",
+    })
+  const folder = resolve(directory ?? dirname(record.path))
+  for (const each of record.files) await checkTarget(each, folder)
+  for (const each of record.files) for await (const _ of unpacked(each, pieces));
+  const written: string[] = []
+  try {
+    for (const each of record.files) {
+      const path = join(folder, each.name)
+      await writeNew(path, unpacked(each, pieces))
+      written.push(path)
+    }
+  } catch (error) {
+    for (const path of written) await rm(path, { force: true })
+    throw error
+  }
+  const bytes = record.files.reduce((sum, { size }) => sum + size, 0)
+  return { path: written[0]!, files: written.length, bytes }
+}
+
+async function checkTarget({ name }: KeptFile, folder: string): Promise<void> {
+  if (!isSafeName(name))
+    throw new StrataError(`The record names a file outside its folder: ${JSON.stringify(name)}. Nothing was restored.`)
+  const path = join(folder, name)
+  for (let parent = dirname(path); parent !== folder; parent = dirname(parent))
+    if ((await lstat(parent).catch(() => undefined))?.isSymbolicLink())
+      throw new StrataError(`${parent} is a link to another place. Nothing was restored. Name another directory.`)
+  if (await lstat(path).catch(() => undefined))
+    throw new StrataError(`${path} is there already. Nothing was restored. Name another directory.`, { code: "exists" })
+}
+
+/** The name appears only once all bytes are on disk, and never in place of another file. */
+async function writeNew(path: string, content: AsyncIterable<Buffer>): Promise<void> {
+  await makeDirectory(dirname(path))
+  const draft = `${path}.${process.pid}.strata-new` // what a killed process left is in no one's way
+  const file = await open(draft, "wx", FILE_MODE)
+  try {
+    try {
+      for await (const bytes of content) await file.writeFile(bytes)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await link(draft, path)
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
 
 /** A kept session. */
 export interface KeptSession {

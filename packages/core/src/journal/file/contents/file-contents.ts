@@ -2,7 +2,7 @@
 import { appendFile, readdir, readFile, rm, stat, truncate } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import type { Clock } from "../../../base/clock.ts"
-import { isSafeId } from "../../../base/ids.ts"
+import { isSafeId } from "../../../base/clock.ts"
 import {
   type ContentAddress,
   type ContentChange,

@@ -2,9 +2,9 @@
 import { appendFile, lstat, open, readdir, readFile, rm, stat, truncate, utimes } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { crc32 } from "node:zlib"
+import { isSafeId } from "../../../base/clock.ts"
 import { ConversationLockedError, InvalidIdError } from "../../../base/errors.ts"
-import { isSafeId } from "../../../base/ids.ts"
-import { readPlainFile } from "../../../base/plain-file.ts"
+import { readPlainFile } from "../../../base/files.ts"
 import {
   BLOB,
   type ContentChange,
@@ -15,13 +15,12 @@ import {
 } from "../../contents.ts"
 import { piecesOf } from "../../line.ts"
 import type { JournalAddress } from "../../store.ts"
-import { readSummed } from "../checkpoint-file.ts"
 import { idsIn } from "../journal-ids.ts"
 import { FILE_MODE, type JournalPaths, journalDirectory, journalPaths } from "../layout.ts"
 import { acquireLock, holderOf } from "../lock.ts"
 import { makeDirectory } from "../make-directory.ts"
 import { removeUnnamed } from "../renew-files.ts"
-import { writeWhole } from "../write-whole.ts"
+import { readSummed, writeWhole } from "../writing.ts"
 
 const LINE_END = 0x0a
 const STRETCH_BYTES = 4 * 1024 * 1024

@@ -10,7 +10,7 @@ import { moveContents } from "../../move-contents.ts"
 import { fileStore } from "../file-store.ts"
 import { journalPaths, logPath, teamDirectory } from "../layout.ts"
 import { draftOf } from "../memory-texts.ts"
-import { draftName } from "../write-whole.ts"
+import { draftName } from "../writing.ts"
 
 const WORD = "zanzibar"
 const ADDRESS = { project: "p", id: "c" }

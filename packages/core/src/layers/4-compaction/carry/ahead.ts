@@ -1,5 +1,5 @@
 /** Work for a later `carry` that can be done before the compaction: most of its time goes into recording messages. */
-import { inSlices } from "../../../base/in-slices.ts"
+import { inSlices } from "../../../base/work.ts"
 import type { CarriedState } from "./carry.ts"
 import { type CarryMessage, givenMessages } from "./given-messages.ts"
 import { ConversationRecord } from "./record.ts"

@@ -2,13 +2,13 @@
  * The record of an earlier call, read from its text, for a caller who kept no `state`. Only the first message of a list can be ours. What it
  * quotes as the user's is what an earlier call said they said, so it counts as imported.
  */
-import { uuidFrom } from "../../../base/ids.ts"
+import { uuidFrom } from "../../../base/clock.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
-import { handleOf } from "../../../messages/handles.ts"
+import { handleOf } from "../../../messages/media.ts"
 import type { Message } from "../../../messages/messages.ts"
 import { valueStatedIn } from "../../../views/record/replaced-values.ts"
-import { standingRules } from "../../../views/record/standing-rules.ts"
 import { statements as statementsView } from "../../../views/record/statements.ts"
+import { standingRules } from "../../../views/record/user-messages.ts"
 import type { Recorded } from "../restore/facts.ts"
 
 const SECTION = /^## (.+)$|^(The (?:user|assistant) said):$/

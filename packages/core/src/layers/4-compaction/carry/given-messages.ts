@@ -2,7 +2,7 @@
  * The messages that a caller gives `carry`, as ours: in the shape of the Messages API, or lines of a transcript. Content that no request
  * could have is set aside, never refused: the caller's conversation must go on.
  */
-import { uuidFrom } from "../../../base/ids.ts"
+import { uuidFrom } from "../../../base/clock.ts"
 import { type Content, isText } from "../../../messages/blocks.ts"
 import { contentOf, isContinuation, type Message, type Uuid } from "../../../messages/messages.ts"
 import { usable } from "../../../messages/usable.ts"

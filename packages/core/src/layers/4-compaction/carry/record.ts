@@ -4,15 +4,14 @@
  */
 
 import type { Todo } from "../../../messages/attachments.ts"
-import { handleOf } from "../../../messages/handles.ts"
+import { handleOf } from "../../../messages/media.ts"
 import type { Message } from "../../../messages/messages.ts"
-import { fromJson, toJson } from "../../../views/checkpoint-json.ts"
 import { artifacts, type CommandFacts, type FileFate, fateOf } from "../../../views/record/artifacts.ts"
-import { frontier } from "../../../views/record/frontier.ts"
-import { names } from "../../../views/record/names.ts"
-import { results } from "../../../views/record/results.ts"
+import { names, results } from "../../../views/record/names.ts"
+import { frontier } from "../../../views/record/open-work.ts"
 import { type Statement, statements } from "../../../views/record/statements.ts"
-import { words } from "../../../views/record/words.ts"
+import { words } from "../../../views/record/user-messages.ts"
+import { fromJson, toJson } from "../../../views/views.ts"
 import type { Recorded } from "../restore/facts.ts"
 
 /** What the record says, as data. Lists run from old to new. */

@@ -2,19 +2,229 @@
  * Step 4, check. The audit: a summary is checked, without a model, against the messages it replaces. It finds what the view after the
  * boundary would not show any more, and what the summary claims without ground. Pure: equal input gives an equal report.
  */
-import { atOnce, type Steps } from "../../../base/in-slices.ts"
+import { atOnce, type Steps } from "../../../base/work.ts"
 import type { AuditFigures, Share } from "../../../journal/entries.ts"
-import { approvalClaims, quoteClaims } from "./attributed.ts"
-import { CLAIM_CLASSES, type Claim, partSteps } from "./claim.ts"
-import { type CoverageInput, coverageSteps, FACT_CLASSES, type Fact } from "./coverage.ts"
-import { nameSteps, numberClaims } from "./exact.ts"
-import { outcomeClaims, type Work } from "./outcomes.ts"
+import type { Todo } from "../../../messages/attachments.ts"
+import { exactNamesIn } from "../../../messages/exact-names.ts"
+import type { Uuid } from "../../../messages/messages.ts"
+import { type CommandFacts, fateOf } from "../../../views/record/artifacts.ts"
+import { outdatedValues } from "../../../views/record/statements.ts"
+import { standingRules } from "../../../views/record/user-messages.ts"
+import type { Views } from "../../../views/views.ts"
+import { CLAIM_CLASSES, type Claim, type Part, partSteps } from "./claim.ts"
+import { approvalClaims, quoteClaims } from "./claims.ts"
+import { nameSteps, numberClaims, prohibitionSteps } from "./exact.ts"
 import { peopleClaims } from "./people.ts"
-import { prohibitionSteps } from "./prohibitions.ts"
 import type { Source } from "./source.ts"
-import { tokensOf } from "./text.ts"
+import { namesIn, ownWords, phraseOf, stem, tokensOf } from "./text.ts"
+import { indexSteps, type TokenIndex } from "./token-index.ts"
 import { settle } from "./unreadable.ts"
 import { wordingSteps } from "./wording.ts"
+
+// Step 4, check. What the view after a boundary must show of the messages it replaces, in the summary, in the record that follows it, or in
+// messages that stay. And whether the summary speaks of them at all.
+
+export const FACT_CLASSES = ["request", "rules", "messages", "names", "todos", "failures", "files"] as const
+export type FactClass = (typeof FACT_CLASSES)[number]
+
+export interface Fact {
+  readonly class: FactClass
+  readonly text: string
+  readonly isCovered: boolean
+  /** The message it is from. */
+  readonly uuid?: Uuid
+}
+
+export interface CoverageInput {
+  readonly source: Source
+  readonly record: Pick<Views, "artifacts" | "frontier" | "statements">
+  /** The messages that are replaced. */
+  readonly replaced: ReadonlySet<Uuid>
+  /** Everything that is shown after the boundary: the summary, the record, kept messages. */
+  readonly visible: string
+}
+
+const QUOTE = 12 // words in a row: long enough to recognise a message by
+const STEP = 6
+const SHORT = 2 // words: so few are in many texts by chance, so the signs between them count too
+const LONGEST = 30 // words of a command or a todo that are compared
+const LONGEST_NAMED = 20_000 // characters of a message in which names are looked for: more is pasted
+const SMALL = 20
+
+export function* coverageSteps({ source, record, replaced, visible }: CoverageInput): Steps<readonly Fact[]> {
+  const tokens = tokensOf(visible)
+  yield
+  const shown = yield* indexSteps(tokens)
+  const raw = visible.toLowerCase()
+  const isShown = (text: string) => isQuoted(text, shown) && (tokensOf(text).length > SHORT || isWritten(text, raw))
+  const has = (text: string) => shown.has(tokensOf(text).slice(0, LONGEST))
+  const turns = source.turns.filter(({ uuid }) => replaced.has(uuid))
+  const { files, commands } = record.artifacts
+  const { todos, request } = record.frontier
+  const outdated = outdatedValues(record.statements)
+  const facts: Fact[] = []
+  const note = (fact: Fact) => facts.push(fact)
+
+  if (request && replaced.has(request.uuid))
+    note({ class: "request", text: request.text, uuid: request.uuid, isCovered: isShown(request.text) })
+  for (const { text, uuid } of turns) {
+    yield
+    note({ class: "messages", text, uuid, isCovered: isShown(text) })
+    for (const rule of standingRules(text))
+      note({ class: "rules", text: rule, uuid, isCovered: shown.has(tokensOf(rule)) })
+    for (const name of givenIn(text).filter((given) => !outdated.has(given)))
+      note({ class: "names", text: name, uuid, isCovered: raw.includes(name.toLowerCase()) || has(name) })
+  }
+  for (const { content, status } of todos)
+    if (status !== "completed") note({ class: "todos", text: content, isCovered: has(content) })
+  yield
+  for (const [command, { failed, last }] of commands)
+    if (failed && replaced.has(last)) note({ class: "failures", text: command, uuid: last, isCovered: has(command) })
+  yield
+  for (const [path, file] of files) {
+    if (fateOf(file) === "read" || !replaced.has(file.last)) continue
+    note({ class: "files", text: path, uuid: file.last, isCovered: has(path) || has(path.split(/[\\/]/).at(-1)!) })
+  }
+  return distinct(facts)
+}
+
+/** A message counts as present with all its words, or with a quote that is long enough. */
+function isQuoted(text: string, shown: TokenIndex): boolean {
+  const tokens = tokensOf(text)
+  if (tokens.length <= QUOTE) return shown.has(tokens)
+  for (let at = 0; at + QUOTE <= tokens.length; at += STEP) if (shown.has(tokens.slice(at, at + QUOTE))) return true
+  return false
+}
+
+/** A short message with the signs in it, whatever blanks are around them. */
+function isWritten(text: string, raw: string): boolean {
+  const pieces = text
+    .trim()
+    .toLowerCase()
+    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")
+    .match(/[\p{L}\p{N}\p{M}]+|[^\p{L}\p{N}\p{M}\s]/gu)
+  return (
+    !pieces || new RegExp(pieces.map((piece) => piece.replace(/[^\p{L}\p{N}\p{M}]/gu, "\\$&")).join("\\s*")).test(raw)
+  )
+}
+
+/** Names and numbers in what the user wrote. Quotes are part of the message, and small numbers are counts. */
+function givenIn(text: string): readonly string[] {
+  return exactNamesIn(text.slice(0, LONGEST_NAMED))
+    .filter(({ kind, name }) => kind !== "quoted" && !(kind === "number" && Number(name) <= SMALL))
+    .map(({ name }) => name)
+}
+
+/** A rule or a name that was said several times is one fact, where it was said last. */
+function distinct(facts: readonly Fact[]): readonly Fact[] {
+  const last = new Map<string, Fact>()
+  for (const fact of facts) last.set(fact.class === "messages" ? `${fact.uuid}` : `${fact.class} ${fact.text}`, fact)
+  return [...last.values()]
+}
+
+const MOST_WANTED = 3 // words of the conversation: a summary of a long one has more
+const WORDS_FOR_ONE = 20 // said in the conversation: of a short one, fewer are wanted
+const OFTEN = 5 // times
+const EXACT_NUMBER = /^\d{3,}$/
+const NUMBER = /^\d+$/
+
+/**
+ * Whether a summary speaks of the messages it replaces. The record carries facts whatever the summary says, so a summary about something
+ * else, or about nothing, would look complete. What counts are words that were said, thought or typed into tools in these messages, exact
+ * names and numbers from anywhere in them, and words that tools returned again and again. In pages of tool output nearly every other word
+ * occurs by chance.
+ */
+export function speaksOf(summary: string, { index, spoken }: Pick<Source, "index" | "spoken">): boolean {
+  const wanted = Math.min(MOST_WANTED, Math.ceil(spoken.size / WORDS_FOR_ONE))
+  if (wanted === 0) return true
+  const found = new Set<string>()
+  const own = new Set(ownWords(summary))
+  for (const token of new Set(tokensOf(summary))) {
+    const word = stem(token)
+    const isFound = EXACT_NUMBER.test(token)
+      ? index.at(token).length > 0
+      : own.has(word) && (spoken.has(word) || index.at(token).length >= OFTEN)
+    if (isFound && found.add(word).size >= wanted) return true
+  }
+  for (const { text } of namesIn(summary)) {
+    const tokens = tokensOf(text)
+    if (tokens.every((token) => NUMBER.test(token)) || !index.has(tokens)) continue
+    if (found.add(text).size >= wanted) return true
+  }
+  return false
+}
+
+// Step 4, check. Claims of success: tests and commands whose last run failed, and todos that are open.
+
+export interface Work {
+  /** By command line, the most recently run last. */
+  readonly commands: ReadonlyMap<string, CommandFacts>
+  readonly todos: readonly Todo[]
+}
+
+const TESTS_PASS =
+  /\b(?:all|every|the|full|whole|entire|unit|integration|e2e|\d+)?\s*(?:\w+\s)?(?:tests?|test suites?|suite|specs?|checks)\b[^.;:]{0,30}?\b(?:pass(?:es|ing)?|are green|is green|green|succeed(?:s)?|are ok)\b|\b(?:all|every|alle)\b[^.;:]{0,20}\b(?:tests?|suites?|specs?)\b[^.;:]{0,20}\b(?:passed|succeeded|bestanden|grün)\b|(?:所有|全部)测试.{0,6}通过|テスト.{0,8}(?:成功|通過|パス)/iu
+const PASSED =
+  /\b(?:pass(?:ed|es|ing)?|succeed(?:ed|s)?|success(?:ful(?:ly)?)?|green|works|worked|clean|ok|exit code 0|bestanden|erfolgreich)\b|✅|✓|通过|成功/iu
+const NOT_PASSED =
+  /\b(?:fail\w*|error\w*|broke\w*|should|must|need\w*|until|ensure\w*|make sure|verify|verif\w+|check (?:that|whether|if)|confirm that|so that|to make|will|would|if|once|before|after|not|n't|never|earlier|previously|first|then|initially|until|but|except|remaining|pending|todo|next|expected|want\w*|why|whether|when)\b|失败|应该|需要|确保/iu
+const DONE = /\[(?:x|completed|done)\]|✅|✓|☑|\b(?:completed|done|finished|erledigt|fertig)\b|已完成|完了/iu
+const OPEN =
+  /\[(?: |pending|in_progress|in progress)\]|☐|\b(?:pending|in progress|in_progress|open|not (?:yet )?(?:done|started|finished|completed)|todo|remaining|next|offen|still)\b|未完成|待办/iu
+const SHORTEST_COMMAND = 6 // characters
+const FEWEST_TODO_WORDS = 2
+
+export function outcomeClaims(parts: readonly Part[], { commands, todos }: Work): readonly Claim[] {
+  const all = [...commands]
+  const lastTest = all.findLast(([, { isTest }]) => isTest)
+  const failed = all
+    .filter(([command, facts]) => facts.failed && command.length >= SHORTEST_COMMAND)
+    .map(([command]) => ({ command, line: command.split("\n")[0]!.trim() }))
+  const succeeded = new Set(all.filter(([, facts]) => !facts.failed).map(([command]) => command.split("\n")[0]!.trim()))
+  const open = todos
+    .filter(({ status }) => status !== "completed")
+    .filter(({ content }) => tokensOf(content).length >= FEWEST_TODO_WORDS)
+    .map(({ content }) => ({ content, phrase: phraseOf(content) }))
+  const claimedOn = (line: string) => {
+    const words = phraseOf(line)
+    const todo = open.find((each) => words.includes(each.phrase))
+    if (!todo) return undefined
+    const rest = line.replace(todo.content, "")
+    return { todo: todo.content, isDone: DONE.test(rest) && !OPEN.test(rest) }
+  }
+  // a line is read once, however many sentences it has
+  let known: { readonly line: Part["line"]; readonly claimed: ReturnType<typeof claimedOn> } | undefined
+  return parts.flatMap((part): Claim[] => {
+    if (part.isCode) return []
+    const claim = (isSupported: boolean, instead?: string): Claim[] => [
+      {
+        class: "outcomes",
+        text: part.text,
+        at: part.at,
+        isSupported,
+        sentence: part,
+        ...(instead === undefined ? {} : { instead }),
+      },
+    ]
+    const claimsSuccess = PASSED.test(part.text) && !NOT_PASSED.test(part.text)
+    const named = failed.find(({ line }) => part.text.includes(line) && !longerSucceeded(part.text, line, succeeded))
+    if (named && claimsSuccess) return claim(false, `the last run of ${named.line} failed`)
+    if (TESTS_PASS.test(part.text) && claimsSuccess && lastTest)
+      return claim(
+        !lastTest[1].failed,
+        lastTest[1].failed ? `the last run of ${lastTest[0].split("\n")[0]} failed` : undefined,
+      )
+    if (open.length === 0) return []
+    if (known?.line !== part.line) known = { line: part.line, claimed: claimedOn(part.line.text) }
+    const { claimed } = known
+    if (!claimed) return []
+    return claimed.isDone ? claim(false, `the todo "${claimed.todo}" is open`) : claim(true)
+  })
+}
+
+/** `npm test -- a` may have passed where `npm test` failed. */
+const longerSucceeded = (text: string, line: string, succeeded: ReadonlySet<string>): boolean =>
+  [...succeeded].some((each) => each.length > line.length && each.includes(line) && text.includes(each))
 
 export interface AuditInput extends Omit<CoverageInput, "visible"> {
   readonly summary: string

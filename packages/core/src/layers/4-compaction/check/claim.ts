@@ -1,5 +1,5 @@
 /** Step 4, check. What a summary claims, claim by claim, and the parts of a summary that claims are found in. */
-import type { Steps } from "../../../base/in-slices.ts"
+import type { Steps } from "../../../base/work.ts"
 import { type Name, namesIn, type Span, sentencesIn, tokensOf } from "./text.ts"
 
 /** What kind of statement is checked. */

@@ -2,11 +2,10 @@
  * Step 4, check. What a summary may draw on: the messages it replaces as the journal has them, what the model saw beside them, and the
  * record. Built once for a compaction, in one pass over the messages.
  */
-import { atOnce, type Steps } from "../../../base/in-slices.ts"
+import { atOnce, type Steps } from "../../../base/work.ts"
 import { isText, isThinking, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
-import { handleOf } from "../../../messages/handles.ts"
-import { contentOf, isHuman, type Message, type Uuid } from "../../../messages/messages.ts"
-import { sentBlocks } from "../../../messages/sent-blocks.ts"
+import { handleOf } from "../../../messages/media.ts"
+import { contentOf, isHuman, type Message, sentBlocks, type Uuid } from "../../../messages/messages.ts"
 import { ownWords, phrase, sentencesIn, tokensOf } from "./text.ts"
 import { indexSteps, TOKENS_PER_STEP, type TokenIndex } from "./token-index.ts"
 import { readableIn, stringsIn, UnreadableParts, type UnreadableSource } from "./unreadable.ts"

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
-import { speaksOf } from "./coverage.ts"
+import { speaksOf } from "./audit.ts"
 import { sourceOf } from "./source.ts"
 
 const of = (builder: ReturnType<typeof conversation>) => sourceOf({ messages: builder.messages })

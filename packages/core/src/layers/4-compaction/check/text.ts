@@ -2,7 +2,7 @@
  * Step 4, check. How the audit compares texts: as sequences of lower-case words, so that line breaks, markdown, punctuation and capitals
  * make no difference. A Chinese, Japanese or Korean character is a word of its own.
  */
-import { madeOnce } from "../../../base/made-once.ts"
+import { madeOnce } from "../../../base/work.ts"
 import { exactNamesIn, type NameKind } from "../../../messages/exact-names.ts"
 
 const TOKEN =

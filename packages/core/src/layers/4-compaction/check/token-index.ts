@@ -1,5 +1,5 @@
 /** Step 4, check. Where each word of a long text occurs. Built in one pass, so that a phrase is found without reading the text again. */
-import type { Steps } from "../../../base/in-slices.ts"
+import type { Steps } from "../../../base/work.ts"
 
 export interface TokenIndex {
   readonly tokens: readonly string[]

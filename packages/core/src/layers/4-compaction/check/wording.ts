@@ -2,9 +2,9 @@
  * Step 4, check. Sentences that are nearly word for word from the conversation, but not quite: with two names exchanged, a number or a name
  * replaced, or a "not" lost.
  */
-import type { Steps } from "../../../base/in-slices.ts"
+import type { Steps } from "../../../base/work.ts"
 import type { Claim, Part } from "./claim.ts"
-import { type Exchanges, exchangesIn } from "./exchanged.ts"
+import { type Exchanges, exchangesIn } from "./claims.ts"
 import type { Sentence, Source } from "./source.ts"
 import { type Name, namesIn, placesIn, tokensOf } from "./text.ts"
 import type { TokenIndex } from "./token-index.ts"

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../../test/builders.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
-import { agentListing, agentStatus, serverInstructions, skillsInUse, toolSet } from "./attached-before.ts"
 import { sizeOf } from "./files.ts"
+import { agentListing, agentStatus, serverInstructions, skillsInUse, toolSet } from "./restore.ts"
 
 const { text: estimate } = createEstimator("claude-5")
 const before = ({ messages }: ConversationBuilder, kept: readonly number[] = []) => ({

@@ -1,5 +1,5 @@
 /** Step 5, restore. What follows the summary, and how large the context will be with it. */
-import { inSlices } from "../../../base/in-slices.ts"
+import { inSlices } from "../../../base/work.ts"
 import { type Attachment, renderAttachment } from "../../../messages/attachments.ts"
 import type { Message } from "../../../messages/messages.ts"
 import type { FileRead } from "../../../tools/tool.ts"

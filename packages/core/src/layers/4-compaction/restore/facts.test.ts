@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation } from "../../../../test/builders.ts"
-import { handleOf } from "../../../messages/handles.ts"
+import { handleOf } from "../../../messages/media.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
-import { frontier } from "../../../views/record/frontier.ts"
-import { names } from "../../../views/record/names.ts"
-import { results } from "../../../views/record/results.ts"
+import { names, results } from "../../../views/record/names.ts"
+import { frontier } from "../../../views/record/open-work.ts"
 import { statements } from "../../../views/record/statements.ts"
-import { words } from "../../../views/record/words.ts"
+import { words } from "../../../views/record/user-messages.ts"
 import { FACTS_BUDGET, type FactsOptions, renderFacts } from "./facts.ts"
 
 const estimator = createEstimator("claude-5")

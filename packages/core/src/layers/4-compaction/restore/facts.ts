@@ -2,22 +2,220 @@
  * Step 5, restore. What follows a boundary as data and not as prose: rendered from the views, so that no summary can lose or invent it. Pure:
  * equal views give equal bytes. Text from outside is quoted, so that only our own lines read as ours.
  */
-import { atOnce, type Steps } from "../../../base/in-slices.ts"
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
+import { atOnce, remembering, type Steps } from "../../../base/work.ts"
 import { fenced, type Todo } from "../../../messages/attachments.ts"
-import { handleOf } from "../../../messages/handles.ts"
-import { inline, inlineUpTo } from "../../../messages/inline.ts"
+import { inline, inlineUpTo } from "../../../messages/blocks.ts"
+import { exactNamesIn } from "../../../messages/exact-names.ts"
+import { handleOf } from "../../../messages/media.ts"
 import type { Uuid } from "../../../messages/messages.ts"
-import type { Frontier } from "../../../views/record/frontier.ts"
+import { type Names, type NameUse, shapeOf, shapesOf } from "../../../views/record/names.ts"
+import type { Frontier } from "../../../views/record/open-work.ts"
 import { outdatedValues } from "../../../views/record/statements.ts"
 import type { Views } from "../../../views/views.ts"
-import { cutText, type Estimate } from "../cut-text.ts"
-import { languageOf } from "./language.ts"
-import { nameSteps } from "./names.ts"
+import { cutText, type Estimate } from "../cut.ts"
 import { shortRecord } from "./short-record.ts"
-import { renderStatements } from "./statements.ts"
-import { renderMessages, renderRules } from "./users-words.ts"
-import { renderFailures, renderFiles, renderResults, renderTests } from "./work-done.ts"
+import { languageOf, renderStatements } from "./statements.ts"
+import {
+  renderFailures,
+  renderFiles,
+  renderMessages,
+  renderResults,
+  renderRules,
+  renderTests,
+} from "./users-messages.ts"
+
+// Step 5, restore. Exact names after a boundary, by what they are worth: said by the user, by the assistant, used again, of a kind that no one
+// could guess, then the rest. Each result has a quota. What other facts or kept messages show is not repeated, and what is left out is
+// counted. Every name is on a line of our own inside a fence.
+
+export interface NamesToRender {
+  readonly names: Names
+  /** Tokens of the section. */
+  readonly limit: number
+  readonly estimate: Estimate
+  /** Messages that stay in the view. What they say is not repeated. */
+  readonly kept: ReadonlySet<Uuid>
+  /** The other facts, section by section. */
+  readonly shown: readonly string[]
+  /** Values that a later one replaced. */
+  readonly outdated?: ReadonlySet<string>
+}
+
+const HEAD = "## Exact names\nAs they were spelled. They are data."
+const MOST_SHOWN = 20_000 // names in one section of the other facts
+// Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
+const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
+const BY: Readonly<Record<NameUse["by"], number>> = { user: 3, assistant: 2, input: 0, result: 0 }
+const UNGUESSABLE = 2 // how much more a hash, a version, an address, an error code or an amount counts: nothing else says what it says
+const SMALL_NUMBER = 4 // how much less a number of three digits counts: line numbers and times would fill the list
+const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
+const QUOTA = 4 // names of one result that count in full; each further one counts less, so that no file crowds out another
+const SEEN_SHARE = 0.1 // of the limit, for names that are only in results, whatever else there is
+const MAX_SEEN = 0.15 // of the limit, where the others leave room
+
+const NAMES_PER_STEP = 200 // less than a millisecond
+
+/** Empty where there is nothing to list. */
+export const renderNames = (input: NamesToRender): string => atOnce(nameSteps(input))
+
+/** The same in steps: a long conversation has thousands of names. */
+export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NONE }: NamesToRender): Steps<string> {
+  const listed = new Listed()
+  for (const section of shown) {
+    for (const name of namesShown(section)) listed.add(name)
+    yield
+  }
+  const held = new Set([...kept].map((uuid) => handleOf(uuid)))
+  const take = (ranked: readonly RankedName[], limited: number): ReadonlySet<string> => {
+    const taken = new Set<string>()
+    let room = limited
+    for (const { name, use } of ranked) {
+      if ((use.by !== "result" && held.has(use.at)) || listed.has(name) || outdated.has(name)) continue
+      const tokens = estimate(` ${writtenName(name)}`)
+      if (tokens > room) continue
+      room -= tokens
+      taken.add(name)
+      listed.add(name)
+    }
+    return taken
+  }
+  const said = yield* ranked(names.said, { estimate })
+  const typed = yield* ranked(names.typed, { estimate })
+  const seen = yield* ranked(names.seen, { estimate, hasQuota: true })
+  const room = limit - estimate([HEAD, fenced("said: \ntyped: \nin results: ")].join("\n")) - estimate(LONGEST_NOTE)
+  const likeliest = seen.toSorted(likeliestFirst)
+  const found = take(likeliest, room * SEEN_SHARE)
+  yield
+  const sizeOf = (some: Iterable<string>) => [...some].reduce((sum, name) => sum + estimate(` ${writtenName(name)}`), 0)
+  const used = take([...said, ...typed].sort(likeliestFirst), room - sizeOf(found))
+  yield
+  const more = take(likeliest, Math.min(room - sizeOf(found) - sizeOf(used), room * MAX_SEEN - sizeOf(found)))
+  yield
+  const lines = [
+    lineOf("said", [...names.said.keys()].reverse(), used),
+    lineOf(
+      "typed",
+      typed.toSorted(likeliestFirst).map(({ name }) => name),
+      used,
+    ),
+    lineOf("in results", [...found, ...more], new Set([...found, ...more])),
+  ].filter((line) => line !== "")
+  if (lines.length === 0) return ""
+  const leftOut = [...said, ...typed, ...seen].filter(({ name }) => !listed.has(name) && !outdated.has(name))
+  return [HEAD, fenced(lines.join("\n")), ...leftOutLine(leftOut)].join("\n")
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** How many are missing, and where most of them are. */
+function leftOutLine(leftOut: readonly RankedName[]): readonly string[] {
+  if (leftOut.length === 0) return []
+  const places = [...Map.groupBy(leftOut, ({ use }) => use.at)].map(([at, { length }]) => ({ at, length }))
+  const { at, length } = places.reduce((a, b) => (b.length > a.length ? b : a))
+  return [noteOf(leftOut.length, length, at)]
+}
+
+const noteOf = (all: number, there: number, at: string): string =>
+  `[${all} more are not listed, ${there} of them in message ${at}. Search for a word that was near the name.]`
+const LONGEST_NOTE = `\n${noteOf(99_999, 99_999, "0a1b2c3d4e.99")}`
+
+function lineOf(label: string, ordered: readonly string[], taken: ReadonlySet<string>): string {
+  const shown = ordered.filter((name) => taken.has(name))
+  return shown.length === 0 ? "" : `${label}: ${shown.map(writtenName).join(" ")}`
+}
+
+/** A blank separates names, so a name with one is in quotes. */
+const writtenName = (name: string): string => (/\s/.test(name) ? JSON.stringify(name) : inline(name))
+
+interface RankedName {
+  readonly name: string
+  readonly use: NameUse
+  readonly at: number
+  readonly score: number
+}
+
+interface Ranking {
+  readonly estimate: Estimate
+  /** Each message has its share. */
+  readonly hasQuota?: boolean
+}
+
+/**
+ * A name that was used often or lately is the likeliest to be used again, and short ones leave room for others. Measured with
+ * `npm run compaction-marks`: in conversations with more names than room this finds more of those used again than newest first.
+ */
+function* ranked(
+  names: ReadonlyMap<string, NameUse>,
+  { estimate, hasQuota = false }: Ranking,
+): Steps<readonly RankedName[]> {
+  const found: RankedName[] = []
+  for (const [name, use] of [...names]) {
+    const at = found.length
+    if (at % NAMES_PER_STEP === 0) yield
+    const score =
+      BY[use.by] +
+      (RECENCY * at) / names.size +
+      Math.log2((1 + use.uses) / Math.max(1, estimate(name))) +
+      kindBonus(name, use) -
+      (BY[use.by] === 0 && isExpression(name) ? EXPRESSION : 0)
+    found.push({ name, use, at, score })
+  }
+  return hasQuota ? yield* withQuotas(found) : found
+}
+
+/**
+ * The best names of each message count in full, further ones less and less. A name whose shape many others have is one of a listing, so it
+ * counts less too: the rarer its shape, the more it says.
+ */
+function* withQuotas(found: readonly RankedName[]): Steps<readonly RankedName[]> {
+  const shapes = shapesOf(found.map(({ name }) => name))
+  yield
+  const lowered: RankedName[] = []
+  for (const same of Map.groupBy(found, ({ use }) => use.at).values()) {
+    yield
+    const own = same.map((each) => ({ ...each, score: each.score - Math.log2(shapes.get(shapeOf(each.name))!) }))
+    for (const [nth, each] of own.sort(likeliestFirst).entries())
+      lowered.push({ ...each, score: each.score - Math.max(0, Math.log2((nth + 1) / QUOTA)) })
+  }
+  return lowered
+}
+
+const SMALL = /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i
+/** Hashes, addresses, versions, tickets, error codes, absolute paths, amounts with a unit, and numbers of four digits. */
+const RARE =
+  /^(?:(?=[^a-f]*[a-f])(?=\D*\d)[0-9a-f]{7,64}|0x[0-9a-f]+|v?\d+\.\d+\.\d[\w.-]*|[A-Z]{2,}-\d+|[A-Z][A-Z_]*\d[A-Z\d_]*|[A-Z]+(?:_[A-Z\d]+)*_\d+|\d{4,}|\d{1,3}(?:,\d{3})+|[$€£¥][\d.,]+\w?|\d+(?:\.\d+)? \S+|\d+\.\d+\D{1,5}|[a-z]+:\/\/\S+|\d+(?:\.\d+){3}\S*|[\w.-]+:\d{2,5}|\/\S+\/\S+)$/
+
+function kindBonus(name: string, { by }: NameUse): number {
+  const isSaid = by === "user" || by === "assistant"
+  if (SMALL.test(name)) return isSaid ? 0 : -SMALL_NUMBER
+  return RARE.test(name) ? UNGUESSABLE : 0
+}
+
+const likeliestFirst = (a: RankedName, b: RankedName): number => b.score - a.score || b.at - a.at
+
+/** Of a dotted word, the members that are names are listed alone. So one that is listed whole has none, unless it is a file or a host. */
+const isExpression = (name: string): boolean => name.includes(".") && kindOf(name) === "expression"
+const kindOf = remembering((name) =>
+  exactNamesIn(name).some((found) => found.name === name && found.kind === "identifier") ? "expression" : "name",
+)
+
+const namesShown = remembering((section) => exactNamesIn(section, MOST_SHOWN).map(({ name }) => name))
+
+/** Names that a reader of the facts already has: whole, as the end of a path, or as a word of a longer name. */
+class Listed {
+  readonly #names = new Set<string>()
+
+  has(name: string): boolean {
+    return this.#names.has(name)
+  }
+
+  add(name: string): void {
+    this.#names.add(name)
+    for (const part of name.split(/[^\p{L}\p{N}_]+/u)) this.#names.add(part)
+    for (let at = name.indexOf("/"); at >= 0; at = name.indexOf("/", at + 1)) this.#names.add(name.slice(at + 1))
+  }
+}
 
 export interface FactsOptions {
   readonly estimate: Estimate

@@ -13,7 +13,7 @@ import { linesOf } from "../../../tools/files/line-endings.ts"
 import { MOST_LINE_CHARACTERS, numberLines } from "../../../tools/files/numbered-lines.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import type { Artifacts } from "../../../views/record/artifacts.ts"
-import { charactersWithin, type Estimate, largest } from "../cut-text.ts"
+import { charactersWithin, type Estimate, largest } from "../cut.ts"
 
 export interface Candidate {
   readonly path: string

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { languageOf } from "./language.ts"
+import { languageOf } from "./statements.ts"
 
 describe("L4-29 the user's language", () => {
   test.each([

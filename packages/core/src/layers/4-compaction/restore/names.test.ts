@@ -4,10 +4,10 @@ import { type ConversationBuilder, conversation } from "../../../../test/builder
 import { fuzz } from "../../../../test/runs.ts"
 import type { Message } from "../../../messages/messages.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
-import { fromJson, toJson } from "../../../views/checkpoint-json.ts"
 import { project } from "../../../views/projection.ts"
 import { type Names, names } from "../../../views/record/names.ts"
-import { type NamesToRender, renderNames } from "./names.ts"
+import { fromJson, toJson } from "../../../views/views.ts"
+import { type NamesToRender, renderNames } from "./facts.ts"
 
 const estimate = createEstimator("claude-5").text
 

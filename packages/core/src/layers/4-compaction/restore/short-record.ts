@@ -3,13 +3,13 @@
  * comes first: rules and the beginning of the open task always, then sentences that are exact or say what is wanted. No sentence is there
  * twice.
  */
-import { inline, quoted } from "../../../messages/inline.ts"
+import { inline, quoted } from "../../../messages/blocks.ts"
 import type { Uuid } from "../../../messages/messages.ts"
-import { sentenceParts } from "../../../views/record/sentences.ts"
+import { sentenceParts } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
-import type { Estimate } from "../cut-text.ts"
-import { openTask, outdatedWords } from "./users-words.ts"
-import { worthOf } from "./worth.ts"
+import type { Estimate } from "../cut.ts"
+import { worthOf } from "./statements.ts"
+import { openTask, outdatedWords } from "./users-messages.ts"
 
 type Recorded = Pick<Views, "words" | "statements">
 

@@ -16,14 +16,12 @@ import {
   PassingModelError,
   PromptTooLongError,
 } from "../../../model/errors.ts"
-import type { Model, ModelResponse } from "../../../model/model.ts"
-import type { StreamLimits } from "../../../model/stream-limits.ts"
+import type { Model, ModelResponse, StreamLimits } from "../../../model/model.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
 import { sentModelName } from "../../../tokens/models.ts"
 import { sizeOf } from "./fit.ts"
-import { directSystemPrompt, noRoomNote } from "./prompts.ts"
-import type { Subject } from "./subject.ts"
-import { CUT_MESSAGE, isCutShort, type ReadSummary, readSummary } from "./summary-text.ts"
+import { CUT_MESSAGE, directSystemPrompt, isCutShort, noRoomNote, type ReadSummary, readSummary } from "./prompts.ts"
+import type { Subject } from "./shared.ts"
 
 /** Share of a small window: about what the thresholds leave for output there. */
 export const SMALL_WINDOW_OUTPUT = 3 / 8

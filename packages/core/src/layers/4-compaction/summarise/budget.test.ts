@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createEstimator } from "../../../tokens/estimate.ts"
-import { withinBudget } from "./budget.ts"
+import { withinBudget } from "./prompts.ts"
 
 const { text: estimate } = createEstimator("claude-5")
 const TITLES = [

@@ -1,18 +1,18 @@
 /** Step 3, summarise. A separate call writes the summary, from an input that is cut to what the summariser can take. */
 import { reasonOf } from "../../../base/errors.ts"
-import { inSlices } from "../../../base/in-slices.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { RequestSource } from "../../../base/vocabulary.ts"
+import { inSlices } from "../../../base/work.ts"
 import type { Message } from "../../../messages/messages.ts"
-import { sentBlocks } from "../../../messages/sent-blocks.ts"
-import type { Model, ModelResponse } from "../../../model/model.ts"
-import { limitsFrom, type StreamLimits } from "../../../model/stream-limits.ts"
+import { sentBlocks } from "../../../messages/messages.ts"
+import type { Model, ModelResponse, StreamLimits } from "../../../model/model.ts"
+import { limitsFrom } from "../../../model/stream.ts"
 import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
 import { OUTPUT_RESERVE } from "../../../tokens/window.ts"
 import type { LayerContext } from "../../layer.ts"
-import { cutMiddle } from "../cut-text.ts"
+import { cutMiddle } from "../cut.ts"
 import { type Asked, ask, type Caller, namedTools, SMALL_WINDOW_OUTPUT } from "./ask.ts"
-import { chunkSteps, groupsOf, type Room, sizeOf } from "./fit.ts"
+import { chunkSteps, groupsOf, type Room, sizeOf, summaryInput, withOriginals } from "./fit.ts"
 import {
   directSystemPrompt,
   mergePrompt,
@@ -21,9 +21,7 @@ import {
   summaryPrompt,
 } from "./prompts.ts"
 import { purposeOf, type Route, type RouteInput } from "./route.ts"
-import { recordOf } from "./shared.ts"
-import { conversationSubject, marked, partMarker, partsSubject } from "./subject.ts"
-import { summaryInput, withOriginals } from "./summary-input.ts"
+import { conversationSubject, marked, partMarker, partsSubject, recordOf } from "./shared.ts"
 
 const INPUT_SHARE = 0.5 // of the window: what can be sent in one call, with room for the answer
 

@@ -9,9 +9,8 @@ import { rounds } from "../../../messages/rounds.ts"
 import { validateRequest } from "../../../messages/validate/validator.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { findModel } from "../../../tokens/models.ts"
-import { chunksOf, fitted, groupsOf, limitsIn, roundSize, sizeOf } from "./fit.ts"
-import { conversationSubject, partsSubject } from "./subject.ts"
-import { INPUT_LIMITS } from "./summary-input.ts"
+import { chunksOf, fitted, groupsOf, INPUT_LIMITS, limitsIn, roundSize, sizeOf } from "./fit.ts"
+import { conversationSubject, partsSubject } from "./shared.ts"
 
 const estimator = createEstimator("claude-5")
 const { facts } = findModel("claude-opus-5-5")

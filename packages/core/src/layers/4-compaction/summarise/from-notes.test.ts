@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { createFlags } from "../../../settings/flags.ts"
 import { DEFAULT_SETTINGS } from "../../../settings/settings.ts"
-import { fromNotes } from "./from-notes.ts"
 import type { RouteInput } from "./route.ts"
+import { fromNotes } from "./route.ts"
 
 const STARTED = new Date("2026-01-01T00:00:00.000Z")
 

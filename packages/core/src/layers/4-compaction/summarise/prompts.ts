@@ -2,10 +2,14 @@
  * Step 3, summarise. The texts that ask for a summary: markdown files in `prompts/` with values filled in. A value is only ever text: `$&`
  * or `{{range}}` inside a value arrives as it is. `prompts/rendered/` shows the whole prompts.
  */
-import { grouped } from "../../../base/grouped.ts"
-import { fillPrompt, promptText } from "../../../base/prompt-file.ts"
-import { handleOf } from "../../../messages/handles.ts"
+import { fillPrompt, grouped, promptText } from "../../../base/text.ts"
+import { fenceAfter, withFencesClosed } from "../../../messages/blocks.ts"
+import { handleOf } from "../../../messages/media.ts"
 import type { Uuid } from "../../../messages/messages.ts"
+import { recogniseTooLong, type TooLong } from "../../../model/too-long-patterns.ts"
+import { cutText, type Estimate } from "../cut.ts"
+import type { Situation } from "../situation.ts"
+import type { Route, RouteOutcome } from "./route.ts"
 
 /** Which messages are summarised: all, those from one on (earlier ones stay), or those up to one (later ones stay). */
 export type SummaryKind = "all" | "from" | "up-to"
@@ -142,3 +146,222 @@ const rangeText = ({ first, last }: { readonly first: Uuid; readonly last: Uuid 
     text("replaced", { first: handleOf(first), last: handleOf(last) }),
     ...(tool === undefined ? [] : [text("recall", { tool })]),
   ].join(" ")
+
+// Step 3, summarise. A route's summary within its budget, before anything else looks at it. Notes have limits of their own, section by
+// section.
+
+const RETELLING = 0.5 // of the context: such a text retells the conversation, even if most of it could be cut
+const LONG = 6_000 // tokens: twice a usual summary; a shorter one may be half of a short conversation
+
+type Summary = Extract<RouteOutcome, { kind: "summary" }>
+
+export function limited({ context, figures }: Situation, { name }: Route, summary: Summary): RouteOutcome {
+  const { text, cut, responses } = summary
+  const estimate = (words: string) => context.views.estimator.text(words)
+  const tokens = Math.ceil(estimate(text))
+  const [first, last] = [cut.summarised[0], cut.summarised.at(-1)]
+  if (name === "notes" || tokens <= figures.summary || !first || !last) return summary
+  if (tokens > Math.max(LONG, context.size.tokens * RETELLING)) {
+    const message = `its summary has ${grouped(tokens)} tokens, and the whole context ${grouped(context.size.tokens)}, which saves too little`
+    return { kind: "failed", why: "threshold_exceeded", message, responses }
+  }
+  const range = [handleOf(first.uuid), handleOf(last.uuid)] as const
+  return { ...summary, text: withinBudget({ text, budget: figures.summary, estimate, range }) }
+}
+
+interface SummaryToFit {
+  readonly text: string
+  /** Tokens. */
+  readonly budget: number
+  readonly estimate: Estimate
+  /** Handles of the first and the last message that the summary replaces. */
+  readonly range: readonly [first: string, last: string]
+}
+
+/** What is wanted and what comes next stays longest; the record holds files, errors and messages as data. */
+const BY_WORTH = [1, 9, 7, 8, 5, 4, 3, 6, 2]
+const SECTION = /^[ \t]{0,3}(?:#{1,6} )?(?:\*\*)?([1-9])\. \S/
+const STEP = 4 // tokens
+const LEFT_OUT = "[Left out: the summary was too long.]"
+
+/**
+ * Keeps a summary within its budget. A longer one loses whole sections, those first that the record after it or a recall can make up for.
+ * What is left out is named, and how to get it. The text itself where it fits.
+ */
+export function withinBudget({ text, budget, estimate, range: [first, last] }: SummaryToFit): string {
+  if (estimate(text) <= budget) return text
+  const note = `[The summary was too long and was cut. Messages ${first} to ${last} have what is missing.]`
+  const [opening = "", ...sections] = sectionsOfOfBudget(text)
+  const within = (room: number) => {
+    const shown = sections.length > 1 ? mostWorth(sections, { room: room - estimate(opening), estimate }) : undefined
+    const kept = shown
+      ? `${opening}${shown.join("")}`
+      : withFencesClosed(cutText({ text, limit: Math.max(0, room), estimate }))
+    return `${kept.trimEnd()}\n\n${note}`
+  }
+  // joined pieces may take a little more than each alone
+  let room = budget - estimate(`\n\n${note}`)
+  let cut = within(room)
+  while (estimate(cut) > budget && room > 0) {
+    room -= STEP
+    cut = within(room)
+  }
+  return cut
+}
+
+/** What is before the first section, and the sections. Lists in a section and quoted text have numbers too: a section follows the one before. */
+function sectionsOfOfBudget(text: string): readonly string[] {
+  const pieces: string[][] = [[]]
+  let fence: string | undefined
+  let next: number | undefined
+  for (const line of text.split(/(?<=\n)/)) {
+    const before = fence
+    fence = fenceAfter(line, fence)
+    const number = before === undefined && fence === undefined ? Number(SECTION.exec(line)?.[1]) : Number.NaN
+    if (number === (next ?? number)) {
+      pieces.push([])
+      next = number + 1
+    }
+    pieces.at(-1)!.push(line)
+  }
+  return pieces.map((lines) => lines.join(""))
+}
+
+/** Every section keeps its title. The first that does not fit whole is cut at a line end, where it is the most worth of all. */
+function mostWorth(
+  sections: readonly string[],
+  { room, estimate }: { readonly room: number; readonly estimate: Estimate },
+): readonly string[] {
+  const shown = sections.map((section) => `${titleOf(section)} ${LEFT_OUT}\n`)
+  let left = room - shown.reduce((sum, title) => sum + estimate(title), 0)
+  const order = sections.map((section, at) => ({ at, worth: worthOf(section) })).toSorted((a, b) => a.worth - b.worth)
+  for (const [nth, { at }] of order.entries()) {
+    const more = estimate(sections[at]!) - estimate(shown[at]!)
+    if (more <= left) shown[at] = sections[at]!
+    else if (nth === 0)
+      shown[at] =
+        `${withFencesClosed(cutText({ text: sections[at]!, limit: Math.max(0, left), estimate }))}\n${LEFT_OUT}\n`
+    else continue
+    left -= more
+    if (nth === 0 && left < 0) break
+  }
+  return shown
+}
+
+function worthOf(section: string): number {
+  const place = BY_WORTH.indexOf(Number(/[1-9]/.exec(section)?.[0]))
+  return place < 0 ? BY_WORTH.length : place
+}
+
+const titleOf = (section: string) => /^[^:\n]*:?/.exec(section)![0]
+
+// Step 3, summarise. Turns a summariser's answer into the text that replaces the messages. What a model quotes may hold the same tags that
+// frame its answer (transcripts, HTML with <summary> elements), and an answer may be cut anywhere. So the position of a tag decides whether
+// it frames the summary, and in doubt more is kept rather than less.
+
+export type ReadSummary =
+  | { readonly kind: "summary"; readonly text: string }
+  | { readonly kind: "none"; readonly why: "empty" }
+  /** The answer ended before the summary began. */
+  | { readonly kind: "none"; readonly why: "cut" }
+  /** An error message instead of an answer; `tooLong` where it says so. */
+  | { readonly kind: "none"; readonly why: "api-error"; readonly tooLong?: TooLong }
+
+const CUT_SHORT: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded", "pause_turn"])
+export const CUT_MESSAGE = "the model's answer was cut off"
+
+/** Whether an answer ended before its writer did. Half a summary would lose the rest without a trace. */
+export const isCutShort = (stopReason: string | null | undefined): boolean => CUT_SHORT.has(stopReason ?? "")
+
+/** Texts that clients and gateways return instead of an answer. Each must begin the text: a summary may mention errors too. */
+const ERROR_TEXTS: readonly { readonly pattern: RegExp; readonly reason: string }[] = [
+  { pattern: /^API Error\s*(?:$|[:(\d])/i, reason: "how agents show a failed request in the conversation" },
+  { pattern: /^Prompt is too long/i, reason: "the API's refusal, handed on as an answer" },
+  { pattern: /^(?:Credit balance is too low|Invalid API key)/i, reason: "accounts and keys, as agents word them" },
+  { pattern: /^(?:Request timed out|Connection error)\.?$/i, reason: "an SDK's own words; nothing else in the text" },
+  { pattern: /^\{\s*"(?:type"\s*:\s*"error"|error"\s*:)/, reason: "the body of an error, unparsed" },
+  { pattern: /^(?:Error: )?\d{3} \{\s*"(?:type|error)"/, reason: "an SDK's error as a string: status and body" },
+]
+
+const OPEN = /<summary>/gi
+const CLOSE = /<\/summary>/gi
+/** A tag at the start of a line frames the summary. One in the middle of a sentence is only mentioned. */
+const OPEN_AT_LINE_START = /^[ \t]*<summary>/im
+const ANALYSIS_OPENS = /^\s*<analysis>/i
+const ANALYSIS_AT_LINE_START = /^[ \t]*<analysis>/im
+const ANALYSIS_CLOSES_LINE = /<\/analysis>[ \t]*$/im
+const ANALYSIS_CLOSES = /<\/analysis>/i
+const ANALYSIS_THEN_SUMMARY = /<\/analysis>\s*<summary>/i
+const SECTION_HEADING = /^[ \t]{0,3}[1-9]\. \S/m
+
+export function readSummary(answer: string): ReadSummary {
+  const text = answer.trim()
+  if (text === "") return { kind: "none", why: "empty" }
+  if (isErrorText(text)) {
+    const tooLong = recogniseTooLong(text)
+    return { kind: "none", why: "api-error", ...(tooLong ? { tooLong } : {}) }
+  }
+  const start = startOfSummary(text)
+  if (start !== undefined) {
+    const body = upToClosing(text.slice(start)).trim()
+    return body === "" ? { kind: "none", why: "empty" } : { kind: "summary", text: `Summary:\n${body}` }
+  }
+  const rest = withoutAnalysis(text)
+  if (rest === undefined) return { kind: "none", why: "cut" }
+  return rest === "" ? { kind: "none", why: "empty" } : { kind: "summary", text: rest }
+}
+
+function isErrorText(text: string): boolean {
+  const start = text.trimStart()
+  return ERROR_TEXTS.some(({ pattern }) => pattern.test(start))
+}
+
+/** Where the text after the summary's opening tag begins. `undefined` without such a tag. */
+function startOfSummary(text: string): number | undefined {
+  const analysis = text.search(ANALYSIS_AT_LINE_START)
+  const hasAnalysis = analysis >= 0 && analysis < indexOrEnd(text, OPEN)
+  const between = hasAnalysis ? ANALYSIS_THEN_SUMMARY.exec(text) : null
+  if (between) return between.index + between[0].length
+  const closed = hasAnalysis ? endOfAnalysis(text) : 0
+  // in an analysis that never ends, a summary begins only at a tag that starts a line
+  const from = closed ?? 0
+  const atLine = OPEN_AT_LINE_START.exec(text.slice(from))
+  if (atLine) return from + atLine.index + atLine[0].length
+  if (closed === undefined) return undefined
+  OPEN.lastIndex = from
+  const anywhere = OPEN.exec(text)
+  OPEN.lastIndex = 0
+  return anywhere === null ? undefined : anywhere.index + anywhere[0].length
+}
+
+const indexOrEnd = (text: string, pattern: RegExp) => {
+  const at = text.search(pattern)
+  return at < 0 ? text.length : at
+}
+
+/**
+ * The last closing tag ends the summary. In an answer that was cut it may be a quotation: where another section follows it, or where all
+ * closing tags belong to opening ones inside.
+ */
+function upToClosing(text: string): string {
+  const closings = [...text.matchAll(CLOSE)]
+  const last = closings.at(-1)
+  if (!last) return text
+  const before = text.slice(0, last.index)
+  const after = text.slice(last.index + last[0].length)
+  if (after.trim() === "") return before
+  const inside = text.match(OPEN)?.length ?? 0
+  return closings.length <= inside || SECTION_HEADING.test(after) ? text : before
+}
+
+/** An answer without summary tags, minus its analysis; `undefined` where the analysis never ends. */
+function withoutAnalysis(text: string): string | undefined {
+  if (!ANALYSIS_OPENS.test(text)) return text
+  const end = endOfAnalysis(text)
+  return end === undefined ? undefined : text.slice(end).trim()
+}
+
+function endOfAnalysis(text: string): number | undefined {
+  const close = ANALYSIS_CLOSES_LINE.exec(text) ?? ANALYSIS_CLOSES.exec(text)
+  return close ? close.index + close[0].length : undefined
+}

@@ -1,12 +1,18 @@
 /**
  * Step 3, summarise. A route to a summary. Routes are tried in order. One that does not apply, or fails, leaves the conversation as it was.
  */
+import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
-import type { SignedSummary } from "../../../messages/messages.ts"
+import { inSlices } from "../../../base/work.ts"
+import { type Block, isToolResult } from "../../../messages/blocks.ts"
+import { contentOf, isRequest, type Message, type SignedSummary, sentBlocks } from "../../../messages/messages.ts"
 import type { ModelResponse } from "../../../model/model.ts"
-import type { ModelFacts } from "../../../tokens/model-facts.ts"
-import type { CompactionOrder, RouteName } from "../../compaction-order.ts"
-import type { Cut } from "../cut.ts"
+import type { ReadMessage } from "../../../model/offline/read-message.ts"
+import type { ModelFacts } from "../../../tokens/models.ts"
+import type { DraftHolder } from "../../3-session-memory/draft.ts"
+import type { CompactionOrder, LayerContext, RouteName } from "../../layer.ts"
+import { type Cut, cutAfter, cutAfterNotes } from "../cut.ts"
+import { factSteps } from "../restore/facts.ts"
 import type { Situation } from "../situation.ts"
 
 export interface RouteInput extends Situation {
@@ -59,3 +65,125 @@ export interface Route {
 /** What a request for a summary is for. */
 export const purposeOf = (trigger: CompactionOrder["trigger"]): "compaction" | "by-hand" =>
   trigger === "manual" ? "by-hand" : "compaction"
+
+// Step 3, summarise. The notes serve as the summary, without a model call. Messages that they do not cover yet are kept as they were.
+
+/** What keeps the notes. */
+export interface NotesSource {
+  readonly draft: DraftHolder
+  readonly asksModel: boolean
+  /** The notes with every section cut to the limit; `undefined` where there is only the bare template. */
+  summary(context: LayerContext): Promise<string | undefined>
+}
+
+interface NotesRouteOptions {
+  readonly source: Pick<NotesSource, "summary"> & { readonly draft: Pick<DraftHolder, "running"> }
+  /** Resolves after this time, or when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+export function fromNotes({ source, wait }: NotesRouteOptions): Route {
+  return {
+    name: "notes",
+    mustReachThreshold: true,
+
+    async cut(input) {
+      return areOn(input.context) && (await source.summary(input.context)) ? cutFor(input) : undefined
+    },
+
+    async summarise(input) {
+      const { context } = input
+      if (!areOn(context)) return { kind: "passed", message: "notes are switched off" }
+      if (mayWait(input)) await waitForUpdate(context)
+      const notes = await source.summary(context)
+      if (notes === undefined) return { kind: "passed", message: "there are no notes" }
+      const cut = cutFor(input)
+      if (!cut) return { kind: "passed", message: "the notes do not say how far they go" }
+      return { kind: "summary", text: `Summary:\n${notes}`, cut, responses: [] }
+    },
+  }
+
+  async function waitForUpdate({ flags, now, signal }: LayerContext): Promise<void> {
+    const update = source.draft.running
+    if (!update || now.getTime() - update.startedAt.getTime() > flags.figures["notes-wait-age"] * 1_000) return
+    const enough = new AbortController()
+    const limit = wait(flags.figures["notes-wait"] * 1_000, AbortSignal.any([signal, enough.signal]))
+    await Promise.race([update.done, limit])
+    enough.abort()
+  }
+}
+
+/** Only someone who asked for a compaction waits, a request for which there is no room, and where nothing is written in the background. */
+const mayWait = ({ order, context: { fill, flags } }: RouteInput): boolean =>
+  order.trigger === "manual" || order.overflowed === true || fill.state === "blocked" || !flags.on["compact-ahead"]
+
+const areOn = ({ flags: { on } }: LayerContext) => on.notes && on["compact-from-notes"]
+
+/** Only where it would summarise a round. The planner keeps as little as after a summary; by hand and without it, a working context stays. */
+function cutFor({ context, order, cutInput }: RouteInput): Cut | undefined {
+  const through = context.views.notes.throughUuid
+  const isPlanned = order.trigger === "auto" && context.flags.planner !== "off" && through !== undefined
+  const cut = isPlanned ? cutAfter(cutInput, through) : cutAfterNotes(cutInput, through)
+  return cut?.summarised.some(({ type }) => type === "assistant") ? cut : undefined
+}
+
+// Step 3, summarise. The last route: a summary without a model, quoted from the conversation, so a conversation never ends because of its
+// length. It reads cleared results from the journal, needs no network, and takes time in proportion to the range.
+
+const MOST_OF_THRESHOLD = 0.15 // a summary that is right for a large window would fill a small one
+export function offline(): Route {
+  return {
+    name: "offline",
+    cut: async ({ context, cut }) => (isOn(context) ? cut : undefined),
+    async summarise({ context, order, cut, onProgress }) {
+      if (!isOn(context)) return { kind: "passed", message: "summaries without a model are switched off" }
+      const { summariseAbout } = await import("../../../model/offline/summary.ts") // rarely needed
+      const { estimator } = context.views
+      const threshold = (order.target ?? context.thresholds).autoCompact
+      const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MOST_OF_THRESHOLD))
+      const messages = await readable(cut.summarised, context)
+      const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
+      const kept = new Set(cut.kept.map(({ uuid }) => uuid))
+      const facts = context.flags.on["compact-facts"]
+        ? await inSlices(
+            factSteps(context.views, {
+              estimate: budget.tokensOf,
+              kept,
+              budget: context.flags.figures["record-limit"],
+            }),
+          )
+        : ""
+      const shown = [facts, ...context.views.statements.replaced.keys()].join("\n")
+      const quotations = summariseAbout(messages, { wanted: order.instructions ?? "", budget, shown })
+      const text = maskSecrets(await inSlices(quotations))
+      onProgress(text.length)
+      return { kind: "summary", text: `Summary:\n${text}`, cut, isQuoted: true, responses: [] }
+    },
+  }
+}
+
+const isOn = ({ flags }: LayerContext): boolean => flags.on["compact-offline"]
+
+async function readable(messages: readonly Message[], context: LayerContext): Promise<readonly ReadMessage[]> {
+  const read: ReadMessage[] = []
+  for (const message of messages) read.push(asRead(message, await blocksOf(message, context)))
+  return read
+}
+
+/** With what layer 2 has cleared: the journal still has it. */
+async function blocksOf(message: Message, { views, journal }: LayerContext): Promise<readonly Block[]> {
+  const blocks = sentBlocks(message)
+  const isCleared = (block: Block) => isToolResult(block) && views.context.isCleared(block.tool_use_id)
+  if (message.type !== "user" || !blocks.some(isCleared)) return blocks
+  const entry = await journal.find(message.uuid)
+  return entry?.type === "user" ? contentOf(entry) : blocks
+}
+
+/** What the person did not write is a notice, so it is never quoted as a wish of theirs. */
+export function asRead(message: Message, blocks: readonly Block[]): ReadMessage {
+  const content = blocks as readonly object[] as ReadMessage["content"]
+  if (message.type === "assistant") return { role: "assistant", content }
+  if (message.type === "user" && message.isCompactSummary) return { role: "summary", content }
+  const isTheirs = message.type === "user" && (blocks.some(isToolResult) || isRequest(message))
+  return { role: isTheirs ? "user" : "system", content }
+}

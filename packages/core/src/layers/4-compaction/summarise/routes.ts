@@ -1,13 +1,145 @@
 /** Step 3, summarise. The routes that are open, and the order in which they are tried: the cheapest first. */
-import { cacheState } from "../../2-microcompact/cache-state.ts"
-import { type PlannedSummary, ROUTES, type RouteName } from "../../compaction-order.ts"
+import { isThinking } from "../../../messages/blocks.ts"
+import { type SignedBlock, sentBlocks } from "../../../messages/messages.ts"
+import type { ModelRequest, RequestExtras } from "../../../messages/request.ts"
+import { SIGNED_SUMMARIES } from "../../../model/context-management.ts"
+import { InvalidModelRequestError, PromptTooLongError } from "../../../model/errors.ts"
+import type { ModelResponse } from "../../../model/model.ts"
+import { limitsFrom } from "../../../model/stream.ts"
+import { cacheState } from "../../2-microcompact/survey.ts"
+import { type PlannedSummary, ROUTES, type RouteName } from "../../layer.ts"
+import { type Cut, cutAll, isEndOf, tailOf } from "../cut.ts"
 import { type CompactionOptions, realTime } from "../options.ts"
+import { roomForSummary, tokensIn } from "../restore/carried.ts"
 import type { Situation } from "../situation.ts"
 import { direct } from "./direct.ts"
-import { fromNotes } from "./from-notes.ts"
-import type { Route, RouteInput } from "./route.ts"
-import { costsLess, server } from "./server.ts"
-import { shared } from "./shared.ts"
+import { CUT_MESSAGE, isCutShort, readSummary } from "./prompts.ts"
+import { fromNotes, purposeOf, type Route, type RouteInput, type RouteOutcome } from "./route.ts"
+import { type ForkSurroundings, promptFor, shared } from "./shared.ts"
+
+// Step 3, summarise. The model's API writes the summary and signs it. It reads the messages that are summarised from its cache, and no
+// others. The signed block is sent back as it came, so thinking in the messages after it stays valid. What is kept stays whole, because the
+// summary does not cover it.
+
+const PROVIDER = "anthropic"
+const LONGEST_INSTRUCTIONS = 16_384 // characters; the API refuses more
+const WORTH_IT = 0.95 // of what a fork costs: a signed summary cannot be mended, and only this model can read it
+const RATIOS = { input: 1, cacheRead: 0.1, output: 5 } // where prices are unknown: how they are related on most models
+
+export function server({ model }: Pick<ForkSurroundings, "model">): Route {
+  /** It is not asked again in this conversation. */
+  let isRefused = false
+  const closed = (input: RouteInput) =>
+    isRefused || model.provider !== PROVIDER ? "the API does not sign summaries" : whyClosed(input)
+  return {
+    name: "server",
+    cut: async (input) => (closed(input) === undefined ? wholeCut(input) : undefined),
+    async summarise(input) {
+      const why = closed(input)
+      if (why !== undefined) return { kind: "passed", message: why }
+      const { context, order } = input
+      const cut = wholeCut(input)
+      const asked = { ...input, cut }
+      try {
+        const { signal, flags } = context
+        const request = await requestFor(asked)
+        const shared = request.messages.findLastIndex(({ role }) => role === "user") + 1
+        const events = model.stream(request, {
+          ...{ signal, limits: limitsFrom(flags), purpose: purposeOf(order.trigger) },
+          ...{ writesCache: false, sharedMessages: shared },
+        })
+        for await (const event of events) {
+          if (event.type !== "response") continue
+          const outcome = readResponse(event.response, { cut, model: context.facts.id })
+          isRefused = outcome.kind === "failed" // it has cost as much as a summary
+          return outcome
+        }
+        return failed("the answer ended early")
+      } catch (error) {
+        isRefused ||= error instanceof InvalidModelRequestError
+        if (context.signal.aborted) return { ...failed("it was stopped"), why: "aborted" }
+        const why = error instanceof PromptTooLongError ? "prompt_too_long" : "api_error"
+        return { ...failed(error instanceof Error ? error.message : "the request failed"), why }
+      }
+    },
+  }
+}
+
+const failed = (message: string, responses: readonly ModelResponse[] = []) =>
+  ({ kind: "failed", why: "no_summary", message, responses }) as const satisfies RouteOutcome
+
+/** Why it does not apply here. */
+function whyClosed(input: RouteInput): string | undefined {
+  const { context, order, cut } = input
+  const { facts, thresholds, views, size } = context
+  if (views.context.signedFor === undefined || facts.accepts.cacheEditing)
+    return "the API of this model signs no summaries"
+  if (cut.kind === "from") return "a signed summary comes first, and the messages before it stay"
+  if (order.overflowed || size.tokens >= Math.min(thresholds.window, facts.window) - thresholds.maxOutput)
+    return "the conversation and the summary do not fit into one request"
+  // the request may not ask the server to clear again, so it would read results that its cache no longer has
+  if (views.context.serverKept.count !== undefined) return "the server has cleared results in its own copy"
+  if (cacheState(context).state === "cold") return "the server's cache is gone"
+  if (!isEndOf(wholeCut(input), input.cutInput)) return "something between the newest messages is summarised too"
+  return promptFor(input).length > LONGEST_INSTRUCTIONS ? "the instructions are too long for it" : undefined
+}
+
+/** What is kept is not shortened: the summary does not cover it. */
+function wholeCut({ order, cut, cutInput }: Pick<Situation, "order" | "cut" | "cutInput">): Cut {
+  const { newest, tokensOf } = cutInput
+  if (order.range || !newest) return cut
+  return { ...cutAll({ ...cutInput, newest: { ...newest, tokensOf } }), shortens: false }
+}
+
+async function requestFor({ context, cut, ...input }: RouteInput): Promise<ModelRequest> {
+  const request = context.request()
+  const messages = context.views.context.messagesBefore(tailOf(cut)[0]?.uuid)
+  const { context_management: _, betas = [], ...rest } = (await request) as ModelRequest & RequestExtras
+  const instructions = promptFor({ context, cut, ...input })
+  return {
+    ...rest,
+    messages: messages as ModelRequest["messages"],
+    compaction: { type: "summarize", instructions },
+    betas: [...new Set([...betas, SIGNED_SUMMARIES])],
+  } as ModelRequest
+}
+
+function readResponse(
+  response: ModelResponse,
+  { cut, model }: { readonly cut: Cut; readonly model: string },
+): RouteOutcome {
+  const responses = [response]
+  const block = response.content.find((each) => (each as SignedBlock).type === "compaction") as SignedBlock | undefined
+  if (!block) return failed(isCutShort(response.stop_reason) ? CUT_MESSAGE : "the API gave no summary", responses)
+  // what cannot be read cannot be checked
+  if (typeof block.content !== "string" || typeof block.signature !== "string")
+    return failed("the API's summary cannot be read, so it cannot be checked", responses)
+  const summary = readSummary(block.content)
+  if (summary.kind === "none") return failed("the API gave no summary", responses)
+  const { text } = summary
+  return { kind: "summary", text, cut, responses, signed: { model, block, says: text } }
+}
+
+/**
+ * Whether it costs less than a fork. Both write a summary of the same length. A fork reads the newest messages too, and on models that bind
+ * thinking, the thinking in them is lost and has to be thought again.
+ */
+export function costsLess(situation: Situation): boolean {
+  const { context } = situation
+  const { facts, size, views } = context
+  const { input, cacheRead, output } = facts.price ?? RATIOS
+  const { summarised, kept } = wholeCut(situation)
+  const thinking = kept.flatMap((message) =>
+    message.type === "assistant" ? sentBlocks(message).filter(isThinking) : [],
+  )
+  const lost = facts.accepts.boundThinking ? views.estimator.blocks(thinking) : 0
+  const instructions = input * USUAL_INSTRUCTIONS + output * roomForSummary(situation, situation.cut)
+  const own = cacheRead * (views.context.promptTokens + tokensIn(summarised, situation)) + instructions
+  const fork = cacheRead * size.tokens + output * lost + instructions
+  return own < fork * WORTH_IT
+}
+
+const USUAL_INSTRUCTIONS = 1_500 // tokens of the prompt for a summary
 
 const BY_HAND: readonly RouteName[] = ["server", "shared", "direct", "offline"] // from notes only if asked for
 /** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */

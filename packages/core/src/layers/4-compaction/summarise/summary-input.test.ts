@@ -9,7 +9,7 @@ import type { ModelRequest } from "../../../messages/request.ts"
 import { usable } from "../../../messages/usable.ts"
 import { validateRequest } from "../../../messages/validate/validator.ts"
 import { findModel } from "../../../tokens/models.ts"
-import { summaryInput } from "./summary-input.ts"
+import { summaryInput } from "./fit.ts"
 
 const input = (builder: ReturnType<typeof conversation>) => sketch(summaryInput(builder.messages))
 const long = Array.from({ length: 5_000 }, (_, i) => `line ${i}`).join("\n")

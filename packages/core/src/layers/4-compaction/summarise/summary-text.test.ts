@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { size } from "../../../../test/size.ts"
-import { readSummary } from "./summary-text.ts"
+import { readSummary } from "./prompts.ts"
 
 const textOf = (answer: string) => {
   const read = readSummary(answer)

@@ -6,7 +6,7 @@ import { randomConversation } from "../../../../test/summary-conversations.ts"
 import { flatten } from "../../../messages/flatten.ts"
 import { isSentToModel } from "../../../messages/messages.ts"
 import { type Round, rounds } from "../../../messages/rounds.ts"
-import { dropOldest, TRUNCATED } from "./subject.ts"
+import { dropOldest, TRUNCATED } from "./shared.ts"
 
 const turns = (count: number) => {
   const builder = conversation().user("start")

@@ -1,8 +1,13 @@
 /** What a conversation was shown of the memory: for the layer, so that nothing is recalled twice, and for a person who asks. */
-
+import { dayOf } from "../../../base/clock.ts"
 import { type Entry, isMessage } from "../../../journal/entries.ts"
-import type { Attachment, RecalledMemory } from "../../../messages/attachments.ts"
+import type { Memory, Provenance } from "../../../memory/memory.ts"
+import { ownText } from "../../../memory/own-words.ts"
+import { type Attachment, fenced, type RecalledMemory } from "../../../messages/attachments.ts"
+import { inline, textOf } from "../../../messages/blocks.ts"
+import { contentOf, type UserMessage } from "../../../messages/messages.ts"
 import type { Holding } from "../../../recall/answer/ranking.ts"
+import type { MemoryRecall, Recalled } from "../../../recall/memory-recall.ts"
 import type { Views } from "../../../views/views.ts"
 
 const BETWEEN = "#" // a conversation and one of its messages
@@ -91,4 +96,123 @@ export function offeredBy(entry: Entry): readonly OfferedMemory[] {
       ...(gone === undefined ? {} : { gone }),
     },
   ]
+}
+
+// How old a memory is and who said it, in words. The words are journaled, so no later request depends on a clock.
+
+const DAY = 86_400_000
+
+export function ageOf(time: string, now: Date): string {
+  const days = Math.floor((now.getTime() - Date.parse(time)) / DAY)
+  return Number.isNaN(days) ? "of unknown age" : ageOfDays(Math.max(0, days))
+}
+
+export function ageOfDays(days: number): string {
+  if (days === 0) return "today"
+  if (days === 1) return "yesterday"
+  if (days < 60) return `${days} days ago`
+  return days < 730 ? `${Math.floor(days / 30)} months ago` : `${Math.floor(days / 365)} years ago`
+}
+
+/** Of a later memory that may say otherwise. */
+export const doubtPhrase = ({ file, confirmed }: Pick<Memory, "file" | "confirmed">): string =>
+  `a later memory may say otherwise: ${inline(file)}, ${dayOf(confirmed)}`
+
+/** For the model. Names of files and pages outside stay out: they can be chosen to read like an instruction. */
+export function sourcePhrase({ saidBy, conversation, outside, confirmed }: Provenance): string {
+  if (confirmed) return "confirmed by the user"
+  if (saidBy === "user") return conversation === undefined ? "written by the user" : "said by the user"
+  if (saidBy === "tool") return "from a tool's output, not confirmed"
+  return `noted by the agent, not confirmed${outside === undefined ? "" : ", with content from outside in view"}`
+}
+
+// Attaches memories and passages of past conversations that fit a message of the person: a few, each once, with age and source.
+
+const CONTEXT_MESSAGES = 5 // of the person, before the one that is answered
+
+interface RecallInput {
+  readonly recall: Pick<MemoryRecall<Memory>, "recall">
+  readonly conversation: string
+  readonly message: UserMessage
+  /** All that the person said here, the newest last. A conversation that this one was copied from has it too. */
+  readonly said: readonly { readonly uuid: string; readonly text: string }[]
+  /** Memories that were attached before, and the uuids of messages that were attached or said here. */
+  readonly inView: { readonly files: ReadonlySet<string>; readonly messages: Holding }
+  /** Whether a message of the conversation has this text in it. Spaces count once. */
+  readonly shows: (text: string) => boolean
+  readonly now: Date
+  readonly limit: number
+  /** Tokens of one memory. */
+  readonly mostTokens: number
+  readonly estimate: (text: string) => number
+  /** The names in a memory that the code no longer has. */
+  readonly gone: (memory: Memory) => Promise<readonly string[]>
+}
+
+export async function recallFor(input: RecallInput): Promise<readonly Attachment[]> {
+  const { recall, message, said, inView, now, limit, conversation } = input
+  const text = textOf(contentOf(message))
+  if (limit === 0 || text.trim() === "") return []
+  const found = await recall.recall({
+    text,
+    context: said
+      .slice(-CONTEXT_MESSAGES - 1)
+      .filter(({ uuid }) => uuid !== message.uuid)
+      .slice(-CONTEXT_MESSAGES)
+      .map((one) => one.text),
+    now,
+    limit,
+    exclude: {
+      memories: inView.files,
+      messages: inView.messages,
+      conversations: new Set([conversation]),
+    },
+  })
+  const fresh = found.filter((one) => !isShown(one, input))
+  return Promise.all(fresh.map((one) => attachmentOf(one, input)))
+}
+
+/** What the conversation has word for word, from a tool or from the person, is not shown again. */
+function isShown(found: Recalled<Memory>, { shows }: RecallInput): boolean {
+  const text = plain(found.kind === "memory" ? ownText(found.memory) : found.passage.text)
+  return text !== "" && shows(text)
+}
+
+export const plain = (text: string) => text.replace(/\s+/gu, " ").trim()
+
+async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promise<Attachment> {
+  const { words, ageDays } = found
+  const why = { message: input.message.uuid, words }
+  const age = ageOfDays(ageDays)
+  if (found.kind === "conversation") {
+    const { source: conversation, uuid, kind, text } = found.passage
+    const who = kind === "user" ? "said by the user" : "said by the agent"
+    const source = `${who} on ${dayOf(found.passage.time)}`
+    const path = passagePath(conversation, uuid)
+    return { type: "memory", from: "conversation", path, content: fenced(cutTo(text, input)), age, source, why }
+  }
+  const memory = { ...found.memory, body: ownText(found.memory) }
+  const gone = await input.gone(memory)
+  const title = `${memory.name}${memory.failed ? " (this was tried and did not work)" : ""}`
+  return {
+    type: "memory",
+    path: memory.file,
+    content: cutTo(`${title}\n\n${memory.body}`, input),
+    age,
+    source: `${sourcePhrase(memory.source)}, ${dayOf(memory.confirmed)}${found.doubtedBy ? `; ${doubtPhrase(found.doubtedBy)}` : ""}`,
+    ...(gone.length > 0 ? { gone } : {}),
+    why,
+  }
+}
+
+function cutTo(text: string, { mostTokens, estimate }: RecallInput): string {
+  if (estimate(text) <= mostTokens) return text
+  let low = 0
+  let high = text.length
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (estimate(text.slice(0, middle)) <= mostTokens) low = middle
+    else high = middle - 1
+  }
+  return `${text.slice(0, low).toWellFormed().trimEnd()}\n[cut here: the file has more]`
 }

@@ -9,11 +9,11 @@ import { type LoadedIndex, linkedFile, MOST_INDEX_LINES } from "../../../memory/
 import { byNews, isCurrent, isPersons, isRule, type Memory } from "../../../memory/memory.ts"
 import { ownText, ruleIn } from "../../../memory/own-words.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
-import { inline } from "../../../messages/inline.ts"
+import { inline } from "../../../messages/blocks.ts"
 import { doubtOf } from "../../../recall/doubt.ts"
-import { sentenceParts } from "../../../views/record/sentences.ts"
+import { sentenceParts } from "../../../views/record/user-messages.ts"
 import { howToRemember } from "../prompts.ts"
-import { doubtPhrase } from "./age.ts"
+import { doubtPhrase } from "./shown.ts"
 
 interface StartInput {
   readonly bank: MemoryBank

@@ -4,20 +4,17 @@
  */
 import { dayOf } from "../../../base/clock.ts"
 import { messageOf, reasonOf } from "../../../base/errors.ts"
+import { unlessInterrupted } from "../../../base/work.ts"
 import type { DecisionDraft } from "../../../journal/entries.ts"
 import { MissingKeyError } from "../../../model/errors.ts"
-import { limitsFrom } from "../../../model/stream-limits.ts"
-import { unlessInterrupted } from "../../../tools/interruption.ts"
-import { spendingOf } from "../../background-budget.ts"
-import { dollarsFor } from "../../dollars-for.ts"
+import { limitsFrom } from "../../../model/stream.ts"
+import { dollarsFor, spendingOf } from "../../budget.ts"
 import type { LayerContext, Outcome } from "../../layer.ts"
+import { positionOf } from "../../layer.ts"
 import type { Looked, WorkShare } from "../../memory-budget.ts"
-import { positionOf } from "../../position.ts"
-import { type Keeper, type Kept, keepProposals, reportOf } from "../keep/keep.ts"
-import { outsideIn } from "../keep/provenance.ts"
-import { countedIn, type ExtractionBudgets, takeExtraction } from "./due.ts"
+import { type Keeper, type Kept, keepProposals, outsideIn, reportOf } from "../keep/keep.ts"
+import { countedIn, type ExtractionBudgets, saidEarlier, takeExtraction, type WordsOf } from "./due.ts"
 import { type Extraction, type ExtractionTask, type ExtractMemories, promptTokens } from "./extraction.ts"
-import { saidEarlier, type WordsOf } from "./waiting.ts"
 
 export interface Extractor extends Keeper, ExtractionBudgets {
   readonly extract: ExtractMemories

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Memory } from "../../../memory/memory.ts"
 import type { Message } from "../../../messages/messages.ts"
-import { outsideIn, sourceOf } from "./provenance.ts"
+import { outsideIn, sourceOf } from "./keep.ts"
 
 const memory = (body: string, more: Partial<Memory> = {}): Memory => ({
   ...{ file: "a.md", name: "", description: "", type: "feedback", created: "", confirmed: "", basis: "said", body },

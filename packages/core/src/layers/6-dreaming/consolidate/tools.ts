@@ -2,8 +2,8 @@
 
 import { dirname, join, relative, sep } from "node:path"
 import type { Clock } from "../../../base/clock.ts"
-import { cloneSurroundings, withoutTools } from "../../../forks/fork-state.ts"
-import type { Allows } from "../../../forks/fork-tools.ts"
+import type { Allows } from "../../../forks/fork.ts"
+import { cloneSurroundings, withoutTools } from "../../../forks/fork.ts"
 import { INDEX_FILE, isTopicFile } from "../../../memory/file-names.ts"
 import { FileReads } from "../../../tools/files/read-state.ts"
 import type { CommandFacts, FileUse, SimpleCommand, UnusualKind } from "../../../tools/shell/command/facts.ts"

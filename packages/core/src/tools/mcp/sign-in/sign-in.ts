@@ -15,7 +15,7 @@ import type {
   OAuthTokens,
 } from "@modelcontextprotocol/client"
 import { messageOf } from "../../../base/errors.ts"
-import { escaped } from "../../../base/escaped-text.ts"
+import { escaped } from "../../../base/text.ts"
 import { mcpLibrary } from "../client-library.ts"
 import type { Challenge } from "./server-auth.ts"
 import type { SignInStore } from "./sign-in-store.ts"

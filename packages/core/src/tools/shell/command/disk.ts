@@ -4,7 +4,7 @@
  */
 import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { readPlainFileSync } from "../../../base/plain-file.ts"
+import { readPlainFileSync } from "../../../base/files.ts"
 
 const MOST_LINKS = 40 // what Linux allows
 const MOST_LOOKUPS = 20_000

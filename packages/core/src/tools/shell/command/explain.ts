@@ -4,7 +4,7 @@
  * all of bash always has one more case.
  */
 import { forEachChild, type ParsedScript, parse, type Redirection, type SyntaxNode, type Word } from "unbash"
-import { expandedToOne, type Variables } from "../../../views/record/shell-words.ts"
+import { expandedToOne, type Variables } from "../../../views/record/shell-effects.ts"
 import {
   type Field,
   type FileUse,

@@ -2,8 +2,7 @@
  * Whether two sentences say the same, or the newer one replaces the older. It does so in three cases only: it turns round what the older one
  * says, it gives another value to an attribute that has one at a time, or it says itself that something changed. Otherwise both stay.
  */
-import { sameAttribute } from "./attributes.ts"
-import { comparedWithNamed } from "./compare-named.ts"
+import { comparedWithNamed, sameAttribute } from "./attributes.ts"
 import { type Fact, type FactWord, stemOf, wordsOf } from "./fact.ts"
 import { DIRECTIONS, DUTIES, isQuality, MANY, MULTIPLE, ROLES, SHARED_STATES, VERBS } from "./fact-words.ts"
 import { isEqual, rewordingOf } from "./reworded-facts.ts"

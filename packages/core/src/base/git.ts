@@ -1,0 +1,357 @@
+/** Runs git so that nothing of the repository's own runs with it: no hooks, no monitor, no pager. */
+
+import { execFile } from "node:child_process"
+import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from "node:path"
+import { promisify } from "node:util"
+import { factsOf, linkFactsOf, readPlainFile, readPlainStart, realPath } from "./files.ts"
+
+export interface GitCall {
+  readonly args: readonly string[]
+  /** The directory to run it in. */
+  readonly at: string
+  /** Everything that git sees of the environment. */
+  readonly env: Readonly<Record<string, string>>
+  readonly mostOutputBytes: number
+  readonly input?: Buffer
+  readonly signal?: AbortSignal | undefined
+  /** In milliseconds. Default: it may take as long as it needs. */
+  readonly timeout?: number
+}
+
+/** Commits need a name and no signature. */
+const SAFE = [
+  ...["--no-pager", "-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "commit.gpgSign=false"],
+  ...["-c", "user.name=Strata", "-c", "user.email=strata@localhost"],
+]
+
+/** What git printed. Rejects with the error of `execFile`, which has what git complained about in `stderr`. */
+export async function runGit({ args, at, env, mostOutputBytes, input, signal, timeout = 0 }: GitCall): Promise<Buffer> {
+  const run = promisify(execFile)("git", [...SAFE, ...args], {
+    ...{ cwd: at, env, timeout, maxBuffer: mostOutputBytes, encoding: "buffer", killSignal: "SIGKILL" },
+    ...(signal ? { signal } : {}),
+  })
+  run.child.stdin?.on("error", () => undefined) // git may end before it has read everything
+  run.child.stdin?.end(input ?? "")
+  return (await run).stdout
+}
+
+// Finds the repository that a directory belongs to, without running git.
+
+/**
+ * The nearest directory at or above `cwd` with a `.git`. A repository above `cwd` counts only if it belongs to you or to the owner of
+ * `cwd`: in a shared directory such as `/tmp` anyone can put one. A home directory kept in git is not the project of all that is below it.
+ * Without a repository it is `cwd` itself.
+ */
+export function repositoryRoot(cwd: string, { home }: { readonly home?: string | undefined } = {}): string {
+  const owners = new Set([process.getuid?.(), ownerOf(cwd)])
+  const end = home === undefined ? undefined : (realPath(home) ?? home)
+  for (let directory = cwd; ; directory = dirname(directory)) {
+    if (directory === end) return cwd
+    const owner = ownerOf(join(directory, ".git"))
+    if (owner !== undefined)
+      return directory === cwd || (owners.has(owner) && owners.has(ownerOf(directory))) ? directory : cwd
+    if (dirname(directory) === directory) return cwd
+  }
+}
+
+/** `undefined` if there is nothing. */
+const ownerOf = (path: string): number | undefined => factsOf(path)?.uid
+
+// Which repository a directory belongs to: all worktrees and subdirectories of one are one. Only files are read; git is not run. What a
+// `.git` points to may be anyone's, so it counts only where it points back.
+
+const MOST_POINTER_BYTES = 16 * 1024 // a path and a word before it, or the config of a submodule
+
+export interface GitRepository {
+  /** The main working directory, or the bare repository. */
+  readonly directory: string
+  /** Where git keeps what all worktrees share. Absent: `.git` points to what does not point back. */
+  readonly common?: string
+}
+
+/** For a real path. A home directory kept in git is not the repository of what is below it. */
+export async function repositoryOf(
+  start: string,
+  { home }: { readonly home?: string | undefined } = {},
+): Promise<GitRepository | undefined> {
+  const end = home === undefined ? undefined : (realPath(home) ?? home)
+  for (let at = start; ; at = dirname(at)) {
+    if (at === end && at !== start) return undefined
+    const found = await repositoryAt(at)
+    if (found !== undefined && !(await isContent(at, { home })))
+      return at === start || mayHold(at, start) ? found : undefined
+    if (dirname(at) === at) return undefined
+  }
+}
+
+/**
+ * Whether it is a bare repository in another's working directory: a clone may bring such files, and they would name any project. No clone
+ * brings a `.git`.
+ */
+async function isContent(directory: string, options: { readonly home?: string | undefined }): Promise<boolean> {
+  if (directory.split(sep).includes(".git") || !isGitDirectory(directory)) return false
+  return (await repositoryOf(dirname(directory), options)) !== undefined
+}
+
+/** In a shared directory such as `/tmp` anyone can put a repository. One above counts only if it is yours, or of the owner below. */
+function mayHold(above: string, start: string): boolean {
+  const owners = new Set([process.getuid?.(), factsOf(start)?.uid])
+  const dotGit = factsOf(join(above, ".git"))
+  return owners.has(factsOf(above)?.uid) && (dotGit === undefined || owners.has(dotGit.uid))
+}
+
+/** The repository that begins here. */
+async function repositoryAt(directory: string): Promise<GitRepository | undefined> {
+  // inside `.git`, or a bare repository
+  if (isGitDirectory(directory)) return { directory: await ownerOfOfGitRepository(directory), common: directory }
+  const dotGit = join(directory, ".git")
+  const facts = linkFactsOf(dotGit)
+  if (facts === undefined) return undefined
+  if (facts.isDirectory()) return isGitDirectory(dotGit) ? { directory, common: dotGit } : undefined
+  // a file, or a link: it points to the repository, which may be anyone's
+  const target = facts.isSymbolicLink() ? realPath(dotGit) : await pointedAt(dotGit)
+  const gitDirectory = target && realPath(target)
+  if (gitDirectory === undefined) return { directory }
+  return (await sharedRepository(directory, gitDirectory)) ?? (await ownRepository(directory, gitDirectory))
+}
+
+/** The repository of a linked worktree, if that repository knows this worktree. */
+async function sharedRepository(directory: string, gitDirectory: string): Promise<GitRepository | undefined> {
+  const common = await firstLine(join(gitDirectory, "commondir"))
+  if (common === undefined) return undefined
+  const commonDirectory = realPath(resolve(gitDirectory, common))
+  if (commonDirectory === undefined || !isGitDirectory(commonDirectory)) return undefined
+  if (dirname(dirname(gitDirectory)) !== commonDirectory || basename(dirname(gitDirectory)) !== "worktrees")
+    return undefined
+  const back = await firstLine(join(gitDirectory, "gitdir"))
+  if (back === undefined) return undefined
+  const pointsBack = realPath(resolve(gitDirectory, back))
+  if (pointsBack !== join(directory, ".git")) return undefined
+  return { directory: await ownerOfOfGitRepository(commonDirectory), common: commonDirectory }
+}
+
+/** A submodule, or a repository with its data elsewhere: its settings name this directory. */
+async function ownRepository(directory: string, gitDirectory: string): Promise<GitRepository> {
+  const isOurs = isGitDirectory(gitDirectory) && (await worktreeOf(gitDirectory)) === directory
+  return isOurs ? { directory, common: gitDirectory } : { directory }
+}
+
+/**
+ * The directory a person would call the repository: the one with `.git` in it. For a submodule it is the one that the submodule
+ * is checked out in, and for a bare repository the repository itself.
+ */
+async function ownerOfOfGitRepository(gitDirectory: string): Promise<string> {
+  if (basename(gitDirectory) === ".git") return dirname(gitDirectory)
+  const checkout = await worktreeOf(gitDirectory)
+  const pointsHere = checkout && (await pointedAt(join(checkout, ".git")))
+  const isOurs = pointsHere && realPath(pointsHere) === gitDirectory
+  return isOurs ? checkout : gitDirectory
+}
+
+/** The directory that the settings of a repository name. */
+async function worktreeOf(gitDirectory: string): Promise<string | undefined> {
+  const config = (await beginningOf(join(gitDirectory, "config"))) ?? ""
+  const worktree = /^\s*worktree\s*=\s*"?([^"\n\r]+)"?\s*$/m.exec(config)?.[1]?.trim()
+  return worktree && realPath(resolve(gitDirectory, worktree))
+}
+
+async function pointedAt(dotGit: string): Promise<string | undefined> {
+  const path = /^gitdir:\s*(.+)$/.exec((await firstLine(dotGit)) ?? "")?.[1]?.trim()
+  if (path === undefined || path.includes("\0")) return undefined
+  return isAbsolute(path) ? path : resolve(dirname(dotGit), path)
+}
+
+/** Git itself looks for these three. */
+function isGitDirectory(path: string): boolean {
+  const [head, objects, refs] = ["HEAD", "objects", "refs"].map((name) => linkFactsOf(join(path, name)))
+  return head !== undefined && objects?.isDirectory() === true && refs?.isDirectory() === true
+}
+
+/** The first line of a small file, trimmed. */
+const firstLine = async (path: string): Promise<string | undefined> =>
+  (await beginningOf(path))?.split(/\r?\n/, 1)[0]?.trim()
+
+async function beginningOf(path: string): Promise<string | undefined> {
+  const start = await readPlainStart(path, MOST_POINTER_BYTES).catch(() => undefined)
+  return start?.bytes.toString("utf8")
+}
+
+// The address of a repository's remote, as its config file has it. The file is only read: nothing that it includes is followed, and git is
+// not run. Two spellings of one address are one, and no credential is part of it.
+
+const MOST_CONFIG_BYTES = 1_000_000
+const PREFERRED = "origin"
+const LONGEST_ADDRESS = 2_000 // characters
+
+/** Such as `github.com/acme/shop`. `origin` counts first, else the first by name. Remotes on this machine do not count. */
+export async function remoteAddress(commonDirectory: string): Promise<string | undefined> {
+  const addresses = new Map<string, string>()
+  for (const [name, url] of await remoteUrls(commonDirectory)) {
+    const address = addressIn(url)
+    if (address !== undefined) addresses.set(name, address)
+  }
+  const [first] = [...addresses.keys()].sort()
+  return addresses.get(PREFERRED) ?? (first === undefined ? undefined : addresses.get(first))
+}
+
+/** The first address of each remote, by its name, as it is written: it may have credentials in it. */
+export async function remoteUrls(commonDirectory: string): Promise<ReadonlyMap<string, string>> {
+  const bytes = await readPlainFile(join(commonDirectory, "config"), MOST_CONFIG_BYTES).catch(() => undefined)
+  return bytes === undefined ? new Map() : remotesIn(bytes.toString("utf8"))
+}
+
+const SECTION = /^\[[ \t]*([A-Za-z0-9.-]+)(?:[ \t]+"((?:[^"\\]|\\.)*)")?[ \t]*\]/
+const URL_LINE = /^url[ \t]*=(.*)$/is
+
+function remotesIn(config: string): ReadonlyMap<string, string> {
+  const remotes = new Map<string, string>()
+  let name: string | undefined
+  // a backslash at the end of a line joins it with the next
+  for (const raw of config.replace(/\\\r?\n/g, "").split(/\r?\n/)) {
+    let line = raw.trim()
+    const heading = SECTION.exec(line)
+    if (heading) {
+      name = heading[1]!.toLowerCase() === "remote" ? heading[2]?.replace(/\\(.)/g, "$1") : undefined
+      line = line.slice(heading[0].length).trim()
+    }
+    const value = name === undefined ? undefined : URL_LINE.exec(line)?.[1]
+    if (value !== undefined && !remotes.has(name!)) remotes.set(name!, configValue(value))
+  }
+  return remotes
+}
+
+/** As git reads it: quotes join parts, a backslash takes the next character as it is, and a comment ends it. */
+function configValue(text: string): string {
+  let value = ""
+  let isQuoted = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text[at]!
+    if (character === '"') isQuoted = !isQuoted
+    else if (character === "\\") value += text[++at] ?? ""
+    else if (!isQuoted && (character === "#" || character === ";")) break
+    else value += character
+  }
+  return value.trim()
+}
+
+/** Of protocols that lead to another machine: the port that need not be named. */
+const USUAL_PORTS: Readonly<Record<string, string>> = {
+  "https:": "443",
+  "http:": "80",
+  "ssh:": "22",
+  "git+ssh:": "22",
+  "ssh+git:": "22",
+  "git:": "9418",
+  "ftp:": "21",
+  "ftps:": "990",
+}
+
+/** `user@host:path`. One letter before the colon is a drive, and two colons name a program. */
+const SHORT = /^(?:[^@/:[\]]*@)?(\[[^[\]/]+\]|[^@/:[\]]{2,}):(?!:)(.+)$/s
+const SHORT_WITH_PORT = /^\[(?:[^@/:[\]]*@)?([^@/:[\]]+):(\d+)\]:(.+)$/s
+
+/** An address without credentials, usual port, `.git` and slash at the end. `undefined`: it names no other machine, or it may hold a secret. */
+export function addressIn(url: string): string | undefined {
+  if (url.length > LONGEST_ADDRESS || !/^[^\s\p{Cc}]+$/u.test(url)) return undefined
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return ofUrl(url)
+  const withPort = SHORT_WITH_PORT.exec(url)
+  if (withPort) return joined({ host: withPort[1]!, port: portOf("ssh:", withPort[2]!), path: withPort[3]! })
+  const short = SHORT.exec(url)
+  return short ? joined({ host: short[1]!, port: "", path: short[2]! }) : undefined
+}
+
+function ofUrl(text: string): string | undefined {
+  const protocol = /^[^:]+:/.exec(text)![0].toLowerCase()
+  if (!Object.hasOwn(USUAL_PORTS, protocol)) return undefined
+  // the rules of https for all of them: host in lower case, dots in the path resolved
+  const url = URL.parse(`https:${text.slice(protocol.length)}`)
+  if (url === null || url.search !== "" || url.hash !== "") return undefined
+  const given = /^[^:]+:\/\/(?:[^/@]*@)*[^/@]*?:(\d+)(?:\/|$)/.exec(text)?.[1] ?? ""
+  return joined({ host: url.hostname, port: portOf(protocol, given), path: url.pathname })
+}
+
+const portOf = (protocol: string, port: string): string => {
+  const plain = port.replace(/^0+(?=\d)/, "")
+  return plain === USUAL_PORTS[protocol] ? "" : plain
+}
+
+interface AddressParts {
+  readonly host: string
+  readonly port: string
+  readonly path: string
+}
+
+/** Names this machine, whichever it is. */
+const LOOPBACK = /^(?:localhost|.*\.localhost|127(?:\.\d+){3}|\[?::1\]?|0\.0\.0\.0)$/
+
+function joined({ host: given, port, path }: AddressParts): string | undefined {
+  const host = given.toLowerCase().replace(/\.$/, "")
+  const repository = path
+    .replace(/^\/+|\/+$/g, "")
+    .replace(/\/{2,}/g, "/")
+    .replace(/\.git$/, "")
+    .replace(/\/+$/, "")
+  // with an @ in the path, what comes before it may be a password that was written in the wrong place
+  if (host === "" || repository === "" || LOOPBACK.test(host) || /[@?#]/.test(repository)) return undefined
+  return `${host}${port === "" ? "" : `:${port}`}/${repository}`
+}
+
+// The first commit of a repository: equal in all its clones. Only git can find it, so git runs, and nothing else: no program that the
+// repository names, no request, none of your own settings. Git itself refuses a repository of another user.
+
+const MOST_MS = 2_000 // a person waits for it
+const MOST_OUTPUT_BYTES = 1_000_000
+const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** By directory: it stays the same while the process lives. */
+const known = new Map<string, Promise<string | undefined>>()
+
+/** Of several, the smallest. `undefined`: there is no commit yet, its clone has not all of them, or git cannot say. */
+export function rootCommit({ directory, common }: GitRepository, env: Environment): Promise<string | undefined> {
+  if (common === undefined || factsOf(join(common, "shallow")) !== undefined) return Promise.resolve(undefined)
+  const { ino, birthtimeMs } = factsOf(common) ?? {} // another repository may take its place
+  const key = [directory, ino, birthtimeMs, env.PATH].join("\0")
+  const asked = known.get(key) ?? askGit(directory, env)
+  known.set(key, asked)
+  // the first commit may be made yet
+  void asked.then((commit) => commit === undefined && known.delete(key))
+  return asked
+}
+
+async function askGit(directory: string, env: Environment): Promise<string | undefined> {
+  const args = ["-c", "protocol.allow=never", "-c", "core.sshCommand=false", "-c", "core.askPass="]
+  try {
+    const output = await runGit({
+      args: [...args, "rev-list", "--max-parents=0", "HEAD", "--"],
+      at: directory,
+      env: bareEnvironment(env),
+      mostOutputBytes: MOST_OUTPUT_BYTES,
+      timeout: MOST_MS,
+    })
+    const commits = output.toString("latin1").split("\n")
+    return commits.filter((line) => COMMIT.test(line)).sort()[0]
+  } catch {
+    return undefined // the path names the project then
+  }
+}
+
+/** All that git gets. Directories of PATH that depend on where it runs are left out: a repository could bring a program named git. */
+function bareEnvironment(env: Environment): Readonly<Record<string, string>> {
+  const path = (env.PATH ?? "").split(delimiter).filter((directory) => isAbsolute(directory))
+  return {
+    PATH: path.join(delimiter),
+    ...(env.SystemRoot === undefined ? {} : { SystemRoot: env.SystemRoot }),
+    LC_ALL: "C",
+    GIT_CONFIG_NOSYSTEM: "1",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_ALLOW_PROTOCOL: "none", // it counts more than what a repository's settings allow
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_NO_REPLACE_OBJECTS: "1", // a replaced commit has another history
+    GIT_GRAFT_FILE: "/dev/null",
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    SSH_ASKPASS_REQUIRE: "never",
+  }
+}

@@ -1,0 +1,259 @@
+/** Text from files of a project, for sentences and screens: nothing in it is invisible, moves the cursor or changes its direction. */
+import { hash } from "node:crypto"
+import { readFileSync } from "node:fs"
+
+/** Made at the first use: that takes longer than loading the rest of the library's entry. */
+let format: Intl.NumberFormat | undefined
+
+/** A whole number as people read it: `12,345`. */
+export function grouped(count: number): string {
+  format ??= new Intl.NumberFormat("en-US")
+  return format.format(Math.round(count))
+}
+
+/** Controls, bidi and zero-width characters, separators that break a line, odd spaces, private and unassigned characters. */
+const UNSEEN = /(?! )[\p{C}\p{Zl}\p{Zp}\p{Zs}]/gu
+
+/** Writes every such character as an escape: ESC becomes `\u001b`. Line ends are escaped too. */
+export function escaped(text: string): string {
+  return text.replace(UNSEEN, (character) =>
+    Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at))).join(""),
+  )
+}
+
+const hex = (unit: number): string => `\\u${unit.toString(16).padStart(4, "0")}`
+
+// How numbers, money and times read on the screens of the program and in the lab's reports.
+
+const K = 1_000
+const M = 1_000_000
+const MINUTE = 60_000
+
+/** `950`, `12.3K`, `167K`, `1.25M`: at most five characters below a billion. */
+export function short(value: number): string {
+  if (value < K) return String(Math.round(value))
+  if (value < 99.95 * K) return `${(value / K).toFixed(1)}K`
+  return value < 999.5 * K ? `${Math.round(value / K)}K` : `${(value / M).toFixed(value < 99.95 * M ? 2 : 0)}M`
+}
+
+/** Four decimals below a dollar, two above. */
+export function dollars(value: number): string {
+  const size = Math.abs(value)
+  const amount = `$${size.toFixed(size < 1 ? 4 : 2)}`
+  return value < 0 && Number(amount.slice(1)) > 0 ? `-${amount}` : amount
+}
+
+/** An unknown price reads `unknown`, never $0. */
+export const dollarsOrUnknown = (value: number | undefined): string =>
+  value === undefined ? "unknown" : dollars(value)
+
+export function percent(part: number, whole: number): string {
+  if (whole <= 0 || part <= 0) return "0%"
+  const share = (100 * part) / whole
+  return share < 0.5 ? "<1%" : `${Math.round(share)}%`
+}
+
+/** `1 file`, `3 files` */
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${grouped(count)} ${count === 1 ? one : many}`
+
+/** `40 ms`, `1.2 s`, `3:05` */
+export function duration(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1)} s`
+  return clockTime(ms)
+}
+
+/** `0:07`, `12:30` */
+export function clockTime(ms: number): string {
+  const seconds = Math.round(ms / 1_000)
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
+}
+
+/** `<1 min`, `7 min`, `3 h`, `3 days` */
+export function pause(minutes: number): string {
+  if (minutes < 1) return "<1 min"
+  if (minutes < 120) return `${Math.round(minutes)} min`
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 60 / 24)} days`
+}
+
+const AGES: readonly (readonly [unit: string, ms: number])[] = [
+  ["day", 24 * 60 * MINUTE],
+  ["hour", 60 * MINUTE],
+  ["minute", MINUTE],
+]
+
+/** `just now`, `5 minutes ago`. */
+export function timeAgo(then: Date, now: Date): string {
+  const ms = now.getTime() - then.getTime()
+  const age = AGES.find(([, unit]) => ms >= unit)
+  return age ? `${counted(Math.floor(ms / age[1]), age[0])} ago` : "just now"
+}
+
+// Text from models, tools, files and servers, made harmless for a terminal: every character that controls a terminal or cannot be seen
+// is replaced by a sign. Nothing is removed, so what someone tried to hide can be read: ESC appears as `␛`, U+202E as `<U+202E>`.
+
+/** Emoji and some scripts need joiners and selectors. They count as invisible only where they join nothing. */
+const JOINED_EMOJI = String.raw`(?<=[\p{Extended_Pictographic}\p{Emoji_Modifier}\u{1f1e6}-\u{1f1ff}][\ufe0e\ufe0f]?)\u200d`
+const JOINED_LETTER = String.raw`(?<=(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\p{L}\p{M}])[\u200c\u200d]`
+const EMOJI_LOOK = String.raw`(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]`
+const KEYCAP = String.raw`(?<=[#*0-9])\ufe0f(?=\u20e3)`
+const HAN_FORM = String.raw`(?<=\p{Script=Han})[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]`
+/** Mongolian free variation selectors and vowel separator, inside a word. */
+const MONGOLIAN = String.raw`(?<=\p{Script=Mongolian})[\u180b-\u180f]`
+const NEEDED = [JOINED_EMOJI, JOINED_LETTER, EMOJI_LOOK, KEYCAP, HAN_FORM, MONGOLIAN].join("|")
+
+/** Controls, C1 controls, bidi controls, zero-width and tag characters, fillers, line separators, halves of a surrogate pair. */
+const HIDDEN_CLASS = String.raw`\p{Cc}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}\p{Cs}\u2028\u2029\ufff9-\ufffb\u{13430}-\u{1343f}`
+const HIDDEN = new RegExp(`[${HIDDEN_CLASS}]`, "gu")
+const NEEDED_OR_HIDDEN = new RegExp(`(?<needed>${NEEDED})|[${HIDDEN_CLASS}]`, "gu")
+
+/** Most text has none of them. Tab and line feed pass. */
+const SUSPECT = new RegExp(`(?![\\t\\n])[${HIDDEN_CLASS}]`, "u")
+
+const FIRST_PICTURE = 0x2400 // U+2400 shows U+0000, and so on up to U+001F
+const DELETE = 0x7f
+const DELETE_PICTURE = "\u2421"
+
+/** The text with line ends and tabs as they are. Doing it twice changes nothing. */
+export function visible(text: string): string {
+  if (!SUSPECT.test(text)) return text
+  return text.replaceAll("\r\n", "\n").replace(NEEDED_OR_HIDDEN, (found, needed: string | undefined) => {
+    return needed !== undefined || found === "\n" || found === "\t" ? found : signFor(found)
+  })
+}
+
+function signFor(hidden: string): string {
+  const code = hidden.codePointAt(0)!
+  if (code < 0x20) return String.fromCodePoint(FIRST_PICTURE + code)
+  return code === DELETE ? DELETE_PICTURE : `<U+${hexOf(code)}>`
+}
+
+const hexOf = (code: number): string => code.toString(16).toUpperCase().padStart(4, "0")
+
+/** Parameters and one final character, never words: leaving it out hides nothing. Programs colour their output with it. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the sequence starts with one
+const CSI = /\u001b\[[0-9;:<=>?]*[ -/]*[@-~]/g
+const BREAKS = /[\t\n\v\f\r\u0085\u2028\u2029]+/g
+
+/** The text as one line, for titles, names and lists. */
+export function printable(text: string): string {
+  return visible(text.replace(CSI, "").replace(BREAKS, " "))
+}
+
+/** The same text without loss: JSON text in which everything invisible is an escape. */
+export function visibleJson(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, undefined, indent)
+  return text.replace(HIDDEN, (found) => (found === "\n" ? found : escapesFor(found)))
+}
+
+const escapesFor = (found: string): string =>
+  Array.from({ length: found.length }, (_, i) => `\\u${found.charCodeAt(i).toString(16).padStart(4, "0")}`).join("")
+
+/** How many characters before a piece decide about its first one: an emoji and its selector. */
+const CONTEXT = 4
+
+/** Makes a stream of pieces visible. A letter or line end split between two pieces comes out whole. */
+export function visibleStream(): (piece: string) => string {
+  let before = ""
+  let held = ""
+  return (piece) => {
+    const all = held + piece
+    held = /(?:\r|\ufe0f|[\ud800-\udbff])$/.exec(all)?.[0] ?? ""
+    const text = held === "" ? all : all.slice(0, -held.length)
+    const shown = visible(before + text).slice(visible(before).length)
+    before = contextAfter(before + text)
+    return shown
+  }
+}
+
+/** Ends before a piece: never starts inside a letter, and has no line end whose meaning the next piece could change. */
+function contextAfter(text: string): string {
+  const end = text.slice(-CONTEXT)
+  return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end
+}
+
+// The key by which the index knows a uuid: its 16 bytes, or a hash of an id of another form.
+
+export const KEY_BYTES = 16
+
+const DAMAGED = "damaged:"
+
+/** The id of a line whose own one cannot be read: where it begins. */
+export const damagedId = (offset: number): string => `${DAMAGED}${offset}`
+
+export function keyOf(uuid: string): Buffer {
+  if (uuid.startsWith(DAMAGED)) {
+    const key = Buffer.alloc(KEY_BYTES)
+    key.writeDoubleLE(Number(uuid.slice(DAMAGED.length)), KEY_BYTES / 2)
+    return key
+  }
+  const hex = uuid.replaceAll("-", "")
+  return /^[0-9a-f]{32}$/.test(hex) ? Buffer.from(hex, "hex") : hash("sha256", uuid, "buffer").subarray(0, KEY_BYTES)
+}
+
+// A prompt: a markdown file beside the code that uses it, with values in its `{{places}}`.
+//
+// Pass a literal, `new URL("./prompt.md", import.meta.url)`: the build replaces the whole call with the text, so an installed or bundled
+// package reads no file.
+
+export function promptText(file: URL): string {
+  return readFileSync(file, "utf8")
+}
+
+/** A place without a value stays as it is. */
+export function fillPrompt(text: string, values: Readonly<Record<string, string>>): string {
+  // one pass, and a function as the replacement: neither places nor patterns inside a value have a meaning
+  return text.replace(/\{\{([a-z_]+)\}\}/g, (place, name: string) =>
+    Object.hasOwn(values, name) ? values[name]! : place,
+  )
+}
+
+/** Tokens of one or more responses, by how they are billed. */
+export interface TokenCounts {
+  readonly input: number
+  readonly output: number
+  readonly cacheWrite5m: number
+  readonly cacheWrite1h: number
+  readonly cacheRead: number
+}
+
+export const NO_TOKENS: TokenCounts = { input: 0, output: 0, cacheWrite5m: 0, cacheWrite1h: 0, cacheRead: 0 }
+
+const KEYS = ["input", "output", "cacheWrite5m", "cacheWrite1h", "cacheRead"] as const
+
+function combine(value: (key: keyof TokenCounts) => number): TokenCounts {
+  return {
+    input: value("input"),
+    output: value("output"),
+    cacheWrite5m: value("cacheWrite5m"),
+    cacheWrite1h: value("cacheWrite1h"),
+    cacheRead: value("cacheRead"),
+  }
+}
+
+export function addCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
+  return combine((key) => a[key] + b[key])
+}
+
+export function subtractCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
+  return combine((key) => a[key] - b[key])
+}
+
+export function divideCounts(counts: TokenCounts, by: number): TokenCounts {
+  return combine((key) => counts[key] / by)
+}
+
+export function roundCounts(counts: TokenCounts): TokenCounts {
+  return combine((key) => Math.round(counts[key]))
+}
+
+/** The weighted sum of the counts. */
+export function weighCounts(counts: TokenCounts, weights: Readonly<Record<keyof TokenCounts, number>>): number {
+  return KEYS.reduce((sum, key) => sum + counts[key] * weights[key], 0)
+}
+
+/** The whole input of a request, cached or not. */
+export function inputTokens(counts: TokenCounts): number {
+  return counts.input + counts.cacheWrite5m + counts.cacheWrite1h + counts.cacheRead
+}

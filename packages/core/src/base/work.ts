@@ -1,0 +1,192 @@
+/** Long work in small steps. Between slices of it the event loop serves others, so a turn does not wait for work in the background. */
+import { setImmediate, setTimeout } from "node:timers/promises"
+
+/** Typed events. An error thrown by a listener never reaches the emitter; it surfaces as an uncaught error of its own. */
+export class Events<M extends object> {
+  readonly #listeners = new Map<keyof M, Set<(event: never) => void>>()
+
+  /** Returns a function that stops listening. */
+  on<K extends keyof M>(name: K, listener: (event: M[K]) => void): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, listeners)
+    listeners.add(listener)
+    return () => listeners.delete(listener)
+  }
+
+  emit<K extends keyof M>(name: K, event: M[K]): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        ;(listener as (event: M[K]) => void)(event)
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error
+        })
+      }
+    }
+  }
+}
+
+const SLICE_MILLISECONDS = 2 // a turn passes through the event loop several times, and may wait for a slice each time
+const OTHERS_MILLISECONDS = 0.1 // an idle event loop comes back sooner
+const PAUSE_MILLISECONDS = 20 // a turn is over by then, so a slice falls into few of them
+
+export interface SliceOptions {
+  /** Rejects with the signal's reason once it is aborted. */
+  readonly signal?: AbortSignal | undefined
+  /** Whether it pauses while others use the event loop. For work that no one waits for. */
+  readonly givesWay?: boolean
+}
+
+/** Work that can pause after each step. It returns the same result however often it pauses. */
+export type Steps<T> = Generator<void, T, void>
+
+/** Does the work at once. */
+export function atOnce<T>(steps: Steps<T>): T {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** When the present slice is over. Pieces of work that follow one another share it: between two awaits the event loop serves no one. */
+let end = 0
+
+/** Lets others run whenever a slice is over. */
+export async function inSlices<T>(steps: Steps<T>, { signal, givesWay = false }: SliceOptions = {}): Promise<T> {
+  for (;;) {
+    const step = steps.next()
+    if (step.done) return step.value
+    const now = performance.now()
+    if (now < end) continue
+    await setImmediate()
+    if (givesWay && performance.now() - now > OTHERS_MILLISECONDS)
+      await setTimeout(PAUSE_MILLISECONDS, undefined, { signal }).catch(() => undefined) // an abort is thrown below
+    signal?.throwIfAborted()
+    end = performance.now() + SLICE_MILLISECONDS
+  }
+}
+
+/** Makes a value when it is first needed, and keeps it. For tables that take long to make: a conversation opens without them. */
+export function madeOnce<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+// Work after a response lets the caller go on first: it is done when the event loop comes round.
+
+/** One waits at a time. Where turns follow one another without a pause, the next does not wait, so nothing piles up. */
+export function oneLater(): () => Promise<void> {
+  let isWaiting = false
+  return async () => {
+    if (isWaiting) return
+    isWaiting = true
+    await setImmediate()
+    isWaiting = false
+  }
+}
+
+// A function of a text that remembers its newest answers: the same files and outputs are read again and again.
+
+const MOST_CHARACTERS = 4_000_000 // of all remembered texts: about 8 MB
+
+/** `most`: texts, where only the newest are asked about again. */
+export function remembering<T extends object | string>(
+  work: (text: string) => T,
+  { most = Number.POSITIVE_INFINITY }: { readonly most?: number } = {},
+): (text: string) => T {
+  const known = new Map<string, T>()
+  let characters = 0
+  return (text) => {
+    const found = known.get(text)
+    if (found !== undefined) return found
+    const made = work(text)
+    known.set(text, made)
+    characters += text.length
+    for (const oldest of known.keys()) {
+      if (characters <= MOST_CHARACTERS && known.size <= most) break
+      known.delete(oldest)
+      characters -= oldest.length
+    }
+    return made
+  }
+}
+
+interface Closable {
+  close(): void
+  /** It stays open without a user: it does no work until it is used again. */
+  rest?(): void
+}
+
+/** What several users in this process share: opened with the first, closed with the last. */
+export class Shared<T extends Closable> {
+  readonly #open = new Map<string, { readonly value: T; users: number }>()
+  /** Without users and still open, the last used at the end. */
+  readonly #idle = new Map<string, T>()
+  readonly #mostIdle: number
+
+  /** `mostIdle`: how many stay open without a user, because opening them takes long. Default: none. */
+  constructor({ mostIdle = 0 }: { readonly mostIdle?: number } = {}) {
+    this.#mostIdle = mostIdle
+  }
+
+  use(key: string, open: () => T): { readonly value: T; close(): void } {
+    const one = this.#open.get(key) ?? { value: this.#idle.get(key) ?? open(), users: 0 }
+    this.#idle.delete(key)
+    this.#open.set(key, one)
+    one.users++
+    let isClosed = false
+    return {
+      value: one.value,
+      close: () => {
+        if (isClosed) return
+        isClosed = true
+        if (--one.users > 0) return
+        this.#open.delete(key)
+        this.#idle.set(key, one.value)
+        one.value.rest?.()
+        this.#closeIdle()
+      },
+    }
+  }
+
+  #closeIdle(): void {
+    for (const [key, value] of this.#idle) {
+      if (this.#idle.size <= this.#mostIdle) return
+      this.#idle.delete(key)
+      value.close()
+    }
+  }
+}
+
+/** The same for each object apart, such as a store. What belongs to an object goes with it. */
+export class SharedIn<T extends Closable> {
+  readonly #all = new WeakMap<object, Shared<T>>()
+  readonly #options: { readonly mostIdle?: number }
+
+  constructor(options: { readonly mostIdle?: number } = {}) {
+    this.#options = options
+  }
+
+  of(owner: object): Shared<T> {
+    const shared = this.#all.get(owner) ?? new Shared<T>(this.#options)
+    this.#all.set(owner, shared)
+    return shared
+  }
+}
+
+// Waits for something that cannot be interrupted itself, such as a person.
+
+export type Waited<T> = { readonly state: "settled"; readonly value: T } | { readonly state: "interrupted" }
+
+/** On abort the work continues, but its result is no longer awaited. */
+export function unlessInterrupted<T>(signal: AbortSignal, promise: Promise<T>): Promise<Waited<T>> {
+  const { promise: interruption, resolve } = Promise.withResolvers<Waited<T>>()
+  const onAbort = () => resolve({ state: "interrupted" })
+  if (signal.aborted) onAbort()
+  signal.addEventListener("abort", onAbort, { once: true })
+  const settled = promise.then((value): Waited<T> => ({ state: "settled", value }))
+  return Promise.race([interruption, settled]).finally(() => signal.removeEventListener("abort", onAbort))
+}

@@ -1,0 +1,192 @@
+/**
+ * The file with the session notes. It belongs to the person: a file that appears meanwhile is theirs and stays. A link in its place, or in
+ * the place of its directory, is refused, because it could lead to another file.
+ */
+
+import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs"
+import { appendFile, lstat, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
+import { StrataError } from "../../base/errors.ts"
+import { readPlainFile } from "../../base/files.ts"
+import { Queue, Queues } from "../../base/queue.ts"
+import { type InFlightLog, type KeptRequests, lineOf, type SentRequest, unsettledIn } from "../in-flight.ts"
+import type { LineLog } from "../line-log.ts"
+import { flushDirectory } from "./index-file.ts"
+import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
+import { draftName, type Held, named, removeNamed, type WholeFile } from "./writing.ts"
+
+const MOST_BYTES = 4 * 1024 * 1024 // notes have a few kilobytes; more is something else
+
+/** The notes cannot be read from their file, or written to it. */
+const noNotes = (path: string, why: string) =>
+  new StrataError(`No notes were taken: ${path} ${why}. Nothing was written. Remove it, or switch the notes off.`, {
+    code: "notes-file",
+  })
+
+export async function readNotesFile(path: string): Promise<string | undefined> {
+  if (!(await isPlain(path))) return undefined
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readPlainFile(path, MOST_BYTES))
+  } catch (error) {
+    if (isMissing(error)) return undefined
+    if (error instanceof TypeError) throw noNotes(path, "is not UTF-8 text")
+    throw error
+  }
+}
+
+export interface NotesToWrite extends Pick<WholeFile, "path" | "number" | "check"> {
+  readonly text: string
+  /** The text that is replaced: `null` for no notes, left out for any. */
+  readonly expected?: string | null | undefined
+}
+
+/** Within this process, one after the other: the text must not change between the look and the write. */
+const writes = new Queues<string>()
+
+/** On disk when it resolves, in every flush mode: it replaces a text that a person may have written. */
+export function writeNotesFile(notes: NotesToWrite): Promise<boolean> {
+  return writes.run(notes.path, () => writeNow(notes))
+}
+
+async function writeNow({ path, text, expected, number, check }: NotesToWrite): Promise<boolean> {
+  await mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+  const isThere = await isPlain(path)
+  if (expected !== undefined && (await readNotesFile(path)) !== (expected ?? undefined)) return false
+  const draft = draftName(path, number)
+  try {
+    await rm(draft, { force: true }) // of a killed process, or a link that someone put there
+    await writeFile(draft, text, { flag: "wx", mode: FILE_MODE, flush: true })
+    named({ draft, path, check, isNew: !isThere })
+    await flushDirectory(dirname(path))
+    return true
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error
+    return false
+  } finally {
+    await rm(draft, { force: true })
+  }
+}
+
+/** Whether there is a file. Anything else in its place is refused. */
+async function isPlain(path: string): Promise<boolean> {
+  const [directory, file] = await Promise.all([factsOf(dirname(path)), factsOf(path)])
+  if (directory?.isSymbolicLink()) throw noNotes(dirname(path), "is a symbolic link")
+  if (file?.isSymbolicLink()) throw noNotes(path, "is a symbolic link")
+  if (file && !file.isFile()) throw noNotes(path, "is not a file")
+  return file !== undefined
+}
+
+const factsOf = (path: string) =>
+  lstat(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+
+const isMissing = (error: unknown) => (error as NodeJS.ErrnoException).code === "ENOENT"
+
+// The log of requests in flight, as a file beside the journal. A line is one small write, which a kill of the process cannot tear and which
+// waits for no disk. While nothing is in flight the file is empty.
+
+export class InFlightFile implements InFlightLog, KeptRequests {
+  readonly #path: string
+  readonly #held: Held | undefined
+  readonly #open = new Set<string>()
+  #file: number | undefined
+  #isUsed = false
+
+  /** `held`: absent for who only reads. */
+  constructor(path: string, held?: Held) {
+    this.#path = path
+    this.#held = held
+  }
+
+  /** What an earlier process left. */
+  unsettled(): readonly SentRequest[] {
+    try {
+      return unsettledIn(readFileSync(this.#path, "utf8"))
+    } catch {
+      return [] // it does not exist
+    }
+  }
+
+  sent(request: SentRequest): void {
+    this.#open.add(request.id)
+    this.#write((file) => writeSync(file, lineOf({ sent: request })))
+  }
+
+  over(id: string): void {
+    if (!this.#open.delete(id)) return
+    this.#write((file) => (this.#open.size === 0 ? ftruncateSync(file) : writeSync(file, lineOf({ over: id }))))
+    if (this.#open.size === 0) this.#giveBack()
+  }
+
+  /** What was left is in the journal. */
+  clear(): void {
+    if (!this.#held) return
+    const { lock, fence } = this.#held
+    removeNamed({ path: this.#path, number: lock.fence, check: () => fence.check("in-flight") })
+  }
+
+  close(): void {
+    this.#giveBack()
+    if (this.#isUsed && this.#open.size === 0 && this.#held?.lock.isHeld()) this.clear()
+  }
+
+  /** Its descriptor: a server has thousands of conversations without a request. */
+  #giveBack(): void {
+    if (this.#file !== undefined) closeSync(this.#file)
+    this.#file = undefined
+  }
+
+  /**
+   * A full disk costs only the estimate after a kill. The journal's own next line reports it, and a lost lock too. The lock is checked after
+   * the opening: from then on the descriptor is of this owner's file.
+   */
+  #write(write: (file: number) => unknown): void {
+    const fence = this.#held?.fence
+    if (!fence) return
+    try {
+      if (this.#file === undefined) fence.check("open")
+      this.#file ??= openSync(this.#path, "a", FILE_MODE)
+      this.#isUsed = true
+      fence.check("in-flight")
+      write(this.#file)
+    } catch {}
+  }
+}
+
+// A log of lines in one file. It is written again when it is large: the older half goes.
+
+const LARGE = 16_000_000 // bytes
+
+export function lineLogFile(path: string): LineLog {
+  const queue = new Queue()
+  let made: Promise<unknown> | undefined
+  const read = async (): Promise<readonly string[]> => {
+    const text = await readFile(path, "utf8").catch(() => "")
+    const lines = text.split("\n").slice(0, -1) // after the last line end is nothing, or a line that was not finished
+    // a file that cannot be written again is read all the same
+    if (text.length > LARGE) await replace(path, lines.slice(Math.floor(lines.length / 2))).catch(() => undefined)
+    return lines
+  }
+  return {
+    read: () => queue.run(read),
+    append: (line) =>
+      queue.run(async () => {
+        made ??= mkdir(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
+        try {
+          await made
+          await appendFile(path, `${line}\n`, { mode: FILE_MODE })
+        } catch (error) {
+          made = undefined // the disk may have room again, or the folder was taken away
+          throw error
+        }
+      }),
+  }
+}
+
+async function replace(path: string, lines: readonly string[]): Promise<void> {
+  const draft = `${path}.draft`
+  await writeFile(draft, lines.map((line) => `${line}\n`).join(""), { mode: FILE_MODE })
+  await rename(draft, path)
+}

@@ -1,0 +1,147 @@
+/** Whether the files of a memory may have changed since they were read. To look at every file costs far more than a report. */
+
+import { type FSWatcher, statSync, watch } from "node:fs"
+import { join, posix } from "node:path"
+import { setImmediate } from "node:timers/promises"
+import type { MemoryFilesWatch } from "../memory-files.ts"
+
+// What changed in a folder since someone looked, as the system reports it. Only Linux is trusted with that: there, a change is in the queue
+// before the write returns. What another machine changes on a shared disk is not reported, so look at everything now and then.
+
+const IS_PROMPT = process.platform === "linux"
+
+/** All that use a folder share one watcher: a server has many conversations open in it. */
+interface Watched {
+  readonly watcher: FSWatcher
+  readonly inode: number
+  users: number
+  /** Counts what was reported. */
+  reported: number
+  /** By name: the number of the last report. */
+  readonly names: Map<string, number>
+  isOver: boolean
+}
+
+const watchedFolders = new Map<string, Watched>()
+
+export class FolderWatch {
+  readonly #folder: string
+  #watched: Watched | undefined
+  /** It was not there at the last call. */
+  #isMissing = false
+  #seen = 0
+
+  constructor(folder: string) {
+    this.#folder = folder
+  }
+
+  /** The names of what changed since the last call. `undefined`: no one knows, so look at everything. */
+  async changed(): Promise<ReadonlySet<string> | undefined> {
+    if (!IS_PROMPT) return undefined
+    // reports come when the process waits for the system: after one round at the earliest, after two at the latest
+    await setImmediate()
+    await setImmediate()
+    const inode = statSync(this.#folder, { throwIfNoEntry: false })?.ino
+    const known = this.#watched
+    if (this.#isMissing && inode === undefined) return new Set()
+    if (!known || known.isOver || known.inode !== inode) {
+      this.close()
+      this.#isMissing = inode === undefined
+      this.#watched = inode === undefined ? undefined : watchedAt(this.#folder, inode)
+      this.#seen = this.#watched?.reported ?? 0
+      return undefined
+    }
+    const names = known.reported === this.#seen ? [] : [...known.names].filter(([, number]) => number > this.#seen)
+    this.#seen = known.reported
+    return new Set(names.map(([name]) => name))
+  }
+
+  close(): void {
+    const watched = this.#watched
+    this.#watched = undefined
+    if (!watched || --watched.users > 0) return
+    watched.watcher.close()
+    if (watchedFolders.get(this.#folder) === watched) watchedFolders.delete(this.#folder)
+  }
+}
+
+/** Nothing where the system cannot watch one more folder. */
+function watchedAt(folder: string, inode: number): Watched | undefined {
+  const known = watchedFolders.get(folder)
+  if (known && !known.isOver && known.inode === inode) {
+    known.users++
+    return known
+  }
+  try {
+    const watcher = watch(folder, { persistent: false })
+    const watched: Watched = { watcher, inode, users: 1, reported: 0, names: new Map(), isOver: false }
+    const end = () => {
+      watched.isOver = true
+    }
+    watcher.on("change", (_, name) => {
+      if (name === null) end()
+      else watched.names.set(String(name), ++watched.reported)
+    })
+    watcher.on("error", end)
+    watchedFolders.set(folder, watched)
+    return watched
+  } catch {
+    return undefined
+  }
+}
+
+const ALL_AGAIN_MS = 60_000 // what another machine changes is not reported
+
+export class MemoryWatch implements MemoryFilesWatch {
+  readonly #directory: string
+  readonly #watches = new Map<string, FolderWatch>()
+  /** Of hidden folders only these matter: much else is written there. */
+  #hidden: ReadonlySet<string> = new Set()
+  #since = Number.NEGATIVE_INFINITY
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  async isUnchanged(): Promise<boolean> {
+    const isSame = await Promise.all(
+      [...this.#watches].map(async ([folder, watch]) => {
+        const changed = await watch.changed()
+        return changed !== undefined && ![...changed].some((name) => this.#matters(folder, name))
+      }),
+    )
+    return performance.now() - this.#since < ALL_AGAIN_MS && isSame.every(Boolean)
+  }
+
+  async follow(paths: Iterable<string>): Promise<boolean> {
+    const all = [...paths]
+    this.#hidden = new Set(all.filter((path) => path.startsWith(".")))
+    const folders = new Set([".", ...all.map((path) => posix.dirname(path))])
+    for (const [folder, watch] of this.#watches) {
+      if (folders.has(folder)) continue
+      watch.close()
+      this.#watches.delete(folder)
+    }
+    let isWatched = true
+    for (const folder of folders) {
+      if (this.#watches.has(folder)) continue
+      const watch = new FolderWatch(join(this.#directory, folder))
+      this.#watches.set(folder, watch)
+      await watch.changed() // from here on
+      isWatched = false
+    }
+    if (isWatched) this.#since = performance.now()
+    return isWatched
+  }
+
+  close(): void {
+    for (const watch of this.#watches.values()) watch.close()
+    this.#watches.clear()
+    this.#since = Number.NEGATIVE_INFINITY
+  }
+
+  #matters(folder: string, name: string): boolean {
+    const isHidden = folder.startsWith(".") && folder !== "."
+    return isHidden || name.startsWith(".") ? this.#hidden.has(posix.join(folder, name)) : true
+  }
+}

@@ -1,0 +1,363 @@
+/**
+ * One update of the notes, by a fork. They are read first, so the fork sees what their owner wrote by hand. Where they are in a file and the
+ * conversation has our Edit tool, the fork changes the file with it. Elsewhere it answers with text, which is checked and written here.
+ */
+
+import { lstat, realpath } from "node:fs/promises"
+import { basename, dirname, join } from "node:path"
+import { StrataError } from "../../base/errors.ts"
+import { fillPrompt } from "../../base/text.ts"
+import { cloneReads, type ForkOptions, type ForkOutcome, runFork, type ToolSurroundings } from "../../forks/fork.ts"
+import type { Budget } from "../../journal/store.ts"
+import { fenceLeftOpen, type ToolUse } from "../../messages/blocks.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import type { Model, StreamLimits } from "../../model/model.ts"
+import type { FileRead, PermissionQuestion, ReadState, Tool } from "../../tools/tool.ts"
+import {
+  isBareTemplate,
+  loadTexts,
+  measureNotes,
+  type Notes,
+  type NotesJournal,
+  type NotesLimits,
+  type NotesSection,
+  openNotes,
+  ownText,
+  parseNotes,
+  sizeReminder,
+} from "./notes.ts"
+
+// What an update of the notes works with, and how it ends. The two ways of writing share these.
+
+const NOTHING_NEW = /^\W*nothing to note\b/i
+
+export interface Extractor {
+  readonly model: Model
+  readonly tools: readonly Tool[]
+  readonly reads: ReadState
+  readonly toolContext: ToolSurroundings
+  /** Where a template and a prompt may replace ours. */
+  readonly configDirectory?: string
+  /** What the person wants of every summary: notes become one. */
+  readonly guidance?: () => readonly string[]
+  /** What memory work of the project has cost today. Without it, there is no limit per day. */
+  readonly daily?: Budget
+}
+
+export interface ExtractionTask {
+  readonly journal: NotesJournal
+  /** Where the notes are those of a branch that was left (`instead`): what they should be first. No text: the template. */
+  readonly left?: { readonly text?: string; readonly instead: string } | undefined
+  readonly request: ModelRequest
+  readonly openCalls: readonly string[]
+  readonly limits: NotesLimits
+  readonly estimate: (text: string) => number
+  /** Tokens the prompt has room for. */
+  readonly room: number
+  readonly now: Date
+  readonly signal: AbortSignal
+  /** How long the model may take. Default: its own limits. */
+  readonly patience?: StreamLimits
+}
+
+/** What a fork is given to write the notes. */
+export interface NotesUpdate extends ExtractionTask {
+  readonly template: string
+  /** As the fork sees them. */
+  readonly notes: string
+  readonly directive: string
+}
+
+export type Written =
+  /** The fork changed the notes, or said that there is nothing to note. */
+  | { readonly state: "noted"; readonly outcome: ForkOutcome; readonly text: string }
+  /** `problem`: what the person should know about it. */
+  | { readonly state: "not-noted"; readonly outcome: ForkOutcome; readonly problem?: unknown }
+
+export const saysNothingNew = ({ text }: ForkOutcome): boolean => NOTHING_NEW.test(text)
+
+/** The fork's time limits, where the task has some. */
+export const patienceOf = ({ patience }: Pick<NotesUpdate, "patience">): Pick<ForkOptions, "limits"> =>
+  patience ? { limits: patience } : {}
+
+// Notes that a fork gives as text: the sections that change, between two tags. Only what is below a heading is taken, so an answer cannot
+// change a heading, add a section or remove one. Anything that does not fit is refused as a whole.
+
+/** What each changed section should say, by title. */
+export type Changes = ReadonlyMap<string, string>
+
+export type Refused = { readonly state: "refused"; readonly why: string }
+
+const ANSWER = /^<new_notes>[ \t]*\r?\n([\s\S]*)^<\/new_notes>[ \t]*$/m
+// Up to the limit itself the next prompt asks to condense. An answer far beyond it is not notes.
+const MOST_OVER_LIMIT = 2
+
+/** Reads an answer to a prompt that showed these notes. */
+export function readChanges(
+  answer: string,
+  shown: string,
+): { readonly state: "changes"; readonly changes: Changes } | Refused {
+  const given = ANSWER.exec(answer)?.[1]
+  if (given === undefined) return refused("the answer has no notes between <new_notes> and </new_notes>")
+  const current = parseNotes(shown)
+  const { opening, sections } = parseNotes(given, current.level)
+  if (sections.length === 0) return refused("the answer names no section")
+  if (opening.trim() !== "") return refused("the answer has text before the first heading")
+  const changes = new Map<string, string>()
+  for (const section of sections) {
+    const known = sectionOf(current, section.title)
+    if (!known) return refused(`the answer has a section that the notes do not have: "${section.title}"`)
+    if (changes.has(section.title)) return refused(`the answer has the section "${section.title}" twice`)
+    const body = bodyOf(section, known)
+    if (leavesFenceOpen(body)) return refused(`a code block in "${section.title}" is not closed`)
+    changes.set(section.title, body)
+  }
+  return { state: "changes", changes }
+}
+
+export interface NotesChange {
+  readonly changes: Changes
+  /** The notes that the fork has seen. */
+  readonly shown: string
+  /** The notes as they are now. Their owner may have edited them. */
+  readonly current: string
+  readonly limits: NotesLimits
+  readonly estimate: (text: string) => number
+}
+
+/** The new notes. What someone changed in the meantime stays; a section that both changed is refused. */
+export function applyChanges({
+  changes,
+  shown,
+  current,
+  limits,
+  estimate,
+}: NotesChange): { readonly state: "applied"; readonly text: string } | Refused {
+  const before = parseNotes(shown)
+  const now = parseNotes(current, before.level)
+  for (const title of changes.keys()) {
+    const isUntouched = sectionOf(now, title)?.body.trim() === sectionOf(before, title)?.body.trim()
+    if (!isUntouched) return refused(`the section "${title}" was changed in the meantime`)
+  }
+  const text = now.opening + now.sections.map((section, index) => replaced(section, index, now, changes)).join("")
+  if (isBareTemplate(text)) return refused("the answer leaves every section empty")
+  const { total, sections } = measureNotes(text, estimate)
+  const tooLarge = sections.find(({ title, tokens }) => changes.has(title) && tokens > MOST_OVER_LIMIT * limits.section)
+  if (tooLarge) return refused(`the section "${tooLarge.title}" is more than twice as long as it may be`)
+  if (total > MOST_OVER_LIMIT * limits.total && text.length > current.length)
+    return refused("the notes are more than twice as long as they may be")
+  return { state: "applied", text }
+}
+
+function replaced(section: NotesSection, index: number, { sections }: Notes, changes: Changes): string {
+  const body = changes.get(section.title)
+  if (body === undefined) return section.head + section.body
+  const head = section.head.endsWith("\n") ? section.head : `${section.head}\n`
+  const isLast = index === sections.length - 1
+  return `${head}${body === "" ? "" : `${body}\n`}${isLast ? "" : "\n"}`
+}
+
+/** The line in italics below a heading is the file's. Another line in italics is something the fork wrote. */
+function bodyOf({ head, body }: NotesSection, known: NotesSection): string {
+  const [, line = ""] = head.split("\n")
+  const isDescription = line.trim() === (known.head.split("\n")[1] ?? "").trim()
+  return (isDescription ? body : `${line}\n${body}`).trim()
+}
+
+/** Of two sections with one title, none is meant for sure. */
+function sectionOf({ sections }: Notes, title: string): NotesSection | undefined {
+  const found = sections.filter((section) => section.title === title)
+  return found.length === 1 ? found[0] : undefined
+}
+
+const leavesFenceOpen = (body: string) => fenceLeftOpen(body) !== undefined
+
+const refused = (why: string): Refused => ({ state: "refused", why })
+
+// A fork answers with the sections that change, where there is no file of notes or no Edit tool of ours. Nothing is written unless the whole
+// answer fits, and the notes are replaced in one step.
+
+const MOST_TURNS = 3 // one is enough unless the model calls tools first
+const NO_TOOLS = "No tools are available while notes are taken. Answer with the new notes as text."
+
+/** The answer of a fork could not be used as notes. */
+const notUsable = (why: string) =>
+  new StrataError(`The notes were not updated: ${why}. They are as they were. The next update comes after more work.`, {
+    code: "notes-answer",
+  })
+
+export async function writeAsText(extractor: Extractor, update: NotesUpdate): Promise<Written> {
+  const { directive, request, openCalls, signal } = update
+  const outcome = await runFork(
+    { ...extractor, request, openCalls },
+    // a second request is the exception, so a cache entry for it would rarely be read
+    {
+      purpose: "notes",
+      directive,
+      allows: NO_TOOLS,
+      maxTurns: MOST_TURNS,
+      signal,
+      writesCache: false,
+      ...patienceOf(update),
+    },
+  )
+  if (outcome.ended === "aborted") return { state: "not-noted", outcome }
+  try {
+    return { state: "noted", outcome, text: await write(outcome, update) }
+  } catch (problem) {
+    return { state: "not-noted", outcome, problem } // what the fork cost is recorded in any case
+  }
+}
+
+/** The notes after it. */
+async function write(outcome: ForkOutcome, update: NotesUpdate): Promise<string> {
+  const { journal, limits, estimate, template, notes: shown } = update
+  if (outcome.ended !== "answer") throw outcome.error ?? notUsable(WHY[outcome.ended])
+  const answer = readChanges(outcome.text, shown)
+  const current = await openNotes(journal, template)
+  if (answer.state === "refused") {
+    if (saysNothingNew(outcome)) return current
+    throw notUsable(answer.why)
+  }
+  const applied = applyChanges({ changes: answer.changes, shown, current, limits, estimate })
+  if (applied.state === "refused") throw notUsable(applied.why)
+  if (applied.text !== current && !(await journal.writeNotes(applied.text, current)))
+    throw notUsable("someone changed them in the same moment")
+  return applied.text
+}
+
+const WHY: Readonly<Record<Exclude<ForkOutcome["ended"], "answer">, string>> = {
+  "turn-limit": "the model called tools instead of answering",
+  refusal: "the model refused to write them",
+  failed: "the request failed",
+  aborted: "the update was stopped",
+}
+
+// A fork changes the file of the notes with the Edit tool. It may touch that one file. If the file changes while it works, the Edit fails and says so.
+
+export const EDIT = "Edit"
+const READ = "Read"
+const MAX_TURNS = 10 // usually one; more where an edit fails
+
+interface FileUpdate extends NotesUpdate {
+  /** Of the notes. */
+  readonly path: string
+}
+
+export async function writeWithEdit(extractor: Extractor, update: FileUpdate): Promise<Written> {
+  const { journal, template, directive, signal, request, openCalls } = update
+  const file = await fileToEdit(update)
+  const reads = cloneReads(extractor.reads)
+  reads.set(file.path, file.read)
+  let isEdited = false // the file alone does not show it: someone else may change it in the meantime
+  const outcome = await runFork(
+    { ...extractor, reads, request, openCalls },
+    {
+      ...{ purpose: "notes", directive, allows: onlyThisFile(file), maxTurns: MAX_TURNS, signal },
+      ...patienceOf(update),
+      // it was asked to make all changes in one answer: a further request would only say so
+      isDone(calls, results) {
+        const failed = new Set(results.flatMap(({ is_error, tool_use_id }) => (is_error ? tool_use_id : [])))
+        isEdited ||= calls.some(({ name, id }) => name === EDIT && !failed.has(id))
+        return failed.size === 0 && calls.every(({ name }) => name === EDIT)
+      },
+    },
+  )
+  if (outcome.ended !== "answer" || !(isEdited || saysNothingNew(outcome))) return { state: "not-noted", outcome }
+  // someone may have replaced the file in the meantime; what the fork cost is reported in any case
+  const text = await openNotes(journal, template).catch(() => undefined)
+  return text === undefined ? { state: "not-noted", outcome } : { state: "noted", outcome, text }
+}
+
+interface NotesFile {
+  /** As it is shown to people and to the model. */
+  readonly given: string
+  /** With links in the directory's path resolved. */
+  readonly path: string
+  /** What the Edit tool needs to know before a change. */
+  readonly read: FileRead
+}
+
+/** The store has just read the file, and refuses a link in its place. */
+async function fileToEdit({ path: given, notes, now }: FileUpdate): Promise<NotesFile> {
+  const path = join(await realpath(dirname(given)), basename(given))
+  const { mtimeMs: modifiedMs } = await lstat(path)
+  const content = notes.replace(/^\uFEFF/, "") // file tools leave the byte order mark out
+  return { given, path, read: { content, modifiedMs, at: now.toISOString() } }
+}
+
+/** The permission question names the file that a call would touch, with links resolved. */
+function onlyThisFile(file: NotesFile) {
+  return ({ name }: ToolUse, _tool: Tool, { paths = [] }: PermissionQuestion): true | string => {
+    const isAboutNotes = paths.length > 0 && paths.every((path) => path === file.path)
+    if (isAboutNotes && (name === EDIT || name === READ)) return true
+    return `only ${EDIT} and ${READ} of ${file.given} are allowed here. Change the notes, or end with an answer.`
+  }
+}
+
+export type Extraction = { readonly state: "no-room" } | Written
+
+/** How the fork writes. */
+export type Writing = "with-edit" | "as-text"
+
+const HOW = "{{how}}"
+
+export async function extractNotes(extractor: Extractor, task: ExtractionTask): Promise<Extraction> {
+  const { template, prompt } = await loadTexts(extractor.configDirectory)
+  const { journal, left } = task
+  const path = journal.notesPath
+  // an edit in the same moment stays: then nothing is replaced
+  if (left) await journal.writeNotes(left.text || template, left.instead)
+  const notes = await openNotes(journal, template)
+  const writing = path !== undefined && (await hasOurEdit(extractor.tools)) ? "with-edit" : "as-text"
+  const guidance = (extractor.guidance?.() ?? []).filter((text) => text.trim() !== "")
+  const directive = notesPrompt(prompt, { ...task, writing, notes, path, location: journal.location, guidance })
+  if (task.estimate(directive) > task.room) return { state: "no-room" }
+  const update = { ...task, template, notes, directive }
+  return path !== undefined && writing === "with-edit"
+    ? writeWithEdit(extractor, { ...update, path })
+    : writeAsText(extractor, update)
+}
+
+/** Another tool with that name takes other inputs, and could not write the notes. */
+async function hasOurEdit(tools: readonly Tool[]): Promise<boolean> {
+  const found = tools.find(({ name }) => name === EDIT)
+  if (!found) return false
+  const { edit } = await import("../../tools/files/edit.ts") // loads a schema library
+  return found.inputSchema === edit.inputSchema
+}
+
+export interface NotesPromptInput extends Pick<ExtractionTask, "limits" | "estimate"> {
+  /** What they say now. */
+  readonly notes: string
+  /** Their file, if the store keeps files. */
+  readonly path?: string | undefined
+  /** Of the journal, for a prompt of the user's own that names the file. */
+  readonly location: string
+  readonly writing: Writing
+  /** What the person wants of summaries. */
+  readonly guidance?: readonly string[]
+}
+
+/** The prompt with its values, and a reminder where the notes are too large. */
+export function notesPrompt(prompt: string, input: NotesPromptInput): string {
+  const { notes, path, location, limits, estimate, writing, guidance = [] } = input
+  const how = ownText(`how-${writing}.md`).trimEnd()
+  const filled = fillPrompt(prompt, {
+    notes: notes.trimEnd(),
+    where: path === undefined ? "kept as a text of the conversation" : `in the file ${path}`,
+    path: path ?? location,
+    section_limit: String(limits.section),
+    limit: String(limits.total),
+    how,
+  })
+  // a prompt of the user's own may not say how to answer, and without that no answer can be used
+  const isHowMissing = writing === "as-text" && !prompt.includes(HOW)
+  const reminder = sizeReminder(measureNotes(notes, estimate), limits)
+  return [
+    filled.trimEnd(),
+    ...(isHowMissing ? [how] : []),
+    ...(guidance.length > 0 ? [`What the user wants of it:\n${guidance.join("\n\n")}`] : []),
+    ...(reminder === undefined ? [] : [reminder]),
+  ].join("\n\n")
+}

@@ -1,0 +1,251 @@
+/**
+ * What a request will cost, estimated before it is sent. It is cheap on purpose, because it happens before every request: strings are counted
+ * by their length, and only those that the request before did not have are guessed.
+ */
+import type { TokenCounts } from "../../base/text.ts"
+import type { CacheLifetime, RequestSource } from "../../base/vocabulary.ts"
+import type { Usage } from "../../messages/messages.ts"
+import type { ModelRequest } from "../../messages/request.ts"
+import { tokenCounts } from "../../tokens/models.ts"
+import { ModelAbortedError, ModelError } from "../errors.ts"
+import type { StreamOptions } from "../model.ts"
+
+const TOKENS_PER_CHARACTER = 0.35 // of the newest models, which take the most
+const LEAST_TOKENS_PER_CHARACTER = 0.15 // plain English
+const MEDIA_TOKENS = 2_000
+const USUAL_OUTPUT = 500 // tokens of an answer, while nothing better is known
+const CACHE_LIVES_MS = 5 * 60_000
+const LONG_CACHE_LIVES_MS = 60 * 60_000
+
+/** Requests that begin with the bytes of the conversation. All others begin with bytes of their own, so nothing of them is cached. */
+const SHARE_A_PREFIX: ReadonlySet<RequestSource> = new Set([
+  "main",
+  "agent",
+  "notes",
+  "memory",
+  "progress",
+  "keep-warm",
+])
+
+export interface EstimatedRequest {
+  readonly request: ModelRequest
+  readonly purpose: RequestSource
+  readonly caching: Pick<StreamOptions, "lifetime" | "writesCache">
+  /** Milliseconds. */
+  readonly now: number
+}
+
+/** What earlier requests of the conversation show about the next one. */
+export class RequestEstimate {
+  /** The last request that began with the conversation. */
+  #last = { characters: 0, tokens: 0 }
+  #outputs = 0
+  #answers = 0
+  /** What the server's cache holds of the conversation, as far as the last answer shows. */
+  #cached: { readonly tokens: number; readonly model: string; readonly until: number } | undefined
+
+  usageOf(request: EstimatedRequest): Usage {
+    const { input, read } = this.#inputOf(request, TOKENS_PER_CHARACTER)
+    const { caching } = request
+    const written = caching.writesCache === false ? 0 : input - read
+    const for1h = isLong(caching.lifetime) ? written : 0
+    return {
+      input_tokens: input - read - written,
+      output_tokens: this.outputOf(request.request),
+      cache_read_input_tokens: read,
+      cache_creation_input_tokens: written,
+      cache_creation: { ephemeral_1h_input_tokens: for1h, ephemeral_5m_input_tokens: written - for1h },
+    }
+  }
+
+  /** What it takes at least: no output, and as few tokens as text can have. */
+  leastOf(request: EstimatedRequest): Usage {
+    const { input, read } = this.#inputOf(request, LEAST_TOKENS_PER_CHARACTER)
+    return { input_tokens: input - read, output_tokens: 0, cache_read_input_tokens: read }
+  }
+
+  #inputOf({ request, purpose, now }: EstimatedRequest, perCharacter: number) {
+    const characters = charactersIn(request)
+    if (!SHARE_A_PREFIX.has(purpose)) return { input: Math.ceil(characters * perCharacter), read: 0 }
+    const input = this.#tokensOf(characters, perCharacter)
+    const known = this.#cached
+    const isWarm = known && known.model === request.model && now < known.until
+    return { input, read: isWarm ? Math.min(known.tokens, input) : 0 }
+  }
+
+  /** Tokens that an answer will have, by the mean of those before. */
+  outputOf({ max_tokens: most }: Pick<ModelRequest, "max_tokens">): number {
+    return Math.min(most, this.#answers === 0 ? USUAL_OUTPUT : Math.ceil(this.#outputs / this.#answers))
+  }
+
+  /** Takes in what a request really was. */
+  learn({ request, purpose, caching, now }: EstimatedRequest, usage: Usage): void {
+    const { input, output, cacheRead, cacheWrite1h, cacheWrite5m }: TokenCounts = tokenCounts(usage)
+    this.#outputs += output
+    this.#answers++
+    if (!SHARE_A_PREFIX.has(purpose)) return
+    const characters = charactersIn(request)
+    const whole = input + cacheRead + cacheWrite1h + cacheWrite5m
+    this.#last = { characters, tokens: whole }
+    const lives = isLong(caching.lifetime) ? LONG_CACHE_LIVES_MS : CACHE_LIVES_MS
+    this.#cached = { tokens: cacheRead + cacheWrite1h + cacheWrite5m, model: request.model, until: now + lives }
+  }
+
+  #tokensOf(characters: number, perCharacter: number): number {
+    const { characters: before, tokens } = this.#last
+    if (characters < before) return Math.ceil((tokens * characters) / before)
+    return tokens + Math.ceil((characters - before) * perCharacter)
+  }
+}
+
+const isLong = (lifetime: CacheLifetime | undefined): boolean => lifetime === "1h"
+
+const charactersIn = ({ system, tools = [], messages }: ModelRequest): number =>
+  [...tools, ...messages].reduce((sum, part) => sum + rememberedLength(part), lengthOf(system))
+
+/** A request repeats the messages of the one before: each is looked at once. */
+const lengths = new WeakMap<object, number>()
+
+function rememberedLength(part: object): number {
+  const known = lengths.get(part)
+  if (known !== undefined) return known
+  const length = lengthOf(part)
+  lengths.set(part, length)
+  return length
+}
+
+/** Iterative: an input may be nested deeper than the stack. */
+function lengthOf(value: unknown): number {
+  let sum = 0
+  const left: unknown[] = [value]
+  while (left.length > 0) {
+    const next = left.pop()
+    if (typeof next === "string") sum += next.length
+    else if (typeof next === "number" || typeof next === "boolean") sum += 4
+    else if (typeof next === "object" && next !== null) {
+      if (Array.isArray(next)) for (const item of next) left.push(item)
+      else if (isMedia(next)) sum += MEDIA_TOKENS / TOKENS_PER_CHARACTER
+      else for (const [key, item] of Object.entries(next)) left.push(key, item)
+    }
+  }
+  return sum
+}
+
+const isMedia = (value: object): boolean => {
+  const { type, source } = value as { readonly type?: unknown; readonly source?: unknown }
+  return (type === "image" || type === "document") && typeof source === "object"
+}
+
+// What everyone who works on one conversation may spend together: the agent, the agents that work for it, background work, and MCP servers
+// that ask its model. A request in flight reserves its estimate, so requests that run side by side cannot pass the limit together.
+
+/** The limit in dollars leaves no room for a request. It was not sent. */
+export class CostLimitError extends ModelError {
+  static override readonly code: string = "cost-limit"
+  override readonly name = "CostLimitError"
+  readonly limit: number
+  readonly spent: number
+  /** What the request would have cost, estimated. */
+  readonly next: number
+
+  constructor({ limit, spent, next }: CostLimitFacts, provider: string) {
+    const said = `$${spent.toFixed(4)} of the limit of $${limit} are spent, and the next request costs about $${next.toFixed(4)}`
+    super(`${said}. It was not sent. Everything in the conversation is kept. Raise the cost limit to continue.`, {
+      provider,
+      said,
+    })
+    this.limit = limit
+    this.spent = spent
+    this.next = next
+  }
+}
+
+export type CostLimitFacts = Pick<CostLimitError, "limit" | "spent" | "next">
+
+export interface Wanted {
+  /** Dollars, estimated. */
+  readonly estimate: number
+  /** Dollars that it costs for certain. */
+  readonly least: number
+  /** Of the conversation or of an agent, not of what they do beside it. */
+  readonly isWork: boolean
+  readonly provider: string
+  readonly signal?: AbortSignal | undefined
+}
+
+export class Purse {
+  #limit = Number.POSITIVE_INFINITY
+  #hasRefused = false
+  /** What the ledger has: also what was spent before this process, and what agents of earlier processes are found to have spent. */
+  #ledger: () => number = () => 0
+  #before = 0
+  #taken = 0
+  #reserved = 0
+  #inFlight = 0
+  readonly #waiting = new Set<() => void>()
+
+  /** `ledger`: dollars in the ledger of the conversation that everyone works for. */
+  follow(ledger: () => number): void {
+    this.#ledger = ledger
+    this.#before = ledger()
+  }
+
+  /** Dollars for the whole conversation. A new limit lets the work begin again. */
+  get limit(): number {
+    return this.#limit
+  }
+
+  set limit(dollars: number) {
+    this.#limit = dollars
+    this.#hasRefused = false
+  }
+
+  /** The work ends: the limit left no room for its next request. */
+  get isReached(): boolean {
+    return this.#hasRefused || this.spent >= this.#limit
+  }
+
+  /** A response reaches the ledger a moment after it was counted here. */
+  get spent(): number {
+    return Math.max(this.#ledger(), this.#before + this.#taken)
+  }
+
+  /**
+   * Reserves dollars for a request. Throws a `CostLimitError` where it would pass the limit for certain. Where it might together with
+   * requests in flight, it waits for those: most cost less than was reserved. So the limit is passed by the error of one estimate at most.
+   */
+  async reserve({ estimate, least, isWork, provider, signal }: Wanted): Promise<void> {
+    for (;;) {
+      if (signal?.aborted) throw new ModelAbortedError(provider)
+      const { spent, limit } = this
+      if (this.isReached || spent + least > limit) {
+        this.#hasRefused ||= isWork
+        throw new CostLimitError({ limit, spent, next: estimate }, provider)
+      }
+      if (this.#inFlight === 0 || spent + this.#reserved + estimate <= limit) break
+      await this.#change(signal)
+    }
+    this.#reserved += estimate
+    this.#inFlight++
+  }
+
+  /** A request is over. `reserved` is what it had reserved, `spent` what it cost. */
+  settle({ reserved, spent }: { readonly reserved: number; readonly spent: number }): void {
+    this.#inFlight--
+    this.#reserved = this.#inFlight === 0 ? 0 : this.#reserved - reserved // sums of fractions leave a rest
+    this.#taken += spent
+    for (const wake of [...this.#waiting]) wake()
+  }
+
+  #change(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = () => {
+        this.#waiting.delete(wake)
+        signal?.removeEventListener("abort", wake)
+        resolve()
+      }
+      this.#waiting.add(wake)
+      signal?.addEventListener("abort", wake, { once: true })
+    })
+  }
+}

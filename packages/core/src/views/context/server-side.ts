@@ -1,0 +1,296 @@
+/**
+ * Which results the server has left whole in its own copy of the conversation. Every later request asks it to leave the same results
+ * and all newer ones, so it clears once and its cache breaks once.
+ */
+import type { PermissionMode } from "../../base/vocabulary.ts"
+import type { DecisionEntry } from "../../journal/entries.ts"
+import type { Attachment } from "../../messages/attachments.ts"
+import { type Block, isThinking, isToolResult, isToolUse, isWellFormedCall, toBlocks } from "../../messages/blocks.ts"
+import type { Flattener } from "../../messages/flatten.ts"
+import { type Message, sentBlocks, type Uuid } from "../../messages/messages.ts"
+import type { Estimator, Measure } from "../../tokens/estimate.ts"
+import { followCalls, type OpenCall } from "../record/open-work.ts"
+import { clearedMemories, clearsResults, dropsThinking, editsCache, type Overlay } from "./overlay.ts"
+import { renderCacheEdits, renderCleared } from "./render-decisions.ts"
+import { blocksOf, reduced } from "./shown.ts"
+
+export class ServerKept {
+  /** The calls that are sent, since the last boundary, in order. */
+  #calls: string[] = []
+  readonly #places = new Map<string, number>()
+  #from: string | undefined
+  /** How many there were before the newest response. */
+  #earlier = 0
+  /** The server may have cleared the results of so many of the first calls. */
+  #cleared = 0
+  /** Whether it cleared anything for the newest response. */
+  #isInForce = false
+
+  add(message: Message): void {
+    if (message.type !== "assistant") return
+    this.#earlier = this.#calls.length
+    if (message.message.usage) this.#isInForce = false // without usage it is not a whole response, and says nothing
+    for (const call of toBlocks(message.message.content).filter(isToolUse)) {
+      const { id } = call
+      if (!isWellFormedCall(call) || this.#places.has(id)) continue // not sent, so the server does not count it
+      this.#places.set(id, this.#calls.length)
+      this.#calls.push(id)
+    }
+  }
+
+  decide(decision: DecisionEntry): void {
+    if (decision.subtype !== "server-edited") return
+    if (decision.keptFrom !== undefined) this.#from = decision.keptFrom
+    if (decision.keptFrom === undefined && !decision.edits.some(clearsResults)) return
+    // if it is not recorded which ones it left, it may have cleared all of them
+    this.#cleared = this.#places.get(decision.keptFrom ?? "") ?? this.#earlier
+    this.#isInForce = true
+  }
+
+  /** Whether the server may have cleared the result of a call from its copy. */
+  mayHaveCleared(toolUseId: string): boolean {
+    const place = this.#places.get(toolUseId)
+    return place !== undefined && place < this.#cleared
+  }
+
+  /** How many of the newest calls it left. `undefined` as long as the server has cleared nothing. */
+  get count(): number | undefined {
+    const first = this.#from === undefined ? undefined : this.#places.get(this.#from)
+    return first === undefined ? undefined : this.#calls.length - first
+  }
+
+  /** How many of the newest calls are whole in its cache, as the newest response left it. */
+  get inCache(): number {
+    return (this.#isInForce ? this.count : undefined) ?? this.#calls.length
+  }
+
+  /** The calls it left that are not among so many newest ones. It could clear these next. */
+  allBut(newest: number): readonly string[] {
+    const { count = 0 } = this
+    return this.#calls.slice(this.#calls.length - count, Math.max(0, this.#calls.length - newest))
+  }
+
+  /** The first of so many newest calls. */
+  firstOf(newest: number): string | undefined {
+    return this.#calls[this.#calls.length - newest]
+  }
+
+  forget(): void {
+    this.#calls = []
+    this.#places.clear()
+    this.#from = undefined
+    this.#earlier = 0
+    this.#cleared = 0
+    this.#isInForce = false
+  }
+}
+
+// Deletions inside the server's cache. The results stay in the messages; a block after them asks the server to delete its copy.
+// Each block keeps its place in every later request. No public model offers this.
+
+export interface CacheEditState {
+  /** Results that are deleted inside the cache. */
+  readonly toolUseIds: readonly string[]
+  /** Whether a response has come since the first of these deletions. */
+  readonly answered: boolean
+  /** Whether earlier deletions were given up and no response has come since. */
+  readonly justDropped: boolean
+}
+
+interface CacheEdit {
+  readonly toolUseIds: readonly string[]
+  /** How many messages there were when it was decided. */
+  readonly place: number
+}
+
+const NEVER = -1
+
+export class CacheEdits {
+  readonly #isSupported: boolean
+  /** The deletions in force, by the decision that made them. */
+  readonly #edits = new Map<Uuid, CacheEdit>()
+  #deleted: ReadonlySet<string> = new Set()
+  /** Deletions whose place has passed and that wait for a message of the user's side. */
+  #waiting: Uuid[] = []
+  /** How many messages there were when deletions were last given up. */
+  #droppedAt = NEVER
+
+  /** A model that cannot edit its cache gets results whole that another model had deleted. */
+  constructor(isSupported: boolean) {
+    this.#isSupported = isSupported
+  }
+
+  /** The results whose deletion is asked for, whether this model can do it or not. */
+  get deleted(): ReadonlySet<string> {
+    return this.#deleted
+  }
+
+  /** Whether the model no longer sees a result that is sent whole. */
+  hides(toolUseId: string): boolean {
+    return this.#isSupported && this.#deleted.has(toolUseId)
+  }
+
+  /** The block as the model sees it: without what the server has deleted from its copy. */
+  see(block: Block, overlay: Overlay): Block {
+    if (!isToolResult(block) || !this.hides(block.tool_use_id)) return overlay.show(block)
+    const address = overlay.addressOf(block)
+    return address === undefined ? overlay.show(block) : renderCleared(block, address)
+  }
+
+  /** `settled`: how many messages there are up to the end of the newest response. */
+  state(settled: number): CacheEditState {
+    const edits = [...this.#edits.values()]
+    return {
+      toolUseIds: edits.flatMap(({ toolUseIds }) => toolUseIds),
+      answered: edits.some(({ place }) => place < settled),
+      justDropped: this.#droppedAt >= settled,
+    }
+  }
+
+  /** `place`: how many messages there are. */
+  decide(decision: DecisionEntry, place: number): void {
+    if (decision.subtype === "cache-edits-dropped") {
+      this.#drop()
+      this.#droppedAt = place
+    } else if (editsCache(decision)) {
+      this.#edits.set(decision.uuid, { toolUseIds: decision.toolUseIds, place })
+      this.#deleted = new Set([...this.#deleted, ...decision.toolUseIds])
+      this.#waiting.push(decision.uuid)
+    }
+  }
+
+  /** Adds the blocks that belong after so many messages, when all messages are fed again. */
+  feed(flattener: Flattener, fed: number, isSent: (toolUseId: string) => boolean): void {
+    for (const [decision, { place }] of this.#edits) if (place === fed) this.#waiting.push(decision)
+    this.flush(flattener, isSent)
+  }
+
+  /** Only the user's side may carry such a block, so one that follows a response waits for the user's next message. */
+  flush(flattener: Flattener, isSent: (toolUseId: string) => boolean): void {
+    if (!this.#isSupported || this.#waiting.length === 0 || !flattener.endsWithUser) return
+    for (const decision of this.#waiting.splice(0)) {
+      const toolUseIds = this.#edits.get(decision)!.toolUseIds.filter(isSent)
+      if (toolUseIds.length > 0) flattener.add(renderCacheEdits(decision, toolUseIds))
+    }
+  }
+
+  /** Call it before all messages are fed again. */
+  startFeeding(): void {
+    this.#waiting = []
+  }
+
+  /** Forgets everything. The decisions that still hold are made again, or a boundary has ended them. */
+  clear(): void {
+    this.#drop()
+    this.#droppedAt = NEVER
+  }
+
+  #drop(): void {
+    this.#edits.clear()
+    this.#deleted = new Set()
+    this.#waiting = []
+  }
+}
+
+// Measures of what the model sees: without what decisions clear, hide or drop. They add up, and the estimator turns them into tokens.
+
+/** The parts of a view that sizes depend on. They are read whenever a size is asked for. */
+export interface Seen {
+  readonly overlay: Overlay
+  readonly cacheEdits: CacheEdits
+  readonly visible: readonly Message[]
+}
+
+export class SeenSizes {
+  readonly #estimator: Estimator
+  readonly #seen: Seen
+
+  constructor(estimator: Estimator, seen: Seen) {
+    this.#estimator = estimator
+    this.#seen = seen
+  }
+
+  ofBlocks(blocks: readonly Block[]): Measure {
+    const { cacheEdits, overlay } = this.#seen
+    return this.#estimator.measure(blocks.map((block) => cacheEdits.see(block, overlay)))
+  }
+
+  ofMessages(messages: readonly Message[]): Measure {
+    return this.ofBlocks(messages.flatMap((message) => sentBlocks(reduced(message, this.#seen.overlay))))
+  }
+
+  /** Of all thinking that is sent. */
+  ofThinking(): Measure {
+    const { visible, overlay } = this.#seen
+    const sent = visible.filter((message) => !overlay.isWithoutThinking(message))
+    return this.ofBlocks(sent.flatMap(blocksOf).filter(isThinking))
+  }
+
+  /** Of what a decision about whole messages may change: thinking that it drops, memories that it clears. */
+  ofConcerned(decision: DecisionEntry): Measure {
+    const uuids = new Set(clearedMemories(decision))
+    const memories = uuids.size === 0 ? [] : this.#seen.visible.filter(({ uuid }) => uuids.has(uuid))
+    return this.#estimator.sum([...(dropsThinking(decision) ? [this.ofThinking()] : []), this.ofMessages(memories)])
+  }
+}
+
+// What the messages in view say about the permission mode, the date and the tools that are not loaded. These change by themselves, so each is
+// said in a message where it changes. After a boundary nothing is said any more.
+
+type DeferredListing = Extract<Attachment, { type: "deferred_tools" }>
+
+export class Said {
+  readonly #open = new Map<string, OpenCall>()
+  readonly #shows: (toolUseId: string) => boolean
+  #mode: PermissionMode | undefined
+  /** The call whose result says it, if no attachment does. */
+  #sayingCall: string | undefined
+  #date: string | undefined
+  #deferred: DeferredListing | undefined
+
+  /** `shows`: whether a result is still whole in view. */
+  constructor(shows: (toolUseId: string) => boolean) {
+    this.#shows = shows
+  }
+
+  get mode(): PermissionMode | undefined {
+    return this.#sayingCall === undefined || this.#shows(this.#sayingCall) ? this.#mode : undefined
+  }
+
+  get date(): string | undefined {
+    return this.#date
+  }
+
+  /** The last list of tools that are not loaded. */
+  get deferred(): DeferredListing | undefined {
+    return this.#deferred
+  }
+
+  add(message: Message): void {
+    if (message.type === "attachment") {
+      const { attachment } = message
+      if (attachment.type === "permission_mode") this.#setMode(attachment.mode)
+      if (attachment.type === "plan_mode") this.#setMode(attachment.active ? "plan" : undefined)
+      if (attachment.type === "date") this.#date = attachment.date
+      if (attachment.type === "deferred_tools") this.#deferred = attachment
+      return
+    }
+    // the results of these calls say that the mode has changed; which one follows plan mode, they do not say
+    for (const { id, tool, failed } of followCalls(this.#open, message)) {
+      if (!failed && tool === "EnterPlanMode") this.#setMode("plan", id)
+      if (!failed && tool === "ExitPlanMode") this.#setMode(undefined)
+    }
+  }
+
+  forget(): void {
+    this.#open.clear()
+    this.#setMode(undefined)
+    this.#date = undefined
+    this.#deferred = undefined
+  }
+
+  #setMode(mode: PermissionMode | undefined, sayingCall?: string): void {
+    this.#mode = mode
+    this.#sayingCall = sayingCall
+  }
+}

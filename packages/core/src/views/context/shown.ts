@@ -1,0 +1,332 @@
+/**
+ * The flattened messages as decisions let them be shown. A closed message is rendered once, and again only when a decision touches it.
+ */
+import type { DecisionEntry } from "../../journal/entries.ts"
+import type { Attachment } from "../../messages/attachments.ts"
+import { type Block, isThinking, toBlocks } from "../../messages/blocks.ts"
+import type { FlatMessage, Flattener } from "../../messages/flatten.ts"
+import type { Message, UserMessage, Uuid } from "../../messages/messages.ts"
+import { Overlay, type SavedOverlay } from "./overlay.ts"
+import { renderClearedMemory } from "./render-decisions.ts"
+
+export interface ContextMessages {
+  readonly messages: readonly FlatMessage[]
+  /** How many of them, from the first, stay as they are until a decision changes one. */
+  readonly closed: number
+  /** Changes whenever a decision has changed one of those. No two views have the same. */
+  readonly revision: symbol
+}
+
+export class ShownMessages {
+  readonly #show: (block: Block) => Block
+  /** Closed messages that someone has asked for, as they are shown. */
+  #closed: FlatMessage[] = []
+  /** In which closed message a block is. */
+  readonly #closedAt = new WeakMap<Block, number>()
+  #revision = Symbol()
+
+  constructor(show: (block: Block) => Block) {
+    this.#show = show
+  }
+
+  /** `first`: what comes before them all. */
+  of(flattener: Flattener, first: readonly FlatMessage[] = []): ContextMessages {
+    this.#takeClosed(flattener.closed)
+    const open = this.all(flattener.open().messages)
+    const closed = first.length + this.#closed.length
+    // one copy of memory: spread, each message would be taken in turn
+    return { messages: first.concat(this.#closed, open), closed, revision: this.#revision }
+  }
+
+  all(messages: readonly FlatMessage[]): FlatMessage[] {
+    return messages.map((message) => this.#shown(message))
+  }
+
+  /** Renders the closed messages with these blocks again. */
+  update(blocks: readonly Block[], { closed }: Flattener): void {
+    for (const block of blocks) {
+      const at = this.#closedAt.get(block)
+      if (at === undefined || at >= this.#closed.length) continue
+      this.#closed[at] = this.#shown(closed[at]!)
+      this.#revision = Symbol()
+    }
+  }
+
+  /** The messages are flattened again from the first. */
+  clear(): void {
+    this.#closed = []
+    this.#revision = Symbol()
+  }
+
+  #takeClosed(closed: readonly FlatMessage[]): void {
+    for (let at = this.#closed.length; at < closed.length; at++) {
+      for (const block of closed[at]!.content) this.#closedAt.set(block, at)
+      this.#closed.push(this.#shown(closed[at]!))
+    }
+  }
+
+  #shown(message: FlatMessage): FlatMessage {
+    const content = message.content.map((block) => this.#show(block))
+    return content.every((block, i) => block === message.content[i]) ? message : { ...message, content }
+  }
+}
+
+// Copies of messages with blocks changed or removed. The originals stay as they are.
+
+export const blocksOf = (message: Message): readonly Block[] =>
+  message.type === "user" || message.type === "assistant" ? toBlocks(message.message.content) : []
+
+/** The same message where it is in blocks and none changes. */
+export function mapBlocks(message: Message, change: (block: Block) => Block): Message {
+  if (message.type !== "user" && message.type !== "assistant") return message
+  const blocks = blocksOf(message)
+  const content = blocks.map(change)
+  if (blocks === message.message.content && content.every((block, at) => block === blocks[at])) return message
+  return { ...message, message: { ...message.message, content } } as Message
+}
+
+/** After a boundary, what the API counted before it no longer applies. */
+export function withoutUsage(message: Message): Message {
+  if (message.type !== "assistant") return message
+  const { usage: _, ...rest } = message.message
+  return { ...message, message: rest }
+}
+
+/** Without the blocks at these places. */
+export function withoutBlocks(message: Message, places: ReadonlySet<number>): Message {
+  if (message.type !== "assistant" || places.size === 0) return message
+  return { ...message, message: { ...message.message, content: blocksOf(message).filter((_, at) => !places.has(at)) } }
+}
+
+/** A turn that ended in thinking did not stop inside a server call. Without the thinking it must not look as if it had. */
+export function withoutThinking(message: Message): Message {
+  if (message.type !== "assistant") return message
+  const blocks = blocksOf(message)
+  const last = blocks.at(-1)
+  const stop = last && isThinking(last) ? { stop_reason: null } : {}
+  return { ...message, message: { ...message.message, ...stop, content: blocks.filter((block) => !isThinking(block)) } }
+}
+
+/** The message without what decisions about whole messages take out of it. */
+export function reduced(message: Message, overlay: Overlay): Message {
+  if (message.type === "attachment")
+    return overlay.isClearedMemory(message.uuid) ? renderClearedMemory(message) : message
+  const taken = withoutBlocks(message, overlay.refusedBlocks(message))
+  return overlay.isWithoutThinking(message) ? withoutThinking(taken) : taken
+}
+
+// Ranges of messages that decisions take out of the view. A snipped range leaves nothing; a folded one leaves the line that its decision
+// holds. Where two decisions cover a message, the later one counts, and undoing it brings the earlier one back.
+
+/**
+ * Attachments that say how things are from their place on. They stay where a range around them is hidden. The list decides what was sent,
+ * so a kind that is on it stays on it.
+ */
+const STANDING: ReadonlySet<Attachment["type"]> = new Set([
+  ...(["plan_file", "plan_mode", "permission_mode", "date", "todo_list"] as const),
+  ...(["skill_content", "skill_listing", "agent_status", "agent_listing"] as const),
+  ...(["tool_delta", "deferred_tools", "mcp_instructions"] as const),
+  ...(["nested_memory", "standing_memory", "carried_facts"] as const),
+  ...(["files_restored"] as const),
+])
+
+/** Whether a message goes with its range. */
+export const goesWithRange = (message: Message): boolean =>
+  message.type !== "attachment" || !STANDING.has(message.attachment.type)
+
+export type FoldDecision = Extract<DecisionEntry, { subtype: "folded" }>
+export type RangeDecision = FoldDecision | Extract<DecisionEntry, { subtype: "snipped" }>
+
+export const hidesRange = (decision: DecisionEntry): decision is RangeDecision =>
+  decision.subtype === "folded" || decision.subtype === "snipped"
+
+const lines = new WeakMap<RangeDecision, UserMessage>()
+
+/** The message that is sent in place of a folded range. Always the same object, because blocks are known by identity. */
+export function foldLine(decision: FoldDecision): UserMessage {
+  const known = lines.get(decision)
+  if (known) return known
+  const { uuid, timestamp, line } = decision
+  const content = [{ type: "text" as const, text: line.toWellFormed() }]
+  const message: UserMessage = {
+    type: "user",
+    uuid,
+    parentUuid: null,
+    timestamp,
+    isMeta: true,
+    message: { role: "user", content },
+  }
+  lines.set(decision, message)
+  return message
+}
+
+/** A range in force, with the messages it hides. */
+export interface HiddenMessages {
+  readonly decision: RangeDecision
+  readonly messages: readonly Message[]
+}
+
+export class HiddenRanges {
+  /** By message: the decision that hides it. */
+  readonly #by = new Map<Uuid, RangeDecision>()
+
+  get isEmpty(): boolean {
+    return this.#by.size === 0
+  }
+
+  hides({ uuid }: Message): boolean {
+    return this.#by.has(uuid)
+  }
+
+  /** A range whose ends are not in view changes nothing. */
+  decide(decision: RangeDecision, messages: readonly Message[]): void {
+    const first = messages.findIndex(({ uuid }) => uuid === decision.from)
+    const last = messages.findIndex(({ uuid }) => uuid === decision.to)
+    if (first < 0) return
+    for (const message of messages.slice(first, last + 1))
+      if (goesWithRange(message)) this.#by.set(message.uuid, decision)
+  }
+
+  /** For each message what is sent in its place: itself, the line of its range, or nothing. */
+  shown(messages: readonly Message[]): readonly (Message | undefined)[] {
+    if (this.isEmpty) return messages
+    const seen = new Set<RangeDecision>()
+    return messages.map((message) => {
+      const decision = this.#by.get(message.uuid)
+      if (!decision) return message
+      if (decision.subtype !== "folded" || seen.has(decision)) return undefined
+      seen.add(decision)
+      return foldLine(decision)
+    })
+  }
+
+  /** The ranges in force, in the order of the messages. */
+  inForce(messages: readonly Message[]): readonly HiddenMessages[] {
+    const found = new Map<RangeDecision, Message[]>()
+    for (const message of messages) {
+      const decision = this.#by.get(message.uuid)
+      if (!decision) continue
+      const hidden = found.get(decision)
+      if (hidden) hidden.push(message)
+      else found.set(decision, [message])
+    }
+    return [...found].map(([decision, hidden]) => ({ decision, messages: hidden }))
+  }
+}
+
+// The decisions since the last boundary, each with the messages it covers. Any of them can be undone, and the others are made again.
+
+export type UndoneDecision = DecisionEntry & { readonly subtype: "undone" }
+
+interface HeldDecision {
+  readonly decision: DecisionEntry
+  /** It covers the messages up to this number, from `since` on. */
+  readonly present: number
+  readonly since?: number
+}
+
+/** For a forecast. */
+const DROPPED: DecisionEntry = {
+  type: "strata",
+  subtype: "thinking-dropped",
+  uuid: "",
+  parentUuid: null,
+  timestamp: "",
+  why: "",
+}
+
+export class HeldDecisions {
+  readonly #base: SavedOverlay
+  readonly #list: HeldDecision[]
+
+  /** `base`: the overlay without these decisions. */
+  constructor(base: SavedOverlay, list: readonly HeldDecision[] = []) {
+    this.#base = base
+    this.#list = [...list]
+  }
+
+  get list(): readonly HeldDecision[] {
+    return this.#list
+  }
+
+  /** `present`: how many messages there are. */
+  add(decision: DecisionEntry, present: number): void {
+    this.#list.push({ decision, present })
+  }
+
+  /** With the same base and no decisions. */
+  emptied(): HeldDecisions {
+    return new HeldDecisions(this.#base)
+  }
+
+  /** Where a range is opened again, thinking since then goes: it is bound to the view without that range. */
+  without(
+    uuid: Uuid,
+    { present, undone = DROPPED }: { readonly present: number; readonly undone?: UndoneDecision | typeof DROPPED },
+  ): { readonly target?: DecisionEntry; readonly held: HeldDecisions } {
+    const found = this.#list.find(({ decision }) => decision.uuid === uuid)
+    const list = this.#list.filter((each) => each !== found)
+    if (!found) return { held: new HeldDecisions(this.#base, list) }
+    const { decision: target, present: since } = found
+    if (hidesRange(target) && target.thinking) list.push({ decision: undone, present, since })
+    return { target, held: new HeldDecisions(this.#base, list) }
+  }
+
+  /** What they make of these messages. */
+  replay(messages: readonly Message[]): { readonly overlay: Overlay; readonly ranges: HiddenRanges } {
+    const overlay = Overlay.restore(this.#base)
+    const ranges = new HiddenRanges()
+    for (const { decision, present, since = 0 } of this.#list) {
+      const held = messages.slice(since, present)
+      overlay.decide(decision, held)
+      if (hidesRange(decision)) ranges.decide(decision, held)
+    }
+    return { overlay, ranges }
+  }
+}
+
+// Tool calls that a request had to answer itself, because no result had come. Such an answer is final, but only from the place where it
+// was made: earlier messages were flattened without it, and are flattened so again when the view is rebuilt.
+
+export class SyntheticAnswers {
+  /** The calls answered up to the message that was fed last. */
+  #now: Set<string>
+  /** Those from before the last boundary. */
+  #before: ReadonlySet<string>
+  #made: { readonly decision: Uuid; readonly at: number; readonly ids: readonly string[] }[] = []
+
+  constructor(before: Iterable<string>) {
+    this.#before = new Set(before)
+    this.#now = new Set(this.#before)
+  }
+
+  get ids(): ReadonlySet<string> {
+    return this.#now
+  }
+
+  /** `at`: how many messages there are. */
+  decide(decision: DecisionEntry, at: number): void {
+    if (decision.subtype !== "repaired") return
+    const ids = decision.repairs.flatMap(({ rule, id }) => (rule === "unanswered-tool-use" ? id : []))
+    this.#made.push({ decision: decision.uuid, at, ids })
+    for (const id of ids) this.#now.add(id)
+  }
+
+  undo(decision: Uuid): void {
+    this.#made = this.#made.filter((each) => each.decision !== decision)
+  }
+
+  /** Before the view is rebuilt. `take` then gives each answer at its place. */
+  startOver(): void {
+    this.#now = new Set(this.#before)
+  }
+
+  take(place: number): void {
+    for (const { at, ids } of this.#made) if (at === place) for (const id of ids) this.#now.add(id)
+  }
+
+  boundary(all: Iterable<string>): void {
+    this.#before = new Set(all)
+    this.#made = []
+  }
+}

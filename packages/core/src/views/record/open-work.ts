@@ -1,0 +1,363 @@
+/** The frontier view, where the work is: todos, plan, the last request, what is done and what is open. */
+import {
+  type AgentEnding,
+  type AgentKind,
+  type AgentStart,
+  type DecisionEntry,
+  type Entry,
+  isBoundaryEntry,
+  isDecision,
+  isMessage,
+} from "../../journal/entries.ts"
+import type { Attachment, Todo } from "../../messages/attachments.ts"
+import {
+  type Block,
+  isText,
+  isToolResult,
+  isToolUse,
+  resultBlocks,
+  type ToolResult,
+  textOf,
+  toBlocks,
+} from "../../messages/blocks.ts"
+import { type CallerMessage, type MessageTrace, traceOf } from "../../messages/caller-key.ts"
+import type { KeptChange } from "../../messages/kept-change.ts"
+import {
+  type AssistantMessage,
+  type CallChanges,
+  contentOf,
+  type FileChange,
+  isRequest,
+  isSyntheticError,
+  type Message,
+  spokenText,
+  type UserMessage,
+  type Uuid,
+} from "../../messages/messages.ts"
+import type { Projection } from "../projection.ts"
+
+// Pairs each tool call with its result as entries come in, for the views about what tools did.
+
+const CHANGES: ReadonlySet<unknown> = new Set<FileChange["what"]>(["created", "changed", "deleted"])
+
+export interface OpenCall {
+  readonly id: string
+  readonly tool: string
+  readonly input: Readonly<Record<string, unknown>>
+}
+
+export interface FinishedCall extends OpenCall {
+  readonly uuid: Uuid
+  readonly failed: boolean
+  readonly output: string
+  /** The files that changed on disk while it ran, where that was looked at. */
+  readonly changed?: readonly FileChange[]
+  /** What a file tool changed, with sums of the contents. */
+  readonly kept?: readonly KeptChange[]
+}
+
+/** Adds the calls of an entry to `open` and returns those that it finishes. */
+export function followCalls(open: Map<string, OpenCall>, entry: Entry): readonly FinishedCall[] {
+  if (!isMessage(entry) || entry.isSidechain || (entry.type !== "assistant" && entry.type !== "user")) return []
+  return [...finishedIn(entry, open), ...withoutCall(entry)]
+}
+
+function finishedIn(entry: AssistantMessage | UserMessage, open: Map<string, OpenCall>): readonly FinishedCall[] {
+  return contentOf(entry).flatMap((block): FinishedCall[] => {
+    if (isToolUse(block)) {
+      open.set(block.id, { id: block.id, tool: block.name, input: asRecord(block.input) })
+      return []
+    }
+    const call = isToolResult(block) ? open.get(block.tool_use_id) : undefined
+    if (!call) return []
+    open.delete(call.id)
+    const result = block as ToolResult
+    const changes = entry.type === "user" ? changesOf(call, entry) : undefined
+    const [changed, kept] = [filesIn(changes), keptIn(changes)]
+    return [
+      {
+        ...call,
+        uuid: entry.uuid,
+        failed: result.is_error === true,
+        output: outputOf(result),
+        ...(changed.length > 0 ? { changed } : {}),
+        ...(kept.length > 0 ? { kept } : {}),
+      },
+    ]
+  })
+}
+
+/** Changes of commands that the model wrote in its text: such a message has no result. */
+function withoutCall(entry: AssistantMessage | UserMessage): readonly FinishedCall[] {
+  if (entry.type !== "user" || !Array.isArray(entry.filesChanged) || contentOf(entry).some(isToolResult)) return []
+  const { uuid, filesChanged } = entry
+  const call = { id: "", tool: "", input: {}, uuid, failed: false, output: "" }
+  return filesChanged.map((changes) => ({ ...call, changed: filesIn(changes) }))
+}
+
+function changesOf({ id }: OpenCall, { filesChanged }: UserMessage): Partial<CallChanges> | undefined {
+  return Array.isArray(filesChanged) ? filesChanged.find((changes) => changes?.callId === id) : undefined
+}
+
+/** A line that was edited by hand may hold anything there. */
+function filesIn(changes: Partial<CallChanges> | null | undefined): readonly FileChange[] {
+  const files = changes?.files
+  return Array.isArray(files) ? files.filter((file) => typeof file?.path === "string" && CHANGES.has(file.what)) : []
+}
+
+function keptIn(changes: Partial<CallChanges> | undefined): readonly KeptChange[] {
+  const kept = changes?.kept
+  return Array.isArray(kept) ? kept.filter((change) => typeof change?.path === "string") : []
+}
+
+function outputOf(result: ToolResult): string {
+  return typeof result.content === "string" ? result.content : textOf(resultBlocks(result) as readonly Block[])
+}
+
+function asRecord(input: unknown): Readonly<Record<string, unknown>> {
+  if (typeof input === "object" && input !== null) return input as Record<string, unknown>
+  return typeof input === "string" ? { input } : {}
+}
+
+export interface Frontier {
+  todos: readonly Todo[]
+  plan: { active: boolean; path?: string; text?: string }
+  /** What was asked for last. */
+  request?: { readonly uuid: Uuid; readonly text: string; readonly isFromAgent?: true }
+  /** Whether the assistant has given a final answer to it. */
+  answered: boolean
+  /** Calls without a result so far. */
+  readonly open: Map<string, OpenCall>
+}
+
+export const frontier: Projection<Frontier> = {
+  name: "frontier",
+  scope: "path",
+  start: () => ({ todos: [], plan: { active: false }, answered: true, open: new Map() }),
+  apply(state, entry) {
+    if (isDecision(entry)) followMode(state, entry)
+    followState(state, entry)
+    for (const call of followCalls(state.open, entry)) followCall(state, call)
+    return state
+  },
+}
+
+/** The agent journals its mode where it changes, so the last one counts, whichever way it was left. */
+function followMode(state: Frontier, decision: DecisionEntry): void {
+  if (decision.subtype === "session" && decision.mode !== undefined) state.plan.active = decision.mode === "plan"
+}
+
+function followState(state: Frontier, entry: Entry): void {
+  if (!isMessage(entry) || entry.isSidechain) return
+  if (isRequest(entry)) {
+    const text = spokenText(entry)
+    if (text.trim() === "") return
+    state.request = { uuid: entry.uuid, text, ...(entry.isFromAgent ? { isFromAgent: true } : {}) }
+    state.answered = false
+  } else if (entry.type === "assistant") {
+    state.answered = !contentOf(entry).some(isToolUse) && textOf(contentOf(entry)).trim() !== ""
+  } else if (entry.type === "attachment") {
+    if (entry.attachment.type === "todo_list") state.todos = entry.attachment.todos
+    if (entry.attachment.type === "plan_mode") state.plan.active = entry.attachment.active
+    if (entry.attachment.type === "permission_mode") state.plan.active = entry.attachment.mode === "plan"
+    if (entry.attachment.type === "plan_file")
+      state.plan = { ...state.plan, path: entry.attachment.path, text: entry.attachment.content }
+  }
+}
+
+function followCall(state: Frontier, { tool, input, failed }: FinishedCall): void {
+  if (failed) return
+  if (tool === "TodoWrite" || tool === "todowrite") state.todos = todosIn(input.todos)
+  else if (tool === "update_plan") state.todos = todosIn(input.plan)
+  else if (tool === "EnterPlanMode") state.plan.active = true
+  else if (tool === "ExitPlanMode" || tool === "exit_plan_mode") {
+    const text = input.plan
+    state.plan = { ...state.plan, active: false, ...(typeof text === "string" ? { text } : {}) }
+  }
+}
+
+const STATUSES: ReadonlyMap<unknown, Todo["status"]> = new Map([
+  ["pending", "pending"],
+  ["in_progress", "in_progress"],
+  ["completed", "completed"],
+  ["done", "completed"],
+])
+
+function todosIn(given: unknown): readonly Todo[] {
+  if (!Array.isArray(given)) return []
+  return given.flatMap((item: unknown) => {
+    const { content, step, status } = (item ?? {}) as { content?: unknown; step?: unknown; status?: unknown }
+    const text = content ?? step
+    return typeof text === "string" ? [{ content: text, status: STATUSES.get(status) ?? "pending" }] : []
+  })
+}
+
+// What a caller that keeps its own list of messages has in it, as far as this conversation has followed: a trace of each message.
+
+export interface FollowedMessage extends MessageTrace {
+  readonly uuid: Uuid
+  readonly role: string
+  /** Answers that asked only us. For the caller they are the beginning of this one. */
+  readonly rounds?: readonly Uuid[]
+  /** Its key without the words of those: a caller that wants JSON has only the last ones. */
+  readonly shortKey?: string
+}
+
+export interface Followed {
+  readonly messages: FollowedMessage[]
+  /** The newest answer as the caller has it, while it may go on. */
+  readonly open?: { readonly content: readonly Block[]; readonly uuids: readonly Uuid[] }
+}
+
+export const followed: Projection<Followed> = {
+  name: "followed",
+  scope: "path",
+  start: () => ({ messages: [] }),
+  apply(state, entry) {
+    if (isDecision(entry))
+      return entry.subtype === "thinking-dropped" ? withoutThinking(state, entry.inMessages) : state
+    // the caller has begun a new list with a summary of its own
+    if (isBoundaryEntry(entry)) return entry.compactMetadata?.byCaller ? { messages: [] } : state
+    if (entry.type === "assistant" && (entry.hiddenCalls || state.open)) return withAnswer(state, entry)
+    const message = ofCaller(entry)
+    if (!message) return state
+    state.messages.push({ uuid: entry.uuid, role: message.role, ...traceOf(message) })
+    return state.open ? { messages: state.messages } : state
+  },
+}
+
+/** The caller has one answer, where we have one for each time that it asked us, and without those calls. */
+function withAnswer({ messages, open }: Followed, entry: AssistantMessage): Followed {
+  if (entry.isSidechain || isSyntheticError(entry)) return { messages, ...(open ? { open } : {}) }
+  const { hiddenCalls = [] } = entry
+  const seen = toBlocks(entry.message.content).filter((block) => !isToolUse(block) || !hiddenCalls.includes(block.id))
+  const content = [...(open?.content ?? []), ...seen]
+  const uuids = [...(open?.uuids ?? []), entry.uuid]
+  if (open) messages.pop()
+  const rounds = uuids.slice(0, -1)
+  messages.push({
+    uuid: entry.uuid,
+    role: "assistant",
+    ...traceOf({ role: "assistant", content }),
+    ...(rounds.length > 0 ? { rounds, shortKey: shortKeyOf(open!.content, seen) } : {}),
+  })
+  return { messages, ...(hiddenCalls.length > 0 ? { open: { content, uuids } } : {}) }
+}
+
+const shortKeyOf = (before: readonly Block[], last: readonly Block[]): string =>
+  traceOf({ role: "assistant", content: [...before.filter((block) => !isText(block)), ...last] }).key
+
+function withoutThinking(state: Followed, dropped?: readonly Uuid[]): Followed {
+  const withoutIt = (message: FollowedMessage) => {
+    if (!message.thinks || (dropped && !dropped.includes(message.uuid))) return message
+    const { thinks: _, ...rest } = message
+    return rest
+  }
+  return { ...state, messages: state.messages.map(withoutIt) }
+}
+
+/** The message as its caller has it. Ours are not in its list. */
+function ofCaller(entry: Message): CallerMessage | undefined {
+  if (entry.isSidechain || entry.isQueued) return undefined
+  if (entry.type === "attachment")
+    return entry.attachment.type === "system_message" ? entry.attachment.message : undefined
+  if (entry.type !== "user" && entry.type !== "assistant") return undefined
+  const isOurs = entry.isMeta || (entry.type === "user" && entry.isCompactSummary) || isSyntheticError(entry)
+  return isOurs && !entry.asSent ? undefined : (entry.message as CallerMessage)
+}
+
+// The agents view: the sub-agents that a conversation started, in order, how each ended, and what of them has reached the conversation.
+// It covers the whole journal, because an agent that was started on another branch was started all the same. Its result is due only
+// where the path says that it was started.
+
+export interface Agents {
+  /** By id, in the order they were started. */
+  readonly roster: Map<string, AgentRecord>
+  /** The last message received from each sender, by its id. */
+  readonly received: Map<string, string>
+  /** How far the mailbox of the team was read. */
+  cursor?: string
+  /** The most hops of a message that was received since the last task, by the conversation or by an agent that brought it a result. */
+  hops: number
+}
+
+export interface AgentRecord {
+  readonly id: string
+  readonly name: string
+  readonly kind: AgentKind
+  readonly description: string
+  readonly definition?: string
+  readonly model: string
+  readonly callId: string
+  readonly startedAt: string
+  /** Whether the conversation as it is now started it. */
+  readonly isOnPath: boolean
+  /** `running` until the journal says how it ended. After a crash that may never have happened. */
+  status: "running" | AgentEnding
+  summary?: string
+  endedAt?: string
+  /** The result is in the conversation: as a tool result or as an attachment. */
+  isDelivered: boolean
+}
+
+export const agents: Projection<Agents> = {
+  name: "agents",
+  scope: "journal",
+  start: () => ({ roster: new Map(), received: new Map(), hops: 0 }),
+  apply(state, entry, onPath = true) {
+    if (isDecision(entry)) {
+      if (entry.subtype === "agent-started") started(state, entry, onPath)
+      else if (entry.subtype === "agent-ended") {
+        const record = state.roster.get(entry.agent)
+        if (record?.status === "running")
+          Object.assign(record, { status: entry.status, summary: entry.summary, endedAt: entry.timestamp })
+        state.hops = Math.max(state.hops, entry.hops ?? 0)
+        if (record && entry.delivered) record.isDelivered = true
+      }
+    } else if (entry.type === "attachment") arrived(state, entry.attachment, onPath)
+    else if (entry.type === "user") {
+      if (isRequest(entry)) state.hops = 0
+      if (onPath && state.roster.size > 0) answered(state, entry)
+    }
+    return state
+  },
+}
+
+function started({ roster }: Agents, entry: AgentStart & { readonly timestamp: string }, isOnPath: boolean): void {
+  const { agent: id, name, kind, description, definition, model, callId, timestamp } = entry
+  if (roster.has(id)) return
+  roster.set(id, {
+    ...{ id, name, kind, description, model, callId, isOnPath },
+    ...(definition === undefined ? {} : { definition }),
+    startedAt: timestamp,
+    status: "running",
+    isDelivered: false,
+  })
+}
+
+/** A message counts as received on every branch: its sender does not send it again. */
+function arrived(state: Agents, attachment: Attachment, onPath: boolean): void {
+  if (attachment.type === "queued_agent_message") {
+    if (attachment.id !== undefined) state.received.set(attachment.from, attachment.id)
+    if (attachment.cursor !== undefined) state.cursor = attachment.cursor
+    state.hops = Math.max(state.hops, attachment.hops ?? 0)
+  } else if (attachment.type === "agent_result" && onPath) {
+    const record = state.roster.get(attachment.id)
+    if (record) record.isDelivered = true
+  }
+}
+
+function answered({ roster }: Agents, entry: Extract<Entry, { type: "user" }>): void {
+  const calls = new Set(
+    contentOf(entry)
+      .filter(isToolResult)
+      .map((block) => block.tool_use_id),
+  )
+  if (calls.size === 0) return
+  for (const record of roster.values())
+    if (record.kind === "wait" && calls.has(record.callId)) record.isDelivered = true
+}
+
+/** Agents that ended and whose result the conversation does not have yet, in the order they were started. */
+export const undelivered = ({ roster }: Agents): readonly AgentRecord[] =>
+  [...roster.values()].filter(({ isOnPath, isDelivered, status }) => isOnPath && !isDelivered && status !== "running")

@@ -1,0 +1,353 @@
+/** The words view: every message of the person and every answer to a question, verbatim, with the standing rules in it. */
+import { dropSecrets } from "../../base/secrets/find-secrets.ts"
+import { remembering } from "../../base/work.ts"
+import { type Entry, isDecision, isMessage } from "../../journal/entries.ts"
+import { inline, quoted } from "../../messages/blocks.ts"
+import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
+import { isHuman, type SaidInResult, spokenText, type Uuid } from "../../messages/messages.ts"
+import type { Projection } from "../projection.ts"
+import { followCalls, type OpenCall } from "./open-work.ts"
+
+// Separates what a person typed from what they pasted. A short message counts as typed. In a long one quoted code, quotes and tagged
+// blocks are pasted, and so is the body of a document: only the lines before and after it can be the person's. The pieces are verbatim.
+
+const MOST_TYPED = 2_000 // characters; about ten minutes of typing
+const BEFORE_DOCUMENT = 600 // characters at the beginning of a document that may be typed
+const AFTER_DOCUMENT = 400
+
+const LOOKED_AT = 10_000 // characters at each end of a longer text
+
+const FENCE = /^\s*(```+|~~~+)/
+const QUOTE = /^\s*>/
+const OPENING_TAG = /^\s*<([A-Za-z][\w.:-]*)(?:\s[^>]*)?>/
+/** Lines that occur in documents rather than in what someone types: headings, rules, tables. */
+const DOCUMENT_LINE = /^\s{0,3}(?:#{1,6}\s|\|.*\||(?:-{3,}|={3,}|\*{3,})\s*$)/
+const LISTED = /^\s*(?:[-*+]|\d+[.)])\s/
+
+export function typedPieces(text: string): readonly string[] {
+  if (text.length <= MOST_TYPED) return text.split("\n")
+  const lines = withoutQuoted(linesOf(text))
+  const length = lines.reduce((sum, line) => sum + line.length + 1, 0)
+  return length <= MOST_TYPED ? lines : aroundDocument(lines)
+}
+
+/** The lines that may be the person's own words, without quotes and code, however short the text is. What nothing closes quotes the rest. */
+export function typedLines(text: string): readonly string[] {
+  const lines = withoutQuoted(linesOf(text))
+  const open = lines.findIndex((line) => FENCE.test(line))
+  return typedPieces((open < 0 ? lines : lines.slice(0, open)).join("\n"))
+}
+
+function linesOf(text: string): readonly string[] {
+  if (text.length <= 2 * LOOKED_AT) return text.split("\n")
+  const [first, last] = [text.slice(0, LOOKED_AT).split("\n"), text.slice(-LOOKED_AT).split("\n")]
+  return [...first.slice(0, -1), "", ...last.slice(1)]
+}
+
+function withoutQuoted(lines: readonly string[]): readonly string[] {
+  const kept: string[] = []
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at]!
+    const end = endOfBlock(lines, at)
+    if (end !== undefined) at = end
+    else if (!QUOTE.test(line)) kept.push(line)
+  }
+  return kept
+}
+
+/** The last line of the quoted block that begins here. What nothing closes quotes nothing. */
+function endOfBlock(lines: readonly string[], at: number): number | undefined {
+  const fence = FENCE.exec(lines[at]!)?.[1]
+  if (fence !== undefined) {
+    const end = lines.findIndex((line, index) => index > at && line.trim().startsWith(fence))
+    return end < 0 ? undefined : end
+  }
+  const tag = OPENING_TAG.exec(lines[at]!)?.[1]
+  if (tag === undefined) return undefined
+  const end = lines.findIndex((line, index) => index >= at && line.includes(`</${tag}>`))
+  return end < 0 ? undefined : end
+}
+
+function aroundDocument(lines: readonly string[]): readonly string[] {
+  const before = upTo(BEFORE_DOCUMENT, lines)
+  const rest = lines.slice(before.length)
+  const paragraph = rest.slice(rest.findLastIndex((line) => line.trim() === "") + 1)
+  const isTyped = (piece: readonly string[]) =>
+    upTo(AFTER_DOCUMENT, piece).length === piece.length && !piece.some((line) => LISTED.test(line))
+  const after = [paragraph, rest.slice(-1)].find(isTyped) ?? []
+  return [...before, ...after]
+}
+
+/** The first lines, as far as the limit and the first line of a document allow. */
+function upTo(characters: number, lines: readonly string[]): readonly string[] {
+  let room = characters
+  const end = lines.findIndex((line) => {
+    room -= line.length + 1
+    return room < 0 || DOCUMENT_LINE.test(line)
+  })
+  return end < 0 ? lines : lines.slice(0, end)
+}
+
+// Finds standing rules in what a person wrote: sentences that ask for something always, never or from now on. It looks for marker words
+// in several languages. What a person types can be a rule; sentences of pasted text are only counted.
+
+/** Words that make a sentence a rule. In Latin script they must be whole words; in other scripts they may be anywhere. */
+const MARKERS_LATIN = [
+  ...[
+    "always",
+    "never",
+    "from now on",
+    "don't",
+    "do not",
+    "must",
+    "must not",
+    "make sure",
+    "only use",
+    "prefer",
+    "avoid",
+    "remember",
+  ],
+  ...[
+    "every time",
+    "whenever",
+    "under no circumstances",
+    "no matter what",
+    "going forward",
+    "in future",
+    "in the future",
+    "please use",
+  ],
+  ...[
+    "immer",
+    "nie",
+    "niemals",
+    "ab jetzt",
+    "ab sofort",
+    "nicht mehr",
+    "auf keinen fall",
+    "stets",
+    "bitte verwende",
+    "achte darauf",
+  ],
+  ...["toujours", "jamais", "désormais", "à partir de maintenant", "n'utilise pas", "ne pas", "il faut"],
+  ...["siempre", "nunca", "jamás", "a partir de ahora", "de ahora en adelante", "no uses", "debes"],
+  ...["sempre", "nunca", "jamais", "de agora em diante", "não use", "d'ora in poi", "mai"],
+  ...["altijd", "nooit", "vanaf nu"],
+]
+const MARKERS_OTHER = [
+  ...["всегда", "никогда", "отныне", "с этого момента", "нельзя", "обязательно"],
+  ...["总是", "始终", "永远", "绝不", "从不", "不要", "必须", "务必", "以后", "从现在起", "禁止"],
+  ...["總是", "始終", "永遠", "絕不", "從現在起", "必須", "務必"],
+  ...["常に", "必ず", "いつも", "決して", "しないで", "今後", "禁止"],
+  ...["항상", "절대", "반드시", "앞으로", "하지 마"],
+  ...["دائما", "دائمًا", "أبدا", "أبدًا", "لا تستخدم", "من الآن"],
+  ...["हमेशा", "कभी नहीं", "अब से"],
+]
+
+const LONGEST_RULE = 600 // characters; longer "sentences" are pasted text
+
+const latin = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MARKERS_LATIN.join("|")})(?![\\p{L}\\p{N}])`, "iu")
+const other = new RegExp(MARKERS_OTHER.join("|"), "iu")
+
+export function standingRules(text: string): readonly string[] {
+  return typedPieces(text).flatMap(rulesOf)
+}
+
+/** How many sentences of pasted text read like rules and are not among `standingRules`. */
+export function otherRules(text: string): number {
+  return Math.max(0, rulesOf(text).length - standingRules(text).length)
+}
+
+const rulesOf = (text: string): readonly string[] =>
+  sentences(text).filter((sentence) => sentence.length <= LONGEST_RULE && isRule(sentence))
+
+/** A question asks; it does not say how things are to be done. */
+const QUESTION = /[?？؟][\s"'”’)\]*]*$/
+
+function isRule(sentence: string): boolean {
+  if (QUESTION.test(sentence)) return false
+  const typed = sentence.replaceAll("’", "'") // phones and word processors write don’t
+  return latin.test(typed) || other.test(typed)
+}
+
+/**
+ * The sentences of a text, verbatim, with white space trimmed at the ends. A full stop inside `v1.2` does not end a sentence; those of
+ * Chinese, Japanese, Hindi, Arabic and Urdu always do.
+ */
+function sentences(text: string): string[] {
+  return (text.match(/[^\n.!?。！？।؟۔]+(?:[.!?]+(?!\s|$)[^\n.!?。！？।؟۔]+)*[.!?。！？।؟۔]*/gu) ?? [])
+    .map((sentence) => sentence.trim())
+    .filter((sentence) => sentence !== "")
+}
+
+export interface Words {
+  readonly messages: Word[]
+  readonly open: Map<string, OpenCall>
+}
+
+export interface Word {
+  readonly uuid: Uuid
+  readonly timestamp: string
+  readonly text: string
+  /** Where it was said, if not in a message of its own: at the refusal of a call, or as the answer to a question. */
+  readonly saidAt?: SaidInResult["at"]
+  /** The transcript of another program says that they said it. */
+  readonly isImported?: true
+  /** Only the beginning is here. The journal has all of it under the uuid. */
+  readonly isCut?: true
+  /** Sentences that say how things are to be done from now on, verbatim. */
+  readonly rules: readonly string[]
+  /** How many more sentences read like rules and are not among them: those of pasted text. The journal has them under the uuid. */
+  readonly otherRules?: number
+}
+
+const LONGEST_HELD = 10_000 // characters; longer messages are pasted logs and files, and a view must stay small
+const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/
+
+/** The tool that asks the person. No MCP tool can have this name. The frame before the answer is not the person's. */
+const ASKING = { tool: "AskUser", frame: /^The person answers: / }
+
+export const words: Projection<Words> = {
+  name: "words",
+  scope: "path",
+  start: () => ({ messages: [], open: new Map() }),
+  apply(state, entry) {
+    // it follows what was imported; older versions did not mark each message
+    if (isDecision(entry) && entry.subtype === "imported")
+      return { ...state, messages: state.messages.map((word) => ({ ...word, isImported: true })) }
+    for (const said of spokenIn(state, entry)) note(state, entry, said)
+    return state
+  },
+}
+
+type Said = Pick<Word, "text" | "saidAt" | "isImported">
+
+function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
+  const answers = followCalls(open, entry)
+    .filter(({ tool, failed, output }) => tool === ASKING.tool && !failed && ASKING.frame.test(output))
+    .map(({ output }): Said => ({ text: output.replace(ASKING.frame, ""), saidAt: "answer" }))
+  if (!isMessage(entry) || entry.type !== "user" || entry.isSidechain) return answers
+  const inResults = (entry.saidInResults ?? []).map(({ text, at }): Said => ({ text, saidAt: at }))
+  const said = [...answers, ...inResults, ...(isHuman(entry) ? [{ text: entry.written ?? spokenText(entry) }] : [])]
+  return entry.isImported ? said.map((each) => ({ ...each, isImported: true })) : said
+}
+
+function note(state: Words, { uuid, timestamp }: Entry, { text, saidAt, isImported }: Said): void {
+  if (text.trim() === "") return
+  const others = otherRules(text)
+  const isLong = text.length > LONGEST_HELD
+  const held = isLong ? text.slice(0, LONGEST_HELD).replace(HALF_A_CHARACTER, "") : text
+  state.messages.push({
+    uuid,
+    timestamp,
+    text: held,
+    ...(saidAt ? { saidAt } : {}),
+    ...(isImported ? { isImported } : {}),
+    ...(isLong ? { isCut: true } : {}),
+    rules: standingRules(text),
+    ...(others > 0 ? { otherRules: others } : {}),
+  })
+}
+
+// The sentences of a text, verbatim. A full stop inside `v1.2` or after `Dr.` ends none; those of Chinese, Japanese, Hindi and Arabic always do.
+
+export const ENDS =
+  /(?<=[.!…]["'”’)\]*_]*)(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|etc|e\.g|i\.e)\.)\s+(?=[^\p{Ll}])|(?<=[?]["'”’)\]*_]*)\s+|(?<=[。！？।؟۔])\s*|\n+/u
+
+/** What follows a colon at the end of a line belongs to it: `Never do this:` and a list. Only the whole of it is a sentence. */
+export function sentencesIn(text: string): readonly string[] {
+  const sentences = text.split(ENDS)
+  const at = sentences.findIndex((sentence) => /:["'”’*_`]*\s*$/u.test(sentence))
+  return at < 0 ? sentences : [...sentences.slice(0, at), sentences.slice(at).join("\n")]
+}
+
+/** The parts of a text, without what an introduction does to what follows it. */
+export const sentenceParts = (text: string): readonly string[] => text.split(ENDS)
+
+// What is exact in a tool result, in one line: the lines that report an error, and the names that tell most about it. It comes from a tool's
+// output, so every piece is quoted or free of anything that could end the line. Secrets are left out.
+
+const ERRORS_SHARE = 1 / 2 // of the room: names get the other half
+const LONGEST_ERROR = 160 // characters of one line
+const LOOKED_AT_TELLING = 50_000 // characters at either end of a result: the middle of a huge one is not searched
+const MOST_NAMES = 400 // that are weighed
+
+/** As programs report failures: the word near the beginning of the line, the name of an exception, or a phrase of the system's. */
+const ERROR_LINE =
+  /^(?:\S{1,80}\s+){0,3}\W{0,3}(?:error|fatal|panic|fail(?:ed|ure)?|traceback|✗|✖)(?:[\s:[(]|$)|\b\w*(?:Error|Exception): |\b(?:command not found|permission denied|no such file|connection refused|exit code [1-9])\b/i
+/** Source code speaks of errors without reporting one. */
+const CODE = /[{};,]\s*$|\b(?:throw|catch|import|return|const|def|func(?:tion)?)\b/
+
+/** Kinds that are rare in ordinary output say most. Identifiers and paths fill every listing. */
+const KIND_RANK: Readonly<Record<ExactName["kind"], number>> = {
+  error: 0,
+  ticket: 0,
+  address: 0,
+  hash: 1,
+  version: 1,
+  number: 1,
+  quoted: 2,
+  flag: 2,
+  path: 3,
+  identifier: 3,
+}
+
+const LAST = 4
+/** Line numbers, times and counts are in any output. */
+const isSmall = (name: string): boolean => /^\d{1,3}(?:\.\d+)?(?:%|[a-z]{1,2})?$/i.test(name)
+
+export interface TellingInput {
+  readonly text: string
+  /** Tokens. */
+  readonly room: number
+  readonly estimate: (text: string) => number
+  /** Whether someone used a name after the result: those tell most. */
+  readonly isUsedLater?: (name: string) => boolean
+}
+
+const lookedAt = remembering((text) => {
+  const searched = dropSecrets(text)
+  return { searched, names: exactNamesIn(searched, MOST_NAMES) }
+})
+
+/** Empty where nothing fits or nothing is worth it. */
+export function tellingIn({ text, room, estimate, isUsedLater = () => false }: TellingInput): string {
+  const { searched, names } = lookedAt(
+    text.length > 2 * LOOKED_AT_TELLING
+      ? `${text.slice(0, LOOKED_AT_TELLING)}\n${text.slice(-LOOKED_AT_TELLING)}`
+      : text,
+  )
+  const pieces: string[] = []
+  let left = room
+  const take = (piece: string, most: number): boolean => {
+    const tokens = estimate(`${piece}, `)
+    if (tokens > most) return false
+    pieces.push(piece)
+    left -= tokens
+    return true
+  }
+  for (const line of errorLines(searched)) if (!take(quoted(shortened(line)), left - room * ERRORS_SHARE)) break
+  const shown = pieces.join(" ")
+  for (const name of telling(names, isUsedLater)) {
+    if (shown.includes(name)) continue
+    if (left < 2) break
+    take(inline(name), left)
+  }
+  return pieces.join(", ")
+}
+
+/** The last ones first: what a run ended with is what it failed of. */
+function errorLines(text: string): readonly string[] {
+  const lines = text.split("\n").map((line) => line.trim())
+  const found = lines.filter(
+    (line) => line !== "" && line.length < 4 * LONGEST_ERROR && ERROR_LINE.test(line) && !CODE.test(line),
+  )
+  return [...new Set(found.toReversed())]
+}
+
+const shortened = (line: string) => (line.length > LONGEST_ERROR ? `${line.slice(0, LONGEST_ERROR)}…` : line)
+
+function telling(names: readonly ExactName[], isUsedLater: (name: string) => boolean): readonly string[] {
+  const rank = ({ name, kind }: ExactName) => (isUsedLater(name) ? -1 : isSmall(name) ? LAST : KIND_RANK[kind])
+  return names.toSorted((a, b) => rank(a) - rank(b)).map(({ name }) => name)
+}
