@@ -1,8 +1,9 @@
 /** Which projects are synced: this one, or all that have a name that means the same on another machine. */
-import { CONSOLIDATE } from "@strata/core/store"
+
 import { type Store, StrataError } from "@strata/core"
 import { isLocal, systemClock } from "@strata/core/base"
 import { eraseDreamTraces, openBank } from "@strata/core/memory"
+import { CONSOLIDATE } from "@strata/core/store"
 import type { SyncedProject } from "./memories.ts"
 
 /** A path names a project on one machine only. */
