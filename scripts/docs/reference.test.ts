@@ -102,7 +102,10 @@ describe("the events page", () => {
   test("lists every event of a conversation", () => {
     const section = sectionOf(events, "## Events of a conversation").split("\n### ")[0]!
     expect(sorted(tableRows(section).keys())).toEqual(
-      sorted(membersOf(source("conversation/events.ts"), "ConversationEvents")),
+      sorted([
+        ...membersOf(source("conversation/events.ts"), "ConversationEvents"),
+        ...membersOf(source("layers/pipeline.ts"), "LayerEvents"),
+      ]),
     )
   })
 })

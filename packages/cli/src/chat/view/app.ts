@@ -220,7 +220,7 @@ function linesBelowInput({ search, editor, completion }: ChatState, space: MenuS
 
 function placeholderFor({ work, items }: ChatState): string {
   if (work.type !== "idle") return "type to queue a message"
-  return items.length <= 1 ? "type a task, or /help" : ""
+  return items.some(({ kind }) => kind === "user") ? "" : "type a task, or /help"
 }
 
 function QueuedLines({ queued }: { readonly queued: readonly QueuedInput[] }): ReactNode {
