@@ -5,7 +5,7 @@ import type { RulesOnReading } from "../layers/6-dreaming/consolidate/tools.ts"
 import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dollarsFor, expectedDollars } from "../layers/budget.ts"
 import { isOffline, type Model } from "../model/model.ts"
-import type { Confinement } from "../tools/shell/confinement.ts"
+import type { Confinement } from "../tools/command.ts"
 import type { ProjectMemory } from "./project-memory.ts"
 
 export interface ProjectDreams {

@@ -5,7 +5,8 @@ import { scratchDirectory } from "../../../../test/tool-context.ts"
 import { systemClock } from "../../../base/clock.ts"
 import { runForkCalls } from "../../../forks/fork.ts"
 import type { ToolUse } from "../../../messages/blocks.ts"
-import { type Confinement, defaultConfinement } from "../../../tools/shell/confinement.ts"
+import type { Confinement } from "../../../tools/command.ts"
+import { defaultConfinement } from "../../../tools/shell/confinement.ts"
 import { openDreamTools, type RulesOnReading } from "./tools.ts"
 
 async function place(rules?: RulesOnReading, confinement?: () => Confinement) {

@@ -5,9 +5,8 @@ import type { Clock } from "../../../base/clock.ts"
 import type { Allows } from "../../../forks/fork.ts"
 import { cloneSurroundings, withoutTools } from "../../../forks/fork.ts"
 import { INDEX_FILE, isTopicFile } from "../../../memory/file-names.ts"
+import type { CommandFacts, Confinement, FileUse, SimpleCommand, UnusualKind } from "../../../tools/command.ts"
 import { FileReads } from "../../../tools/files/read-state.ts"
-import type { CommandFacts, FileUse, SimpleCommand, UnusualKind } from "../../../tools/shell/command/facts.ts"
-import type { Confinement } from "../../../tools/shell/confinement.ts"
 import type { PermissionQuestion, SharedToolContext, Tool } from "../../../tools/tool.ts"
 
 const SHELL_TIMEOUT_MS = 20_000

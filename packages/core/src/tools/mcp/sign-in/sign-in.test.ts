@@ -6,8 +6,8 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { oauthServer } from "../../../../test/oauth-server.ts"
 import { isWhole } from "../../../../test/size.ts"
 import { call, scratchDirectory, textIn } from "../../../../test/tool-context.ts"
+import type { SignInPerson } from "../../tool.ts"
 import { openMcpTools } from "../mcp.ts"
-import type { SignInPerson } from "./sign-in.ts"
 
 async function open(url: string, root = scratchDirectory(), headers: Record<string, string> = {}) {
   const set = await openMcpTools({ hub: { url, headers } }, { cwd: root, root })

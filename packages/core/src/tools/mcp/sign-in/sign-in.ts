@@ -16,21 +16,13 @@ import type {
 } from "@modelcontextprotocol/client"
 import { messageOf } from "../../../base/errors.ts"
 import { escaped } from "../../../base/text.ts"
+import type { SignInPerson } from "../../tool.ts"
 import { mcpLibrary } from "../client-library.ts"
 import type { Challenge } from "./server-auth.ts"
 import type { SignInStore } from "./sign-in-store.ts"
 
 const STATE_BYTES = 32
 const WHY_CHARACTERS = 300
-
-/** The one who signs in. */
-export interface SignInPerson {
-  /**
-   * Shows the address, and may open it in a browser if the person agrees. Resolves with the address or code that they paste, or with
-   * `undefined` if they give up. The signal aborts when the browser has come back.
-   */
-  visit(address: string, signal: AbortSignal): Promise<string | undefined>
-}
 
 export interface SignInOptions {
   readonly url: string

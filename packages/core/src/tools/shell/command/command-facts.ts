@@ -3,10 +3,11 @@
  * Rules, read-only detection and the dialog use them. It never throws.
  */
 import { homedir } from "node:os"
+import type { CommandFacts, FileUse, UnusualKind, UnusualPart } from "../../command.ts"
 import { TrustedPrograms } from "../trusted-path.ts"
 import { Disk } from "./disk.ts"
 import { explain } from "./explain.ts"
-import { type CommandFacts, type FileUse, HIDDEN_COMMAND, type UnusualKind, type UnusualPart } from "./facts.ts"
+import { HIDDEN_COMMAND } from "./facts.ts"
 import type { Place } from "./judged.ts"
 import { readExactly } from "./read-exactly.ts"
 import { readSmallLine } from "./small-language.ts"

@@ -5,14 +5,8 @@
  */
 import { forEachChild, type ParsedScript, parse, type Redirection, type SyntaxNode, type Word } from "unbash"
 import { expandedToOne, type Variables } from "../../../views/record/shell-effects.ts"
-import {
-  type Field,
-  type FileUse,
-  HIDDEN_COMMAND,
-  type SimpleCommand,
-  type UnusualKind,
-  type UnusualPart,
-} from "./facts.ts"
+import type { FileUse, SimpleCommand, UnusualKind, UnusualPart } from "../../command.ts"
+import { type Field, HIDDEN_COMMAND } from "./facts.ts"
 import { judgeWords, namesIn, type ScriptInWord } from "./judge-words.ts"
 import { filesOf, type Place, resolveIn } from "./judged.ts"
 import { readSmallLine } from "./small-language.ts"

@@ -1,5 +1,6 @@
 /** Which tracked files a git command shows the content of: those that its words name, or all of them. */
-import type { Field, FileUse } from "./facts.ts"
+import type { FileUse } from "../../command.ts"
+import type { Field } from "./facts.ts"
 import type { Repository } from "./git-config.ts"
 import { filesOf, has, known, type Place, resolveIn } from "./judged.ts"
 import type { GivenOption } from "./options.ts"

@@ -1,6 +1,7 @@
 /** git: which subcommands only read, with which options, and whether the repository makes git run something by itself. */
+import type { FileUse } from "../../command.ts"
 import { QUIETED_SETTINGS } from "../quiet-git.ts"
-import type { Field, FileUse } from "./facts.ts"
+import type { Field } from "./facts.ts"
 import { findRepository } from "./git-config.ts"
 import { type GitCall, trackedReads } from "./git-content.ts"
 import { isHarmlessSetting } from "./git-settings.ts"

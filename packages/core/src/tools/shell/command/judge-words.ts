@@ -1,6 +1,7 @@
 /** Judges one command with its words: what it is, what it reads and writes, and what it starts in turn. */
 import { posix } from "node:path"
-import { type Field, HIDDEN_COMMAND, type SimpleCommand, simpleCommand } from "./facts.ts"
+import type { SimpleCommand } from "../../command.ts"
+import { type Field, HIDDEN_COMMAND, simpleCommand } from "./facts.ts"
 import { git } from "./git.ts"
 import { type Judge, type Place, RUNS_ANYTHING, resolveIn } from "./judged.ts"
 import { PLAIN_READERS } from "./plain-readers.ts"

@@ -1,9 +1,10 @@
 /** How the judge of one command answers: what its words read and write, or why that is not known. */
 
 import { posix } from "node:path"
+import type { FileUse } from "../../command.ts"
 import type { TrustedPrograms } from "../trusted-path.ts"
 import { type Disk, isNoText } from "./disk.ts"
-import type { Field, FileUse } from "./facts.ts"
+import type { Field } from "./facts.ts"
 import type { GivenOption } from "./options.ts"
 
 export const known = (text: string): Field => ({ text })

@@ -1,6 +1,7 @@
 /** The facts about a line of the small language: its commands in order, with the directory that each one runs in. */
 import { posix } from "node:path"
-import type { CommandFacts, Field, FileUse, SimpleCommand, UnusualPart } from "./facts.ts"
+import type { CommandFacts, FileUse, SimpleCommand, UnusualPart } from "../../command.ts"
+import type { Field } from "./facts.ts"
 import { expandPattern } from "./file-pattern.ts"
 import { judgeWords } from "./judge-words.ts"
 import { filesOf, known, type Place, resolveIn } from "./judged.ts"

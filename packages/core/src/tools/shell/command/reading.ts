@@ -1,5 +1,6 @@
 /** Makes the judge of a command that only reads from a table of its options and operands. */
-import type { Field, FileUse } from "./facts.ts"
+import type { FileUse } from "../../command.ts"
+import type { Field } from "./facts.ts"
 import {
   filesInOptions,
   filesOf,

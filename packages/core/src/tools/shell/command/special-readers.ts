@@ -1,6 +1,7 @@
 /** Reading commands whose arguments are a language of their own: find, sed, awk, jq, tar. */
 import { dirname, join } from "node:path"
-import type { Field, FileUse } from "./facts.ts"
+import type { FileUse } from "../../command.ts"
+import type { Field } from "./facts.ts"
 import {
   changing,
   filesInOptions,

@@ -1,6 +1,7 @@
 /** Commands that write files: which of their words are written, and which are read. An option that is not in the table leaves it unknown. */
 import { basename, join } from "node:path"
-import type { Field, FileUse } from "./facts.ts"
+import type { FileUse } from "../../command.ts"
+import type { Field } from "./facts.ts"
 import { changing, filesInOptions, filesOf, has, type Judge, type Place, resolveIn, unclear } from "./judged.ts"
 import { type GivenOption, type OptionTable, takeApart } from "./options.ts"
 
