@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { scratchDirectory } from "../../../../test/tool-context.ts"
-import { systemClock } from "../../../base/clock.ts"
-import { runForkCalls } from "../../../forks/fork.ts"
-import type { ToolUse } from "../../../messages/blocks.ts"
-import type { Confinement } from "../../../tools/command.ts"
-import { defaultConfinement } from "../../../tools/shell/confinement.ts"
-import { openDreamTools, type RulesOnReading } from "./tools.ts"
+import { scratchDirectory } from "../../test/tool-context.ts"
+import { systemClock } from "../base/clock.ts"
+import { runForkCalls } from "../forks/fork.ts"
+import type { ToolUse } from "../messages/blocks.ts"
+import type { Confinement } from "../tools/command.ts"
+import { defaultConfinement } from "../tools/shell/confinement.ts"
+import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
 
 async function place(rules?: RulesOnReading, confinement?: () => Confinement) {
   const top = scratchDirectory()

@@ -1,12 +1,12 @@
 /** Dreams about a project's memory: for agents, and for the command that has no conversation. */
 import type { Clock } from "../base/clock.ts"
+import type { ProjectMemory } from "../conversation/project-memory.ts"
 import { type Consolidate, consolidateWithModel } from "../layers/6-dreaming/consolidate/consolidate.ts"
-import type { RulesOnReading } from "../layers/6-dreaming/consolidate/tools.ts"
 import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dollarsFor, expectedDollars } from "../layers/budget.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import type { Confinement } from "../tools/command.ts"
-import type { ProjectMemory } from "./project-memory.ts"
+import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
 
 export interface ProjectDreams {
   readonly memory: ProjectMemory
@@ -30,7 +30,12 @@ export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
   if (!ground || mode === "read-only") return undefined
   return new Dreaming({
     ...{ bank, files, ...ground, project, clock, asksFirst: mode === "ask" },
-    consolidate: dreams.consolidate ?? consolidateWithModel({ model, clock, env, rules, confinement }),
+    consolidate:
+      dreams.consolidate ??
+      consolidateWithModel({
+        model,
+        openTools: (reach) => openDreamTools({ ...reach, rules }, { clock, env, confinement }),
+      }),
     daily,
     dollarsFor: (responses) => dollarsFor(responses, model.facts),
     ...(dreams.consolidate || isOffline(model) ? {} : { expectedDollars: (tokens) => dreamDollars(tokens, model) }),

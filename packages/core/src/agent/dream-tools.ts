@@ -1,13 +1,13 @@
 /** The tools of a dream: reading in three places, writing in the copy only. Everything else is refused. */
 
 import { dirname, join, relative, sep } from "node:path"
-import type { Clock } from "../../../base/clock.ts"
-import type { Allows } from "../../../forks/fork.ts"
-import { cloneSurroundings, withoutTools } from "../../../forks/fork.ts"
-import { INDEX_FILE, isTopicFile } from "../../../memory/file-names.ts"
-import type { CommandFacts, Confinement, FileUse, SimpleCommand, UnusualKind } from "../../../tools/command.ts"
-import { FileReads } from "../../../tools/files/read-state.ts"
-import type { PermissionQuestion, SharedToolContext, Tool } from "../../../tools/tool.ts"
+import type { Clock } from "../base/clock.ts"
+import { cloneSurroundings, withoutTools } from "../forks/fork.ts"
+import type { DreamReach, DreamTools } from "../layers/6-dreaming/consolidate/consolidate.ts"
+import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
+import type { CommandFacts, Confinement, FileUse, SimpleCommand, UnusualKind } from "../tools/command.ts"
+import { FileReads } from "../tools/files/read-state.ts"
+import type { PermissionQuestion, Tool } from "../tools/tool.ts"
 
 const SHELL_TIMEOUT_MS = 20_000
 const SHELL_CHARACTERS = 20_000
@@ -19,19 +19,8 @@ const SHELL_VARIABLES = ["PATH", "HOME", "LANG"] as const
 /** What a person's rules say about a call. `true`, or why it is refused. */
 export type RulesOnReading = (tool: string, question: PermissionQuestion) => true | string
 
-interface DreamReach {
-  /** The copy. All of them are real paths. */
-  readonly copy: string
-  readonly project: string
-  readonly journals: readonly string[]
+interface RuledReach extends DreamReach {
   readonly rules?: RulesOnReading | undefined
-}
-
-interface DreamTools {
-  readonly tools: readonly Tool[]
-  readonly context: SharedToolContext
-  readonly allows: Allows
-  close(): Promise<void>
 }
 
 interface DreamSurroundings {
@@ -41,15 +30,15 @@ interface DreamSurroundings {
 }
 
 export async function openDreamTools(
-  reach: DreamReach,
+  reach: RuledReach,
   { clock, env, confinement }: DreamSurroundings,
 ): Promise<DreamTools> {
   // loaded when a dream starts: they bring a schema library
   const [{ fileTools }, { bashTool }, { ShellSession }, { defaultConfinement }] = await Promise.all([
-    import("../../../tools/coding-tools.ts"),
-    import("../../../tools/shell/bash.ts"),
-    import("../../../tools/shell/shell-session.ts"),
-    import("../../../tools/shell/confinement.ts"),
+    import("../tools/coding-tools.ts"),
+    import("../tools/shell/bash.ts"),
+    import("../tools/shell/shell-session.ts"),
+    import("../tools/shell/confinement.ts"),
   ])
   const shell = new ShellSession({
     timeoutMs: SHELL_TIMEOUT_MS,
@@ -86,7 +75,7 @@ export async function openDreamTools(
 function judgeCall(
   { name, input }: { readonly name: string; readonly input?: unknown },
   question: PermissionQuestion,
-  reach: DreamReach,
+  reach: RuledReach,
 ): true | string {
   switch (name) {
     case "Read":
@@ -103,7 +92,7 @@ function judgeCall(
   }
 }
 
-function judgeLooking(name: string, question: PermissionQuestion, reach: DreamReach): true | string {
+function judgeLooking(name: string, question: PermissionQuestion, reach: RuledReach): true | string {
   const { paths = [] } = question
   const places = [reach.copy, reach.project, ...reach.journals]
   const outside = paths.find((path) => !places.some((place) => isWithin(path, place)))
@@ -138,7 +127,7 @@ function judgeWriting({ paths = [] }: PermissionQuestion, { copy }: DreamReach):
   )
 }
 
-function judgeShell(input: unknown, question: PermissionQuestion, reach: DreamReach): true | string {
+function judgeShell(input: unknown, question: PermissionQuestion, reach: RuledReach): true | string {
   const { run_in_background } = (input ?? {}) as { readonly run_in_background?: unknown }
   if (run_in_background || !question.command) return "nothing runs in the background here."
   const verdict = judgeReading(question.command, {
