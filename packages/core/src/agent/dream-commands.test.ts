@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../test/tool-context.ts"
-import { commandFacts } from "../tools/shell/command/command-facts.ts"
 import { judgeReading } from "./dream-tools.ts"
+import { commandFacts } from "./tools/shell/command/command-facts.ts"
 
 /** A project, a copy of the memory, transcripts, and something outside that must stay unread. */
 function place() {

@@ -6,8 +6,8 @@ import { systemClock } from "../base/clock.ts"
 import { runForkCalls } from "../forks/fork.ts"
 import type { ToolUse } from "../messages/blocks.ts"
 import type { Confinement } from "../tools/command.ts"
-import { defaultConfinement } from "../tools/shell/confinement.ts"
 import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
+import { defaultConfinement } from "./tools/shell/confinement.ts"
 
 async function place(rules?: RulesOnReading, confinement?: () => Confinement) {
   const top = scratchDirectory()

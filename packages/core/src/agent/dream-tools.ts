@@ -35,10 +35,10 @@ export async function openDreamTools(
 ): Promise<DreamTools> {
   // loaded when a dream starts: they bring a schema library
   const [{ fileTools }, { bashTool }, { ShellSession }, { defaultConfinement }] = await Promise.all([
-    import("../tools/coding-tools.ts"),
-    import("../tools/shell/bash.ts"),
-    import("../tools/shell/shell-session.ts"),
-    import("../tools/shell/confinement.ts"),
+    import("./tools/coding-tools.ts"),
+    import("./tools/shell/bash.ts"),
+    import("./tools/shell/shell-session.ts"),
+    import("./tools/shell/confinement.ts"),
   ])
   const shell = new ShellSession({
     timeoutMs: SHELL_TIMEOUT_MS,

@@ -4,8 +4,8 @@
  */
 import { join } from "node:path"
 import type { CommandFacts, FileUse, SimpleCommand } from "../../tools/command.ts"
-import { Disk } from "../../tools/shell/command/disk.ts"
-import { trackedIn } from "../../tools/shell/command/git-config.ts"
+import { Disk } from "../tools/shell/command/disk.ts"
+import { trackedIn } from "../tools/shell/command/git-config.ts"
 import { pathFits } from "./path-rules.ts"
 import {
   allow,
