@@ -7,7 +7,7 @@ const LONG = [
   "packages/cli/test/",
   "packages/core/test/",
   "packages/core/src/journal/file/",
-  "packages/core/src/tools/mcp/",
+  "packages/core/src/agent/tools/mcp/",
   "packages/transcripts/src/replay/",
   "packages/transcripts/src/import/",
   "packages/lab/",

@@ -1,8 +1,8 @@
 /** The test server in this process, for tests about what is said, not about how a program is started. It dies by ending its connection. */
 import { InMemoryTransport } from "@modelcontextprotocol/client"
-import { openMcpTools } from "../src/tools/mcp/mcp.ts"
-import type { McpServerConfig } from "../src/tools/mcp/mcp-config.ts"
-import { openTransport } from "../src/tools/mcp/mcp-transport.ts"
+import { openMcpTools } from "../src/agent/tools/mcp/mcp.ts"
+import type { McpServerConfig } from "../src/agent/tools/mcp/mcp-config.ts"
+import { openTransport } from "../src/agent/tools/mcp/mcp-transport.ts"
 import type { Toolset } from "../src/tools/tool.ts"
 import { createTestServer } from "./mcp-server.ts"
 

@@ -7,7 +7,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { commandShape } from "../../core/src/tools/shell/command/command-facts.ts"
+import { commandShape } from "../../core/src/agent/tools/shell/command/command-facts.ts"
 import { LabUsageError, withSentences } from "./usage.ts"
 
 const DATA = fileURLToPath(new URL("../../../../shared/data", import.meta.url))

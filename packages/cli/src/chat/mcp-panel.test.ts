@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { SignInPerson } from "../../../core/src/tools/mcp/sign-in/sign-in.ts"
+import type { SignInPerson } from "../../../core/src/tools/tool.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogAnswer, DialogDraft } from "./dialog.ts"
 import { mcp, mcpLines, toolLines } from "./mcp-panel.ts"

@@ -5,7 +5,6 @@
 import { repositoryRoot } from "../base/git.ts"
 import { defaultLayers } from "../conversation/default-layers.ts"
 import type { WhenOpen } from "../conversation/open.ts"
-import { projectDreams } from "../conversation/project-dreams.ts"
 import { notesConfigDirectory } from "../journal/file/layout.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/situation.ts"
 import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
@@ -29,6 +28,7 @@ import { type DuringCommand, withMemoryWrites } from "./memory-writes.ts"
 import type { AgentOptions } from "./options.ts"
 import { openingPolicy, readingOf } from "./permissions/opening-policy.ts"
 import { isInside, judge, type PermissionPolicy } from "./permissions/permissions.ts"
+import { projectDreams } from "./project-dreams.ts"
 
 /** What every step begins with. */
 export interface Base {

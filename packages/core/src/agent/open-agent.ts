@@ -15,7 +15,6 @@ import { forgetAll } from "../tools/files/read-state.ts"
 import { recallTool } from "../tools/session/recall.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { OpenToolset } from "../tools/tool.ts"
-import { openTools } from "../tools/toolsets.ts"
 import { dollarsIn } from "../views/ledger/ledger.ts"
 import { Agent } from "./agent.ts"
 import { memoryProblems } from "./agent-memory.ts"
@@ -30,6 +29,7 @@ import { type AgentOptions, checkAgentOptions } from "./options.ts"
 import { openingMode } from "./permissions/opening-policy.ts"
 import { ruleProblems } from "./permissions/rules.ts"
 import { loadTrusted } from "./permissions/trust.ts"
+import { openTools } from "./tools/toolsets.ts"
 
 export async function openAgent(options: AgentOptions): Promise<Agent> {
   checkAgentOptions(options)

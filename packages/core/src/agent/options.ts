@@ -31,9 +31,9 @@ import type { ProjectPart } from "../settings/project-parts.ts"
 import type { EffectiveSettings, SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
 import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
-import { checkTools } from "../tools/toolsets.ts"
 import type { Hook } from "./hooks/hooks.ts"
 import type { PermissionAnswer, PermissionRequest } from "./permissions/admit-call.ts"
+import { checkTools } from "./tools/toolsets.ts"
 
 export interface AskOptions {
   readonly signal?: AbortSignal

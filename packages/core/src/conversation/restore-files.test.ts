@@ -5,10 +5,10 @@ import { describe, expect, test } from "vitest"
 import { ask, calling, type Scene, scene } from "../../test/scripted-agent.ts"
 import { isWhole } from "../../test/size.ts"
 import type { Agent } from "../agent/agent.ts"
+import { codingTools } from "../agent/tools/toolsets.ts"
 import { edit } from "../tools/files/edit.ts"
 import { read } from "../tools/files/read.ts"
 import { write } from "../tools/files/write.ts"
-import { codingTools } from "../tools/toolsets.ts"
 import { sumOf } from "./file-keeper.ts"
 
 const readIt = (path: string) => calling("Read", { file_path: path })

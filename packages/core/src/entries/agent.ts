@@ -11,6 +11,12 @@ export { judge } from "../agent/permissions/permissions.ts"
 export type { PersonCommand, PersonCommandEnd } from "../agent/permissions/person-command.ts"
 export type { RuleLists as PermissionRules } from "../agent/permissions/rules.ts"
 export { ruleProblems } from "../agent/permissions/rules.ts"
+export { fileTools, openShellTools } from "../agent/tools/coding-tools.ts"
+export type { HttpServerConfig, StdioServerConfig } from "../agent/tools/mcp/mcp-config.ts"
+export { type Sandbox, sandboxSentence, systemSandbox } from "../agent/tools/shell/sandbox/sandbox.ts"
+export { withoutSecrets } from "../agent/tools/shell/shell-environment.ts"
+export type { ShellOptions } from "../agent/tools/shell/shell-session.ts"
+export type { PageQuestion, WebFetchOptions } from "../agent/tools/web/web-fetch.ts"
 export { agentsOf } from "../front-door.ts"
 export { settingsSchema } from "../settings/settings-schema.ts"
 export type { AgentDefinition, MemoryScope } from "../team/definitions/definition.ts"
@@ -20,11 +26,10 @@ export type { AgentView } from "../team/order.ts"
 export type { SocketAnswer as Delivery } from "../team/socket.ts"
 export { spendingOf } from "../team/spending.ts"
 export type { Team } from "../team/team.ts"
-export { fileTools, openShellTools } from "../tools/coding-tools.ts"
+export type { UnusualKind } from "../tools/command.ts"
 export type { InferInput } from "../tools/define-tool.ts"
 export { toolDefinition } from "../tools/definition/definition.ts"
 export { VisibleFiles } from "../tools/files/git-ignore.ts"
-export type { HttpServerConfig, StdioServerConfig } from "../tools/mcp/mcp-config.ts"
 export type {
   RecalledPlace,
   RecalledText,
@@ -36,10 +41,6 @@ export { RECALL_TOOL } from "../tools/session/recall-source.ts"
 export type { RecallWording } from "../tools/session/recall-text.ts"
 export type { Rerank } from "../tools/session/rerank.ts"
 export { todoWrite } from "../tools/session/todo-write.ts"
-export type { UnusualKind } from "../tools/shell/command/facts.ts"
-export { type Sandbox, sandboxSentence, systemSandbox } from "../tools/shell/sandbox/sandbox.ts"
-export { withoutSecrets } from "../tools/shell/shell-environment.ts"
-export type { ShellOptions } from "../tools/shell/shell-session.ts"
 export type {
   FileRead,
   LaterTools,
@@ -60,4 +61,3 @@ export type {
   WebQuery,
   WorkingDirectory,
 } from "../tools/tool.ts"
-export type { PageQuestion, WebFetchOptions } from "../tools/web/web-fetch.ts"

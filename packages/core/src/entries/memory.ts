@@ -1,7 +1,7 @@
 /** `@strata/core/memory`. Memories of a project: what is kept, recalled at the start and consolidated. */
 import "../base/node-version.ts"
 
-export { projectDreams } from "../conversation/project-dreams.ts"
+export { projectDreams } from "../agent/project-dreams.ts"
 export { openProjectMemory, type ProjectMemory } from "../conversation/project-memory.ts"
 export type { OfferedMemory } from "../layers/5-auto-memory/attach/shown.ts"
 export { ageOf, offeredBy as memoriesOfferedIn, recallFor, sourcePhrase } from "../layers/5-auto-memory/attach/shown.ts"

@@ -26,9 +26,9 @@ import type { ModelRequest } from "../messages/request.ts"
 import { type Added, keepingAdded } from "../model/context-management.ts"
 import { ModelAbortedError } from "../model/errors.ts"
 import type { Model, ModelResponse, StreamLimits, StreamOptions } from "../model/model.ts"
+import type { Confinement } from "../tools/command.ts"
 import { FileReads } from "../tools/files/read-state.ts"
 import { prepareCalls, refusedCall, runCall } from "../tools/run-calls.ts"
-import type { Confinement } from "../tools/shell/confinement.ts"
 import type { PermissionQuestion, ReadState, SharedToolContext, Tool } from "../tools/tool.ts"
 
 // The mark around a fork's directive. A fork has the same tools as its parent, so it may try to start a fork of its own. The mark lets

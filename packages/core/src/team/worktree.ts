@@ -7,13 +7,13 @@ import { hash } from "node:crypto"
 import { copyFile, mkdir, mkdtemp, rm, rmdir, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join, relative, resolve } from "node:path"
+import { Disk } from "../agent/tools/shell/command/disk.ts"
+import { findRepository } from "../agent/tools/shell/command/git-config.ts"
+import { shellEnvironment } from "../agent/tools/shell/shell-environment.ts"
 import { checkedId } from "../base/clock.ts"
 import { StrataError } from "../base/errors.ts"
 import { type GitCall as RunGit, runGit } from "../base/git.ts"
 import { isLocal } from "../base/owner.ts"
-import { Disk } from "../tools/shell/command/disk.ts"
-import { findRepository } from "../tools/shell/command/git-config.ts"
-import { shellEnvironment } from "../tools/shell/shell-environment.ts"
 
 const MOST_OUTPUT_BYTES = 256 * 1024 * 1024
 

@@ -7,10 +7,8 @@ import type { Attachment, Todo } from "../messages/attachments.ts"
 import type { Block } from "../messages/blocks.ts"
 import type { CallChanges } from "../messages/messages.ts"
 import type { InputSchema } from "../messages/tool-input.ts"
-import type { SignInPerson } from "./mcp/sign-in/sign-in.ts"
+import type { CommandFacts, Confinement } from "./command.ts"
 import type { RecallSource } from "./session/recall-source.ts"
-import type { CommandFacts } from "./shell/command/facts.ts"
-import type { Confinement } from "./shell/confinement.ts"
 
 /** `defineTool` infers `Input` from the schema. */
 // biome-ignore lint/suspicious/noExplicitAny: a list holds tools of different inputs, and each input is checked before its tool gets it
@@ -158,6 +156,15 @@ export interface ToolServer {
   readonly resources?: ServerResources
   /** Signs the person in. Absent where the server offers no sign-in. */
   signIn?(person: SignInPerson): Promise<void>
+}
+
+/** The one who signs in. */
+export interface SignInPerson {
+  /**
+   * Shows the address, and may open it in a browser if the person agrees. Resolves with the address or code that they paste, or with
+   * `undefined` if they give up. The signal aborts when the browser has come back.
+   */
+  visit(address: string, signal: AbortSignal): Promise<string | undefined>
 }
 
 /** A text of a server that the person sends by name. */

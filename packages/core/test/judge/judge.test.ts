@@ -1,6 +1,6 @@
 /** A short form of `npm run judge`, and that its canaries notice. Where bubblewrap is absent, nothing is run. */
 import { expect, test } from "vitest"
-import { PLAIN_READERS } from "../../src/tools/shell/command/plain-readers.ts"
+import { PLAIN_READERS } from "../../src/agent/tools/shell/command/plain-readers.ts"
 import { needs } from "../needs.ts"
 import { isWhole, size } from "../size.ts"
 import { runJudge } from "./contained.ts"

@@ -4,13 +4,13 @@
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { git } from "../../src/tools/shell/command/git.ts"
-import type { Judge, Place } from "../../src/tools/shell/command/judged.ts"
-import { PLAIN_READERS } from "../../src/tools/shell/command/plain-readers.ts"
-import { SPECIAL_READERS } from "../../src/tools/shell/command/special-readers.ts"
-import { unwrap } from "../../src/tools/shell/command/wrappers.ts"
+import { git } from "../../src/agent/tools/shell/command/git.ts"
+import type { Judge, Place } from "../../src/agent/tools/shell/command/judged.ts"
+import { PLAIN_READERS } from "../../src/agent/tools/shell/command/plain-readers.ts"
+import { SPECIAL_READERS } from "../../src/agent/tools/shell/command/special-readers.ts"
+import { unwrap } from "../../src/agent/tools/shell/command/wrappers.ts"
 
-const SOURCES = join(import.meta.dirname, "../../src/tools/shell/command")
+const SOURCES = join(import.meta.dirname, "../../src/agent/tools/shell/command")
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"]
 /** Without a disk, so that only the words decide. */
 const NOWHERE = { directory: "/", disk: undefined, programs: undefined, home: "/", env: {} } as Place

@@ -1,10 +1,10 @@
 /** The two doors of the product: does a line run without a question, and how does it run then. */
 import { throughRules } from "../../src/agent/permissions/admit-call.ts"
 import type { PermissionPolicy } from "../../src/agent/permissions/permissions.ts"
+import { bashTool } from "../../src/agent/tools/shell/bash.ts"
+import { ShellSession } from "../../src/agent/tools/shell/shell-session.ts"
 import { systemClock } from "../../src/base/clock.ts"
 import { isReadOnly, questionOf } from "../../src/tools/defaults.ts"
-import { bashTool } from "../../src/tools/shell/bash.ts"
-import { ShellSession } from "../../src/tools/shell/shell-session.ts"
 import type { ToolContext } from "../../src/tools/tool.ts"
 import type { World } from "./world.ts"
 

@@ -18,11 +18,11 @@ import {
   workerBrain,
 } from "@strata/sim"
 import { openAgent } from "../../../core/src/agent/open-agent.ts"
+import { fileTools, openShellTools } from "../../../core/src/agent/tools/coding-tools.ts"
 import { projectAt } from "../../../core/src/base/project.ts"
 import { fileStore } from "../../../core/src/journal/file/file-store.ts"
 import { openBank } from "../../../core/src/memory/bank.ts"
 import { anthropicModel } from "../../../core/src/model/anthropic/anthropic.ts"
-import { fileTools, openShellTools } from "../../../core/src/tools/coding-tools.ts"
 import { todoWrite } from "../../../core/src/tools/session/todo-write.ts"
 import { type LedgerSummary, summarise } from "../../../core/src/views/ledger/ledger.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { fileTools, openShellTools, sessionTools } from "../../../core/src/tools/coding-tools.ts"
+import { fileTools, openShellTools, sessionTools } from "../../../core/src/agent/tools/coding-tools.ts"
 import { conversation } from "../../../core/test/builders.ts"
 import { isWhole } from "../../../core/test/size.ts"
 import { type WorkRound, workload } from "../../../core/test/workloads.ts"

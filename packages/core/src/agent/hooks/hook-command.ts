@@ -5,8 +5,8 @@
 import type { HookEvent } from "../../base/vocabulary.ts"
 import { redact } from "../../model/redact.ts"
 import type { Settings } from "../../settings/settings.ts"
-import { GuardedProcess, type ProcessEnd } from "../../tools/processes/guarded-process.ts"
-import { secretsIn, withoutSecrets } from "../../tools/shell/shell-environment.ts"
+import { GuardedProcess, type ProcessEnd } from "../tools/processes/guarded-process.ts"
+import { secretsIn, withoutSecrets } from "../tools/shell/shell-environment.ts"
 import { type Hook, type HookAnswer, type HookInput, PERMISSIONS } from "./hooks.ts"
 
 const DEFAULT_TIMEOUT_SECONDS = 60

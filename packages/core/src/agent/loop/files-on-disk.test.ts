@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { calling, scene } from "../../../test/scripted-agent.ts"
-import { codingTools } from "../../tools/toolsets.ts"
+import { codingTools } from "../tools/toolsets.ts"
 
 test("L4-29 the journal names the files that a generator wrote, and no request does", async () => {
   const { cwd, open, requests } = scene()

@@ -11,7 +11,6 @@ import { type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
 import type { CallChanges } from "../../messages/messages.ts"
 import { forgetCalls } from "../../tools/files/read-state.ts"
 import { type CallOutcome, type CallRequest, type PreparedCall, prepareCalls, runCall } from "../../tools/run-calls.ts"
-import { NO_OUTPUT } from "../../tools/shell/bash.ts"
 import type { SharedToolContext, Tool, ToolOutput } from "../../tools/tool.ts"
 import {
   asAttachment,
@@ -23,6 +22,7 @@ import {
   throughRules,
 } from "../permissions/admit-call.ts"
 import { judge } from "../permissions/permissions.ts"
+import { NO_OUTPUT } from "../tools/shell/bash.ts"
 import type { QueryEvent } from "./query-events.ts"
 import type { Refusals } from "./refusals.ts"
 

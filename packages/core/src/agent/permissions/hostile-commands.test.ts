@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { commandFacts } from "../../tools/shell/command/command-facts.ts"
+import { commandFacts } from "../tools/shell/command/command-facts.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
 
 let root = ""

@@ -5,7 +5,7 @@ import { join } from "node:path"
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { isWhole, size } from "../../../test/size.ts"
-import { commandFacts } from "../../tools/shell/command/command-facts.ts"
+import { commandFacts } from "../tools/shell/command/command-facts.ts"
 import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
 
 let root = ""

@@ -3,9 +3,9 @@
  * Edit. What is only known when it runs cannot pass a rule that denies or asks.
  */
 import { join } from "node:path"
-import { Disk } from "../../tools/shell/command/disk.ts"
-import type { CommandFacts, FileUse, SimpleCommand } from "../../tools/shell/command/facts.ts"
-import { trackedIn } from "../../tools/shell/command/git-config.ts"
+import type { CommandFacts, FileUse, SimpleCommand } from "../../tools/command.ts"
+import { Disk } from "../tools/shell/command/disk.ts"
+import { trackedIn } from "../tools/shell/command/git-config.ts"
 import { pathFits } from "./path-rules.ts"
 import {
   allow,

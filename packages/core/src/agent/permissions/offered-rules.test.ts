@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
-import { commandFacts } from "../../tools/shell/command/command-facts.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
+import { commandFacts } from "../tools/shell/command/command-facts.ts"
 import { offeredRules } from "./admit-call.ts"
 import { judge } from "./permissions.ts"
 

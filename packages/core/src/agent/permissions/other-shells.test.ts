@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { commandFacts } from "../../tools/shell/command/command-facts.ts"
+import { commandFacts } from "../tools/shell/command/command-facts.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
 
 interface Change extends Partial<PermissionPolicy> {

@@ -6,11 +6,11 @@ import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Model } from "../../model/model.ts"
 import { readSettings } from "../../settings/settings.ts"
 import { findModel } from "../../tokens/models.ts"
-import { defaultSkillDirectories } from "../../tools/coding-tools.ts"
 import { loadSkills } from "../../tools/session/skills.ts"
-import { codingTools } from "../../tools/toolsets.ts"
 import { openAgent } from "../open-agent.ts"
 import type { AgentOptions } from "../options.ts"
+import { defaultSkillDirectories } from "../tools/coding-tools.ts"
+import { codingTools } from "../tools/toolsets.ts"
 
 function calling(name: string, input: object): Model {
   const turns = [[{ type: "tool_use", id: "toolu_1", name, input }], [{ type: "text", text: "Done." }]]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { urlFits } from "../../tools/web/hosts.ts"
+import { urlFits } from "../tools/web/hosts.ts"
 import { pathFits } from "./path-rules.ts"
 import { judge, type PermissionPolicy } from "./permissions.ts"
 import { ruleProblems } from "./rules.ts"

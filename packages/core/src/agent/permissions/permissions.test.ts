@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { commandShape } from "../../tools/shell/command/command-facts.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
+import { commandShape } from "../tools/shell/command/command-facts.ts"
 import { type Judgement, judge, type PermissionPolicy } from "./permissions.ts"
 
 const policy = (change: Partial<PermissionPolicy> = {}): PermissionPolicy => ({

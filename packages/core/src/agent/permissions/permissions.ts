@@ -2,8 +2,8 @@
  * Judges what a call may do, by the mode, the rules and the call. Paths are absolute, with symlinks followed. Deny wins over everything,
  * and no tool can write the files that Strata keeps. Command lines are judged as parsed, in judge-command.ts.
  */
-import { commandFacts } from "../../tools/shell/command/command-facts.ts"
-import { urlFits } from "../../tools/web/hosts.ts"
+import { commandFacts } from "../tools/shell/command/command-facts.ts"
+import { urlFits } from "../tools/web/hosts.ts"
 import { judgeCommand } from "./judge-command.ts"
 import { pathFits } from "./path-rules.ts"
 import {

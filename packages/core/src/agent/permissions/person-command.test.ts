@@ -1,7 +1,7 @@
 /** Commands that the person runs beside the agent, in a real shell. */
 import { expect, test } from "vitest"
 import { ask, calling, scene } from "../../../test/scripted-agent.ts"
-import { codingTools } from "../../tools/toolsets.ts"
+import { codingTools } from "../tools/toolsets.ts"
 
 const SIGNAL = new AbortController().signal
 const run = (command: string) => ({ command, signal: SIGNAL, progress: () => undefined })

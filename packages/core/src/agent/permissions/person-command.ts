@@ -8,9 +8,9 @@ import { StrataError } from "../../base/errors.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { resultBlocks, textOf } from "../../messages/blocks.ts"
 import { executed } from "../../tools/defaults.ts"
-import { MOST_TIMEOUT_MS } from "../../tools/shell/shell-session.ts"
 import type { SharedToolContext, Tool } from "../../tools/tool.ts"
 import { runTools, type ToolRun } from "../loop/run-tools.ts"
+import { MOST_TIMEOUT_MS } from "../tools/shell/shell-session.ts"
 
 export interface PersonCommand {
   readonly command: string

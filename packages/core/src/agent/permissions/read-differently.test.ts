@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { commandFacts } from "../../tools/shell/command/command-facts.ts"
-import { quietGit } from "../../tools/shell/quiet-git.ts"
-import { neededEnvironment } from "../../tools/shell/shell-environment.ts"
+import { commandFacts } from "../tools/shell/command/command-facts.ts"
+import { quietGit } from "../tools/shell/quiet-git.ts"
+import { neededEnvironment } from "../tools/shell/shell-environment.ts"
 import type { PermissionPolicy } from "./permission-policy.ts"
 import { judge } from "./permissions.ts"
 

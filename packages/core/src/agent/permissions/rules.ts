@@ -1,7 +1,7 @@
 /** Rules as people write them: `Tool`, `Tool(pattern)`. Which calls they match, and which can match nothing. */
-import type { SimpleCommand } from "../../tools/shell/command/facts.ts"
+import type { SimpleCommand } from "../../tools/command.ts"
 import type { Tool } from "../../tools/tool.ts"
-import { canFitUrl } from "../../tools/web/hosts.ts"
+import { canFitUrl } from "../tools/web/hosts.ts"
 import { hasParentPart } from "./path-rules.ts"
 
 export interface Rule {

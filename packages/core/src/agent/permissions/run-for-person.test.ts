@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { ask, scene } from "../../../test/scripted-agent.ts"
-import { codingTools } from "../../tools/toolsets.ts"
+import { codingTools } from "../tools/toolsets.ts"
 
 const { signal } = new AbortController()
 const bash = (command: string) => ({ tool: "Bash", input: { command } })

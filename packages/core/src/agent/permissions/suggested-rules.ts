@@ -3,7 +3,7 @@
  * a directory, a host. Where a rule would allow anything, none is suggested.
  */
 import { dirname, relative } from "node:path"
-import type { CommandFacts, SimpleCommand } from "../../tools/shell/command/facts.ts"
+import type { CommandFacts, SimpleCommand } from "../../tools/command.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 import { isInside } from "./permission-policy.ts"
 

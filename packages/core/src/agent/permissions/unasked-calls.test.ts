@@ -6,8 +6,8 @@ import { z } from "zod/v4"
 import { needs } from "../../../test/needs.ts"
 import { ask, calling, scene } from "../../../test/scripted-agent.ts"
 import { defineTool } from "../../tools/define-tool.ts"
-import { codingTools } from "../../tools/toolsets.ts"
 import type { AgentOptions } from "../options.ts"
+import { codingTools } from "../tools/toolsets.ts"
 
 /** In the sandbox, `/proc/1` is the sandbox's own first process. */
 const WHERE = "cat /proc/1/cmdline"

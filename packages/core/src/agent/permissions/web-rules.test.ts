@@ -7,9 +7,9 @@ import { scratchDirectory } from "../../../test/tool-context.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Model } from "../../model/model.ts"
 import { findModel } from "../../tokens/models.ts"
-import { webFetchTool } from "../../tools/web/web-fetch.ts"
 import { openAgent } from "../open-agent.ts"
 import type { AgentOptions } from "../options.ts"
+import { webFetchTool } from "../tools/web/web-fetch.ts"
 
 async function serve(listener: RequestListener): Promise<number> {
   const server = createServer(listener)

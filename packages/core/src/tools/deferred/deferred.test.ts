@@ -1,10 +1,10 @@
 /** The parts of tools that wait to be loaded: what is declared, how they are found, and the list of their names. */
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
+import { codingTools } from "../../agent/tools/toolsets.ts"
 import { renderAttachment } from "../../messages/attachments.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import type { Tool } from "../tool.ts"
-import { codingTools } from "../toolsets.ts"
 import { type Declaring, declareTools } from "./declare.ts"
 import { BUILT_IN, isDeferrable } from "./deferrable.ts"
 import { deferredListing } from "./listing.ts"

@@ -3,7 +3,7 @@ import { expect, test } from "vitest"
 import { obedient } from "../../../../sim/src/brains/index.ts"
 import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
-import { codingTools } from "../../../src/tools/toolsets.ts"
+import { codingTools } from "../../../src/agent/tools/toolsets.ts"
 import { agentFor, ask, calls, ofType, project } from "./agents.ts"
 
 const PAGES = [

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest"
 import type { Brain } from "../../../../sim/src/brain.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
-import { consolidateWithModel } from "../../../src/layers/6-dreaming/consolidate/consolidate.ts"
+import { openDreamTools } from "../../../src/agent/dream-tools.ts"
+import { consolidateWithModel, type DreamReach } from "../../../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { linkedFile } from "../../../src/memory/index-file.ts"
 import { isCurrent } from "../../../src/memory/memory.ts"
 import { answerAbout } from "../../../src/model/offline/answer.ts"
@@ -21,8 +22,9 @@ async function project() {
   const sim = await simulator({ brain: dreamer })
   const at = dreamProject(scratchDirectory())
   const model = await modelAt(sim)
-  const { clock } = at
-  return { ...at, sim, dreams: () => at.dreaming(consolidateWithModel({ model, clock, env: process.env })) }
+  const surroundings = { clock: at.clock, env: process.env }
+  const openTools = (reach: DreamReach) => openDreamTools(reach, surroundings)
+  return { ...at, sim, dreams: () => at.dreaming(consolidateWithModel({ model, openTools })) }
 }
 
 /** Every sixth repeats the one before it, contradicts it, has its name, or points to nothing. */

@@ -1,12 +1,12 @@
 /** Layer 4: when the conversation is compacted, by whom, what is kept, and what is restored. */
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { fileTools } from "../../../src/agent/tools/coding-tools.ts"
 import type { Attachment } from "../../../src/messages/attachments.ts"
 import { type Block, isToolResult } from "../../../src/messages/blocks.ts"
 import type { ModelRequest } from "../../../src/messages/request.ts"
 import { PromptTooLongError } from "../../../src/model/errors.ts"
 import type { SettingsInput } from "../../../src/settings/settings.ts"
-import { fileTools } from "../../../src/tools/coding-tools.ts"
 import {
   ask,
   decisions,

@@ -2,12 +2,12 @@
 
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
+import { fileTools } from "../../../src/agent/tools/coding-tools.ts"
 import { manualClock, projectName } from "../../../src/base/clock.ts"
 import { engineOf } from "../../../src/conversation/conversation.ts"
 import { memoryDirectory } from "../../../src/journal/file/layout.ts"
 import type { Layer } from "../../../src/layers/layer.ts"
 import type { SettingsInput } from "../../../src/settings/settings.ts"
-import { fileTools } from "../../../src/tools/coding-tools.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { openCompacting } from "../../compacting.ts"
 import { memoryText } from "../../dreams.ts"

@@ -4,18 +4,16 @@
  */
 
 import { relative, sep } from "node:path"
-import { type Clock, dayOf } from "../../../base/clock.ts"
+import { dayOf } from "../../../base/clock.ts"
 import { fillPrompt, promptText } from "../../../base/text.ts"
-import { runTurns, type TurnsOutcome } from "../../../forks/fork.ts"
+import { type Allows, runTurns, type TurnsOutcome } from "../../../forks/fork.ts"
 import { byNews, isCurrent, type Memory } from "../../../memory/memory.ts"
 import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
 import type { Model, ModelResponse, StreamLimits } from "../../../model/model.ts"
 import { sentModelName } from "../../../tokens/models.ts"
 import { executed } from "../../../tools/defaults.ts"
-import type { Confinement } from "../../../tools/shell/confinement.ts"
-import type { Tool } from "../../../tools/tool.ts"
+import type { SharedToolContext, Tool } from "../../../tools/tool.ts"
 import type { DreamTurn } from "../dream-task.ts"
-import { openDreamTools, type RulesOnReading } from "./tools.ts"
 
 /** Changes files in the copy and nothing else. */
 export type Consolidate = (task: ConsolidationTask) => Promise<Consolidation>
@@ -52,19 +50,33 @@ export interface Consolidation {
 const MOST_OUTPUT = 16_000 // tokens of one answer: several files at once
 const MOST_CALL_CHARACTERS = 120
 
+/** Where a dream reads. All of them are real paths. */
+export interface DreamReach {
+  /** The only place where it writes. */
+  readonly copy: string
+  readonly project: string
+  readonly journals: readonly string[]
+}
+
+/** What it reads and writes with. They refuse what is out of reach. */
+export interface DreamTools {
+  readonly tools: readonly Tool[]
+  readonly context: SharedToolContext
+  readonly allows: Allows
+  close(): Promise<void>
+}
+
 interface ModelConsolidation {
   readonly model: Model
-  readonly clock: Clock
-  readonly env: Readonly<Record<string, string | undefined>>
-  readonly rules?: RulesOnReading | undefined
-  readonly confinement?: (() => Confinement) | undefined
+  /** Called once for each dream. A shell is among them, so they are passed in. */
+  readonly openTools: (reach: DreamReach) => Promise<DreamTools>
 }
 
 export const consolidateWithModel =
-  ({ model, clock, env, rules, confinement }: ModelConsolidation): Consolidate =>
+  ({ model, openTools }: ModelConsolidation): Consolidate =>
   async (task) => {
     const { directory, project, journals, maxTurns, patience, signal } = task
-    const opened = await openDreamTools({ copy: directory, project, journals, rules }, { clock, env, confinement })
+    const opened = await openTools({ copy: directory, project, journals })
     try {
       const { toolDefinition } = await import("../../../tools/definition/definition.ts") // loads schema libraries
       const outcome = await runTurns({

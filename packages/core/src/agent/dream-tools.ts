@@ -1,0 +1,224 @@
+/** The tools of a dream: reading in three places, writing in the copy only. Everything else is refused. */
+
+import { dirname, join, relative, sep } from "node:path"
+import type { Clock } from "../base/clock.ts"
+import { cloneSurroundings, withoutTools } from "../forks/fork.ts"
+import type { DreamReach, DreamTools } from "../layers/6-dreaming/consolidate/consolidate.ts"
+import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
+import type { CommandFacts, Confinement, FileUse, SimpleCommand, UnusualKind } from "../tools/command.ts"
+import { FileReads } from "../tools/files/read-state.ts"
+import type { PermissionQuestion, Tool } from "../tools/tool.ts"
+
+const SHELL_TIMEOUT_MS = 20_000
+const SHELL_CHARACTERS = 20_000
+/** A dream may read every memory before it changes the first. */
+const READS = { files: 20_000, characters: 64 * 1024 * 1024 }
+/** A shell needs no more. Functions and options in other variables could change what a command does. */
+const SHELL_VARIABLES = ["PATH", "HOME", "LANG"] as const
+
+/** What a person's rules say about a call. `true`, or why it is refused. */
+export type RulesOnReading = (tool: string, question: PermissionQuestion) => true | string
+
+interface RuledReach extends DreamReach {
+  readonly rules?: RulesOnReading | undefined
+}
+
+interface DreamSurroundings {
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly confinement?: (() => Confinement) | undefined
+}
+
+export async function openDreamTools(
+  reach: RuledReach,
+  { clock, env, confinement }: DreamSurroundings,
+): Promise<DreamTools> {
+  // loaded when a dream starts: they bring a schema library
+  const [{ fileTools }, { bashTool }, { ShellSession }, { defaultConfinement }] = await Promise.all([
+    import("./tools/coding-tools.ts"),
+    import("./tools/shell/bash.ts"),
+    import("./tools/shell/shell-session.ts"),
+    import("./tools/shell/confinement.ts"),
+  ])
+  const shell = new ShellSession({
+    timeoutMs: SHELL_TIMEOUT_MS,
+    mostTimeoutMs: SHELL_TIMEOUT_MS,
+    outputCharacters: SHELL_CHARACTERS,
+  })
+  const bash: Tool = {
+    ...bashTool(shell),
+    description: `Runs a command line that only reads. Allowed are ${READING_COMMANDS.join(", ")}, also in a pipe. Redirections, substitutions, variables and \`find -exec\` are refused.`,
+  }
+  const surroundings = {
+    ...withoutTools(clock).toolContext,
+    env: Object.fromEntries(SHELL_VARIABLES.map((name) => [name, env[name]])),
+    confinement: () => {
+      const given = confinement?.() ?? defaultConfinement(env)
+      return { ...given, readable: [...given.readable, reach.copy, ...reach.journals] }
+    },
+    directory: { get: () => reach.copy, set: () => undefined },
+  }
+  return {
+    tools: [...fileTools, bash],
+    context: {
+      ...cloneSurroundings(surroundings, new FileReads({ limits: READS })),
+      judgeStep: ({ paths = [] }) =>
+        paths.some((path) => isOfOthers(path, reach))
+          ? { verdict: "deny", why: OF_OTHERS }
+          : { verdict: "allow", why: "it is in reach" },
+    },
+    allows: (call, _tool, question) => judgeCall(call, question, reach),
+    close: () => shell.close(),
+  }
+}
+
+function judgeCall(
+  { name, input }: { readonly name: string; readonly input?: unknown },
+  question: PermissionQuestion,
+  reach: RuledReach,
+): true | string {
+  switch (name) {
+    case "Read":
+    case "Grep":
+    case "Glob":
+      return judgeLooking(name, question, reach)
+    case "Edit":
+    case "Write":
+      return judgeWriting(question, reach)
+    case "Bash":
+      return judgeShell(input, question, reach)
+    default:
+      return `${name} is not available here.`
+  }
+}
+
+function judgeLooking(name: string, question: PermissionQuestion, reach: RuledReach): true | string {
+  const { paths = [] } = question
+  const places = [reach.copy, reach.project, ...reach.journals]
+  const outside = paths.find((path) => !places.some((place) => isWithin(path, place)))
+  if (paths.length === 0 || outside !== undefined)
+    return `${outside ?? "it"} is outside the memory, the project and its transcripts.`
+  if (paths.some((path) => isOfOthers(path, reach))) return OF_OTHERS
+  const isTranscript = (path: string) =>
+    path.endsWith(".jsonl") && reach.journals.some((place) => isWithin(path, place))
+  if (name === "Read" && paths.some(isTranscript))
+    return "a transcript is never read whole. Search it with Grep, or with grep, head and tail."
+  return reach.rules?.(name, question) ?? true
+}
+
+const OF_OTHERS = "what other owners and projects keep is not read."
+
+/** The store may be inside the project, and beside the transcripts of this owner are those of others. */
+const isOfOthers = (path: string, { copy, journals }: DreamReach): boolean =>
+  journals.some((place) => isWithin(path, dirname(place))) &&
+  ![copy, ...journals].some((place) => isWithin(path, place))
+
+const isAroundOthers = (path: string, { journals }: DreamReach): boolean =>
+  journals.some((place) => isWithin(dirname(place), path))
+
+function judgeWriting({ paths = [] }: PermissionQuestion, { copy }: DreamReach): true | string {
+  const isMemory = (path: string) => {
+    const name = relative(copy, path).split(sep).join("/")
+    return isWithin(path, copy) && path === join(copy, name) && (name === INDEX_FILE || isTopicFile(name))
+  }
+  return (
+    (paths.length > 0 && paths.every(isMemory)) ||
+    `only markdown files in ${copy} may be written, outside its logs and archive.`
+  )
+}
+
+function judgeShell(input: unknown, question: PermissionQuestion, reach: RuledReach): true | string {
+  const { run_in_background } = (input ?? {}) as { readonly run_in_background?: unknown }
+  if (run_in_background || !question.command) return "nothing runs in the background here."
+  const verdict = judgeReading(question.command, {
+    directories: [reach.copy, reach.project, ...reach.journals],
+    transcripts: reach.journals,
+  })
+  if (verdict !== true) return `${verdict}.`
+  const reads = question.command.commands.flatMap(({ uses }) => uses.reads)
+  if (reads.some(({ path = "/", isTree }) => isOfOthers(path, reach) || (isTree && isAroundOthers(path, reach))))
+    return OF_OTHERS
+  return reach.rules?.("Bash", question) ?? true
+}
+
+const READING_COMMANDS = ["ls", "find", "grep", "cat", "stat", "wc", "head", "tail"] as const
+
+interface ReadingLimits {
+  /** Directories that may be read, with links followed. */
+  readonly directories: readonly string[]
+  /** Directories with transcripts: their files may be searched, never printed whole. */
+  readonly transcripts?: readonly string[]
+}
+
+/** What never has a place in such a line, with the reason for the model. */
+const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
+  substitution: "substitutions are not allowed",
+  redirection: "redirections are not allowed",
+  "here-document": "here-documents are not allowed",
+  background: "nothing runs in the background",
+  escape: "characters written as codes are not allowed",
+  "control character": "control characters are not allowed",
+  "invisible character": "invisible characters are not allowed",
+  "look-alike character": "look-alike characters are not allowed",
+}
+
+/** Tests of find that run, remove or write something, or take their directories from a file. */
+const FIND_ACTS = /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)$/
+/** `-f`, `-F` and any spelling of `--follow`, `--retry`, `--pid`: the command would not end. */
+const TAIL_WAITS = /^-[^-]*[fF]|^--(?:f|r|p)/
+
+/**
+ * The shell of a dream: eight commands that only read, judged by the parsed line. Anything that is not certain before it runs is refused,
+ * and so is every path outside the given directories. `true`, or why the line is refused.
+ */
+export function judgeReading(facts: CommandFacts, limits: ReadingLimits): true | string {
+  const unusual = facts.unusual[0]
+  if (unusual) return UNUSUAL[unusual.kind]
+  const bare = bareText(facts.line)
+  if (/[<>]/.test(bare)) return UNUSUAL.redirection // also those that only join streams or go to /dev/null
+  if (/[()]/.test(bare)) return "groups and functions are not allowed"
+  for (const command of facts.commands) {
+    const refusal = refusalOf(command)
+    if (refusal) return refusal
+  }
+  if (!facts.isReadOnly) return facts.unknown[0] ?? "it is not certain that the line only reads"
+  const uses = facts.commands.flatMap((command) => command.uses.reads.map((use) => ({ command, use })))
+  for (const { command, use } of uses) {
+    const refusal = pathRefusal(command, use, limits)
+    if (refusal) return refusal
+  }
+  return true
+}
+
+/** The line without what is quoted or escaped. */
+const bareText = (line: string): string => line.replace(/\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"/g, "")
+
+function refusalOf({ words, changesEnvironment, isReadOnly, isGuess }: SimpleCommand): string | undefined {
+  const [name, ...rest] = words
+  if (name === undefined || !(READING_COMMANDS as readonly string[]).includes(name))
+    return `only ${READING_COMMANDS.join(", ")} may run`
+  if (changesEnvironment) return "variables before a command are not allowed"
+  if (isGuess || words.includes(undefined)) return "a part of it is only known when it runs"
+  const given = rest as readonly string[]
+  if (given.some((word) => /^\/(?:dev|proc|sys)(?:\/|$)/.test(word))) return "devices and system files are not allowed"
+  if (name === "find" && given.some((word) => FIND_ACTS.test(word)))
+    return "find may only find: nothing is run, removed or written"
+  if (name === "tail" && given.some((word) => TAIL_WAITS.test(word))) return "tail may not wait for more"
+  return isReadOnly ? undefined : `an option of ${name} is not allowed here`
+}
+
+function pathRefusal(
+  { words: [name] }: SimpleCommand,
+  { path, isTree }: FileUse,
+  { directories, transcripts = [] }: ReadingLimits,
+): string | undefined {
+  if (path === undefined) return "a path is only known when it runs"
+  if (!directories.some((directory) => isWithin(path, directory)))
+    return `${path} is outside the directories that may be read`
+  const printsWhole =
+    name === "cat" && !isTree && path.endsWith(".jsonl") && transcripts.some((directory) => isWithin(path, directory))
+  return printsWhole ? "transcripts are searched with grep, head or tail, never printed whole" : undefined
+}
+
+const isWithin = (path: string, directory: string): boolean =>
+  path === directory || path.startsWith(directory.endsWith(sep) ? directory : directory + sep)

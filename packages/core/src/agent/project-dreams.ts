@@ -1,0 +1,51 @@
+/** Dreams about a project's memory: for agents, and for the command that has no conversation. */
+import type { Clock } from "../base/clock.ts"
+import type { ProjectMemory } from "../conversation/project-memory.ts"
+import { type Consolidate, consolidateWithModel } from "../layers/6-dreaming/consolidate/consolidate.ts"
+import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import { dollarsFor, expectedDollars } from "../layers/budget.ts"
+import { isOffline, type Model } from "../model/model.ts"
+import type { Confinement } from "../tools/command.ts"
+import { openDreamTools, type RulesOnReading } from "./dream-tools.ts"
+
+export interface ProjectDreams {
+  readonly memory: ProjectMemory
+  /** The project's directory. */
+  readonly project: string
+  readonly model: Model
+  readonly clock: Clock
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** What the person's rules say about reading. */
+  readonly rules?: RulesOnReading
+  /** How its commands are confined. */
+  readonly confinement?: () => Confinement
+  /** Consolidates in place of the model. */
+  readonly consolidate?: Consolidate
+}
+
+/** Nothing where the memory may not be written. */
+export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
+  const { memory, project, model, clock, env, rules, confinement } = dreams
+  const { daily, mode, bank, files, dreams: ground } = memory
+  if (!ground || mode === "read-only") return undefined
+  return new Dreaming({
+    ...{ bank, files, ...ground, project, clock, asksFirst: mode === "ask" },
+    consolidate:
+      dreams.consolidate ??
+      consolidateWithModel({
+        model,
+        openTools: (reach) => openDreamTools({ ...reach, rules }, { clock, env, confinement }),
+      }),
+    daily,
+    dollarsFor: (responses) => dollarsFor(responses, model.facts),
+    ...(dreams.consolidate || isOffline(model) ? {} : { expectedDollars: (tokens) => dreamDollars(tokens, model) }),
+  })
+}
+
+const INSTRUCTIONS = 5_000 // tokens of the prompt and the tools of a dream
+const REQUESTS = 6
+const ANSWERS = 2_500 // tokens, with the files it writes
+
+/** It is shown a line of each memory, and may read all of them. */
+const dreamDollars = (tokens: number, { facts }: Model): number =>
+  expectedDollars({ fresh: INSTRUCTIONS + 2 * tokens, answer: ANSWERS, requests: REQUESTS }, facts)

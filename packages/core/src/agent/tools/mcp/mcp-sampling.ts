@@ -1,0 +1,125 @@
+/**
+ * A server's request for an answer of the model. The model gets what the server sent and nothing else: no tools, nothing of the
+ * conversation. The person agrees once per server and conversation, unless the settings decide.
+ */
+import type {
+  CreateMessageRequest,
+  CreateMessageResult,
+  SamplingMessageContentBlock,
+} from "@modelcontextprotocol/client"
+import { escaped } from "../../../base/text.ts"
+import type { Block } from "../../../messages/blocks.ts"
+import type { Sample, SampleModel, ToolContext } from "../../../tools/tool.ts"
+import type { McpServerConfig } from "./mcp-config.ts"
+
+type AskPerson = NonNullable<ToolContext["askPerson"]>
+
+const MOST_TOKENS = 4_096 // of an answer
+const MOST_A_MINUTE = 10
+const MINUTE_MS = 60_000
+const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
+
+export interface SamplingParts {
+  readonly server: string
+  readonly config: Pick<McpServerConfig, "sampling">
+  /** Absent where no model can be asked. */
+  readonly model: SampleModel | undefined
+  readonly now: () => number
+}
+
+export interface SamplingCall {
+  readonly askPerson: AskPerson | undefined
+  readonly signal: AbortSignal
+}
+
+/** Why a request is not carried out. The server gets the sentence. */
+class SamplingRefused extends Error {
+  readonly code = -1 // as the protocol says for a request that the person rejects
+}
+
+export class McpSampling {
+  readonly #parts: SamplingParts
+  /** The person's answer. */
+  #isAgreed: Promise<boolean> | undefined
+  #times: number[] = []
+
+  constructor(parts: SamplingParts) {
+    this.#parts = parts
+  }
+
+  /** Whether a request can be answered. Otherwise the server is not offered it. */
+  get isOffered(): boolean {
+    const { config, model } = this.#parts
+    if (!model || config.sampling === "deny") return false
+    return config.sampling === "allow" || model.canAsk
+  }
+
+  async answer(params: CreateMessageRequest["params"], call: SamplingCall): Promise<CreateMessageResult> {
+    const { model, server } = this.#parts
+    if (!model || !this.isOffered) throw new SamplingRefused("Strata does not let this server use its model.")
+    const sample = sampleOf(params)
+    this.#count()
+    if (!(await this.#isAllowed(call.askPerson)))
+      throw new SamplingRefused("The user did not allow this server to use the model.")
+    const answer = await model.ask({ ...sample, server }, call.signal)
+    return {
+      role: "assistant",
+      model: answer.model,
+      content: { type: "text", text: answer.text },
+      stopReason: answer.isCut ? "maxTokens" : "endTurn",
+    }
+  }
+
+  #count(): void {
+    const now = this.#parts.now()
+    this.#times = this.#times.filter((time) => now - time < MINUTE_MS)
+    if (this.#times.length >= MOST_A_MINUTE)
+      throw new SamplingRefused(`A server may ask the model ${MOST_A_MINUTE} times a minute. Try again later.`)
+    this.#times.push(now)
+  }
+
+  async #isAllowed(askPerson: AskPerson | undefined): Promise<boolean> {
+    if (this.#parts.config.sampling === "allow") return true
+    if (!askPerson && !this.#isAgreed) return false // no call runs, so no one is there to ask
+    this.#isAgreed ??= this.#ask(askPerson!)
+    return this.#isAgreed
+  }
+
+  async #ask(askPerson: AskPerson): Promise<boolean> {
+    const name = escaped(this.#parts.server)
+    const answer = await askPerson({
+      text: `May the MCP server ${name} use the model in this conversation? It sends its own text and gets the answer, at your cost: at most ${MOST_A_MINUTE} requests a minute.`,
+      options: [YES, NO],
+    })
+    return answer === YES
+  }
+}
+
+const YES = "Yes, in this conversation"
+const NO = "No"
+
+/** What the server wants of the conversation (`includeContext`) and which model it prefers is ignored. */
+function sampleOf({
+  messages,
+  systemPrompt,
+  maxTokens,
+  tools,
+}: CreateMessageRequest["params"]): Omit<Sample, "server"> {
+  if (tools?.length) throw new SamplingRefused("Strata offers no tools to a request of a server.")
+  if (messages[0]?.role !== "user") throw new SamplingRefused("The first message must be of the role user.")
+  return {
+    ...(systemPrompt ? { system: systemPrompt } : {}),
+    maxTokens: Math.max(1, Math.min(maxTokens, MOST_TOKENS)),
+    messages: messages.map(({ role, content }) => ({
+      role,
+      content: (Array.isArray(content) ? content : [content]).map(blockOf),
+    })),
+  }
+}
+
+function blockOf(content: SamplingMessageContentBlock): Block {
+  if (content.type === "text" && content.text.trim() !== "") return { type: "text", text: content.text }
+  if (content.type === "image" && IMAGES.has(content.mimeType))
+    return { type: "image", source: { type: "base64", media_type: content.mimeType, data: content.data } } as Block
+  throw new SamplingRefused("Only text that is not empty and images (PNG, JPEG, GIF, WebP) can be sent to the model.")
+}

@@ -1,0 +1,153 @@
+/**
+ * The facts about a command line. A line of the small language is read exactly; any other is explained as far as a parser understands it.
+ * Rules, read-only detection and the dialog use them. It never throws.
+ */
+import { homedir } from "node:os"
+import type { CommandFacts, FileUse, UnusualKind, UnusualPart } from "../../../../tools/command.ts"
+import { TrustedPrograms } from "../trusted-path.ts"
+import { Disk } from "./disk.ts"
+import { explain } from "./explain.ts"
+import { HIDDEN_COMMAND } from "./facts.ts"
+import type { Place } from "./judged.ts"
+import { readExactly } from "./read-exactly.ts"
+import { readSmallLine } from "./small-language.ts"
+
+export interface ShellPlace {
+  readonly directory: string
+  /** Programs in it are not those that the judge knows. Default: the directory. */
+  readonly project?: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** The shell that runs the line, if not bash. */
+  readonly shell?: string | undefined
+  /** What runs unasked runs in a sandbox. Default: it does not. */
+  readonly hasSandbox?: boolean
+}
+
+/** With a look at the disk: links, patterns, programs, git's configuration. */
+export function commandFacts(line: string, given: ShellPlace): CommandFacts {
+  const { directory, project = directory, env, shell, hasSandbox = false } = given
+  const disk = new Disk()
+  const home = env.HOME ?? homedir()
+  const programs = new TrustedPrograms(env.PATH, { project, home })
+  const real = disk.realPath(directory)
+  const place = { directory: real, isLinked: real !== directory, disk, programs, home, env, hasSandbox }
+  return factsOf(line, place, shell)
+}
+
+/** From its words alone. What the disk would decide counts as harmless for git, and as not known for file patterns. */
+export function commandShape(
+  line: string,
+  { shell, hasSandbox = false }: Pick<ShellPlace, "shell" | "hasSandbox"> = {},
+): CommandFacts {
+  const place = { directory: "/", disk: undefined, programs: undefined, home: undefined, env: {}, hasSandbox }
+  return factsOf(line, place, shell)
+}
+
+/** Shells that read the small language as Strata does, builtins included. */
+const READS_ALIKE = /(?:^|\/)(?:bash|sh|dash)$/
+
+function factsOf(line: string, place: Place, shell = "bash"): CommandFacts {
+  const characters = unusualCharacters(line)
+  const isHiding = hidesCharacters(characters)
+  const isKnownShell = READS_ALIKE.test(shell)
+  const small = isKnownShell && !isHiding ? readSmallLine(line) : undefined
+  if (small?.state === "read") {
+    const certain = readExactly(small.pipelines, { ...place, hasSandbox: false })
+    const confined =
+      certain && !certain.isReadOnly && place.hasSandbox ? readExactly(small.pipelines, place) : undefined
+    if (certain)
+      return {
+        ...{ line, ...(confined?.isReadOnly ? confined : certain) },
+        unusual: inOrder([...certain.unusual, ...characters]),
+        isExact: true,
+        isConfined: confined?.isReadOnly ?? false,
+      }
+  }
+  try {
+    const found = explain(line, place)
+    const commands = isHiding ? [...found.commands, HIDDEN_COMMAND] : found.commands
+    const isReadOnly =
+      place.hasSandbox &&
+      /(?:^|\/)bash$/.test(shell) &&
+      !found.isDetached &&
+      found.writes.length === 0 &&
+      commands.length > 0 &&
+      commands.every((command) => command.isReadOnly)
+    const isExplained = found.unknown.length > 0 && found.unusual.length > 0
+    const outside = small?.state === "outside" && !place.hasSandbox && !isExplained ? [small.why] : []
+    return {
+      line,
+      commands,
+      redirections: { reads: distinct(found.reads), writes: distinct(found.writes) },
+      unknown: [...(isHiding ? ["It has characters that cannot be seen."] : []), ...found.unknown, ...outside],
+      unusual: inOrder([...found.unusual, ...characters]),
+      isExact: false,
+      isReadOnly,
+      isConfined: isReadOnly,
+    }
+  } catch {
+    return unreadable(line) // a line that defeats the parser is not judged by what it got to
+  }
+}
+
+const inOrder = (parts: readonly UnusualPart[]): readonly UnusualPart[] =>
+  parts.toSorted((a, b) => a.start - b.start || b.end - a.end)
+
+function unreadable(line: string): CommandFacts {
+  return {
+    line,
+    commands: [HIDDEN_COMMAND],
+    redirections: { reads: [], writes: [] },
+    unknown: ["It cannot be parsed."],
+    unusual: unusualCharacters(line),
+    isExact: false,
+    isReadOnly: false,
+    isConfined: false,
+  }
+}
+
+function distinct(uses: readonly FileUse[]): readonly FileUse[] {
+  return [...new Map(uses.map((use) => [`${use.isTree}${use.isListed}${use.path}`, use])).values()]
+}
+
+/** Every file it reads or writes, as far as known. */
+export function filesTouched({ commands, redirections }: CommandFacts): readonly string[] {
+  const uses = [redirections, ...commands.map((command) => command.uses)].flatMap(({ reads, writes }) => [
+    ...reads,
+    ...writes,
+  ])
+  return [...new Set(uses.flatMap(({ path }) => path ?? []))]
+}
+
+/** Parts of a line that a person should look at, found in its characters. */
+const MAX_PARTS = 500
+
+const CHARACTERS: readonly { readonly kind: UnusualKind; readonly form: RegExp }[] = [
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  { kind: "control character", form: /[\x00-\x08\x0b-\x1f\x7f-\x9f]+/g },
+  {
+    kind: "invisible character",
+    // biome-ignore lint/suspicious/noMisleadingCharacterClass: each is looked for alone
+    form: /[\u00a0\u00ad\u034f\u061c\u115f\u1160\u1680\u17b4\u17b5\u180b-\u180f\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]+|[\u{e0000}-\u{e0fff}]+/gu,
+  },
+  {
+    // letters of other scripts that look like Latin ones, and signs that look like a shell's
+    kind: "look-alike character",
+    form: /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\u2010-\u2015\u2018-\u201f\u2024\u2032-\u2037\u2044\u2212\u2215\u2216\u2223\u02b9-\u02bf\u{1d400}-\u{1d7ff}\uff01-\uff5e]+/gu,
+  },
+  { kind: "escape", form: /\\(?:x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{3}|e(?=\[|\]|P))/g },
+]
+
+function unusualCharacters(line: string): readonly UnusualPart[] {
+  const parts: UnusualPart[] = []
+  for (const { kind, form } of CHARACTERS) {
+    for (const match of line.matchAll(form)) {
+      if (parts.length < MAX_PARTS) parts.push({ kind, start: match.index, end: match.index + match[0].length })
+    }
+  }
+  return parts
+}
+
+/** A line with these is never taken as known: what is shown is not what runs. */
+const hidesCharacters = (parts: readonly UnusualPart[]): boolean =>
+  parts.some(({ kind }) => kind === "control character" || kind === "invisible character")

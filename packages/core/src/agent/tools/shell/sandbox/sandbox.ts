@@ -1,0 +1,128 @@
+/** The sandbox of this system, if it has one that works. It is tried once per process, by running something in it. */
+import { execFile } from "node:child_process"
+import { existsSync, realpathSync } from "node:fs"
+import { tmpdir } from "node:os"
+import type { SandboxMode } from "../../../../base/vocabulary.ts"
+import { bubblewrapArguments, RUNTIME_PLACES } from "./bubblewrap.ts"
+import { type Enclosure, mountsOf } from "./enclosure.ts"
+
+export type Sandbox =
+  | {
+      readonly state: "ready"
+      readonly name: "bubblewrap" | "sandbox-exec"
+      /** Each command has a `/tmp` and processes of its own, and they end with it. Otherwise it needs a directory for temporary files. */
+      readonly hasNamespaces: boolean
+      /** What comes before the command line of a program that is to run inside. */
+      prefix(enclosure: Enclosure): readonly string[]
+    }
+  /** `why` is a sentence for the person that says how to get one. */
+  | { readonly state: "missing"; readonly why: string }
+
+type ReadySandbox = Extract<Sandbox, { state: "ready" }>
+
+/** Never looked for in PATH: a project may have put a program of this name there. */
+const BUBBLEWRAP = ["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap", "/run/current-system/sw/bin/bwrap"]
+const SANDBOX_EXEC = "/usr/bin/sandbox-exec"
+const PROBE_MS = 5_000
+
+let found: Promise<Sandbox> | undefined
+
+export function systemSandbox(): Promise<Sandbox> {
+  found ??= look()
+  return found
+}
+
+async function look(): Promise<Sandbox> {
+  if (process.platform === "linux") {
+    const program = BUBBLEWRAP.find(existsSync)
+    if (program === undefined) return missing(`To have one: ${installCommand()}`)
+    return tried(
+      {
+        state: "ready",
+        name: "bubblewrap",
+        hasNamespaces: true,
+        prefix: (given) => [program, ...bubblewrapArguments(given)],
+      },
+      "bubblewrap is installed but does not work here. Allow user namespaces for it; containers and some systems forbid them",
+    )
+  }
+  if (process.platform === "darwin" && existsSync(SANDBOX_EXEC))
+    return tried(
+      {
+        ...{ state: "ready", name: "sandbox-exec", hasNamespaces: false },
+        prefix: (given) => [SANDBOX_EXEC, ...sandboxExecArguments(given)],
+      },
+      "sandbox-exec does not work here. It cannot run inside another sandbox",
+    )
+  return missing(`Strata knows none for ${process.platform}.`)
+}
+
+/** How the package is installed, by the package manager that is there. */
+const INSTALLERS: readonly (readonly [program: string, command: string])[] = [
+  ["/usr/bin/apt-get", "sudo apt-get install bubblewrap"],
+  ["/usr/bin/dnf", "sudo dnf install bubblewrap"],
+  ["/usr/bin/pacman", "sudo pacman -S bubblewrap"],
+  ["/usr/bin/zypper", "sudo zypper install bubblewrap"],
+  ["/sbin/apk", "sudo apk add bubblewrap"],
+]
+const installCommand = (): string =>
+  INSTALLERS.find(([program]) => existsSync(program))?.[1] ?? "install the package bubblewrap."
+
+const missing = (why: string): Sandbox => ({ state: "missing", why })
+
+/** Runs a shell in it that does nothing. */
+async function tried(sandbox: ReadySandbox, otherwise: string): Promise<Sandbox> {
+  const hidden = RUNTIME_PLACES.hidden
+    .filter(existsSync)
+    .map((path) => ({ path: realpathSync(path), isDirectory: true }))
+  const probe = { directory: "/", hidden, shown: [], writable: [], hasNetwork: false, scratch: realpathSync(tmpdir()) }
+  const [program, ...args] = [...sandbox.prefix(probe), "/bin/sh", "-c", ":"]
+  return new Promise((resolve) => {
+    execFile(program!, args, { env: {}, timeout: PROBE_MS }, (error, _, printed) => {
+      const said = printed.trim().split("\n")[0] || error?.message.split("\n")[0]
+      resolve(error ? missing(`${otherwise} (${said}).`) : sandbox)
+    })
+  })
+}
+
+/** For the person: whether there is a sandbox, and what runs in it. */
+export function sandboxSentence(mode: SandboxMode, sandbox: Sandbox): string {
+  if (sandbox.state === "missing")
+    return `There is no sandbox on this system, so you are asked about more commands. ${sandbox.why}`
+  if (mode === "off") return `${sandbox.name} is there and not used: the setting sandbox is "off".`
+  const unasked = "Commands that no one allowed run in it, with files read-only and no network."
+  const all = "Commands that you allowed run in it too. They write only the project and temporary files."
+  return `${sandbox.name}. ${mode === "all" ? `${unasked} ${all}` : unasked}`
+}
+
+/**
+ * The sandbox of macOS: a profile for `sandbox-exec`. Of two rules that fit, the later one counts. What could start a program outside is
+ * denied too: events to other programs, jobs, opening files with their programs.
+ */
+const sandboxExecArguments = (enclosure: Enclosure): readonly string[] => ["-p", profileOf(enclosure)]
+
+export function profileOf(enclosure: Enclosure): string {
+  const { scratch, hasNetwork } = enclosure
+  const places = mountsOf(enclosure).map((mount) => {
+    const place = `(subpath ${quoted(mount.path)})`
+    if (mount.how === "hide") return `(deny file-read* file-write* ${place})`
+    return mount.how === "show" ? `(allow file-read* ${place})` : `(allow file-read* file-write* ${place})`
+  })
+  return [
+    "(version 1)",
+    "(allow default)",
+    "(deny file-write*)",
+    '(allow file-write* (literal "/dev/null") (literal "/dev/zero") (subpath "/dev/fd"))',
+    ...(hasNetwork ? [] : ["(deny network*)"]),
+    "(deny appleevent-send)",
+    "(deny job-creation)",
+    '(deny mach-lookup (global-name "com.apple.coreservices.launchservicesd") (global-name "com.apple.pasteboard.1"))',
+    "(deny signal (target others))",
+    "(allow signal (target same-sandbox))",
+    ...places,
+    `(allow file-read* file-write* (subpath ${quoted(scratch)}))`,
+    "(allow file-read-metadata)", // programs look at each directory of a path
+  ].join("\n")
+}
+
+const quoted = (path: string): string => `"${path.replace(/[\\"]/g, "\\$&")}"`
