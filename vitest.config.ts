@@ -1,16 +1,16 @@
 import { configDefaults, defineConfig } from "vitest/config"
-import { LeftOutReporter } from "./scripts/test-build/left-out.ts"
-import { LongestFirst } from "./scripts/test-build/order.ts"
+import { LeftOutReporter } from "./dev/tests/left-out.ts"
+import { LongestFirst } from "./dev/tests/order.ts"
 
 // too dear for every run: `npm run test:all` runs these, see CONTRIBUTING.md
 const onlyWhole = process.env.TEST_SIZE === "whole" ? [] : ["**/*.whole.test.{ts,tsx}"]
 
 export default defineConfig({
   test: {
-    include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{scripts,examples}/**/*.test.ts"],
+    include: ["packages/*/{src,test,examples}/**/*.test.{ts,tsx}", "{dev,examples}/**/*.test.ts"],
     exclude: [...configDefaults.exclude, ...onlyWhole],
-    setupFiles: ["scripts/test-seeds.ts"],
-    globalSetup: ["scripts/test-build/setup.ts", "packages/postgres/test/shared-setup.ts"],
+    setupFiles: ["dev/tests/seeds.ts"],
+    globalSetup: ["dev/tests/setup.ts", "packages/postgres/test/shared-setup.ts"],
     // the same for all: a loaded machine is slow, a deadlock is for ever
     testTimeout: 600_000,
     hookTimeout: 600_000,

@@ -10,8 +10,8 @@ import { startSimulator } from "@strata/sim"
 import { expect, onTestFinished, test } from "vitest"
 import type { Answer, Brain, BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"
 import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
-import { MODEL } from "../../bench/proxy/program/model.ts"
-import { Program, SOURCE } from "../../bench/proxy/program/start.ts"
+import { MODEL } from "./program/model.ts"
+import { Program, SOURCE } from "./program/start.ts"
 
 const WINDOW = 60_000
 const LONG = "line of a file with words in it\n".repeat(500)

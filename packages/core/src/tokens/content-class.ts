@@ -230,7 +230,7 @@ function classify(visits: Readonly<Float64Array>): ContentClass {
 // All of it is measured; comments say where and what is not.
 
 /**
- * Base tokens are tokens of o200k. `packages/lab/src/fit-token-weights.ts` fits them to about 20 MB of text: recorded
+ * Base tokens are tokens of o200k. `dev/lab/fit-token-weights.ts` fits them to about 20 MB of text: recorded
  * conversations; TypeScript, JavaScript, JSON and markdown of installed packages; "Rust by Example" in Chinese, Japanese and
  * Korean; vim's tutors and gettext catalogues in 150 languages; generated hashes, tables, logs and runs. On held-out samples
  * of about 1,300 characters the median error is 3.0%, the 95th percentile 12.0%, and the sum 0.5% too low (characters/4:
@@ -329,7 +329,7 @@ export interface FamilyFactors {
 }
 
 /**
- * `packages/lab/src/fit-family-factors.ts` fits these to API usage in 14 recorded conversations: 2,812 windows and responses of
+ * `dev/lab/fit-family-factors.ts` fits these to API usage in 14 recorded conversations: 2,812 windows and responses of
  * Claude 4.x, 1,207 of Claude 5, 413 of GPT-5. Classes that are rare there have the family's usual factor: `script` in all
  * families, `dense` in Claude 4.x. The cost of a GPT call comes from responses without reasoning. With the pad, the sum of the
  * estimates is 1.5 to 2.5% above the actual figure in complete recordings.

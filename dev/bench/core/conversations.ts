@@ -1,0 +1,168 @@
+/**
+ * Many conversations of one project open in one process, as in a server: what a message of the person costs beside one conversation alone,
+ * how many descriptors are open, how much memory each takes while it is idle, and how long it takes to close them all. Then large ones:
+ * the memory of each after its last message and once it sleeps, and how long the first message after that takes.
+ *
+ *     npm run bench -- conversations [--beside=<checkout of another version>]
+ */
+import { globSync, readdirSync, readFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { setTimeout } from "node:timers/promises"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
+import { type Conversation, localPerson, openConversation } from "@strata/core"
+import { manualClock } from "../../../packages/core/src/base/clock.ts"
+import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../measure.ts"
+
+const MODEL = "claude-opus-4-6"
+const COUNTS = isShort ? [20] : [100, 1_000]
+const ROUNDS = 3 // messages in each conversation, one conversation after the other
+const LARGE = isShort ? 3 : 10
+const WOKEN = 3 // more of them, for the time that waking takes
+const LARGE_MESSAGES = 100
+const TOKENS_EACH = 2_000 // of a message and its answer
+const LARGE_TOKENS = LARGE_MESSAGES * TOKENS_EACH
+const LARGE_CHARACTERS = 6_800 // of an answer, as code is counted
+const ALONE = 100 // messages in the one that is alone
+const WORDS = "cache window journal boundary summary planner threshold passage owner retry segment digest heron".split(
+  " ",
+)
+
+setFlagsFromString("--expose-gc")
+const collectGarbage = runInNewContext("gc") as () => void
+
+const words = (count: number, from: number) =>
+  Array.from({ length: count }, (_, at) => WORDS[(from * 7 + at * (1 + (from % 5))) % WORDS.length]).join(" ")
+
+type Open = (id: string) => Promise<Conversation>
+
+let number = 0
+
+/** One message and its answer. Resolves with the processor time, in milliseconds. */
+async function exchange(chat: Conversation, { more = "", cached = 100 } = {}): Promise<number> {
+  number++
+  const before = process.cpuUsage()
+  await chat.add(`What about the ${words(12, number)} in file-${number}.ts?`)
+  await chat.prepare()
+  await chat.record({
+    id: `msg_${number}`,
+    model: MODEL,
+    content: [{ type: "text", text: `In file-${number}.ts: ${words(40, number)}. ${more}` }],
+    stop_reason: "end_turn",
+    usage: { input_tokens: 10, output_tokens: 50, cache_read_input_tokens: cached, cache_creation_input_tokens: 100 },
+  })
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / 1_000
+}
+
+/** Packed text counts here, so it is real: our own code, each time from where the last one ended. */
+const sources = globSync("packages/core/src/**/*.ts")
+  .map((path) => readFileSync(path, "utf8"))
+  .join("")
+let read = 0
+function sourceText(): string {
+  read = (read + LARGE_CHARACTERS) % (sources.length - LARGE_CHARACTERS)
+  return sources.slice(read, read + LARGE_CHARACTERS)
+}
+
+const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length
+
+/** Where the system lists them. */
+const descriptors = () => (process.platform === "linux" ? readdirSync("/proc/self/fd").length : Number.NaN)
+
+async function measure(open: Open, count: number): Promise<void> {
+  const one = await open("alone")
+  for (let at = 0; at < ALONE; at++) await exchange(one) // warms up
+  const alone: number[] = []
+  for (let at = 0; at < ALONE; at++) alone.push(await exchange(one))
+  await one.settled()
+  collectGarbage()
+  const [heap, opened] = [process.memoryUsage().heapUsed, descriptors()]
+  const chats: Conversation[] = []
+  for (let at = 0; at < count; at++) chats.push(await open(`c${at}`))
+  const beside: number[] = []
+  for (let round = 0; round < ROUNDS; round++) for (const chat of chats) beside.push(await exchange(chat))
+  for (const chat of chats) await chat.settled()
+  collectGarbage()
+  const each = (process.memoryUsage().heapUsed - heap) / count / 1_000_000
+  const more = descriptors() - opened
+  const { ms } = await timed(() => Promise.all(chats.map((chat) => chat.close())))
+  await one.close()
+  const [median, usual] = [quantile(beside, 0.5), quantile(alone, 0.5)]
+  const [mean, usualMean] = [meanOf(beside), meanOf(alone)]
+  console.log(
+    `  ${count} conversations: a message takes ${milliseconds(median)} of processor time, ${(median / usual).toFixed(1)} times one alone (${milliseconds(usual)}); on average ${milliseconds(mean)}, ${(mean / usualMean).toFixed(1)} times; ${each.toFixed(2)} MB each; ${more} descriptors; closing ${milliseconds(ms)}`,
+  )
+}
+
+/** Large ones, on a clock that is moved until they sleep. What a process shares stays when they are closed, so it does not count. */
+async function measureLarge(open: Open, advance: (ms: number) => void): Promise<void> {
+  const memory = async () => {
+    for (let time = 0; time < 3; time++) {
+      collectGarbage()
+      await setTimeout(10) // what was let go is freed after it
+    }
+    const { heapUsed, external } = process.memoryUsage()
+    return { heapUsed, external }
+  }
+  const keeper = await open("keeper") // keeps what is shared
+  const chats: Conversation[] = []
+  const usual: number[] = []
+  for (let at = 0; at < LARGE + WOKEN; at++) {
+    const chat = await open(`large-${at}`)
+    for (let message = 1; message <= LARGE_MESSAGES; message++)
+      await exchange(chat, { more: sourceText(), cached: message * TOKENS_EACH })
+    usual.push(await exchange(chat, { cached: LARGE_TOKENS }))
+    chats.push(chat)
+  }
+  for (const chat of chats) await chat.settled()
+  const awake = await memory()
+  for (let minutes = 0; minutes < 90; minutes += 5) {
+    advance(300_000)
+    for (const chat of chats) {
+      await chat.settled()
+      await chat.isAsleep?.() // an older version has no such method
+    }
+  }
+  const asleep = await memory()
+  for (const chat of chats.splice(0, LARGE)) await chat.close()
+  const closed = await memory()
+  const first: number[] = []
+  for (const chat of chats) first.push(await exchange(chat, { cached: LARGE_TOKENS }))
+  for (const chat of [...chats, keeper]) await chat.close()
+  const megabytes = (of: keyof typeof closed) => {
+    const idle = (asleep[of] - closed[of]) / LARGE / 1_000_000
+    return { idle: idle.toFixed(2), used: (idle + (awake[of] - asleep[of]) / (LARGE + WOKEN) / 1_000_000).toFixed(2) }
+  }
+  const [heap, outside] = [megabytes("heapUsed"), megabytes("external")]
+  console.log(
+    `  ${LARGE} conversations of ${LARGE_TOKENS / 1_000}K tokens: each has ${heap.used} MB of heap and ${outside.used} outside it after a message, ${heap.idle} and ${outside.idle} when idle; a message then takes ${milliseconds(quantile(first, 0.5))} of processor time instead of ${milliseconds(quantile(usual, 0.5))}`,
+  )
+}
+
+const other = process.argv.find((word) => word.startsWith("--beside="))?.slice("--beside=".length)
+const versions: readonly (readonly [string, typeof openConversation])[] = [
+  ["this version", openConversation],
+  ...(other === undefined
+    ? []
+    : [["the other", (await import(resolve(other, "packages/core/src/index.ts"))).openConversation] as const]),
+]
+for (const count of COUNTS)
+  for (const [name, open] of versions) {
+    console.log(name)
+    await inTemporaryDirectory((directory) => {
+      const dir = join(directory, "data")
+      const memory = { owner: localPerson } as const
+      return measure((id) => open({ dir, cwd: "/project", id, memory, model: MODEL, env: {} }), count)
+    })
+  }
+for (const [name, open] of versions) {
+  console.log(name)
+  await inTemporaryDirectory((directory) => {
+    const clock = manualClock()
+    const memory = { owner: localPerson } as const
+    const given = { dir: join(directory, "data"), cwd: "/project", memory, env: {}, clock } as const
+    const settings = { autoCompactEnabled: false, models: { [MODEL]: { window: 1_000_000 } } }
+    return measureLarge((id) => open({ ...given, id, settings, model: MODEL }), clock.advance)
+  })
+}

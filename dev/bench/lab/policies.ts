@@ -1,0 +1,124 @@
+/**
+ * What layers 1 and 2 save compared with other policies, on recorded conversations and on a long one of the simulator's worker, and
+ * what they cost in time. Figures are ratios to sending everything. The bench fails if our policy costs more than that.
+ *
+ *     npm run bench -- policies [--short]
+ */
+import { existsSync } from "node:fs"
+import { basename } from "node:path"
+import { findModel, type Message } from "@strata/core"
+import { type Policy, type ReplayReport, replay } from "@strata/transcripts/replay"
+import { costOf, tokenCounts } from "../../../packages/core/src/tokens/models.ts"
+import { CLEARING_ONLY, STRATA } from "../../../packages/transcripts/src/replay/policies/clearing-only.ts"
+import { layered } from "../../../packages/transcripts/src/replay/policies/layered.ts"
+import { BESIDE_THE_REPOSITORY, type RecordedConversation, recordedConversations } from "../../lab/recordings.ts"
+import { isShort } from "../measure.ts"
+import { printLayerTurns } from "./layer-turns.ts"
+import { workerConversation } from "./worker-conversation.ts"
+
+const MOST_RECORDINGS = isShort ? 4 : Number.POSITIVE_INFINITY
+const WORKER_TOKENS = isShort ? 250_000 : 900_000 // below the compaction threshold of a 1M window
+const WORKER_MODEL = "claude-opus-5-5"
+const WORKER_PAUSES = isShort ? [10] : [1, 10, 90] // minutes between two tasks
+/** The other interpretation of the API's documentation: see `server-copy.ts`. */
+const REMEMBERING = layered({ ...STRATA, name: "strata, server remembers", server: "keeps" })
+
+const dearer: string[] = []
+
+const ratio = (part: number, whole: number) => (whole === 0 ? "" : (part / whole).toFixed(2))
+const costIn = ({ totals }: ReplayReport, unit: string) => (unit === "dollars" ? totals.dollars! : totals.weighed)
+
+async function compare(name: string, messages: readonly Message[], { model, policies = CLEARING_ONLY }: Asked) {
+  const { reports } = await replay({ entries: messages, model }, { policies })
+  const nothing = reports[0]!
+  const ours = reports.find(({ policy }) => policy === STRATA.name)!
+  const { unit } = nothing.totals.saved
+  if (costIn(ours, unit) > costIn(nothing, unit)) dearer.push(name)
+  return { name, reports, nothing, unit }
+}
+
+interface Asked {
+  readonly model: string
+  readonly policies?: readonly Policy[]
+}
+
+/** What the same requests cost according to the recording, if it says so. */
+function billed(messages: readonly Message[]): number | undefined {
+  const usages = new Map(
+    messages.flatMap((message) =>
+      message.type === "assistant" && message.message.usage && message.message.model !== "<synthetic>"
+        ? [[message.message.id ?? message.uuid, message.message] as const]
+        : [],
+    ),
+  )
+  const costs = [...usages.values()].map(({ model = "unknown", usage }) =>
+    costOf(findModel(model).facts, tokenCounts(usage!)),
+  )
+  return costs.length > 0 && costs.every((cost) => cost.known)
+    ? costs.reduce((sum, cost) => sum + (cost.known ? cost.dollars : 0), 0)
+    : undefined
+}
+
+type Compared = Awaited<ReturnType<typeof compare>>
+
+function rows({ name, reports, nothing, unit }: Compared) {
+  return reports.map((report, i) => ({
+    conversation: i === 0 ? name : "",
+    policy: report.policy,
+    requests: report.totals.requests,
+    cost: unit === "dollars" ? `$${report.totals.dollars!.toFixed(2)}` : "",
+    "of nothing": ratio(costIn(report, unit), costIn(nothing, unit)),
+    peak: report.totals.peak,
+    "peak of nothing": ratio(report.totals.peak, nothing.totals.peak),
+    "hit ratio": report.totals.hitRatio.toFixed(3),
+    acted: report.actions.length,
+  }))
+}
+
+function printTotals(compared: readonly Compared[]): void {
+  const priced = compared.filter(({ unit }) => unit === "dollars")
+  const sum = (policy: string, of: readonly Compared[]) =>
+    of.reduce((all, { reports, unit }) => all + costIn(reports.find((each) => each.policy === policy)!, unit), 0)
+  console.log(`\nAll recordings with a known price (${priced.length} of ${compared.length})`)
+  console.table(
+    CLEARING_ONLY.map(({ name }) => ({
+      policy: name,
+      cost: `$${sum(name, priced).toFixed(2)}`,
+      "of nothing": ratio(sum(name, priced), sum(CLEARING_ONLY[0].name, priced)),
+    })),
+  )
+}
+
+async function printRecordings(recordings: readonly RecordedConversation[]): Promise<void> {
+  const compared: Compared[] = []
+  const fidelity: string[] = []
+  for (const { name, messages, model } of recordings) {
+    const one = await compare(basename(name), messages, { model })
+    const paid = billed(messages)
+    if (paid) fidelity.push(`${basename(name)} ${ratio(one.nothing.totals.dollars ?? 0, paid)}`)
+    compared.push(one)
+  }
+  console.log("Recorded conversations, with their own compactions and pauses")
+  console.table(compared.flatMap(rows))
+  printTotals(compared)
+  console.log(`Simulated cost of "nothing" divided by the recorded cost: ${fidelity.join(", ")}`)
+}
+
+if (existsSync(BESIDE_THE_REPOSITORY)) await printRecordings(recordedConversations().slice(0, MOST_RECORDINGS))
+else console.log(`There are no recordings in ${BESIDE_THE_REPOSITORY}, so only the worker's conversation is replayed.`)
+
+console.log(`\nThe simulator's worker, about ${WORKER_TOKENS / 1_000}K tokens, a window of 1M`)
+for (const pauseMinutes of WORKER_PAUSES) {
+  const messages = await workerConversation({ model: WORKER_MODEL, tokens: WORKER_TOKENS, pauseMinutes })
+  const name = `pauses of ${pauseMinutes} min`
+  console.table(rows(await compare(name, messages, { model: WORKER_MODEL, policies: [...CLEARING_ONLY, REMEMBERING] })))
+}
+
+await printLayerTurns()
+
+console.log(
+  dearer.length === 0
+    ? "\nOur policy never costs more than sending everything."
+    : `\nOur policy costs MORE than sending everything: ${dearer.join(", ")}`,
+)
+process.exitCode = dearer.length === 0 ? 0 : 1

@@ -1,0 +1,83 @@
+/**
+ * The packages that are published, in the order in which they need each other. All have one version, and each asks for exactly that
+ * version of the others.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+
+export const ROOT = join(import.meta.dirname, "..", "..")
+/** Folders in `packages/`. */
+const PUBLISHED = [
+  ...[
+    "core",
+    "store-contract",
+    "postgres",
+    "transcripts",
+    "plugins",
+    "adapters",
+    "sessions",
+    "sync",
+    "page",
+    "sim",
+    "cli",
+  ],
+] as const
+
+/** Every package exports it, so that tools can read its version. */
+export const OWN_MANIFEST = "./package.json"
+
+/** The fields we read of a `package.json`. All others pass through unchanged. */
+export interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly private?: boolean
+  readonly exports?: Readonly<Record<string, string>>
+  readonly bin?: Readonly<Record<string, string>>
+  /** Folders that are published as they are, beside the compiled code. */
+  readonly files?: readonly string[]
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly devDependencies?: Readonly<Record<string, string>>
+  readonly peerDependencies?: Readonly<Record<string, string>>
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>
+  readonly [field: string]: unknown
+}
+
+export interface SourcePackage {
+  /** Its name in `packages/` and in `build/`. */
+  readonly folder: string
+  readonly manifest: Manifest
+}
+
+export const readManifest = (file: string): Manifest => JSON.parse(readFileSync(file, "utf8")) as Manifest
+
+export function publishedPackages(root = ROOT): readonly SourcePackage[] {
+  return PUBLISHED.map((folder) => ({ folder, manifest: readManifest(join(root, "packages", folder, "package.json")) }))
+}
+
+/** All packages of the workspace. The private one, `dev`, carries the version too. */
+export function manifestFiles(root = ROOT): readonly string[] {
+  return globSync("{packages/*,dev}/package.json", { cwd: root })
+    .toSorted()
+    .map((file) => join(root, file))
+}
+
+/** The source files a user enters by: subpaths and commands. */
+export function entriesOf({ exports = {}, bin = {} }: Pick<Manifest, "exports" | "bin">): readonly string[] {
+  const all = new Set([...Object.values(exports), ...Object.values(bin)])
+  return [...all].filter((entry) => entry !== OWN_MANIFEST)
+}
+
+/** A program has no entries but its commands. */
+export const isLibrary = ({ exports = {} }: Pick<Manifest, "exports">): boolean => entriesOf({ exports }).length > 0
+
+/** One sentence for each package that has another version, or asks for another version of a sibling. */
+export function versionProblems(manifests: readonly Manifest[]): readonly string[] {
+  const version = manifests[0]?.version
+  const siblings = new Set(manifests.map(({ name }) => name))
+  return manifests.flatMap((manifest) => [
+    ...(manifest.version === version ? [] : [`${manifest.name} has version ${manifest.version}, not ${version}.`]),
+    ...Object.entries({ ...manifest.dependencies, ...manifest.devDependencies, ...manifest.peerDependencies })
+      .filter(([name, wanted]) => siblings.has(name) && wanted !== version)
+      .map(([name, wanted]) => `${manifest.name} asks for ${name} ${wanted}, not ${version}.`),
+  ])
+}

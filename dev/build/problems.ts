@@ -1,0 +1,84 @@
+/**
+ * Finds problems in a package's files without running them: an import that leaves the package or names a package it does not depend on, a
+ * file read from beside the code, a path of the workspace or of this machine, a file for development, a declaration marked `@internal`. Returns one sentence for each.
+ */
+import { isBuiltin } from "node:module"
+import { posix } from "node:path"
+import { importsOf, packageNameOf, withoutComments } from "./imports.ts"
+import { type Manifest, OWN_MANIFEST } from "./packages.ts"
+
+/** The files of a package: path and text. */
+export type PackedFiles = ReadonlyMap<string, string>
+
+export interface Surroundings {
+  /** Directories that only this machine has. One directly under the root, such as `/app`, is ignored: examples may name it too. */
+  readonly machinePaths: readonly string[]
+}
+
+const CODE = /\.(?:js|d\.ts)$/
+/** A folder that `files` names may hold TypeScript: another program loads it. */
+const TEST_FILE = /(?:\.test\.|\/test\/|^(?:dist|src)\/.*(?<!\.d)\.tsx?$)/
+const WORKSPACE_PATH = /packages\/\w+\/(?:src|test)\b|\bdev\/(?:bench|build|checks|docs|lab|tests)\//
+/** A bundle has no file beside it. One folder up are `package.json` and what `files` names: no one bundles packages that have some, nor programs. */
+const READS_BESIDE = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
+const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/
+const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
+
+export function problemsIn(files: PackedFiles, { machinePaths }: Surroundings): readonly string[] {
+  const missing = EVERY_PACKAGE_HAS.filter((file) => !files.has(file)).map((file) => `${file} is missing.`)
+  if (missing.length > 0) return missing
+  const manifest = JSON.parse(files.get("package.json")!) as Manifest
+  return [...files].flatMap(([file, text]) => [
+    ...(TEST_FILE.test(file) ? [`${file} belongs to development.`] : []),
+    ...namedIn(text, machinePaths).map((path) => `${file} names ${path}.`),
+    ...(CODE.test(file) ? problemsInCode({ file, text, files, manifest }) : []),
+    ...(file.endsWith(".md") ? brokenLinks({ file, text, files }) : []),
+  ])
+}
+
+function namedIn(text: string, paths: readonly string[]): readonly string[] {
+  return paths.filter((path) => path.split(/[\\/]/).filter(Boolean).length > 1 && text.includes(path))
+}
+
+interface Place {
+  readonly file: string
+  readonly text: string
+  readonly files: PackedFiles
+}
+
+function problemsInCode({ file, text, files, manifest }: Place & { manifest: Manifest }): readonly string[] {
+  const named = { ...manifest.dependencies, ...manifest.peerDependencies }
+  const known = new Set([manifest.name, ...Object.keys(named)])
+  const workspacePath = WORKSPACE_PATH.exec(withoutComments(text))?.[0]
+  const beside = ["package.json", ...(manifest.files ?? []).filter((folder) => folder !== "dist")].map(
+    (path) => `../${path}`,
+  )
+  const readsBeside = isProgram(manifest)
+    ? undefined
+    : [...withoutComments(text).matchAll(READS_BESIDE)].find(([, path]) => !beside.includes(path!))?.[0]
+  return [
+    ...(readsBeside === undefined ? [] : [`${file} cannot be bundled: ${readsBeside}.`]),
+    ...(INTERNAL.test(text) && file.endsWith(".d.ts") ? [`${file} declares what is internal.`] : []),
+    ...(workspacePath === undefined ? [] : [`${file} names a path of the workspace: ${workspacePath}.`]),
+    ...importsOf(text).flatMap((specifier) => {
+      if (specifier.startsWith(".")) {
+        const path = posix.join(posix.dirname(file), specifier)
+        const target = file.endsWith(".d.ts") ? path.replace(/\.js$/, ".d.ts") : path
+        return files.has(target) ? [] : [`${file} imports ${specifier}, which is not in the package.`]
+      }
+      if (isBuiltin(specifier) || known.has(packageNameOf(specifier))) return []
+      return [`${file} imports ${specifier}, which the package does not depend on.`]
+    }),
+  ]
+}
+
+const isProgram = ({ bin, exports = {} }: Manifest): boolean =>
+  bin !== undefined && Object.keys(exports).every((subpath) => subpath === OWN_MANIFEST)
+
+/** People read the README inside the package, so its links stay inside or go to the web. */
+function brokenLinks({ file, text, files }: Place): readonly string[] {
+  return [...text.matchAll(/\]\((?!\w+:|#)([^)#]+)[^)]*\)/g)]
+    .map(([, target]) => target!)
+    .filter((target) => !files.has(posix.join(posix.dirname(file), target)))
+    .map((target) => `${file} links to ${target}, which is not in the package.`)
+}

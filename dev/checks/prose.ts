@@ -1,0 +1,117 @@
+/**
+ * Checks the language of documentation, screens, prompts and comments: no sentence of a page has more than 30 words, and none of
+ * the words in `GONE` is left.
+ */
+import { globSync, readFileSync } from "node:fs"
+import { ALLOWED, GONE, type Phrase, WATCHED } from "./prose/plain-words.ts"
+import { sentencesOf } from "./prose/sentences.ts"
+import { isTestFile, sourceParts } from "./source-parts.ts"
+
+const LONGEST_SENTENCE_WORDS = 30
+
+export type Area = "docs" | "screens" | "prompts" | "comments"
+export const AREAS: readonly Area[] = ["docs", "screens", "prompts", "comments"]
+
+/** A text to be searched, with its place. */
+export interface Text {
+  readonly area: Area
+  readonly file: string
+  readonly line: number
+  readonly text: string
+}
+
+export interface Finding extends Text {
+  readonly phrase: Phrase
+}
+
+export function findPhrases(texts: readonly Text[], phrases: readonly Phrase[]): readonly Finding[] {
+  return texts.flatMap((place) =>
+    phrases.flatMap((phrase) => {
+      const uses = [...withoutAllowed(place).matchAll(phrase.pattern)]
+      return uses.map(() => ({ ...place, phrase }))
+    }),
+  )
+}
+
+const withoutAllowed = ({ file, text }: Text): string =>
+  ALLOWED.filter((allowed) => file.startsWith(allowed.in)).reduce(
+    (rest, allowed) => rest.replaceAll(allowed.text, ""),
+    text,
+  )
+
+export const textsOfPage = (file: string, markdown: string): readonly Text[] =>
+  sentencesOf(markdown).map(({ text, line }) => ({ area: "docs", file, line, text }))
+
+export const textsOfPrompt = (file: string, markdown: string): readonly Text[] =>
+  markdown.split("\n").map((text, index) => ({ area: "prompts", file, line: index + 1, text }))
+
+/** Comments, and those string literals that are sentences or labels: with a space in them. */
+export function textsOfSource(file: string, source: string): readonly Text[] {
+  return sourceParts(source).flatMap(({ kind, text, line }): Text[] => {
+    if (kind === "comment") return [{ area: "comments", file, line, text }]
+    if (kind === "string") return /\p{L} | \p{L}/u.test(text) ? [{ area: "screens", file, line, text }] : []
+    return file.endsWith(".tsx")
+      ? elementTexts(text).map((words) => ({ area: "screens", file, line, text: words }))
+      : []
+  })
+}
+
+/** The text between the tags of an element. */
+const elementTexts = (code: string): readonly string[] =>
+  [...code.matchAll(/>([^<>{}();=]*\p{L}[^<>{}();=]*)</gu)].map(([, text]) => text!)
+
+export interface LongSentence {
+  readonly file: string
+  readonly line: number
+  readonly words: number
+  readonly text: string
+}
+
+export const longSentences = (file: string, markdown: string): readonly LongSentence[] =>
+  sentencesOf(markdown)
+    .filter(({ words }) => words > LONGEST_SENTENCE_WORDS)
+    .map((sentence) => ({ file, ...sentence }))
+
+/** A line for each phrase, a column for each area. */
+export function countTable(findings: readonly Finding[], phrases: readonly Phrase[]): string {
+  const rows = phrases.map(({ name }) => [
+    name,
+    ...AREAS.map((area) =>
+      String(findings.filter((found) => found.area === area && found.phrase.name === name).length),
+    ),
+  ])
+  const [first, ...rest] = ["", ...AREAS]
+  return [[first!, ...rest], ...rows]
+    .map(([name, ...counts]) => name!.padEnd(12) + counts.map((count) => count.padStart(10)).join(""))
+    .join("\n")
+}
+
+if (import.meta.main) {
+  const read = (file: string) => readFileSync(file, "utf8")
+  const pages = globSync(["*.md", "docs/**/*.md", "packages/*/*.md", "packages/*/examples/*.md"]).toSorted()
+  const prompts = globSync("packages/*/src/**/*.md").toSorted()
+  const code = globSync(["packages/*/{src,test,examples}/**/*.{ts,tsx}", "dev/**/*.ts"]).toSorted()
+  const isShown = (file: string) => (file.includes("/src/") || file.startsWith("dev/lab/")) && !isTestFile(file)
+  const texts = [
+    ...pages.flatMap((file) => textsOfPage(file, read(file))),
+    ...prompts.flatMap((file) => textsOfPrompt(file, read(file))),
+    // the texts in tests are samples, so only their comments count
+    ...code.flatMap((file) =>
+      textsOfSource(file, read(file)).filter(({ area }) => area === "comments" || isShown(file)),
+    ),
+  ]
+  const findings = findPhrases(texts, [...GONE, ...WATCHED])
+  const wrong = findings.filter(({ phrase }) => GONE.includes(phrase))
+  const long = pages.flatMap((file) => longSentences(file, read(file)))
+  const quiet = process.argv.includes("--counts")
+  if (!quiet) {
+    for (const { file, line, phrase, text } of wrong)
+      console.error(`${file}:${line}: "${phrase.name}" (say: ${phrase.instead}): ${text.trim().slice(0, 120)}`)
+    for (const { file, line, words, text } of long)
+      console.error(`${file}:${line}: ${words} words: ${text.slice(0, 120)}`)
+  }
+  console.log(countTable(findings, [...GONE, ...WATCHED]))
+  console.log(`sentences over ${LONGEST_SENTENCE_WORDS} words in ${pages.length} pages: ${long.length}`)
+  console.log(`prose: ${wrong.length + long.length} problems`)
+  process.exitCode = wrong.length + long.length > 0 ? 1 : 0
+}

@@ -1,0 +1,76 @@
+/** The documentation keeps up with the code: tables name what there is, and links lead somewhere. */
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { dirname, join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { FLOORS } from "../checks/structure.ts"
+import { FLAGS_PAGE, flagsPage } from "./flags-page.ts"
+
+const root = join(import.meta.dirname, "../..")
+const PAGES = ["*.md", "docs/**/*.md", "packages/*/*.md"]
+
+describe("documentation", () => {
+  test("FLG-1 FLG-2 the list of flags has every switch and figure with its default", () => {
+    expect(readFileSync(FLAGS_PAGE, "utf8"), "`npm run flags` writes it").toBe(flagsPage())
+  })
+
+  test("the architecture page draws the floors that the structure check enforces", () => {
+    const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+    const drawn = [...page.matchAll(/^([a-z-]+)\/ {2,}/gm)].map(([, floor]) => floor!)
+    expect(drawn.toReversed()).toEqual(FLOORS)
+  })
+
+  test("every dependency is named with its reason", () => {
+    const reasons = readFileSync(join(root, "docs/development/dependencies.md"), "utf8")
+    for (const file of globSync("packages/*/package.json", { cwd: root })) {
+      const { dependencies = {} } = JSON.parse(readFileSync(join(root, file), "utf8")) as {
+        dependencies?: Record<string, string>
+      }
+      for (const name of Object.keys(dependencies))
+        if (!name.startsWith("@strata/")) expect(reasons).toContain(`\`${name}\``)
+    }
+  })
+
+  test("links inside the project lead to a page, and to a heading of it", () => {
+    const broken = globSync(PAGES, { cwd: root }).flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8")
+      return [...text.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)]
+        .filter(([, page, heading]) => !leadsSomewhere(page ? join(dirname(file), page) : file, heading))
+        .map(([link]) => `${file} ${link}`)
+    })
+    expect(broken).toEqual([])
+  })
+
+  test("paths of this repository that the documentation names exist", () => {
+    const gone = globSync(PAGES, { cwd: root, exclude: ["CHANGELOG.md"] }).flatMap((file) => {
+      const text = readFileSync(join(root, file), "utf8")
+      return [...text.matchAll(/`((?:packages|dev|docs)\/[\w./-]+)`/g)]
+        .filter(([, path]) => !existsSync(join(root, path!)))
+        .map(([, path]) => `${file}: ${path}`)
+    })
+    expect(gone).toEqual([])
+  })
+
+  test("npm scripts that the documentation names exist", () => {
+    const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      scripts: Record<string, string>
+    }
+    for (const file of globSync(PAGES, { cwd: root })) {
+      const text = readFileSync(join(root, file), "utf8")
+      for (const [, name] of text.matchAll(/npm run ([\w-]+)/g)) expect(Object.keys(scripts), file).toContain(name)
+    }
+  })
+})
+
+function leadsSomewhere(page: string, heading: string | undefined): boolean {
+  if (!existsSync(join(root, page))) return false
+  return heading === undefined || anchorsOf(readFileSync(join(root, page), "utf8")).includes(heading)
+}
+
+/** The anchors that GitHub gives to the headings of a page. */
+const anchorsOf = (page: string): readonly string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  )

@@ -1,0 +1,52 @@
+/**
+ * Imports recordings and compares the result with a second, independent reading of the raw files: every message of the user, every changed
+ * file, the number of requests and the tokens billed. Reports what could not be read, and why.
+ *
+ *     npm run import-check -- [--json] [folder with recordings …]
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { ImportError } from "../../packages/core/src/base/errors.ts"
+import { type Check, checkRecording } from "./import-check/check.ts"
+import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY } from "./recordings.ts"
+
+const CASES = join(BESIDE_THE_REPOSITORY, "..", "import-cases")
+const RECORDING = /\.(?:jsonl|json|traj)$/
+
+const { values, positionals } = parseArgs({
+  options: { json: { type: "boolean", default: false } },
+  allowPositionals: true,
+})
+const given = positionals.length > 0 ? positionals : [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, CASES]
+const folders = given.filter((folder) => existsSync(folder))
+const checks: Check[] = []
+const refused: string[] = []
+for (const folder of folders) {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => RECORDING.test(name))
+  for (const name of names.toSorted()) {
+    try {
+      checks.push(...checkRecording(name, readFileSync(join(folder, name), "utf8")))
+    } catch (error) {
+      if (!(error instanceof ImportError)) throw error
+      refused.push(error.message)
+    }
+  }
+}
+if (checks.length + refused.length === 0)
+  console.log("There are no recordings, so nothing was checked. Name a folder: npm run import-check -- <folder>")
+else console.log(values.json ? JSON.stringify({ checks, refused }, null, 2) : report())
+
+function report(): string {
+  const total = (of: (check: Check) => number) => checks.reduce((sum, check) => sum + of(check), 0)
+  return [
+    ...checks.flatMap(({ name, format, said, files, requests, differences, notRead }) => [
+      `${name} (${format}): messages ${said.found} of ${said.recorded}, files ${files.found} of ${files.recorded}, requests ${requests.imported} of ${requests.recorded}`,
+      ...differences.map((difference) => `  differs: ${difference}`),
+      ...notRead.map((note) => `  not read: ${note}`),
+    ]),
+    ...refused.map((why) => `refused: ${why}`),
+    "",
+    `${checks.length} conversations: ${total(({ said }) => said.found)} of ${total(({ said }) => said.recorded)} messages of the user, ${total(({ files }) => files.found)} of ${total(({ files }) => files.recorded)} changed files, ${total(({ requests }) => requests.imported)} of ${total(({ requests }) => requests.recorded)} requests`,
+  ].join("\n")
+}

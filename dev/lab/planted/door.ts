@@ -1,0 +1,95 @@
+/**
+ * The same facts in a program that knows nothing of Strata but one line: its agent works until so many compactions have passed, and is then
+ * asked for each fact. The model looks at what it is sent; if the fact is not there, it asks Recall once.
+ */
+import { type Brain, type BrainTurn, extractiveAnswer, frozenClock, type Simulator, startSimulator } from "@strata/sim"
+import { inTemporaryDirectory } from "../../bench/measure.ts"
+import { type PlantedFact, plantedFacts } from "./facts.ts"
+import { knowingBrain } from "./knowing-brain.ts"
+import type { Reach } from "./measure.ts"
+import { type Exchange, exchangeOf, otherWork } from "./work.ts"
+
+export const MODEL = "claude-opus-5-5"
+export const MODELS = { [MODEL]: { window: 60_000 } }
+export const TOOLS = ["Read", "Bash", "Grep", "Write"]
+
+/** A program with tools, and what it does with an exchange. */
+export interface DoorProgram {
+  /** One message of the person, until the agent ends. A tool's result is the exchange's. */
+  turn(exchange: Exchange): Promise<void>
+  /** The answer to a question that is not kept. */
+  ask(question: string): Promise<string>
+  compactions(): Promise<number>
+}
+
+export type Door = (place: { readonly sim: Simulator; readonly dir: string }) => Promise<DoorProgram>
+
+export interface DoorFigures {
+  readonly compactions: number
+  readonly facts: number
+  readonly reach: Readonly<Record<Reach, number>>
+  readonly errors: Readonly<Record<string, number>>
+}
+
+export function measureDoor(door: Door, after: number): Promise<DoorFigures> {
+  return inTemporaryDirectory(async (dir) => {
+    const facts = plantedFacts().filter(({ group }) => group === "planted")
+    const brain = new DoorBrain(facts)
+    const sim = await startSimulator({ brain, clock: frozenClock(), models: MODELS, bindThinking: "error" })
+    try {
+      const program = await door({ sim, dir })
+      const play = (exchange: Exchange) => {
+        brain.script = exchange.result
+          ? [exchange.answers, [{ type: "text", text: exchange.ends }]]
+          : [[...exchange.answers, { type: "text", text: exchange.ends }]]
+        return program.turn(exchange)
+      }
+      for (const fact of facts) await play(exchangeOf(fact))
+      for (let round = 0; (await program.compactions()) < after; round++) await play(otherWork(round))
+      const compactions = await program.compactions()
+      const reach = { "in-view": 0, "one-search": 0, lost: 0 }
+      for (const fact of facts) {
+        brain.wanted = fact
+        reach[(await program.ask(`What is the ${fact.subject}?`)) as Reach]++
+      }
+      const { errors } = sim.stats()
+      return { compactions, facts: facts.length, reach, errors }
+    } finally {
+      await sim.close()
+    }
+  })
+}
+
+/** Plays the agent's part of each exchange. Asked for a fact, it says where it found it. */
+class DoorBrain implements Brain {
+  readonly name = "planted door"
+  script: (readonly object[])[] = []
+  wanted: PlantedFact | undefined
+  readonly #summaries: Brain
+  #asked = 0
+
+  constructor(facts: readonly PlantedFact[]) {
+    this.#summaries = knowingBrain(facts)
+  }
+
+  answer(turn: BrainTurn) {
+    if (extractiveAnswer(turn)) return this.#summaries.answer(turn)
+    const next = this.script.shift()
+    return { content: (next ?? this.#found(turn)) as never }
+  }
+
+  #found({ request: { messages } }: BrainTurn): readonly object[] {
+    const { value, subject } = this.wanted!
+    const last = JSON.stringify(messages.at(-1))
+    const said = (reach: Reach) => [{ type: "text", text: reach }]
+    if (last.includes("Quotations from the past")) return said(last.includes(value) ? "one-search" : "lost")
+    if (JSON.stringify(messages).includes(value)) return said("in-view")
+    const id = `toolu_${String(++this.#asked).padStart(18, "0")}`
+    return [{ type: "tool_use", id, name: "Recall", input: { search: `What is the ${subject}?` } }]
+  }
+}
+
+export function doorReport(name: string, { compactions, facts, reach, errors }: DoorFigures): string {
+  const refused = Object.values(errors).reduce((sum, count) => sum + count, 0)
+  return `${name}, after ${compactions} compactions: of ${facts} facts ${reach["in-view"]} in view, ${reach["one-search"]} one recall away, ${reach.lost} lost; ${refused} requests refused`
+}

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest"
+import { everyNth } from "../../../packages/core/test/size.ts"
+import { measurePlanted, plantedReport } from "./measure.ts"
+
+test.each([...everyNth(["loop balanced", "loop off"] as const, 2), "follow balanced"] as const)(
+  "BEY-1, BEY-2, BEY-14 after a compaction every planted fact is in view or one search away: %s",
+  async (how) => {
+    const [through, planner] = how.split(" ") as ["loop" | "follow", "balanced" | "off"]
+    const figures = await measurePlanted({ planner, through, after: [1] })
+    const [{ facts, handles, long }] = figures.looked as [(typeof figures.looked)[number]]
+    expect(facts).toHaveLength(91)
+    expect(facts.filter(({ reach }) => reach === "lost").map(({ fact }) => fact)).toEqual([])
+    expect(facts.filter(({ isFound }) => !isFound).map(({ fact }) => fact)).toEqual([])
+    expect(handles).toBeGreaterThanOrEqual(long / 2) // the record has room for a few; search finds all of them, see above
+    expect(plantedReport(figures)).toContain("one search away")
+  },
+)

@@ -1,0 +1,41 @@
+/** What the proxy does with a recorded conversation, with other sizes from which results are put aside. */
+
+import { FILE_READERS } from "../../../packages/adapters/src/callers/caller-tools.ts"
+import { FOR_CALLERS } from "../../../packages/adapters/src/callers/conversations.ts"
+import { toolResultStorage } from "../../../packages/core/src/layers/1-tool-results/tool-result-storage.ts"
+import { microcompaction } from "../../../packages/core/src/layers/2-microcompact/microcompaction.ts"
+import { compaction } from "../../../packages/core/src/layers/4-compaction/compaction.ts"
+import { offline } from "../../../packages/core/src/layers/4-compaction/summarise/route.ts"
+import { NOTHING } from "../../../packages/transcripts/src/replay/policies/clearing-only.ts"
+import { layered } from "../../../packages/transcripts/src/replay/policies/layered.ts"
+
+/** In characters, as the flags `tool-result-limit` and `tool-result-preview`. */
+export interface Sizes {
+  readonly limit: number
+  readonly preview: number
+}
+
+/** The client alone: what it sent, and its own compactions without the price of their summaries. */
+export const DIRECT = NOTHING
+
+export const nameOf = ({ limit, preview }: Sizes): string => `from ${limit}, preview ${preview}`
+
+/** The layers of `openConversation` with the settings of the proxy. The client places the cache marks, and no request keeps them warm. */
+export const behindAClient = (sizes: Sizes) =>
+  layered({
+    name: nameOf(sizes),
+    about: `Strata through the proxy, with results of more than ${sizes.limit} characters put aside.`,
+    layers: ({ notes, timing }) => [
+      toolResultStorage({ limitsItself: FILE_READERS }),
+      microcompaction({ serverClears: false }),
+      notes,
+      compaction({ offline: offline(), notes, timing }),
+    ],
+    settings: { cacheLifetime: FOR_CALLERS.cacheLifetime!, switches: FOR_CALLERS.switches! },
+    figures: {
+      ...FOR_CALLERS.figures,
+      "tool-result-limit": sizes.limit,
+      "tool-result-preview": sizes.preview,
+    },
+    readsFiles: true,
+  })

@@ -1,0 +1,45 @@
+/** The recorded conversations for the experiments. They are next to the repository and are never copied into it. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import type { Message } from "@strata/core"
+import { ImportError } from "../../packages/core/src/base/errors.ts"
+import { importTranscript } from "../../packages/transcripts/src/import/import-file.ts"
+import { mainPath } from "../../packages/transcripts/src/import/main-path.ts"
+
+export interface RecordedConversation {
+  readonly name: string
+  /** The program that recorded it: "claude-code", "pi", … */
+  readonly format: string
+  /** The main path: no abandoned branches, no sub-agents. */
+  readonly messages: readonly Message[]
+  readonly model: string
+  /** The project's directory, if the recording names it. */
+  readonly cwd?: string
+}
+
+export const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../shared/data/transcripts", import.meta.url))
+export const MORE_BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../shared/data/more", import.meta.url))
+export const SHORT_BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../shared/data/short", import.meta.url))
+const RECORDINGS = [".jsonl", ".json", ".traj"]
+
+/** Conversations that name a model. Without one there is no usage either. `skipped` gets the files in formats that cannot be imported. */
+export function recordedConversations(folder = BESIDE_THE_REPOSITORY, skipped: string[] = []): RecordedConversation[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => RECORDINGS.some((ending) => name.endsWith(ending)))
+    .sort()
+    .flatMap((name) => importedFrom(folder, name, skipped).map((found) => ({ name, found })))
+    .flatMap(({ name, found: { format, messages, model, cwd } }) =>
+      model ? [{ name, format, messages: mainPath(messages), model, ...(cwd === undefined ? {} : { cwd }) }] : [],
+    )
+}
+
+function importedFrom(folder: string, name: string, skipped: string[]): ReturnType<typeof importTranscript> {
+  try {
+    return importTranscript({ name, text: readFileSync(join(folder, name), "utf8") })
+  } catch (error) {
+    if (!(error instanceof ImportError)) throw error
+    skipped.push(name)
+    return []
+  }
+}

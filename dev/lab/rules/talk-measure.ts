@@ -1,0 +1,56 @@
+/** How much of what people say for good is in the next conversation, and how much of what is kept is that. */
+
+import { factsAboutThePerson } from "../../../packages/core/src/views/record/about-the-person.ts"
+import { lastingRules } from "../../../packages/core/src/views/record/lasting-rules.ts"
+import { asSent, pinnedIn, startAfter } from "./next-conversation.ts"
+import type { Part } from "./sentences.ts"
+import { TALKS } from "./talk.ts"
+import { makeTalkChat, spokenLines, TOLD } from "./talk-chats.ts"
+
+const CHATS = 12
+const FIRST_SEED = { chosen: 101, "held-out": 6_001 }
+const share = (some: number, all: number) => `${some} of ${all} (${((100 * some) / all).toFixed(1)}%)`
+
+export async function measureTalk(part: Part): Promise<void> {
+  const found = new Map(TOLD.map((kind) => [kind, { told: 0, found: 0 }]))
+  let [pinned, isTrue, kept, junk] = [0, 0, 0, 0]
+  for (let at = 0; at < CHATS; at++) {
+    const { messages, told } = makeTalkChat({ seed: FIRST_SEED[part] + at, part })
+    const { start, kept: memories } = await startAfter(messages, { extracts: true })
+    const lines = pinnedIn(start)
+    for (const kind of TOLD) {
+      const sum = found.get(kind)!
+      const where = kind === "places" ? memories : lines
+      sum.told += told[kind].length
+      sum.found += told[kind].filter((words) =>
+        where.some((text) => text.includes(kind === "places" ? words : asSent(words))),
+      ).length
+    }
+    const forGood = TOLD.flatMap((kind) => told[kind])
+    pinned += lines.length
+    isTrue += lines.filter((line) => forGood.some((words) => line.includes(asSent(words)))).length
+    kept += memories.length
+    const wrong = memories.filter((text) => !forGood.some((words) => text.includes(words)))
+    junk += wrong.length
+    if (process.argv.includes("--show")) for (const text of wrong) console.log(`  junk: ${text}`)
+  }
+  console.log(`${CHATS} chats, ${part}, without a model`)
+  for (const [kind, { told, found: some }] of found) console.log(`  ${kind}: ${share(some, told)}`)
+  console.log(`  true among pinned lines: ${share(isTrue, pinned)}; junk among memories: ${share(junk, kept)}`)
+}
+
+/** Each message by itself. */
+export function measureTalkSentences(part: Part): void {
+  const talk = TALKS[part]
+  for (const kind of ["preferences", "facts"] as const) {
+    const find = kind === "facts" ? factsAboutThePerson : lastingRules
+    const said = spokenLines(talk[kind])
+    const missed = said.filter(({ text, kept }) => !find(text).some((words) => words.includes(kept)))
+    for (const { text } of missed) console.log(`  missed (${kind}): ${text}`)
+    console.log(`${kind}, ${part}: found ${share(said.length - missed.length, said.length)}`)
+  }
+  const others = [...spokenLines(talk.passing).map(({ text }) => text), ...talk.pasted, ...talk.places]
+  const wrong = others.filter((text) => lastingRules(text).length + factsAboutThePerson(text).length > 0)
+  for (const text of wrong) console.log(`  wrong: ${text}`)
+  console.log(`others, ${part}: wrong ${share(wrong.length, others.length)}`)
+}

@@ -1,0 +1,106 @@
+/** Prints the figures of the soak for a person. */
+import { PURPOSE_WORDS } from "@strata/core/views"
+import {
+  clockTime,
+  dollars,
+  dollarsOrUnknown,
+  duration,
+  grouped,
+  percent,
+} from "../../../packages/core/src/base/text.ts"
+import type { Ends } from "./ends.ts"
+import type { SoakReport } from "./run.ts"
+import type { CompactionSeen } from "./watch.ts"
+
+export const MB = 1024 * 1024
+export const LABEL_WIDTH = 24
+
+export function textReport(report: SoakReport): string {
+  const { spent, blocked, memory, compactions, options } = report
+  const rows: readonly (readonly [string, string])[] = [
+    [
+      "taken in",
+      `${grouped(report.takenIn)} tokens in ${grouped(report.tasks)} tasks, with a window of ${grouped(options.window)}`,
+    ],
+    [
+      "requests",
+      spent.byPurpose.map(({ purpose, requests }) => `${grouped(requests)} ${PURPOSE_WORDS[purpose]}`).join(", "),
+    ],
+    ["largest request", `${grouped(report.peak)} tokens (${percent(report.peak, options.window)} of the window)`],
+    ["compactions", `${grouped(compactions.length)}`],
+    ...routesOf(compactions),
+    [
+      "waited for summaries",
+      `${Math.round(blocked.simulated / 1_000)} s of simulated time, for ${blocked.times} of ${compactions.length} compactions; a summary takes ${options.summarySeconds ?? 30} s`,
+    ],
+    [
+      "results",
+      `${grouped(report.putAside)} put aside, ${grouped(report.cleared)} cleared; the server cleared ${grouped(report.clearedByServer)} times`,
+    ],
+    ["notes written", grouped(report.notes)],
+    ["read from cache", `${percent(spent.hitRatio, 1)} of the input`],
+    [
+      "cost",
+      `${dollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${dollarsOrUnknown(each.dollars)}`).join(", ")}`,
+    ],
+    ...replayedRows(report.replayed),
+    ...memoryRows(report.memoryWork),
+    ["time per turn", endsText(report.turn)],
+    ["  in the library", endsText(report.own)],
+    ["memory at the end", `${grouped(memory.heap / MB)} MB heap, ${grouped(memory.resident / MB)} MB resident`],
+    ["run time", clockTime(report.seconds * 1_000)],
+    ["seed", String(options.seed)],
+  ]
+  const lines = rows.map(([label, text]) => `${label.padEnd(LABEL_WIDTH)}${text}`)
+  return [...lines, "", ...problemLines(report.problems)].join("\n")
+}
+
+export const problemLines = (problems: readonly string[]): readonly string[] =>
+  problems.length === 0 ? ["Nothing went wrong."] : ["What went wrong:", ...problems.map((problem) => `- ${problem}`)]
+
+function replayedRows(found: SoakReport["replayed"]): readonly (readonly [string, string])[] {
+  if (!found) return []
+  const { billed, replayed } = found
+  const part = (label: string, says: number, paid: number): readonly [string, string] => [
+    `  ${label}`,
+    `${dollars(says)} of ${dollars(paid)} billed (${percent(says, paid)})`,
+  ]
+  return [
+    part("by the replay", replayed.dollars, billed.dollars),
+    part("  the conversation", replayed.conversation + replayed.recalls, billed.conversation),
+    part("  summaries", replayed.summaries, billed.summaries),
+    ["    compactions", `${replayed.compactions} of ${billed.compactions}`],
+    ["    unexplained", dollars(billed.dollars - replayed.dollars)],
+  ]
+}
+
+function memoryRows(work: SoakReport["memoryWork"]): readonly (readonly [string, string])[] {
+  const { conversations, percent: share, byPurpose, kept, superseded, recalled, dreams, breaks } = work
+  const parts = byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${each.percent.toFixed(1)}%`).join(", ")
+  const causes = Object.entries(breaks).map(([cause, count]) => `${count} ${cause}`)
+  return [
+    [
+      "memory work",
+      `${share.toFixed(1)}% of ${dollars(work.dollars)} in ${grouped(conversations)} conversations: ${parts}`,
+    ],
+    [
+      "",
+      `${grouped(kept)} memories and ${grouped(superseded)} superseded, ${grouped(recalled)} recalled in the main conversation, ${grouped(dreams)} dreams`,
+    ],
+    ["cache breaks", causes.length === 0 ? "none" : causes.join(", ")],
+  ]
+}
+
+export const endsText = ({ first, last }: Ends) =>
+  `${duration(first)} in the first tenth, ${duration(last)} in the last (${(last / first).toFixed(2)} times)`
+
+export function routesOf(compactions: readonly CompactionSeen[]): readonly (readonly [string, string])[] {
+  return [...Map.groupBy(compactions, ({ route }) => route)].map(([route, own]) => {
+    const mean = (of: (each: CompactionSeen) => number) =>
+      grouped(own.reduce((sum, each) => sum + of(each), 0) / own.length)
+    return [
+      `  ${route}`,
+      `${own.length}, on average ${mean(({ before }) => before)} to ${mean(({ after }) => after)} tokens`,
+    ]
+  })
+}

@@ -1,0 +1,226 @@
+/**
+ * The soak's workplace: the simulator over HTTP with its worker, and an agent with all default layers and real tools in a scratch
+ * copy of this repository. Simulated time passes as answers are written, so the soak can measure waiting without waiting.
+ */
+
+import { utimes } from "node:fs/promises"
+import { setTimeout } from "node:timers/promises"
+import { fileURLToPath } from "node:url"
+import { type Agent, localPerson, type MemoryBank } from "@strata/core"
+import {
+  type Answer,
+  type Brain,
+  type Clock,
+  frozenClock,
+  makeScratch,
+  type Simulator,
+  startSimulator,
+  workerBrain,
+} from "@strata/sim"
+import { openAgent } from "../../../packages/core/src/agent/open-agent.ts"
+import { fileTools, openShellTools } from "../../../packages/core/src/agent/tools/coding-tools.ts"
+import { projectAt } from "../../../packages/core/src/base/project.ts"
+import { fileStore } from "../../../packages/core/src/journal/file/file-store.ts"
+import { openBank } from "../../../packages/core/src/memory/bank.ts"
+import { anthropicModel } from "../../../packages/core/src/model/anthropic/anthropic.ts"
+import { todoWrite } from "../../../packages/core/src/tools/session/todo-write.ts"
+import { type LedgerSummary, summarise } from "../../../packages/core/src/views/ledger/ledger.ts"
+
+// Makes summaries take simulated time, while the work goes on. Where someone waits for one, nothing else moves the clock: then it is moved
+// to the end of that summary.
+
+export class SlowSummariser {
+  readonly #clock: Clock
+  readonly #ms: number
+  readonly #pending = new Set<number>()
+  #isAwaited = false
+
+  constructor(clock: Clock, seconds: number) {
+    this.#clock = clock
+    this.#ms = seconds * 1_000
+  }
+
+  /** Resolves when a summary that is asked for now is written. */
+  async write(): Promise<void> {
+    if (this.#isAwaited) return this.#clock.advance(this.#ms)
+    const end = this.#clock.now() + this.#ms
+    this.#pending.add(end)
+    await this.#clock.sleep(this.#ms)
+    this.#pending.delete(end)
+  }
+
+  /** Someone waits from now on, or no longer. */
+  await(isAwaited: boolean): void {
+    this.#isAwaited = isAwaited
+    if (isAwaited) this.finish()
+  }
+
+  /** Time passes until those under way are written. */
+  finish(): void {
+    const last = Math.max(0, ...this.#pending)
+    if (last > this.#clock.now()) this.#clock.advance(last - this.#clock.now())
+  }
+}
+
+const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url))
+export const MODEL = "claude-opus-5-5"
+const TURNS_PER_TASK = 24
+/** Other conversations end before their first notes are due. */
+const SHORT_TASK = { turns: 3, resultSize: 1_000 }
+const CALLS_AT_ONCE = 4
+const SHARE_OF_TROUBLE = 0.08
+const FIRST_TOKEN_MS = 2_000 // about what a large model takes until its first token
+const MS_PER_CHARACTER = 4 // about 60 tokens a second
+const USUAL_SUMMARY_SECONDS = 30 // recorded ones took 10 to 88
+const MINUTE = 60_000
+const CACHE_MINUTES = 5
+const NEAR_EXPIRY = 0.87 // of the cache's lifetime: then a summary is begun in a pause, if one is
+
+export interface WorkshopOptions {
+  /** Other than by default. */
+  readonly switches?: Readonly<Record<string, boolean>>
+  readonly window: number
+  readonly seed: number
+  /** Characters of a tool result, roughly. */
+  readonly resultSize: number
+  /** Answers to one task, roughly. */
+  readonly turns?: number
+  /** Simulated time that a summary takes. Default 30. */
+  readonly summarySeconds?: number
+  /** The directory to copy. Default: this repository. */
+  readonly project?: string
+}
+
+export interface SoakWorkshop {
+  readonly agent: Agent
+  readonly simulator: Simulator
+  /** The memory of the project, to look at. */
+  readonly bank: MemoryBank
+  /** The person is away. Work in the background goes on meanwhile, and ends. */
+  pause(minutes: number): Promise<void>
+  /** Another conversation in the same project, of one short task. Returns what it cost. */
+  converse(message: string): Promise<LedgerSummary>
+  close(): Promise<void>
+}
+
+export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWorkshop> {
+  const { window, seed, switches = {}, resultSize, turns = TURNS_PER_TASK, project = REPOSITORY } = options
+  const { summarySeconds = USUAL_SUMMARY_SECONDS } = options
+  const scratch = makeScratch(project)
+  const models = { [MODEL]: { window } }
+  const clock = frozenClock()
+  const summariser = new SlowSummariser(clock, summarySeconds)
+  const settings = { seed, pace: CALLS_AT_ONCE, resultSize, trouble: SHARE_OF_TROUBLE }
+  const worker = workerBrain({ ...settings, turns })
+  const shortWorker = workerBrain({ ...settings, ...SHORT_TASK })
+  let isShort = false
+  const brain: Brain = { name: worker.name, answer: (turn) => (isShort ? shortWorker : worker).answer(turn) }
+  const simulator = await startSimulator({
+    brain: takingTime(brain, { clock, summariser }),
+    seed,
+    models,
+    clock,
+    bindThinking: "error",
+  })
+  const { name } = await projectAt({ cwd: scratch.project, env: process.env })
+  const bank = openBank({ files: fileStore({ root: scratch.home }).memories({ project: name }), readOnly: true })
+  const shell = openShellTools()
+  const closeRest = async () => {
+    await shell.close()
+    await simulator.close()
+    scratch.remove()
+  }
+  const open = async (title: string, { dreams }: { readonly dreams: boolean }) => {
+    const agent = await openAgent({
+      model: anthropicModel({ model: MODEL, apiKey: "none-needed", baseURL: simulator.url, models }),
+      tools: [...fileTools, ...shell.tools, todoWrite],
+      cwd: scratch.project,
+      dir: scratch.home,
+      title,
+      memory: { owner: localPerson },
+      mode: "bypass", // the copy is deleted afterwards
+      settings: { models, switches: { dreaming: dreams, ...switches } },
+      clock: { now: () => new Date(clock.now()), after: (ms, call) => callAfter(clock, ms, call) },
+      env: { PATH: process.env.PATH },
+    })
+    agent.conversation.on("compaction", ({ phase }) => {
+      if (phase === "preparing" || phase === "done" || phase === "failed") summariser.await(phase === "preparing")
+    })
+    return agent
+  }
+  /** Background work ends, and time passes for the summary that is being written. */
+  async function settle({ conversation }: Agent): Promise<void> {
+    let isSettled = false
+    const settled = conversation.settled().finally(() => {
+      isSettled = true
+    })
+    while (!isSettled) {
+      summariser.finish()
+      await Promise.race([settled, setTimeout(1)])
+    }
+  }
+  async function converse(message: string): Promise<LedgerSummary> {
+    const other = await open("another conversation", { dreams: false })
+    isShort = true
+    try {
+      for await (const event of other.query(message)) if (event.type === "error") throw event.take()
+      await settle(other)
+      return summarise(other.conversation.views.ledger)
+    } finally {
+      isShort = false
+      await other.close()
+      const now = new Date(clock.now())
+      await utimes(other.conversation.location, now, now) // dreams compare it with the simulated time
+    }
+  }
+  try {
+    const agent = await open("soak", { dreams: true })
+    const pause = async (minutes: number) => {
+      await settle(agent)
+      if (minutes > CACHE_MINUTES) {
+        clock.advance(NEAR_EXPIRY * CACHE_MINUTES * MINUTE)
+        await setTimeout(1) // timers that are due begin their work
+        await settle(agent)
+      }
+      clock.advance(minutes * MINUTE)
+    }
+    return { agent, simulator, bank, converse, pause, close: () => agent.close().finally(closeRest) }
+  } catch (error) {
+    await closeRest()
+    throw error
+  }
+}
+
+/** A timer on the simulated clock. */
+function callAfter(clock: Clock, ms: number, call: () => void): () => void {
+  const stop = new AbortController()
+  clock.sleep(ms, stop.signal).then(() => stop.signal.aborted || call())
+  return () => stop.abort()
+}
+
+interface SimulatedTime {
+  readonly clock: Clock
+  readonly summariser: SlowSummariser
+}
+
+/** Makes answers take simulated time. Notes and memories are written in the background, so they take none. */
+function takingTime(brain: Brain, { clock, summariser }: SimulatedTime): Brain {
+  return {
+    name: brain.name,
+    async answer(turn) {
+      const answer = await brain.answer(turn)
+      const said = turn.request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
+      const directive = said.findLast((text) => DIRECTIVE.test(text)) ?? ""
+      if (SUMMARY.test(directive)) await summariser.write()
+      else if (!BACKGROUND.test(directive)) clock.advance(FIRST_TOKEN_MS + charactersOf(answer) * MS_PER_CHARACTER)
+      return answer
+    },
+  }
+}
+
+/** What a fork or a dream is asked to do. */
+const DIRECTIVE = /^<strata-fork>|^Consolidate the memory directory /
+const SUMMARY = /<summary>/
+const BACKGROUND = /session-memory|Write memories, and nothing else|^Consolidate /
+
+const charactersOf = ({ content }: Answer): number => JSON.stringify(content).length

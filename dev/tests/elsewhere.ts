@@ -1,0 +1,65 @@
+/**
+ * Runs the tests that look at paths where paths are odd: in a clone below the directory for temporary files, with a space and an umlaut in
+ * its path. What is committed is cloned. Root runs them a second time as a user without rights, to whom the clone then belongs.
+ *
+ *     npm run test:elsewhere
+ */
+import { execFileSync, spawnSync } from "node:child_process"
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+
+/** What knows about places: trust, permissions, the sandbox and its judge, programs that are started, addresses of files, code blocks. */
+const FILES = [
+  "packages/core/src/agent/permissions",
+  "packages/core/src/base/project.test.ts",
+  "packages/transcripts/src/import/kept/kept-store.test.ts",
+  "packages/core/src/journal/file/lock.test.ts",
+  "packages/core/src/tools/files",
+  "packages/core/src/agent/tools/shell/bash.test.ts",
+  "packages/core/src/agent/tools/shell/guarded-run.test.ts",
+  "packages/core/src/agent/tools/shell/trusted-path.test.ts",
+  "packages/core/test/judge",
+  "packages/cli/test/hostile-repository.test.ts",
+  "packages/cli/test/project-names.test.ts",
+  "packages/cli/test/trust.test.ts",
+  "packages/cli/test/unwritable.test.ts",
+  "packages/page/test/views.test.ts",
+  "packages/plugins/test/mcp.test.ts",
+  "packages/postgres/test/settings.test.ts",
+  "dev/build",
+  "dev/docs",
+]
+const NOBODY = 65_534 // on Debian, Fedora, Arch and Alpine
+
+const root = resolve(import.meta.dirname, "../..")
+const place = mkdtempSync(join(tmpdir(), "strata ü "))
+const clone = join(place, "clone")
+const home = join(place, "home")
+
+function test(user: { readonly uid?: number; readonly gid?: number } = {}): number {
+  const program = join(clone, "node_modules/node/bin/node")
+  const { status } = spawnSync(program, [join(clone, "node_modules/vitest/vitest.mjs"), "run", ...FILES], {
+    cwd: clone,
+    env: { ...process.env, HOME: home, PATH: `${join(clone, "node_modules/.bin")}:${process.env.PATH}` },
+    stdio: "inherit",
+    ...user,
+  })
+  return status ?? 1
+}
+
+function testAsNobody(): number {
+  execFileSync("chown", ["-R", `${NOBODY}:${NOBODY}`, place])
+  return test({ uid: NOBODY, gid: NOBODY })
+}
+
+try {
+  chmodSync(place, 0o755) // the program also runs as another user
+  mkdirSync(home)
+  execFileSync("git", ["clone", "--quiet", root, clone], { stdio: "inherit" })
+  execFileSync("cp", ["-a", join(root, "node_modules"), clone]) // the links to the packages are relative
+  const isRoot = process.getuid?.() === 0
+  process.exitCode = test() || (isRoot ? testAsNobody() : 0)
+} finally {
+  rmSync(place, { recursive: true, force: true })
+}
