@@ -55,7 +55,7 @@ test.runIf(isWhole)(
 test("L5-9 the status says that the day's limit is used up, and a dream that you start runs all the same", async () => {
   const { bench } = await dreamBench()
   await using _ = bench
-  const env = { STRATA_MEMORY_DAILY_LIMIT: "0.000001", STRATA_DREAM_GAP: "0", STRATA_DREAM_CONVERSATIONS: "0" }
+  const env = { STRATA_MEMORY_DAILY_LIMIT: "0.000001", STRATA_DREAM_INTERVAL: "0", STRATA_DREAM_CONVERSATIONS: "0" }
   await bench.here(["dream"])
   const status = (await bench.here(["dream", "status"], { env })).stdout.replaceAll(/\s+/g, " ")
   expect(status).toContain("and the limit is $0.000001 a day (memory-daily-limit)")

@@ -70,7 +70,7 @@ const plannedSize = (planned: PlannerReport["compaction"]): number | undefined =
 export function notesStateOf({ conversation: chat }: Agent): NotesState {
   const { path, tokens = 0, throughUuid } = chat.views.notes
   if (throughUuid === undefined) {
-    const first = Math.max(figureOf(chat, "notes-first"), plannedSize(chat.planner().compaction) ?? 0)
+    const first = Math.max(figureOf(chat, "notes-start"), plannedSize(chat.planner().compaction) ?? 0)
     return switchOf(chat, "notes") ? { kind: "none", first } : { kind: "off" }
   }
   const messages = chat.views.context.storedMessages()

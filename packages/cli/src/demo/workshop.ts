@@ -31,7 +31,7 @@ const BACKGROUND_SHARE = 20 // percent
 const NOT_FOR_THE_DEMO = /^(?:STRATA_(?!STORE$)|(?:ANTHROPIC|CLAUDE|DISABLE|OPENAI|OTEL)_)/
 
 /** Shares of a small window, in place of the default figures. */
-const SMALL_WINDOW = { "size-clear-keep": 0.2, "size-clear-least": 0.15, "tool-result-limit": 0.33 } as const
+const SMALL_WINDOW = { "size-clear-keep": 0.2, "size-clear-min": 0.15, "tool-result-limit": 0.33 } as const
 
 export interface WorkshopOptions {
   readonly scratch: Scratch

@@ -29,10 +29,10 @@ export const DEFAULT_LIMITS: StreamLimits = {
 /** The limits that settings and flags give. */
 export function limitsFrom({ figures }: Pick<Flags, "figures">): StreamLimits {
   return {
-    beginMs: figures["answer-begin"] * 1_000,
+    beginMs: figures["first-token-timeout"] * 1_000,
     idleMs: figures["stream-idle"] * 1_000,
     stallMs: figures["stream-stall"] * 1_000,
-    answerMs: figures["answer-time"] * 60_000,
+    answerMs: figures["response-timeout"] * 60_000,
   }
 }
 

@@ -83,10 +83,10 @@ export const FIGURES = [
   figure("api-clear-trigger", tokens(180_000), "input at which the server is asked to clear"),
   figure("api-clear-keep", tokens(40_000), "about how much stays when the server clears"),
   figure("size-clear-keep", tokens(40_000), "clearable results that stay when clearing by size"),
-  figure("size-clear-least", tokens(20_000), "less than this is not worth clearing"),
+  figure("size-clear-min", tokens(20_000), "less than this is not worth clearing"),
   figure("size-clear-protect", count(3, 1), "newest results that clearing by size leaves alone"),
   figure("expected-turns", count(20), "turns over which a clearing must pay"),
-  figure("notes-first", tokens(10_000), "context size at which notes begin"),
+  figure("notes-start", tokens(10_000), "context size at which notes begin"),
   figure("notes-growth", tokens(5_000), "growth between two updates of the notes"),
   figure("notes-tool-calls", count(3), "tool calls between two updates of the notes"),
   figure("notes-section-limit", tokens(2_000), "size of a section of the notes"),
@@ -105,14 +105,14 @@ export const FIGURES = [
   figure("memory-start", tokens(1_500), "rules, preferences and the index of memories at the start"),
   figure("memory-recall-files", count(5), "memories and passages attached to a message: at most"),
   figure("memory-recall-limit", tokens(2_000), "size of one of them"),
-  figure("dream-gap", hours(24), "time between two dreams"),
-  figure("dream-rescan", minutes(10), "time between two looks at how many conversations there were"),
+  figure("dream-interval", hours(24), "time between two dreams"),
+  figure("dream-check-interval", minutes(10), "time between two looks at how many conversations there were"),
   figure("dream-conversations", count(5), "other conversations since the last dream that start the next one"),
   figure("dream-turns", count(30, 1), "requests of one dream"),
-  figure("keep-least", tokens(10_000), "kept verbatim at a compaction from notes: at least"),
-  figure("keep-most", tokens(40_000), "kept verbatim at a compaction from notes: at most"),
+  figure("tail-min", tokens(10_000), "kept verbatim at a compaction from notes: at least"),
+  figure("tail-max", tokens(40_000), "kept verbatim at a compaction from notes: at most"),
   figure("keep-messages", count(5), "messages with text kept at a compaction from notes"),
-  figure("keep-newest", tokens(4_000), "newest exchanges kept verbatim at a compaction by a model"),
+  figure("tail-tokens", tokens(4_000), "newest exchanges kept verbatim at a compaction by a model"),
   figure("keep-result-limit", characters(2_000), "how much of a long result in kept messages is shown"),
   figure("summary-budget", tokens(4_000), "size of a summary; a longer one loses whole sections"),
   figure("notes-wait", seconds(15), "how long a compaction waits for notes under way"),
@@ -127,7 +127,7 @@ export const FIGURES = [
   ),
   figure("compact-failures", count(3, 1), "failures in a row that stop automatic compaction"),
   figure(
-    "compact-progress",
+    "compact-min-shrink",
     { value: 10, min: 1, max: 90, unit: "percent" },
     "a compaction must shrink the context by this",
   ),
@@ -144,7 +144,7 @@ export const FIGURES = [
     "of a summary's claims that may have no ground; above this it is asked for again",
   ),
   figure(
-    "compact-to",
+    "compact-target",
     { value: 50, min: 10, max: 100, unit: "percent" },
     "of the threshold that the context has at most after an automatic compaction",
   ),
@@ -161,14 +161,14 @@ export const FIGURES = [
     "of the window that tool definitions may take before tools wait to be loaded",
   ),
   figure("deferred-tools-limit", tokens(10_000), "what they may take at most, however large the window is"),
-  figure("answer-begin", seconds(240, 1), "the longest wait for an answer to begin"),
+  figure("first-token-timeout", seconds(240, 1), "the longest wait for an answer to begin"),
   figure("stream-idle", seconds(90, 1), "the longest silence of a connection in the middle of an answer"),
   figure("stream-stall", seconds(300, 1), "the longest time without a new piece of an answer"),
-  figure("answer-time", minutes(120, 1), "the longest time for one answer"),
-  figure("refusals-in-a-row", count(3, 1), "refused calls after which the model is asked to take another way"),
-  figure("agents-at-once", count(8, 1), "sub-agents of a conversation that work at the same time"),
+  figure("response-timeout", minutes(120, 1), "the longest time for one answer"),
+  figure("max-denials", count(3, 1), "refused calls after which the model is asked to take another way"),
+  figure("max-agents", count(8, 1), "sub-agents of a conversation that work at the same time"),
   figure(
-    "agents-at-once-in-project",
+    "max-agents-project",
     count(100, 1),
     "sub-agents of all conversations of a project that work at the same time, on all machines that share its store",
   ),
@@ -185,27 +185,27 @@ export const CONFIGURATIONS: Readonly<Partial<Record<SwitchName, readonly Figure
   "clear-by-time": ["idle-gap", "idle-keep"],
   "clear-by-cache-edit": ["cache-edit-active", "cache-edit-keep"],
   "clear-by-api": ["api-clear-trigger", "api-clear-keep"],
-  "clear-by-size": ["size-clear-keep", "size-clear-least", "size-clear-protect", "expected-turns"],
-  notes: ["notes-first", "notes-growth", "notes-tool-calls", "notes-section-limit", "notes-limit"],
-  "compact-from-notes": ["keep-least", "keep-most", "keep-messages", "notes-wait", "notes-wait-age"],
+  "clear-by-size": ["size-clear-keep", "size-clear-min", "size-clear-protect", "expected-turns"],
+  notes: ["notes-start", "notes-growth", "notes-tool-calls", "notes-section-limit", "notes-limit"],
+  "compact-from-notes": ["tail-min", "tail-max", "keep-messages", "notes-wait", "notes-wait-age"],
   "compact-facts": ["record-limit"],
   "compact-offline": ["offline-summary-limit"],
   "compact-audit": ["audit-coverage", "audit-fabrication"],
   "auto-memory": ["memory-turns", "memory-start"],
   "memory-recall": ["memory-recall-files", "memory-recall-limit"],
-  dreaming: ["dream-gap", "dream-rescan", "dream-conversations", "dream-turns"],
+  dreaming: ["dream-interval", "dream-check-interval", "dream-conversations", "dream-turns"],
   "deferred-tools": ["deferred-tools-share", "deferred-tools-limit"],
-  agents: ["agents-at-once", "agents-at-once-in-project", "agent-turns", "agent-result-limit"],
+  agents: ["max-agents", "max-agents-project", "agent-turns", "agent-result-limit"],
 }
 
 /** The same for values of settings. The default takes their place. */
 const RETIRED_VALUES: Readonly<Record<string, readonly string[]>> = { planner: ["money", "fidelity"] }
 
-/** Names that earlier versions accepted and nothing reads. Settings that still hold them are read without them. */
+/** Names that earlier versions accepted, by group. Settings files that still contain them are read without them. */
 const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", readonly string[]>> = {
   settings: ["worktreeMemory"],
   switches: ["folding"],
-  // now constants beside the code that uses them
+  // now constants in the code that uses them
   figures: [
     "compact-ahead-lead",
     ...["residue-limit", "cleared-extract-limit", "memory-messages", "restore-share", "fold-keep", "pauses"],
@@ -215,10 +215,30 @@ const RETIRED: Readonly<Record<"settings" | "switches" | "figures" | "hooks", re
   hooks: [],
 }
 
-/** Settings without them: an old file opens as before. */
+/** What figures of earlier versions are called now. */
+const RENAMED: Readonly<Record<string, FigureName>> = {
+  "keep-least": "tail-min",
+  "keep-most": "tail-max",
+  "keep-newest": "tail-tokens",
+  "answer-begin": "first-token-timeout",
+  "answer-time": "response-timeout",
+  "agents-at-once": "max-agents",
+  "agents-at-once-in-project": "max-agents-project",
+  "refusals-in-a-row": "max-denials",
+  "size-clear-least": "size-clear-min",
+  "compact-to": "compact-target",
+  "compact-progress": "compact-min-shrink",
+  "dream-gap": "dream-interval",
+  "dream-rescan": "dream-check-interval",
+  "notes-first": "notes-start",
+}
+
+const OBSOLETE = { ...RETIRED, figures: [...RETIRED.figures, ...Object.keys(RENAMED)] }
+
+/** Settings without obsolete names, so that an old file still opens. */
 export function withoutRetired(given: unknown): unknown {
   if (!isRecord(given)) return given
-  const { settings, ...groups } = RETIRED
+  const { settings, ...groups } = OBSOLETE
   const kept: Record<string, unknown> = without(settings, given)
   for (const [group, names] of Object.entries(groups)) {
     const values = kept[group]
@@ -229,15 +249,20 @@ export function withoutRetired(given: unknown): unknown {
   return kept
 }
 
-/** What of it earlier versions read and this one does not, as settings are named: `figures.pauses`. */
-export function retiredIn(given: unknown): readonly string[] {
-  if (!isRecord(given)) return []
+/** The obsolete names in these settings, as a reader writes them: `figures.pauses`, with the new name where there is one. */
+export function retiredIn(given: unknown): { readonly gone: readonly string[]; readonly renamed: readonly string[] } {
+  if (!isRecord(given)) return { gone: [], renamed: [] }
+  const has = (group: string) => (name: string) => isRecord(given[group]) && Object.hasOwn(given[group], name)
   const { settings, ...groups } = RETIRED
-  const inGroups = Object.entries(groups).flatMap(([group, names]) => {
-    const values = given[group]
-    return isRecord(values) ? names.filter((name) => Object.hasOwn(values, name)).map((name) => `${group}.${name}`) : []
-  })
-  return [...settings.filter((name) => Object.hasOwn(given, name)), ...inGroups]
+  const inGroups = Object.entries(groups).flatMap(([group, names]) =>
+    names.filter(has(group)).map((name) => `${group}.${name}`),
+  )
+  return {
+    gone: [...settings.filter((name) => Object.hasOwn(given, name)), ...inGroups],
+    renamed: Object.entries(RENAMED)
+      .filter(([name]) => has("figures")(name))
+      .map(([name, now]) => `figures.${name} is now figures.${now}`),
+  }
 }
 
 const without = (names: readonly string[], values: Readonly<Record<string, unknown>>): Record<string, unknown> =>

@@ -61,7 +61,7 @@ const GUARDING: ReadonlySet<FigureName> = new Set([
   "background-share",
   "compact-failures",
   "memory-daily-limit",
-  "agents-at-once-in-project",
+  "max-agents-project",
 ])
 const FIGURE_RULES = Object.fromEntries(
   FIGURES.map(({ name }) => [name, GUARDING.has(name) ? "needs trust" : "harmless"]),

@@ -123,11 +123,11 @@ describe("SET-1 sources", () => {
   test("names that earlier versions accepted and nothing reads are left out", async () => {
     await write(userFile(), {
       switches: { folding: false, notes: false },
-      figures: { "dream-gap": 12 },
+      figures: { "dream-interval": 12 },
     })
     const { values, origins } = await load({ env: { STRATA_FOLDING: "1" } })
-    expect(values).toEqual({ ...DEFAULT_SETTINGS, switches: { notes: false }, figures: { "dream-gap": 12 } })
-    expect(origins).toEqual({ "switches.notes": userFile(), "figures.dream-gap": userFile() })
+    expect(values).toEqual({ ...DEFAULT_SETTINGS, switches: { notes: false }, figures: { "dream-interval": 12 } })
+    expect(origins).toEqual({ "switches.notes": userFile(), "figures.dream-interval": userFile() })
   })
 
   test("the defaults are the same after any loading", async () => {
@@ -149,7 +149,16 @@ test("SET-1 an old file with names that nothing reads any more opens as before",
   expect(values).toMatchObject({ memory: "ask", switches: { notes: false } })
   expect(values).not.toHaveProperty("worktreeMemory")
   const file = `${userFile()} sets worktreeMemory, switches.folding, figures.pauses`
-  expect(problems).toEqual([`${file}, which this version does not have. The rest of the file counts.`])
+  expect(problems).toEqual([`${file}, which this version does not have. The rest of the file applies.`])
+})
+
+test("SET-1 a file with an old name of a figure says what it is called now", async () => {
+  await write(userFile(), { figures: { "keep-most": 9_000, "idle-keep": 2 } })
+  const { values, problems } = await load()
+  expect(values.figures).toEqual({ "idle-keep": 2 })
+  expect(problems).toEqual([
+    `${userFile()} uses old names: figures.keep-most is now figures.tail-max. Rename them; until then the defaults apply.`,
+  ])
 })
 
 describe("SET-1 errors name source, key and reason", () => {

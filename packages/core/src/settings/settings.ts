@@ -182,7 +182,7 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
     ...environmentLayers({ ...person.environment, ...env }),
   ]
   const sourced = [...given, { source: "options in code", values: code }]
-  const retired = sourced.flatMap(({ source, values }) => retiredSentence(source, retiredIn(values)))
+  const retired = sourced.flatMap(({ source, values }) => retiredSentences(source, retiredIn(values)))
   const problems = [...servers.problems, ...claude.problems, ...person.problems, ...retired]
   const foreign = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
   const checked = await checkedLayers(sourced)
@@ -230,9 +230,16 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
   }
 }
 
-function retiredSentence(source: string, names: readonly string[]): readonly string[] {
-  if (names.length === 0) return []
-  return [`${escaped(source)} sets ${names.join(", ")}, which this version does not have. The rest of the file counts.`]
+function retiredSentences(source: string, { gone, renamed }: ReturnType<typeof retiredIn>): readonly string[] {
+  const named = escaped(source)
+  return [
+    ...(gone.length === 0
+      ? []
+      : [`${named} sets ${gone.join(", ")}, which this version does not have. The rest of the file applies.`]),
+    ...(renamed.length === 0
+      ? []
+      : [`${named} uses old names: ${renamed.join(", ")}. Rename them; until then the defaults apply.`]),
+  ]
 }
 
 /** Only the person's own settings vouch for what a server says about its tools, however much of the project is trusted. */

@@ -17,17 +17,17 @@ export interface StartState {
 
 /** Why no agent can be started now. */
 export function startProblem({ running, started, figures }: StartState): string | undefined {
-  const { "agents-at-once": atOnce } = figures
+  const { "max-agents": atOnce } = figures
   if (started >= MAX_AGENTS)
     return `This conversation has started ${started} agents, and its limit is ${MAX_AGENTS}. Nothing was started: do the work yourself.`
   if (running >= atOnce)
-    return `${running} agents work at the moment, and the limit is ${atOnce} (agents-at-once). Nothing was started: wait for a report, or do the work yourself.`
+    return `${running} agents work at the moment, and the limit is ${atOnce} (max-agents). Nothing was started: wait for a report, or do the work yourself.`
   return undefined
 }
 
 /** Why no agent can be started: others work for the project, in this process or in another one. */
-export const projectProblem = (taken: number, { "agents-at-once-in-project": most }: Flags["figures"]): string =>
-  `${taken} agents of this project work at the moment, those of other conversations and machines included, and the limit is ${most} (agents-at-once-in-project). Nothing was started: try again later, or do the work yourself.`
+export const projectProblem = (taken: number, { "max-agents-project": most }: Flags["figures"]): string =>
+  `${taken} agents of this project work at the moment, those of other conversations and machines included, and the limit is ${most} (max-agents-project). Nothing was started: try again later, or do the work yourself.`
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
 /** Ids, the lead, and names that a reader could take for the person or the program. */

@@ -195,7 +195,7 @@ export class Team implements Companions {
       finish: (outcome) => prepared.finish(outcome),
       inbox: this.mail.inboxes.open(name),
       nextChange: (signal) => this.mail.nextChange(signal),
-      hasRoom: () => this.#running < this.#chat.flags.figures["agents-at-once"],
+      hasRoom: () => this.#running < this.#chat.flags.figures["max-agents"],
       nextPermit: (signal) => this.#permits.takeAgain(signal),
       onIdle: (text) => {
         void this.#report(id, text)

@@ -40,7 +40,7 @@ export class AgentState {
   constructor(parts: AgentStateParts) {
     const { ground, policy, reads, whenOpen, approvePlan, askPerson } = parts
     const { clock, env, cwd } = ground
-    this.refusals = new Refusals(() => whenOpen.conversation.flags.figures["refusals-in-a-row"])
+    this.refusals = new Refusals(() => whenOpen.conversation.flags.figures["max-denials"])
     this.#parts = parts
     this.#policy = policy
     this.directory = cwd

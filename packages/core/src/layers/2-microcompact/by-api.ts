@@ -114,7 +114,7 @@ function serverMovesOn(context: LayerContext): boolean {
   if (spoken.some((id) => old.has(id))) return false
   const saving = results.reduce((sum, each) => sum + (old.has(each.toolUseId) ? each.saving : 0), 0)
   const removed = saving * scale
-  if (removed < flags.figures["size-clear-least"]) return false
+  if (removed < flags.figures["size-clear-min"]) return false
   if (fill.state !== "fine" || cacheState(context).state === "cold") return true
   // what comes before the change is in the cache, but further back than the server looks: only the prompt is read from it
   const after = Math.max(0, fill.used - views.context.promptTokens - removed)

@@ -86,7 +86,7 @@ describe("L2-2 by cache edit", () => {
   })
 
   test("L2-12 above the warning threshold too: what is deleted in the cache is not cleared by size as well", async () => {
-    const figures = { "size-clear-keep": 100, "size-clear-least": 100, "expected-turns": 10_000 }
+    const figures = { "size-clear-keep": 100, "size-clear-min": 100, "expected-turns": 10_000 }
     const chat = await open({ settings: { ...EDITING, figures, autoCompactTokens: 30_000 } })
     await twelveCalls(chat)
     expect(chat.fill().state).toBe("warning")

@@ -308,7 +308,7 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
     survey: found,
     figures: {
       keep: flags.figures["size-clear-keep"],
-      least: flags.figures["size-clear-least"],
+      least: flags.figures["size-clear-min"],
       protect: flags.figures["size-clear-protect"],
     },
     cache,

@@ -336,7 +336,7 @@ describe("L2-6 by size", () => {
   test("L4-38 what later work has overtaken goes before older results, and the stub says why", async () => {
     const clock = manualClock()
     const model = "claude-sonnet-4-5"
-    const figures = { "size-clear-keep": 120_000, "size-clear-least": 1_000 }
+    const figures = { "size-clear-keep": 120_000, "size-clear-min": 1_000 }
     const chat = await open({ clock, settings: { ...settings, figures }, model })
     await chat.add("go")
     const ids: string[] = []

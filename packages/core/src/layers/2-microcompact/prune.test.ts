@@ -33,7 +33,7 @@ async function work(chat: Conversation, rounds: readonly WorkRound[]): Promise<v
   })
 }
 
-const NO_LAYERS = { model: MODEL, layers: [], settings: { figures: { "keep-newest": 200 } } }
+const NO_LAYERS = { model: MODEL, layers: [], settings: { figures: { "tail-tokens": 200 } } }
 const blocksOf = async (chat: Conversation) =>
   (await chat.prepare()).messages.flatMap(({ content }) => content as Block[])
 const bytes = async (chat: Conversation) => serialiseRequest(await chat.prepare())

@@ -66,7 +66,7 @@ export function prunedResults({ messages, cwd, until }: PruneInput): readonly Pr
 export function prunedIn({ views, flags }: Pick<LayerContext, "views" | "flags">): readonly PrunedResult[] {
   const messages = views.context.storedMessages()
   const tokensOf = (message: Message) => views.estimator.blocks(sentBlocks(message))
-  const until = newestFrom(messages, { keep: flags.figures["keep-newest"], tokensOf })
+  const until = newestFrom(messages, { keep: flags.figures["tail-tokens"], tokensOf })
   return prunedResults({ messages, cwd: views.context.session?.cwd, until })
 }
 

@@ -22,7 +22,7 @@ import { microcompaction } from "./microcompaction.ts"
 const FEW = Math.max(5, Math.ceil(RUNS / 8)) // each opens a conversation after every step
 
 const MINUTE = 60_000
-const SMALL = { "api-clear-trigger": 4_000, "api-clear-keep": 3_000, "size-clear-least": 500 }
+const SMALL = { "api-clear-trigger": 4_000, "api-clear-keep": 3_000, "size-clear-min": 500 }
 const TOOLS = ["Bash", "Edit", "TodoWrite"].map((name) => ({ name, input_schema: { type: "object" as const } }))
 
 const open = (options: Partial<ConversationOptions> = {}) =>

@@ -72,7 +72,7 @@ function isWorthUpdating(context: LayerContext, through: Uuid, { prompt, answer 
 }
 
 const notesFigures = ({ figures }: Flags): NotesFigures => ({
-  first: figures["notes-first"],
+  first: figures["notes-start"],
   growth: figures["notes-growth"],
   toolCalls: figures["notes-tool-calls"],
 })

@@ -11,7 +11,7 @@ const LEAST_SUMMARY = 1_500 // tokens: nine sections need about as many in any w
 const SUMMARY_SHARE = 1 / 8 // of the threshold, where even that is much
 const FACTS_SHARE = 0.06 // of the threshold for the record, where its part of the window would be less
 const EXTRACT_LIMIT = 1_000 // tokens: what a summariser is shown of results that were cleared
-const RESTORED_SHARE = 0.4 // of the threshold up to which files and skills are restored: a tenth of it is left below `compact-to`
+const RESTORED_SHARE = 0.4 // of the threshold up to which files and skills are restored: a tenth of it is left below `compact-target`
 const NEWEST_SHARE = 0.1 // of the conversation: a short one is still worth compacting
 const RESULT_SHARE = 1 / 2 // characters of a long result for each token of the budget: an eighth of it, so that several rounds fit
 const LEAST_RESULT = 400 // characters of a long result that stay in any case
@@ -43,11 +43,11 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
   const { figures } = flags
   const { autoCompact } = thresholds
   const restore = restoreLimits(flags)
-  const budget = part(figures["keep-newest"])
+  const budget = part(figures["tail-tokens"])
   return {
     keep: {
-      least: part(figures["keep-least"]),
-      most: part(figures["keep-most"]),
+      least: part(figures["tail-min"]),
+      most: part(figures["tail-max"]),
       messages: figures["keep-messages"],
     },
     newest: { budget, result: Math.min(figures["keep-result-limit"], Math.floor(budget * RESULT_SHARE)) },
@@ -56,7 +56,7 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
       Math.floor(Math.min(LEAST_SUMMARY, autoCompact * SUMMARY_SHARE)),
     ),
     extract: part(EXTRACT_LIMIT),
-    target: Math.floor((autoCompact * figures["compact-to"]) / 100),
+    target: Math.floor((autoCompact * figures["compact-target"]) / 100),
     restored: Math.floor(autoCompact * RESTORED_SHARE),
     facts: Math.max(
       part(figures["record-limit"]),
@@ -65,7 +65,7 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
     restore: { ...mapValues(restore, part), files: restore.files },
     hooks: part(HOOKS_LIMIT),
     failures: figures["compact-failures"],
-    progress: figures["compact-progress"] / 100,
+    progress: figures["compact-min-shrink"] / 100,
   } satisfies CompactionFigures
 }
 

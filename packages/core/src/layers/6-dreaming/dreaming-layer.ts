@@ -69,8 +69,8 @@ async function shareFor(context: LayerContext, { budget, expected }: ShareWanted
 
 export const dreamFigures = ({ on, figures }: Flags): DreamFigures => ({
   isOn: on.dreaming,
-  gapHours: figures["dream-gap"],
-  rescanMinutes: figures["dream-rescan"],
+  gapHours: figures["dream-interval"],
+  rescanMinutes: figures["dream-check-interval"],
   conversations: figures["dream-conversations"],
   maxTurns: figures["dream-turns"],
   dailyLimit: figures["memory-daily-limit"],

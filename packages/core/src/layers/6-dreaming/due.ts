@@ -65,7 +65,7 @@ export async function checkGates(
   if (last && waitHours > 0)
     return closed(
       "too-soon",
-      `The last dream was on ${minute(last)}. The next one is possible in ${hours(waitHours)} (dream-gap: ${figures.gapHours} hours).`,
+      `The last dream was on ${minute(last)}. The next one is possible in ${hours(waitHours)} (dream-interval: ${figures.gapHours} hours).`,
     )
   if (!look) {
     const scanned = await lastScan(notes)
@@ -73,7 +73,7 @@ export async function checkGates(
     if (waited >= 0 && waited < figures.rescanMinutes)
       return closed(
         "scanned-lately",
-        `The conversations were counted ${Math.floor(waited)} minutes ago (dream-rescan: every ${figures.rescanMinutes} minutes).`,
+        `The conversations were counted ${Math.floor(waited)} minutes ago (dream-check-interval: every ${figures.rescanMinutes} minutes).`,
       )
     await writeNote(notes, DREAM_NOTES.scanned, `${clock.now().toISOString()}\n`)
   }

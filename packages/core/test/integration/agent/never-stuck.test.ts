@@ -146,7 +146,7 @@ describe("LOOP-5 a stream that stalls or never ends", () => {
 
   test("the figures of the settings count", async () => {
     const sim = await simulator({ brain: forEver("x"), faults: [{ fault: { kind: "no-answer" } }] })
-    const settings = { figures: { "answer-begin": 7 } }
+    const settings = { figures: { "first-token-timeout": 7 } }
     const agent = await agentFor(sim, project(), { model: modelOn(sim), settings })
     const { events } = await ask(agent, "hello")
     expect(ofType(events, "retry")[0]?.reason).toBe("no answer for 7 seconds")

@@ -76,7 +76,7 @@ test.runIf(isWhole)("L7-4 eight agents side by side share the limit: they cannot
         },
     ),
   })
-  const settings = { figures: { "agents-at-once": 8 }, switches: { "tool-result-storage": false } }
+  const settings = { figures: { "max-agents": 8 }, switches: { "tool-result-storage": false } }
   const agent = await leadFor(sim, { settings })
   const limit = 1
   await ask(agent, "Go.", { costLimit: limit })

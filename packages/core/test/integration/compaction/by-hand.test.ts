@@ -89,7 +89,7 @@ describe("by hand", () => {
     [["notes"], "notes"],
   ] as const)("L4-24 notes are the summary only where they are asked for: %j", async (routes, taken) => {
     const { sim } = await compactingSimulator(rounds(6, 2_000), NOTES_OF("what was read"))
-    const figures = { "keep-least": 1_000, "keep-most": 4_000 }
+    const figures = { "tail-min": 1_000, "tail-max": 4_000 }
     const agent = await compactingAgent(sim, { window: 200_000, settings: { ...EARLY_NOTES, figures } })
     await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
     expect(agent.conversation.views.notes.throughUuid).toBeDefined()

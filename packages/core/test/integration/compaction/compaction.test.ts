@@ -196,7 +196,7 @@ describe("from the notes", () => {
         rounds(10, 4_000),
         NOTES_OF("the words were read one after the other"),
       )
-      const figures = { "keep-least": 4_000, "keep-most": 9_000, "background-share": 100 } // what notes may cost has its own tests
+      const figures = { "tail-min": 4_000, "tail-max": 9_000, "background-share": 100 } // what notes may cost has its own tests
       const agent = await compactingAgent(sim, { settings: { figures } })
       const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
       expect(end.reason).toBe("answer")
@@ -223,7 +223,7 @@ describe("from the notes", () => {
     async () => {
       const { sim } = await compactingSimulator(rounds(10, 4_000), NOTES_OF("short"))
       const agent = await compactingAgent(sim, {
-        settings: { figures: { "keep-least": 200_000, "keep-most": 400_000 } },
+        settings: { figures: { "tail-min": 200_000, "tail-max": 400_000 } },
       })
       await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
       expect((await decisionsOf(agent, "compacted")).map(({ route }) => route)).toContain("shared")
@@ -243,7 +243,7 @@ describe("from the notes", () => {
           : turn,
       )
       const { sim } = await compactingSimulator(thinking, NOTES_OF("what was thought"))
-      const agent = await compactingAgent(sim, { settings: { figures: { "keep-least": 4_000, "keep-most": 9_000 } } })
+      const agent = await compactingAgent(sim, { settings: { figures: { "tail-min": 4_000, "tail-max": 9_000 } } })
       const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
       expect(end.reason).toBe("answer")
       expect((await decisionsOf(agent, "compacted"))[0]!.kept.length).toBeGreaterThan(0)

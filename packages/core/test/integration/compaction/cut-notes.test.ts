@@ -7,7 +7,7 @@ import { compactingAgent, compactingSimulator, decisionsOf, NOTES_OF, textsOf } 
 test("L4-8 a section over its limit is cut, with a pointer to the rest", async () => {
   const lines = Array.from({ length: 500 }, (_, n) => `Step ${n} of the work was done.`).join("\n")
   const { sim, of } = await compactingSimulator(rounds(10, 4_000), NOTES_OF(lines))
-  const figures = { "keep-least": 1_000, "keep-most": 5_000, "summary-budget": 20_000, "compact-to": 100 } // the window is small
+  const figures = { "tail-min": 1_000, "tail-max": 5_000, "summary-budget": 20_000, "compact-target": 100 } // the window is small
   const switches = { "compact-audit": false } // the steps are made up, and a check would find out
   const agent = await compactingAgent(sim, { settings: { figures, switches } })
   await ask(agent, "Go.", { watch: () => agent.conversation.settled() })

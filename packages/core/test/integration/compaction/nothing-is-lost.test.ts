@@ -17,7 +17,7 @@ const SETTINGS: Readonly<Record<Clearing, Partial<Settings>>> = {
   "after a pause": { switches: { notes: false, "clear-by-api": false } },
   "by size": {
     switches: { notes: false, "clear-by-api": false, "clear-by-time": false },
-    figures: { "size-clear-keep": 2_000, "size-clear-least": 1_000, "expected-turns": 10_000 },
+    figures: { "size-clear-keep": 2_000, "size-clear-min": 1_000, "expected-turns": 10_000 },
     autoCompactTokens: 45_000,
   },
   "on the server": { switches: { notes: false }, figures: { "api-clear-trigger": 20_000, "api-clear-keep": 5_000 } },

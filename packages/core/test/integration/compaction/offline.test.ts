@@ -174,7 +174,7 @@ test.runIf(isWhole)(
   "BEY-6, L4-24 without a model /compact keeps what was asked for: the lines about it, quoted, and only for this summary",
   async () => {
     const chat = await openTestConversation({
-      settings: { figures: { "keep-newest": 0 } },
+      settings: { figures: { "tail-tokens": 0 } },
       layers: [compaction({ offline: offline() })],
     })
     const content = `${"a line of output\n".repeat(2_000)}The staging port is 9417.\n${"more of it\n".repeat(2_000)}`
@@ -204,7 +204,7 @@ test.runIf(isWhole)(
 describe("what layer 2 has cleared", () => {
   test("BEY-6 the summary quotes errors of results that were cleared before: they are read from the journal", async () => {
     const clock = manualClock()
-    const settings = { figures: { "keep-newest": 0 } } // a kept result is not in the summary
+    const settings = { figures: { "tail-tokens": 0 } } // a kept result is not in the summary
     const layers = [microcompaction(), compaction({ offline: offline() })]
     const chat = await openTestConversation({ clock, settings, layers })
     await chat.add("Run everything.")

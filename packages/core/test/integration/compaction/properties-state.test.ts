@@ -143,7 +143,7 @@ test("L4-20, JRN-2 resumed in a new process, the files that were read still come
     "Read.",
   ]
   const { sim } = await compactingSimulator(script)
-  const unkept = { ...NO_NOTES, figures: { "keep-newest": 0 } } // what is kept is not read again
+  const unkept = { ...NO_NOTES, figures: { "tail-tokens": 0 } } // what is kept is not read again
   const settings = { ...unkept, permissions: { deny: ["Read(**/secret.ts)"] } }
   const first = await compactingAgent(sim, { ...where, window: 200_000, settings: unkept })
   await ask(first, "Look at the files.")

@@ -22,7 +22,7 @@ import {
 } from "./compacting.ts"
 
 const LONG = rounds(7, 4_000)
-const KEEPING = { figures: { "keep-least": 4_000, "keep-most": 9_000 } }
+const KEEPING = { figures: { "tail-min": 4_000, "tail-max": 9_000 } }
 
 const notesOf = (agent: Agent, where: { cwd: string; dir: string }) =>
   journalPaths(where.dir, { project: projectName(where.cwd), id: agent.conversation.id }).notes

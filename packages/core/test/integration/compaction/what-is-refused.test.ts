@@ -21,7 +21,7 @@ test("L4-9 notes are refused if the context would still be full after them, howe
     ...NOTES_OF("the words were read one after the other"),
   })
   const agent = await compactingAgent(sim, {
-    settings: { ...EARLY_NOTES, figures: { "keep-least": 1_000, "keep-most": 20_000 } },
+    settings: { ...EARLY_NOTES, figures: { "tail-min": 1_000, "tail-max": 20_000 } },
   })
   const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
   expect(agent.conversation.views.notes.throughUuid).toBeDefined()

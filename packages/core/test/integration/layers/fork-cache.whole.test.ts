@@ -21,7 +21,7 @@ const LONG_RESULT = 6_000 // words
 const LEAST_READ = 0.95
 
 /** Everything a fork may do happens, and late enough to be small beside the conversation. */
-const FIGURES = { "background-share": 100, "notes-first": 60_000, "notes-growth": 30_000 }
+const FIGURES = { "background-share": 100, "notes-start": 60_000, "notes-growth": 30_000 }
 
 const SETTINGS: Readonly<Record<Clearing, Settings>> = {
   "by-api": { figures: { ...FIGURES, "api-clear-trigger": 90_000, "api-clear-keep": 30_000 } },

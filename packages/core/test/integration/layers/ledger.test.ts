@@ -134,7 +134,7 @@ describe("CACHE-5 a reported saving is the difference between a run with the lay
       layer: "microcompact",
       flag: "clear-by-size",
       turns: [...rounds(24, 3_000), ...rounds(6, 100)],
-      settings: { autoCompactTokens: 80_000, figures: { "size-clear-keep": 10_000, "size-clear-least": 5_000 } },
+      settings: { autoCompactTokens: 80_000, figures: { "size-clear-keep": 10_000, "size-clear-min": 5_000 } },
       within: 0.1,
     },
     {

@@ -123,7 +123,7 @@ describe("notes in a loop of your own", () => {
   })
 
   test("L7-1 the fork sends the bytes of your request and reads them from the cache; your next request misses nothing", async () => {
-    const { chat, turns, bodies } = await ownLoop({ settings: { figures: { "notes-first": 30_000 } } })
+    const { chat, turns, bodies } = await ownLoop({ settings: { figures: { "notes-start": 30_000 } } })
     await turns(16)
     const at = bodies.findIndex(({ fork }) => fork)
     const [parent, fork] = [bodies[at - 1]!.body, bodies[at]!.body]
@@ -143,7 +143,7 @@ describe("notes in a loop of your own", () => {
     const { chat, turns, bodies, failures } = await ownLoop({
       settings: {
         models: { [MODEL]: { window: 60_000 } },
-        figures: { "keep-most": 10_000, "keep-least": 2_000 },
+        figures: { "tail-max": 10_000, "tail-min": 2_000 },
       },
     })
     for (let turn = 0; turn < 40 && chat.views.compactions.count === 0; turn++) await turns(1)

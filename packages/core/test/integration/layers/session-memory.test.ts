@@ -201,7 +201,7 @@ describe("layer 3 from end to end", () => {
     async () => {
       const { agent, forks } = await notetaking({
         script: [...rounds(24, 4_000), "More."],
-        settings: { figures: { "notes-first": 80_000, "notes-growth": 100_000 } },
+        settings: { figures: { "notes-start": 80_000, "notes-growth": 100_000 } },
       })
       await go(agent)
       const usages = (await decisions(agent, "spent")).map(({ usage }) => usage)

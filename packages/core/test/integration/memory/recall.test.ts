@@ -112,7 +112,7 @@ describe("what a conversation starts with", () => {
     async () => {
       const { open, requests, where } = await stage()
       await keep(where, TABS, PORT)
-      const agent = await open({ settings: { ...QUIET.settings, figures: { "keep-least": 0, "keep-messages": 0 } } })
+      const agent = await open({ settings: { ...QUIET.settings, figures: { "tail-min": 0, "keep-messages": 0 } } })
       await say(agent, `Which port does the staging database run on? ${"Context. ".repeat(2_000)}`)
       await say(agent, `And now? ${"More context. ".repeat(2_000)}`)
       await agent.conversation.compact()

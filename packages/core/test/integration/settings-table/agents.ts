@@ -204,11 +204,11 @@ export const AGENT_FIGURES: Probes = {
   "instructions-limit": { observe: instructions, turned: 1_000, usual: 42, changed: 6 },
   "deferred-tools-share": { observe: declaredByShare, turned: 90, usual: false, changed: true },
   "deferred-tools-limit": { observe: declaredByLimit, turned: 90_000, usual: false, changed: true },
-  "answer-begin": { observe: seconds("beginMs"), turned: 7, usual: 240_000, changed: 7_000 },
+  "first-token-timeout": { observe: seconds("beginMs"), turned: 7, usual: 240_000, changed: 7_000 },
   "stream-idle": { observe: seconds("idleMs"), turned: 7, usual: 90_000, changed: 7_000 },
   "stream-stall": { observe: seconds("stallMs"), turned: 7, usual: 300_000, changed: 7_000 },
-  "answer-time": { observe: seconds("answerMs"), turned: 7, usual: 7_200_000, changed: 420_000 },
-  "refusals-in-a-row": {
+  "response-timeout": { observe: seconds("answerMs"), turned: 7, usual: 7_200_000, changed: 420_000 },
+  "max-denials": {
     observe: async (settings) => {
       const opened = await scene(settings, {
         base: { permissions: { deny: ["Refused"] } },
@@ -222,17 +222,17 @@ export const AGENT_FIGURES: Probes = {
     usual: ["refusal 3 in a row"],
     changed: ["refusal 2 in a row", "refusal 3 in a row"],
   },
-  "agents-at-once": {
+  "max-agents": {
     observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }, { times: 2 }),
     turned: 1,
-    usual: says(/^(?!.*agents-at-once)/),
-    changed: says("agents-at-once"),
+    usual: says(/^(?!.*max-agents)/),
+    changed: says("max-agents"),
   },
-  "agents-at-once-in-project": {
+  "max-agents-project": {
     observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }, { times: 2 }),
     turned: 1,
-    usual: says(/^(?!.*agents-at-once-in-project)/),
-    changed: says("agents-at-once-in-project"),
+    usual: says(/^(?!.*max-agents-project)/),
+    changed: says("max-agents-project"),
   },
   "agent-turns": {
     observe: leadCalls("Agent", { description: "some work", prompt: "Look around." }, { agentCalls: 5 }),

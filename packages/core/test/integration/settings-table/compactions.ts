@@ -214,7 +214,7 @@ const restoredFiles = restored(attached("file"))
 const cutSkills = skills((_, sent) => sent.includes("Cut here"))
 
 export const COMPACTION_FIGURES: Probes = {
-  "keep-newest": {
+  "tail-tokens": {
     observe: byHand({ see: (_, sent) => sent.split('"tool_result"').length - 1 }),
     turned: 0,
     usual: 2,
@@ -230,7 +230,12 @@ export const COMPACTION_FIGURES: Probes = {
     usual: 39,
     changed: 57,
   },
-  "compact-progress": { observe: byHand({ see: count }), turned: 90, usual: 1, changed: says("not make enough room") },
+  "compact-min-shrink": {
+    observe: byHand({ see: count }),
+    turned: 90,
+    usual: 1,
+    changed: says("not make enough room"),
+  },
   "summary-retries": {
     observe: byHand({ see: ({ of }) => of("summary").length, brain: { summary: () => "" } }),
     turned: 0,
@@ -287,7 +292,7 @@ export const COMPACTION_FIGURES: Probes = {
     usual: 21, // with the sentence that says what is left out
     changed: 4,
   },
-  "compact-to": { observe: async (settings) => (await talk(settings)).sent, turned: 10, usual: 18, changed: 11 },
+  "compact-target": { observe: async (settings) => (await talk(settings)).sent, turned: 10, usual: 18, changed: 11 },
   "record-limit": {
     observe: byHand({ see: (_, sent) => sent.includes("## Exact names") }),
     turned: 0,

@@ -192,7 +192,7 @@ export const MEMORY_SWITCHES: Probes = {
 }
 
 export const MEMORY_FIGURES: Probes = {
-  "notes-first": { observe: updated, turned: 500_000, usual: 3, changed: 0 },
+  "notes-start": { observe: updated, turned: 500_000, usual: 3, changed: 0 },
   "notes-growth": { observe: updated, turned: 500_000, usual: 3, changed: 1 },
   "notes-tool-calls": { observe: updated, turned: 1, usual: 3, changed: 5 },
   "notes-section-limit": { observe: reminded("Condense these sections"), turned: 50_000, usual: true, changed: false },
@@ -231,12 +231,12 @@ export const MEMORY_FIGURES: Probes = {
     usual: 9,
     changed: 2,
   },
-  "dream-gap": { observe: dreamed({ hoursAgo: 30 }), turned: 48, usual: 30, changed: 0 },
-  "dream-rescan": { observe: dreamed({ others: 4, againAfter: 5 }), turned: 1, usual: 0, changed: 30 },
+  "dream-interval": { observe: dreamed({ hoursAgo: 30 }), turned: 48, usual: 30, changed: 0 },
+  "dream-check-interval": { observe: dreamed({ others: 4, againAfter: 5 }), turned: 1, usual: 0, changed: 30 },
   "dream-conversations": { observe: dreamedUsually, turned: 9, usual: 30, changed: 0 },
   "dream-turns": { observe: dreamedUsually, turned: 4, usual: 30, changed: 4 },
-  "keep-least": { observe: keptFromNotes, turned: 30_000, usual: 5, changed: 9 },
-  "keep-most": { observe: fromNotes("kept", 5_000), turned: 100_000, usual: 2, changed: 5 },
+  "tail-min": { observe: keptFromNotes, turned: 30_000, usual: 5, changed: 9 },
+  "tail-max": { observe: fromNotes("kept", 5_000), turned: 100_000, usual: 2, changed: 5 },
   "keep-messages": { observe: keptFromNotes, turned: 20, usual: 5, changed: 11 },
   "notes-wait": { observe: fromNotes("waited"), turned: 3, usual: [15_000], changed: [3_000] },
   "notes-wait-age": { observe: fromNotes("waited"), turned: 10, usual: [15_000], changed: [] },

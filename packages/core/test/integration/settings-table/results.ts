@@ -154,7 +154,7 @@ export const RESULT_FIGURES: Probes = {
   "api-clear-trigger": { observe: askedOfServer, turned: 90_000, usual: [180_000, 140_000], changed: [90_000, 50_000] },
   "api-clear-keep": { observe: askedOfServer, turned: 60_000, usual: [180_000, 140_000], changed: [180_000, 120_000] },
   "size-clear-keep": { observe: clearedBySize, turned: 30_000, usual: 7, changed: 9 },
-  "size-clear-least": { observe: clearedBySize, turned: 50_000, usual: 7, changed: 0 },
+  "size-clear-min": { observe: clearedBySize, turned: 50_000, usual: 7, changed: 0 },
   "size-clear-protect": { observe: clearedBySize, turned: 9, usual: 7, changed: 5 },
   "expected-turns": { observe: cleared(WARM), turned: 5, usual: 7, changed: 0 },
 }

@@ -190,12 +190,12 @@ describe("L7-4 the Agent tool", () => {
       ],
       a: ["ok", "ok", "ok", "ok"],
     })
-    const options = { ...project(), id: "c", settings: { figures: { "agents-at-once": 2 } } }
+    const options = { ...project(), id: "c", settings: { figures: { "max-agents": 2 } } }
     await startedEarlier(sim, 197, options)
     const agent = await leadFor(sim, options)
     await ask(agent, "Go.")
     const said = await toolResults(agent)
-    expect(said[2]).toContain("2 agents work at the moment, and the limit is 2 (agents-at-once)")
+    expect(said[2]).toContain("2 agents work at the moment, and the limit is 2 (max-agents)")
     expect(said[4]).toContain("This conversation has started 200 agents, and its limit is 200.")
     expect(agent.team.list()).toHaveLength(200)
   })

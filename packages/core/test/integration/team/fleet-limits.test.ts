@@ -47,7 +47,7 @@ test.runIf(isWhole)(
       lead: [calls(agentCall("[a] 1")), "Later.", calls(agentCall("[a] 2")), "Done."],
       a: ["ok"],
     })
-    const agent = await leadFor(sim, { ...project(), settings: { figures: { "agents-at-once-in-project": 2 } } })
+    const agent = await leadFor(sim, { ...project(), settings: { figures: { "max-agents-project": 2 } } })
     const root = (await agent.conversation.location).split("/projects/")[0]!
     const other = spawn(process.execPath, [TAKER, root, agent.conversation.place, "2", "2"], {
       stdio: ["pipe", "pipe", "inherit"],
@@ -58,7 +58,7 @@ test.runIf(isWhole)(
 
     await ask(agent, "Go.")
     expect((await toolResults(agent))[0]).toContain(
-      "2 agents of this project work at the moment, those of other conversations and machines included, and the limit is 2 (agents-at-once-in-project). Nothing was started: try again later, or do the work yourself.",
+      "2 agents of this project work at the moment, those of other conversations and machines included, and the limit is 2 (max-agents-project). Nothing was started: try again later, or do the work yourself.",
     )
     expect(agent.team.list()).toEqual([])
     other.kill("SIGKILL")
@@ -82,7 +82,7 @@ test("BEY-12 two conversations share the places of their project, and a teammate
   })
   const clock = manualClock("2026-11-17T12:00:00.000Z")
   const shared = { store: memoryStore(), ...project(), clock }
-  const settings = { figures: { "agents-at-once-in-project": 1, "agent-progress": 0 } }
+  const settings = { figures: { "max-agents-project": 1, "agent-progress": 0 } }
   const one = await leadFor(sim, { ...shared, settings, autonomous: true })
   await ask(one, "Begin.") // its teammate works, reports and waits: the place is free
   const other = await leadFor(sim, { ...shared, settings })
@@ -118,7 +118,7 @@ test("BEY-12 an agent that cannot begin, fails or is stopped gives its place bac
   })
   const agent = await leadFor(sim, {
     ...{ store: memoryStore(), ...project() },
-    settings: { figures: { "agents-at-once-in-project": 1, "agent-turns": 2 } },
+    settings: { figures: { "max-agents-project": 1, "agent-turns": 2 } },
   })
   await ask(agent, "Go.")
   const said = await toolResults(agent)
@@ -135,7 +135,7 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
     ],
     a: ["ok", "ok"],
   })
-  const shared = { ...project(), id: "c", settings: { figures: { "agents-at-once-in-project": 1 } } }
+  const shared = { ...project(), id: "c", settings: { figures: { "max-agents-project": 1 } } }
   await startedEarlier(sim, 198, shared)
   const first = await leadFor(sim, shared)
   const other = await first.conversation.agentPermit({ id: "other", most: 1 })
@@ -146,7 +146,7 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
   const second = await leadFor(sim, shared)
   await ask(second, "Go on.")
   const said = await toolResults(second)
-  expect(said[0]).toContain("agents-at-once-in-project")
+  expect(said[0]).toContain("max-agents-project")
   for (const result of said.slice(1, 3)) expect(result).toContain("ok")
   expect(said[3]).toContain("This conversation has started 200 agents, and its limit is 200.")
   expect(
@@ -204,7 +204,7 @@ test.each([
   const figures = {
     "memory-daily-limit": limit,
     "background-share": 100,
-    "notes-first": 3_000,
+    "notes-start": 3_000,
     "notes-growth": 1_000,
     "notes-tool-calls": 1,
   }

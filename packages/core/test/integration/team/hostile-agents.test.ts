@@ -133,7 +133,7 @@ describe("L7-4 limits", () => {
       return "Here."
     }
     const { sim, of } = await castSimulator({ lead: [], mate: Array.from({ length: 8 }, () => work) })
-    const agent = await leadFor(sim, { settings: { figures: { "agents-at-once": 1 } } })
+    const agent = await leadFor(sim, { settings: { figures: { "max-agents": 1 } } })
     const { team } = agent
     for (const name of ["a", "b", "c", "d"]) {
       await team.start(order("[mate] Go.", { kind: "teammate", name }))
