@@ -15,7 +15,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   estimator: "dev/bench/core/estimator.ts",
   import: "dev/bench/core/import.ts",
   start: "dev/bench/cli/start.ts",
-  look: "dev/bench/page/look.ts",
+  usage: "dev/bench/page/usage.ts",
   proxy: "dev/bench/adapters/proxy/added-time.ts",
   pages: "dev/bench/page/pages.ts",
   sim: "dev/bench/sim/requests.ts",

@@ -51,7 +51,11 @@ const STARTS: readonly Start[] = [
   { what: "strata run hi", args: (build) => program(build, "run", "hi") },
   { what: "strata chat, first frame", args: (build) => program(build, "chat"), until: "─{20}" },
   { what: "strata chat, open", args: (build) => program(build, "chat"), until: "claude-opus-5-5" },
-  { what: "strata carry", args: (build) => program(build, "carry"), input: JSON.stringify(CARRIED) },
+  {
+    what: "strata compact-messages",
+    args: (build) => program(build, "compact-messages"),
+    input: JSON.stringify(CARRIED),
+  },
   { what: "strata mcp", args: (build) => program(build, "mcp"), input: `${JSON.stringify(ASKED)}\n` },
 ]
 

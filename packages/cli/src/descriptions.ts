@@ -124,7 +124,7 @@ const FORMATS_READ =
   "Reads transcripts of Claude Code, Codex, pi, opencode, OpenHands, SWE-agent, Copilot CLI and Gemini CLI, and Strata's own journals."
 
 export const LOOK = describe({
-  name: "look",
+  name: "usage",
   about: "see what all conversations on this machine cost, lost and said",
   more: [
     "Finds the conversations of Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata. It reads them and never writes to them. What it read is kept in an index, so the next time only new and changed files are read.",
@@ -162,14 +162,14 @@ export const LOOK = describe({
     picture: {
       kind: "text",
       value: "FILE",
-      about: "where the picture goes, an SVG file (with --share: strata-look.svg)",
+      about: "where the picture goes, an SVG file (with --share: strata-usage.svg)",
     },
   },
   examples: [
-    ["strata look", "everything that is here"],
-    ["strata look --search 'flaky login test'", "find a conversation of any agent"],
-    ["strata look --summary --since 2026-01-01", "one sentence about this year"],
-    ["strata look --dir ./runs --json | jq .cache.byCause", "more places, for another program"],
+    ["strata usage", "everything that is here"],
+    ["strata usage --search 'flaky login test'", "find a conversation of any agent"],
+    ["strata usage --summary --since 2026-01-01", "one sentence about this year"],
+    ["strata usage --dir ./runs --json | jq .cache.byCause", "more places, for another program"],
   ],
 })
 
@@ -178,7 +178,7 @@ export const INSPECT = describe({
   about: "see where a conversation's context and money went",
   more: [
     `${FORMATS_READ} It never writes to them.`,
-    'Without a file it does what "strata look --text" does, with a directory the same for what is in it.',
+    'Without a file it does what "strata usage --text" does, with a directory the same for what is in it.',
   ],
   operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
   options: {
@@ -515,8 +515,8 @@ export const UNLOCK = describe({
 })
 
 export const KEEP = describe({
-  name: "keep",
-  about: "copy sessions of other agents before they are deleted; restore them",
+  name: "archive",
+  about: "copy sessions of other agents before they are deleted",
   more: [
     `Claude Code deletes its transcripts after 30 days, without a word. Without an action, the command copies the sessions of
 Claude Code, Codex, pi, Gemini and Copilot on this machine: what is new since the last time, compressed, shared between forks.`,
@@ -553,9 +553,9 @@ from its place can still be inspected, searched, taken up and exported.`,
     },
   ],
   examples: [
-    ["strata keep --install claude-code", "from now on, no session is lost"],
-    ["strata keep list", "what is kept, and what its program has deleted"],
-    ["strata keep erase --project ~/client --older-than 90d", "shows what goes, and asks"],
+    ["strata archive --install claude-code", "from now on, no session is lost"],
+    ["strata archive list", "what is kept, and what its program has deleted"],
+    ["strata archive erase --project ~/client --older-than 90d", "shows what goes, and asks"],
   ],
 })
 
@@ -618,8 +618,8 @@ export const UNINSTALL = describe({
 })
 
 export const CARRY = describe({
-  name: "carry",
-  about: "what an agent's context should be after a compaction, as JSON",
+  name: "compact-messages",
+  about: "compact a JSON message array (used by plugins)",
   more: [
     `The request: {"messages": […]}, in the shape of the Messages API. With "client" (claude-code, pi or opencode) and "session"
 the messages may have that agent's own shape, and its transcript on disk is read too.`,
@@ -634,7 +634,7 @@ the agent's own compaction lost.`,
   options: {
     hook: { kind: "flag", about: "as a hook of Claude Code 2.1.286 and older: the record after its own summary" },
   },
-  examples: [["strata carry < request.json > answer.json", "no model is asked, and nothing is written"]],
+  examples: [["strata compact-messages < request.json > answer.json", "no model is asked, and nothing is written"]],
 })
 
 export const MCP = describe({

@@ -13,37 +13,48 @@ it("lists every command with an example", () => {
       strata COMMAND [options]
 
     Commands
-      demo       watch an agent outgrow a small window; no key, no network
-      chat       talk to an agent that works in this directory
-      run        give the agent one task and print its answer; for scripts
-      compact    make room in a conversation: summarise it, or clear a part
-      undo       take back a compaction, or what was cleared by hand
-      look       see what all conversations on this machine cost, lost and said
-      import     keep sessions of other programs here, to continue or search them
-      inspect    see where a conversation's context and money went
-      dashboard  watch a conversation in the browser, while it goes on
-      replay     run a recorded conversation through a policy: cost, cache, losses
-      compare    put policies side by side on recorded conversations
-      recall     look up anything a conversation ever held, by handle or words
-      agents     see the agents of a conversation; follow, stop and message them
-      memory     see, search, change and undo what a project remembers
-      dream      consolidate what a project remembers; watch, end or review that
-      sync       the same memories on your other machines, through a git remote
-      config     list every setting, its value and where the value comes from
-      trust      see what a project's settings would run, and trust them or not
-      unlock     see who holds locks here; break those of machines that are gone
-      keep       copy sessions of other agents before they are deleted; restore them
-      move       copy conversations and memories to another store, byte for byte
-      store      care for what is kept: tables, retention, erasing
-      export     export a session for Claude Code, or as Markdown
-      install    put Strata into another agent: claude-code, pi or opencode
-      uninstall  take Strata out of an agent again; its files are as they were
-      wrap       run claude, pi, opencode or any command through the proxy
-      proxy      manage the context of any client, by its base URL
-      doctor     check what strata wrap needs: client, server, cache, disk
-      carry      what an agent's context should be after a compaction, as JSON
-      mcp        an MCP server: recall and memories for other agents
-      sim        start a local server that speaks the Messages API, for tests
+      demo              watch an agent outgrow a small window; no key, no network
+      chat              talk to an agent that works in this directory
+      run               give the agent one task and print its answer; for scripts
+      compact           make room in a conversation: summarise it, or clear a part
+      undo              take back a compaction, or what was cleared by hand
+      usage             see what all conversations on this machine cost, lost and
+                        said
+      import            keep sessions of other programs here, to continue or search
+                        them
+      inspect           see where a conversation's context and money went
+      dashboard         watch a conversation in the browser, while it goes on
+      replay            run a recorded conversation through a policy: cost, cache,
+                        losses
+      compare           put policies side by side on recorded conversations
+      recall            look up anything a conversation ever held, by handle or
+                        words
+      agents            see the agents of a conversation; follow, stop and message
+                        them
+      memory            see, search, change and undo what a project remembers
+      dream             consolidate what a project remembers; watch, end or review
+                        that
+      sync              the same memories on your other machines, through a git
+                        remote
+      config            list every setting, its value and where the value comes from
+      trust             see what a project's settings would run, and trust them or
+                        not
+      unlock            see who holds locks here; break those of machines that are
+                        gone
+      archive           copy sessions of other agents before they are deleted
+      move              copy conversations and memories to another store, byte for
+                        byte
+      store             care for what is kept: tables, retention, erasing
+      export            export a session for Claude Code, or as Markdown
+      install           put Strata into another agent: claude-code, pi or opencode
+      uninstall         take Strata out of an agent again; its files are as they
+                        were
+      wrap              run claude, pi, opencode or any command through the proxy
+      proxy             manage the context of any client, by its base URL
+      doctor            check what strata wrap needs: client, server, cache, disk
+      compact-messages  compact a JSON message array (used by plugins)
+      mcp               an MCP server: recall and memories for other agents
+      sim               start a local server that speaks the Messages API, for tests
 
     Options
       --help      show this help
@@ -58,7 +69,7 @@ it("lists every command with an example", () => {
                                                    and what it costs
       strata undo --dry-run                        what would come back, and how
                                                    large the context would be
-      strata look                                  everything that is here
+      strata usage                                 everything that is here
       strata import session.jsonl                  one session
       strata inspect ~/.claude/projects/*/*.jsonl  one report per file, then a table
                                                    of all
@@ -80,7 +91,7 @@ it("lists every command with an example", () => {
                                                    settings, then decide
       strata unlock                                look at all locks of this
                                                    project, then decide
-      strata keep --install claude-code            from now on, no session is lost
+      strata archive --install claude-code         from now on, no session is lost
       strata move ~/.strata postgres://me@db.example/strata
                                                    from files to a server
       strata store migrate                         once, with a role that may create
@@ -96,7 +107,8 @@ it("lists every command with an example", () => {
                                                    prints
       strata doctor claude                         would strata wrap claude work
                                                    here?
-      strata carry < request.json > answer.json    no model is asked, and nothing is
+      strata compact-messages < request.json > answer.json
+                                                   no model is asked, and nothing is
                                                    written
       claude mcp add strata -- strata mcp          for Claude Code, in this project
       strata sim --port 4010 --log                 then point any client at

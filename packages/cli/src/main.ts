@@ -6,9 +6,9 @@
 import { nodeProblem } from "./node-version.ts"
 
 function partFor(args: readonly string[]) {
-  if (args[0] === "carry") return import("./carry/start.ts")
+  if (args[0] === "compact-messages") return import("./compact-messages/start.ts")
   if (args[0] === "mcp") return import("./mcp/start.ts")
-  if (args[0] === "look-worker") return import("./look/start.ts")
+  if (args[0] === "look-worker") return import("./usage/start.ts")
   if (args.length === 0 || (args.length === 1 && /^(--help|-h|help|--version|-v)$/.test(args[0]!)))
     return import("./overview.ts")
   return import("./strata.ts")

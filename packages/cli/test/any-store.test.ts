@@ -91,9 +91,9 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
       expect(await strata("undo")).toContain("undone")
       expect(await strata("recall", "--search", "9090", "--kind", "result")).toContain("port 9090 does not")
 
-      const report = JSON.parse(await strata("look", "--replay", "0", "--json"))
+      const report = JSON.parse(await strata("usage", "--replay", "0", "--json"))
       expect(report).toMatchObject({ conversations: 1, byProgram: [{ name: "strata" }] })
-      const { rows } = JSON.parse(await strata("look", "--search", "Which port", "--json"))
+      const { rows } = JSON.parse(await strata("usage", "--search", "Which port", "--json"))
       const [, id] = /^store:[\w-]+\/([\w-]+)$/.exec(rows[0].file)!
       expect(report).toMatchObject({ simulated: 1, total: { dollars: 0 }, saved: { of: 0 } })
       expect(await strata("inspect")).toContain("1 conversation")
@@ -119,7 +119,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     },
   )
 
-  test.runIf(isWhole)("BEY-12 strata agents and strata look have what an agent did and cost", async () => {
+  test.runIf(isWhole)("BEY-12 strata agents and strata usage have what an agent did and cost", async () => {
     const { bench, strata } = await storeBench({
       turns: [calls({ Agent: { description: "Count", prompt: "[finder] Count the ports." } }), "There are 2."],
       cast: { finder: ["I counted 2."] },
@@ -128,7 +128,7 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
     await strata("run", "Count the ports.")
     expect(await strata("agents")).toContain("agent-1")
     expect(await strata("agents", "show", "agent-1")).toContain("I counted 2.")
-    const { rows } = JSON.parse(await strata("look", "--search", "Count the ports", "--json"))
+    const { rows } = JSON.parse(await strata("usage", "--search", "Count the ports", "--json"))
     expect(rows).toMatchObject([{ agents: 1, cost: "simulated", dollars: 0 }])
     const { conversations } = JSON.parse(await strata("inspect", rows[0].id.slice(0, 8), "--json"))
     expect(conversations[0].agents.started).toMatchObject([{ requests: 1, dollars: expect.any(Number) }])

@@ -93,7 +93,7 @@ export function session(options: SessionOptions): string {
 }
 
 export class RecordedHome {
-  readonly path = mkdtempSync(join(tmpdir(), "strata-look-"))
+  readonly path = mkdtempSync(join(tmpdir(), "strata-usage-"))
 
   /** Where Claude Code keeps this session. */
   session(options: SessionOptions): string {

@@ -57,7 +57,7 @@ export interface Input {
   }
 }
 
-/** What we use of the answers of `strata carry`. */
+/** What we use of the answers of `strata compact-messages`. */
 interface Carried {
   readonly text: string
   readonly facts: string
@@ -204,12 +204,12 @@ interface Asked {
   readonly timeLimitMs?: number | undefined
 }
 
-/** Starts `strata carry`, gives it the request and returns its answer. */
+/** Starts `strata compact-messages`, gives it the request and returns its answer. */
 async function ask({ program, request, timeLimitMs = TIME_LIMIT_MS }: Asked): Promise<unknown> {
   const [name, ...words] = [program].flat()
   const limit = AbortSignal.timeout(timeLimitMs)
   const output = await new Promise<string>((resolve, reject) => {
-    const child = spawn(name!, [...words, "carry"], { signal: limit, killSignal: "SIGKILL" })
+    const child = spawn(name!, [...words, "compact-messages"], { signal: limit, killSignal: "SIGKILL" })
     let [printed, complaint] = ["", ""]
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       printed += text

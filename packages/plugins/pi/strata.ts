@@ -59,7 +59,7 @@ export interface Pi {
   appendEntry(type: string, data: unknown): void
 }
 
-/** What we use of the answers of `strata carry`. */
+/** What we use of the answers of `strata compact-messages`. */
 interface Carried {
   readonly text: string
   readonly facts: string
@@ -187,13 +187,13 @@ interface Asked {
   readonly timeLimitMs?: number | undefined
 }
 
-/** Starts `strata carry`, gives it the request and returns its answer. */
+/** Starts `strata compact-messages`, gives it the request and returns its answer. */
 async function ask({ program, request, signal, timeLimitMs = TIME_LIMIT_MS }: Asked): Promise<unknown> {
   const [name, ...words] = [program].flat()
   const limit = AbortSignal.timeout(timeLimitMs)
   const either = AbortSignal.any([limit, ...(signal ? [signal] : [])])
   const output = await new Promise<string>((resolve, reject) => {
-    const child = spawn(name!, [...words, "carry"], { signal: either, killSignal: "SIGKILL" })
+    const child = spawn(name!, [...words, "compact-messages"], { signal: either, killSignal: "SIGKILL" })
     let [printed, complaint] = ["", ""]
     child.stdout.setEncoding("utf8").on("data", (text: string) => {
       printed += text

@@ -1,5 +1,5 @@
 /**
- * `strata carry`: one JSON request, one JSON answer. An agent gives the messages of its context, in its own shape; where it also gives the
+ * `strata compact-messages`: one JSON request, one JSON answer. An agent gives the messages of its context, in its own shape; where it also gives the
  * id of its session, the transcript on disk adds what its message type leaves out, and what earlier compactions took out of view.
  */
 import { type Carried, type CarriedState, type CarryMessage, type CarryOptions, carry } from "@strata/core"

@@ -47,7 +47,7 @@ export async function findTranscripts(options: FindTranscripts = {}): Promise<re
   return [...found, ...(await goneTranscripts(options))].sort((a, b) => b.modifiedMs - a.modifiedMs)
 }
 
-/** The sessions of other programs that `strata keep` copied, newest first. Their `path` is what `readTranscripts` takes. */
+/** The sessions of other programs that `strata archive` copied, newest first. Their `path` is what `readTranscripts` takes. */
 export async function keptTranscripts(options: KeptOptions = {}): Promise<readonly KeptSession[]> {
   const { keptTranscripts: list } = await import("./import/kept/open-kept.ts")
   return list(options)

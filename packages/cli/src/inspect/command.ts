@@ -22,7 +22,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       throw new UsageError(
         '"strata inspect" takes files, or directories, or nothing for everything on this machine. --html and --layers need files.',
       )
-    const { lookAt } = await import("../look/command.ts")
+    const { lookAt } = await import("../usage/command.ts")
     return lookAt({ env, terminal }, { dirs: directories, json: values.json })
   }
   const files = await filesNamed(operands, { cwd, env })

@@ -10,13 +10,13 @@ import {
   moveContents,
   WRITING,
 } from "@strata/core/store"
+import { bytes } from "../archive/page.ts"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { counted, grouped } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
 import { printable, visible, visibleJson } from "../display/visible.ts"
-import { bytes } from "../keep/page.ts"
 import { MOVE } from "../store/descriptions.ts"
 import { openAddress } from "../store/open-address.ts"
 

@@ -1,12 +1,12 @@
 /** `strata store prune`: removes what is old or too much, and says what went. */
 import { type PruneReport, pruneStore } from "@strata/core/memory"
 import { storeFrom } from "@strata/core/store"
+import { daysIn } from "../archive/erase.ts"
+import { bytes } from "../archive/page.ts"
 import { type Call, UsageError } from "../command.ts"
 import { counted, grouped } from "../display/numbers.ts"
 import { during } from "../display/progress.ts"
 import { visible, visibleJson } from "../display/visible.ts"
-import { daysIn } from "../keep/erase.ts"
-import { bytes } from "../keep/page.ts"
 
 const DONE = 0
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -10,7 +10,7 @@ import { isDecision } from "@strata/core/store"
 import { Links } from "@strata/core/views"
 import type { BoundaryNames, Transcript } from "@strata/transcripts"
 import { CourseFold, neededNames } from "@strata/transcripts/inspect"
-import { TurnClasses } from "../draw/turn-classes.ts"
+import { TurnClasses } from "../render/turn-classes.ts"
 import type { Cursor, FollowedSource } from "./followed-source.ts"
 import { type Row, rowOf } from "./rows.ts"
 

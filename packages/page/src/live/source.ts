@@ -8,7 +8,7 @@ import type { AgentView, KeptAgents } from "@strata/core/agent"
 import type { DreamKillAnswer, DreamState } from "@strata/core/memory"
 import type { CompactionRefusal } from "@strata/core/policy"
 import type { SentRequest } from "@strata/core/store"
-import type { Look } from "../look/open-look.ts"
+import type { Look } from "../usage/open-look.ts"
 import type { FollowedFile, FollowedJournal } from "./followed-source.ts"
 
 export interface PageSource {

@@ -1,6 +1,6 @@
 /** How the server answers: with a page, or a part of one. */
 import type { Context } from "hono"
-import { html, type Markup } from "../draw/markup.ts"
+import { html, type Markup } from "../render/markup.ts"
 
 export const sent = (context: Context, page: Markup, status: 200 | 404 | 500 = 200): Response =>
   context.html(page.toString(), status)

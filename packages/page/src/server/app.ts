@@ -4,15 +4,15 @@ import { readFile } from "node:fs/promises"
 import { stripTypeScriptTypes } from "node:module"
 import { type ProjectBank, StrataError } from "@strata/core"
 import { Hono } from "hono"
-import { PAGE_STYLE } from "../draw/page-style.ts"
-import { conversationsView } from "../draw/views/conversations.ts"
-import { type ListAsked, lookView, ROWS_ON_PAGE } from "../draw/views/look.ts"
-import { changeView, memoriesView } from "../draw/views/memories.ts"
-import { empty, shell } from "../draw/views/shell.ts"
-import { workView } from "../draw/views/work.ts"
 import type { LookPages, PageSource, WorkPages } from "../live/source.ts"
-import { LIST_ORDERS, type LookReport } from "../look/report-data.ts"
-import { isPictureReady, sharePicture } from "../look/share.ts"
+import { PAGE_STYLE } from "../render/page-style.ts"
+import { conversationsView } from "../render/views/conversations.ts"
+import { type ListAsked, lookView, ROWS_ON_PAGE } from "../render/views/look.ts"
+import { changeView, memoriesView } from "../render/views/memories.ts"
+import { empty, shell } from "../render/views/shell.ts"
+import { workView } from "../render/views/work.ts"
+import { LIST_ORDERS, type LookReport } from "../usage/report-data.ts"
+import { isPictureReady, sharePicture } from "../usage/share.ts"
 import { said, sent } from "./answers.ts"
 import { addConversation, type Conversations } from "./conversation-routes.ts"
 import type { Doors } from "./doors.ts"
@@ -62,7 +62,7 @@ export function addLook(routes: Hono, { base, look, now }: LookRoutes): void {
       return context.text("What Strata would have saved is not known yet. Try again later.", 409)
     return context.body(sharePicture(report), 200, {
       "content-type": "image/svg+xml",
-      "content-disposition": 'attachment; filename="strata-look.svg"',
+      "content-disposition": 'attachment; filename="strata-usage.svg"',
     })
   })
   routes.get("/events", (context) =>

@@ -1,4 +1,4 @@
-/** Run by `claude plugin test`, in the environment of a hooks module. The program answers as `strata carry` does. */
+/** Run by `claude plugin test`, in the environment of a hooks module. The program answers as `strata compact-messages` does. */
 
 import type { On, SessionMessage } from "claude-code"
 import { expect, test } from "claude-code/testing"

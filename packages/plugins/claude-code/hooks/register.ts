@@ -306,7 +306,7 @@ async function recorded(
 
 async function ask<T>($: Engine, { program }: State, request: object, timeoutMs = TIMEOUT_MS): Promise<T> {
   const stdin = JSON.stringify({ client: "claude-code", session: await $.session.id(), ...request })
-  const argv = [...program, "carry"]
+  const argv = [...program, "compact-messages"]
   const { exitCode, stdout, stderr } = await $.process.run(argv, { stdin, timeoutMs })
   if (exitCode !== 0) throw new Error(stderr.trim().split("\n").at(-1) ?? `exit code ${exitCode}`)
   return JSON.parse(stdout) as T

@@ -50,7 +50,7 @@ const withOptions = (settings: Json, { mode, program }: Pick<Installation, "mode
  * Keeping sessions, at the end of each and at the start of the next, which also finds those that crashed. The command starts the work and
  * ends at once: Claude Code waits for it, and would add what it prints to the context.
  */
-const KEEP = "keep --hook"
+const KEEP = "archive --hook"
 const KEEP_EVENTS = ["SessionStart", "SessionEnd"]
 
 export async function installKeepHook({
@@ -86,7 +86,7 @@ function withHook(settings: Json, program: readonly string[]): Json {
   return { ...hooks, [HOOK_EVENT]: [...list(hooks[HOOK_EVENT]), own] }
 }
 
-const HOOK = "carry --hook"
+const HOOK = "compact-messages --hook"
 const hookCommand = (program: readonly string[], words: string) =>
   `${program.map((word) => JSON.stringify(word)).join(" ")} ${words}`
 const isOurs = (hook: unknown, words: string): boolean => JSON.stringify(hook).includes(words)

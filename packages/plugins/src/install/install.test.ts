@@ -97,7 +97,7 @@ describe("an installation in Claude Code", () => {
     expect(read().hooks.SessionStart).toHaveLength(2)
     expect(read().hooks.SessionStart[1]).toEqual({
       matcher: "compact",
-      hooks: [{ type: "command", command: '"/usr/bin/node" "/opt/strata/main.js" carry --hook' }],
+      hooks: [{ type: "command", command: '"/usr/bin/node" "/opt/strata/main.js" compact-messages --hook' }],
     })
     await uninstall()
     expect(read()).toEqual({ hooks: { SessionStart: [{ hooks: [] }] } })
@@ -119,10 +119,10 @@ describe("what another program writes while the person is asked", () => {
   const latin1 = Buffer.from('{"name": "J\u00fcrgen"}', "latin1")
   const plans = {
     install: () => planInstall(order()),
-    "keep --install": () => planKeepHook(order()),
+    "archive --install": () => planKeepHook(order()),
   }
 
-  it.each(["install", "keep --install"] as const)("is not overwritten by strata %s (BEY-16)", async (command) => {
+  it.each(["install", "archive --install"] as const)("is not overwritten by strata %s (BEY-16)", async (command) => {
     writeFileSync(settings, "{}")
     const plan = await plans[command]()
     writeFileSync(settings, '{"theme":"dark"}')
@@ -204,7 +204,7 @@ describe("BEY-17: the hook that keeps sessions", () => {
     const before = '{ "hooks": {"SessionEnd":[{"hooks":[{"type":"command","command":"mine"}]}]} }'
     writeFileSync(settings, before)
     await keep()
-    const command = '"/usr/bin/node" "/opt/strata/main.js" keep --hook'
+    const command = '"/usr/bin/node" "/opt/strata/main.js" archive --hook'
     expect(read().hooks).toEqual({
       SessionEnd: [{ hooks: [{ type: "command", command: "mine" }] }, { hooks: [{ type: "command", command }] }],
       SessionStart: [{ hooks: [{ type: "command", command }] }],
@@ -226,7 +226,7 @@ describe("BEY-17: the hook that keeps sessions", () => {
     ]) {
       writeFileSync(settings, before)
       for (const step of steps.slice(0, 3)) await step()
-      expect(JSON.stringify(read()).includes("keep --hook")).toBe(steps[3] === unkeep)
+      expect(JSON.stringify(read()).includes("archive --hook")).toBe(steps[3] === unkeep)
       await steps[3]!()
       expect(read()).toEqual(JSON.parse(before))
     }

@@ -93,7 +93,7 @@ const KEEP_RECORD = "claude-code-keep"
 export async function planKeepHook({ home, ...installation }: Pick<Order, "env" | "program" | "home">): Promise<Plan> {
   if (await readInstalled(KEEP_RECORD, home))
     throw new StrataError(
-      'Claude Code keeps its sessions already. Nothing was changed. "strata keep --uninstall claude-code" ends that.',
+      'Claude Code keeps its sessions already. Nothing was changed. "strata archive --uninstall claude-code" ends that.',
     )
   const changes = await installKeepHook(installation)
   return { changes, notes: [], apply: () => applyChanges(KEEP_RECORD, changes, home) }

@@ -96,9 +96,12 @@ interface Restoring {
 export async function restoreSession({ found, pieces, directory }: Restoring): Promise<RestoredSession> {
   const { record, file } = found
   if (!record)
-    throw new StrataError(`The record ${file} is missing or damaged. Nothing was restored. Run "strata keep check".`, {
-      code: "damaged",
-    })
+    throw new StrataError(
+      `The record ${file} is missing or damaged. Nothing was restored. Run "strata archive check".`,
+      {
+        code: "damaged",
+      },
+    )
   const folder = resolve(directory ?? dirname(record.path))
   for (const each of record.files) await checkTarget(each, folder)
   for (const each of record.files) for await (const _ of unpacked(each, pieces));

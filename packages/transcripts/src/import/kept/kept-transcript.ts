@@ -12,7 +12,7 @@ const AGENT = /^agent-.*\.(?:jsonl|meta\.json)$/
 export async function keptTranscript(file: string, bytes: Buffer): Promise<ForeignFile | undefined> {
   if (basename(dirname(file)) !== "sessions" || basename(dirname(dirname(file))) !== "kept") return undefined
   const record = recordIn(bytes)
-  if (!record) throw new ImportError(`The record ${file} is damaged. Run "strata keep check".`)
+  if (!record) throw new ImportError(`The record ${file} is damaged. Run "strata archive check".`)
   const pieces = new Pieces(join(dirname(dirname(file)), "pieces"))
   const [transcript, ...others] = record.files
   const companions: ForeignFile[] = []

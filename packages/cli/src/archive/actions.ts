@@ -1,0 +1,131 @@
+/** What `strata archive` does: copies sessions of other agents; lists, restores, checks and erases the copies; installs the hook. */
+import { isAbsolute, join } from "node:path"
+import { strataDirectory } from "@strata/core"
+import { planKeepHook, planKeepHookRemoval } from "@strata/plugins"
+import { type KeptStore, openKept } from "@strata/transcripts"
+import { readArguments } from "../arguments.ts"
+import { type Call, type Run, UsageError } from "../command.ts"
+import { KEEP } from "../descriptions.ts"
+import { counted } from "../display/numbers.ts"
+import { progressOn } from "../display/progress.ts"
+import { printable, visibleJson } from "../display/visible.ts"
+import { isAccepted } from "../install/command.ts"
+import { nearestTo } from "../suggestion.ts"
+import { erase } from "./erase.ts"
+import { bytes, keptPage, keptSentences, sessionNamed } from "./page.ts"
+
+const DONE = 0
+const NOT_DONE = 1
+
+/** What each action takes after its name: the least and the most arguments. */
+const ACTIONS = {
+  now: [0, 0],
+  list: [0, 0],
+  restore: [1, 2],
+  erase: [0, Number.POSITIVE_INFINITY],
+  check: [0, 0],
+} as const satisfies Record<string, readonly [least: number, most: number]>
+
+type Action = keyof typeof ACTIONS
+
+export const run: Run = async (call) => {
+  const { args, cwd, env, terminal } = call
+  const { values, operands } = readArguments(KEEP, args)
+  if (values.install !== undefined || values.uninstall !== undefined) return hook(values, call)
+  const { action, given } = chosen(operands)
+  if (action !== "erase" && (values.project ?? values["older-than"]) !== undefined)
+    throw new UsageError("--project and --older-than belong to: strata archive erase")
+  const store = await openKept({ env })
+  switch (action) {
+    case "now":
+      return keepNow(store, { ...call, dryRun: values["dry-run"], again: values.again, json: values.json })
+    case "list": {
+      const list = await store.list()
+      terminal.print(
+        `${values.json ? visibleJson(list, 2) : keptPage(list, { terminal, now: new Date() }).join("\n")}\n`,
+      )
+      return list.damaged.length === 0 ? DONE : NOT_DONE
+    }
+    case "restore": {
+      const session = sessionNamed(given[0]!, (await store.list()).sessions)
+      const { path, files } = await store.restore(
+        session,
+        given[1] === undefined ? undefined : inDirectory(cwd, given[1]),
+      )
+      terminal.print(`Restored ${counted(files, "file")} byte for byte: ${printable(path)}\n`)
+      return DONE
+    }
+    case "erase":
+      return erase(store, {
+        ...{ terminal, cwd, names: given, project: values.project, olderThan: values["older-than"] },
+        ...{ dryRun: values["dry-run"], isSure: values.yes, now: new Date() },
+      })
+    case "check":
+      return check(store, call)
+  }
+}
+
+interface HookValues {
+  readonly install: string | undefined
+  readonly uninstall: string | undefined
+  readonly yes: boolean
+}
+
+async function hook({ install, uninstall, yes }: HookValues, { env, terminal }: Call): Promise<number> {
+  if (install !== undefined && uninstall !== undefined) throw new UsageError("Give --install or --uninstall, not both.")
+  const home = strataDirectory(env)
+  const program = [process.execPath, process.argv[1]!]
+  const plan = () => (install === undefined ? planKeepHookRemoval({ home }) : planKeepHook({ env, program, home }))
+  if (!(await plan())) throw new UsageError("Claude Code has no hook that keeps its sessions. Nothing was changed.")
+  if (!(await isAccepted(plan, terminal, yes))) return NOT_DONE
+  terminal.print(
+    install === undefined
+      ? "Done. Claude Code's sessions are no longer kept by themselves. What is kept stays.\n"
+      : 'Done. Every session of Claude Code is kept from now on. "strata archive --uninstall claude-code" ends that.\n',
+  )
+  return DONE
+}
+
+interface KeepingNow extends Call {
+  readonly dryRun: boolean
+  readonly again: boolean
+  readonly json: boolean
+}
+
+async function keepNow(store: KeptStore, { terminal, dryRun, again, json }: KeepingNow): Promise<number> {
+  const progress = progressOn(terminal)
+  const report = await store
+    .keep({ dryRun, again, onProgress: (at) => progress.show("Keeping sessions", at) })
+    .finally(() => progress.end())
+  const { storedBytes } = await store.list()
+  if (json) terminal.print(`${visibleJson({ ...report, storedBytes }, 2)}\n`)
+  else terminal.print(`${keptSentences({ ...report, storedBytes, dryRun }).join("\n")}\n`)
+  for (const { path, why } of report.failed) terminal.complain(`Not kept: ${printable(path)} (${printable(why)}).\n`)
+  return report.failed.length === 0 ? DONE : NOT_DONE
+}
+
+async function check(store: KeptStore, { terminal }: Call): Promise<number> {
+  const { sessions, mended, lost } = await store.check()
+  terminal.print(`Read every piece of ${counted(sessions, "session")}: ${bytes((await store.list()).storedBytes)}.\n`)
+  for (const path of mended) terminal.print(`Damaged, and kept again: ${printable(path)}\n`)
+  for (const path of lost) terminal.complain(`Damaged, and its file is gone: ${printable(path)}\n`)
+  return lost.length === 0 ? DONE : NOT_DONE
+}
+
+const inDirectory = (cwd: string, directory: string): string =>
+  isAbsolute(directory) ? directory : join(cwd, directory)
+
+function chosen([name = "now", ...given]: readonly string[]): { action: Action; given: readonly string[] } {
+  const names = Object.keys(ACTIONS) as Action[]
+  const action = names.find((one) => one === name)
+  if (action === undefined) {
+    const near = nearestTo(name, names)
+    const hint =
+      near === undefined ? '"strata archive --help" lists the actions.' : `Did you mean "strata archive ${near}"?`
+    throw new UsageError(`strata archive has no action ${name}. ${hint}`)
+  }
+  const [least, most] = ACTIONS[action]
+  if (given.length < least || given.length > most)
+    throw new UsageError(`"strata archive --help" shows what strata archive ${action} takes.`)
+  return { action, given }
+}

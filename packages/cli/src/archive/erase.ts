@@ -1,0 +1,81 @@
+/** `strata archive erase`: shows which kept sessions would go and what that frees, asks, then removes them. */
+import { basename, resolve, sep } from "node:path"
+import type { KeptSession, KeptStore } from "@strata/transcripts"
+import { askForWord } from "../ask-for-word.ts"
+import { UsageError } from "../command.ts"
+import { counted } from "../display/numbers.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { bytes, sessionNamed, sessionTable } from "./page.ts"
+
+const DONE = 0
+const NOT_DONE = 1
+const DAY_MS = 24 * 60 * 60 * 1000
+const UNITS: Readonly<Record<string, number>> = { d: 1, w: 7, m: 30, y: 365 }
+
+export interface Erasing {
+  readonly terminal: Terminal
+  readonly cwd: string
+  /** The starts of ids. */
+  readonly names: readonly string[]
+  readonly project: string | undefined
+  readonly olderThan: string | undefined
+  readonly dryRun: boolean
+  readonly isSure: boolean
+  readonly now: Date
+}
+
+export async function erase(store: KeptStore, erasing: Erasing): Promise<number> {
+  const { terminal, names, project, olderThan, dryRun, isSure, now } = erasing
+  if (names.length === 0 && project === undefined && olderThan === undefined)
+    throw new UsageError("Say what to erase: SESSION, --project DIRECTORY or --older-than 90d.")
+  const chosen = chosenOf((await store.list()).sessions, erasing)
+  if (chosen.length === 0) {
+    terminal.print("No kept session fits. Nothing was erased.\n")
+    return DONE
+  }
+  terminal.print(`${sessionTable(chosen, { terminal, now }).join("\n")}\n`)
+  const last = chosen.filter(({ isAtPlace, isEarlier }) => !isAtPlace || isEarlier).length
+  const what = `${counted(chosen.length, "session")}, ${bytes(await store.freedBy(chosen))} on disk`
+  terminal.print(`\n${what}. For ${last} of them this is the only copy.\n`)
+  if (dryRun) {
+    terminal.print("Nothing was erased.\n")
+    return DONE
+  }
+  if (!isSure && !(await isAgreed())) {
+    terminal.print("Nothing was erased.\n")
+    return NOT_DONE
+  }
+  terminal.print(`Erased. ${bytes(await store.erase(chosen))} are free again.\n`)
+  return DONE
+}
+
+async function isAgreed(): Promise<boolean> {
+  if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
+    throw new UsageError("strata archive erase asks at a terminal. In scripts, use --yes.")
+  return (await askForWord("Erase them for good? yes or no: ", ["yes", "no"])) === "yes"
+}
+
+function chosenOf(sessions: readonly KeptSession[], erasing: Erasing): readonly KeptSession[] {
+  const { names, project, olderThan, cwd, now } = erasing
+  const named = names.map((name) => sessionNamed(name, sessions))
+  const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now.getTime() - daysIn(olderThan) * DAY_MS
+  return (names.length === 0 ? sessions : named).filter(
+    (session) => session.modifiedMs < before && (project === undefined || isOf(session, project, cwd)),
+  )
+}
+
+/** A directory with all below it, or its name alone. */
+function isOf({ project }: KeptSession, wanted: string, cwd: string): boolean {
+  if (project === undefined) return false
+  const path = resolve(cwd, wanted)
+  return project === path || project.startsWith(`${path}${sep}`) || basename(project) === wanted
+}
+
+export function daysIn(age: string): number {
+  const [, count, unit = "d"] = /^(\d+)([dwmy])?$/.exec(age) ?? []
+  if (count === undefined)
+    throw new UsageError(
+      `--older-than must be a number of days, weeks, months or years such as 90d, 12w, 3m or 1y, not "${age}".`,
+    )
+  return Number(count) * UNITS[unit]!
+}

@@ -1,0 +1,117 @@
+/** How kept sessions read on a screen. */
+import { homedir } from "node:os"
+import type { KeepReport, KeptList, KeptSession } from "@strata/transcripts"
+import { UsageError } from "../command.ts"
+import { ageOf, counted, grouped } from "../display/numbers.ts"
+import { table } from "../display/table.ts"
+import type { Terminal } from "../display/terminal.ts"
+import { printable } from "../display/visible.ts"
+
+const UNITS = ["bytes", "KB", "MB", "GB", "TB"]
+
+/** In thousands, as disks are sold and `du --si` shows. */
+export function bytes(count: number): string {
+  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)))
+  if (power === 0) return `${grouped(count)} bytes`
+  return `${(count / 1000 ** power).toFixed(1)} ${UNITS[power]}`
+}
+
+interface Shown {
+  readonly terminal: Terminal
+  readonly now: Date
+}
+
+export function keptPage({ sessions, storedBytes, damaged }: KeptList, { terminal, now }: Shown): readonly string[] {
+  if (sessions.length + damaged.length === 0)
+    return ['No session is kept yet. "strata archive" copies those on this machine.']
+  const size = sessions.reduce((sum, each) => sum + each.size, 0)
+  const gone = sessions.filter(({ isAtPlace }) => !isAtPlace).length
+  return [
+    `${counted(sessions.length, "session")} kept, ${bytes(size)} in ${bytes(storedBytes)}; ${gone} of them are gone from their place.`,
+    "",
+    ...sessionTable(sessions, { terminal, now }),
+    ...damaged.map(
+      (file) =>
+        `A record is damaged: ${printable(file)}. "strata archive check" mends it if its session is still there.`,
+    ),
+  ]
+}
+
+export function sessionTable(sessions: readonly KeptSession[], { terminal, now }: Shown): readonly string[] {
+  return table({
+    columns: [
+      { title: "session" },
+      { title: "project", gives: "beginning" },
+      { title: "title", gives: "end" },
+      { title: "age", isMinor: true },
+      { title: "size", align: "right", isMinor: true },
+      { title: "kept", align: "right" },
+      { title: "its file" },
+    ],
+    rows: sessions.map((session) => [
+      shortId(session, sessions),
+      shortPath(session.project ?? session.program),
+      printable(session.title ?? ""),
+      ageOf(new Date(session.modifiedMs).toISOString(), now),
+      bytes(session.size),
+      bytes(session.storedBytes),
+      session.isEarlier ? "replaced" : session.isAtPlace ? "there" : "gone",
+    ]),
+    width: terminal.columns,
+    titles: terminal.style.bold,
+  })
+}
+
+/** Enough of the id to name it. Two states of one session have different keys. */
+function shortId({ id, key, isEarlier }: KeptSession, sessions: readonly KeptSession[]): string {
+  if (isEarlier) return key
+  const others = sessions.filter((other) => other.key !== key && !other.isEarlier).map((other) => other.id)
+  for (let length = 8; length < id.length; length += 4)
+    if (!others.some((other) => other.startsWith(id.slice(0, length)))) return id.slice(0, length)
+  return id
+}
+
+function shortPath(path: string): string {
+  const home = homedir()
+  return printable(path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path)
+}
+
+/** By the start of its id or its key. The state at its place goes before earlier ones. */
+export function sessionNamed(name: string, sessions: readonly KeptSession[]): KeptSession {
+  const fitting = sessions.filter(({ id, key }) => id.startsWith(name) || key.startsWith(name))
+  const exact = fitting.find(({ id, key, isEarlier }) => key === name || (id === name && !isEarlier))
+  const newest = fitting.filter(({ isEarlier }) => !isEarlier)
+  const found = exact ?? (newest.length === 1 ? newest[0] : fitting.length === 1 ? fitting[0] : undefined)
+  if (found) return found
+  if (fitting.length > 1) throw new UsageError(`${fitting.length} kept sessions start with ${name}. Type more of it.`)
+  throw new UsageError(`No kept session starts with ${name}. "strata archive list" shows them.`)
+}
+
+interface Kept extends KeepReport {
+  readonly storedBytes: number
+  readonly dryRun: boolean
+}
+
+export function keptSentences({
+  added,
+  grown,
+  unchanged,
+  erased,
+  bytes: read,
+  storedBytes,
+  dryRun,
+}: Kept): readonly string[] {
+  const parts = [`${added} new`, `${grown} grown`, `${unchanged} unchanged`]
+  const skipped =
+    erased === 0
+      ? []
+      : [
+          `${counted(erased, "session")} left alone, because you erased ${erased === 1 ? "it" : "them"}. --again keeps such sessions.`,
+        ]
+  if (dryRun) return [`Would keep: ${parts.join(", ")}; ${bytes(read)} to read. Nothing was written.`, ...skipped]
+  return [
+    `Kept: ${parts.join(", ")}; ${bytes(read)} read. The store takes ${bytes(storedBytes)}.`,
+    ...skipped,
+    "The copies are whole, secrets included. They stay on this machine, and only you can read them.",
+  ]
+}

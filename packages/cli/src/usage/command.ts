@@ -1,0 +1,266 @@
+/** `strata usage`: all conversations of this machine, what they cost, what was lost, and a search in them. */
+
+import { open, rename, rm, stat, writeFile } from "node:fs/promises"
+import { basename, dirname, join, resolve } from "node:path"
+import {
+  isPictureReady,
+  type Look,
+  type LookFilter,
+  type LookList,
+  type LookReport,
+  type LookRow,
+  openLook,
+  PICTURE_BEGINNING,
+  sharePicture,
+  shareText,
+} from "@strata/page"
+import { readArguments } from "../arguments.ts"
+import { type Call, type Run, UsageError } from "../command.ts"
+import { LOOK } from "../descriptions.ts"
+import { counted } from "../display/numbers.ts"
+import { progressOn } from "../display/progress.ts"
+import type { Style, Terminal } from "../display/terminal.ts"
+import { fitted, fittedAtEnd, wrapped } from "../display/text.ts"
+import { printable, visibleJson } from "../display/visible.ts"
+import { hasBrowser } from "../open-browser.ts"
+import { reportText } from "./report-text.ts"
+import { startWorker } from "./workers.ts"
+
+// Conversations that a search found, for the terminal.
+
+interface HitsLook {
+  readonly query: string
+  readonly style: Style
+  readonly width: number
+}
+
+export function hitsText({ rows, total }: LookList, { query, style, width }: HitsLook): readonly string[] {
+  if (total === 0) return [`No conversation has the words "${printable(query)}".`]
+  const rest = total - rows.length
+  return [
+    style.bold(`${counted(total, "conversation")} ${total === 1 ? "has" : "have"} the words "${printable(query)}"`),
+    ...rows.flatMap((row) => ["", ...hitLines(row, { style, width })]),
+    ...(rest > 0 ? ["", `and ${counted(rest, "more conversation")}`] : []),
+  ]
+}
+
+function hitLines(row: LookRow, { style, width }: Omit<HitsLook, "query">): readonly string[] {
+  const { hit, title, program, project, file, to } = row
+  const day = (hit?.at ?? to)?.slice(0, 10)
+  const facts = [day, program, project].filter((fact) => fact !== undefined).map(printable)
+  return [
+    fitted(`${facts.join("  ")}${title === undefined ? "" : `  ${printable(title)}`}`, width),
+    ...(hit ? [`  ${fitted(printable(hit.snippet), width - 2)}`] : []),
+    style.dim(`  ${fittedAtEnd(printable(file), width - 2)}`),
+  ]
+}
+
+// Writes the picture of a report. It replaces an earlier picture, and never anything else.
+
+/** The absolute path, if a picture may be written there. Asked before the work. */
+export async function checkPicturePlace(file: string, cwd: string): Promise<string> {
+  const path = resolve(cwd, file)
+  const found = await stat(path).catch(() => undefined)
+  if (found && !(await isPicture(path)))
+    throw new UsageError(
+      `${file} exists and is no picture of strata usage. Nothing was written; choose another name after --picture.`,
+    )
+  const directory = await stat(dirname(path)).catch(() => undefined)
+  if (!directory?.isDirectory())
+    throw new UsageError(`The directory ${dirname(path)} does not exist. Create it, then run the command again.`)
+  return path
+}
+
+async function isPicture(path: string): Promise<boolean> {
+  try {
+    await using file = await open(path)
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(PICTURE_BEGINNING.length),
+      0,
+      PICTURE_BEGINNING.length,
+      0,
+    )
+    return buffer.subarray(0, bytesRead).toString() === PICTURE_BEGINNING
+  } catch {
+    return false
+  }
+}
+
+/** Says so on standard error. */
+export async function writePicture(path: string, picture: string, terminal: Terminal): Promise<void> {
+  const draft = join(dirname(path), `.${basename(path)}.${process.pid}.draft`)
+  try {
+    await writeFile(draft, picture, { flag: "wx" }) // in a shared directory, someone may have put a link there
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    const { code, message } = error as NodeJS.ErrnoException
+    throw new UsageError(
+      `The picture cannot be written to ${path} (${code ?? message}). Choose another place after --picture.`,
+    )
+  }
+  terminal.complain(`Picture: ${path}\n`)
+}
+
+const REPLAY_SECONDS = 10
+const SAMPLE_SECONDS = 60 // at most, until the sample is large enough to say something
+const WIDEST = 110
+const MOST_ROWS = 6
+const PICTURE = "strata-usage.svg"
+
+export const run: Run = async (call) => {
+  const { args, cwd, env, terminal } = call
+  const { values } = readArguments(LOOK, args)
+  const { json, summary, search, share } = values
+  const file = values.picture ?? (share ? PICTURE : undefined)
+  const picture = file === undefined ? undefined : await checkPicturePlace(file, cwd)
+  const filter = filterFrom(values, cwd)
+  const dirs = values.dir.map((dir) => resolve(cwd, dir))
+  if (isForPages(call, values)) {
+    const { showLookPages } = await import("./pages.ts")
+    return showLookPages({ env, dirs, terminal, port: values.port, isQuiet: values["no-open"] })
+  }
+  return withLook({ env, dirs, onlyDirs: false, terminal }, async (look) => {
+    if (search !== undefined) return printHits(look, { query: search, filter, json, terminal })
+    await replayFor(look, { seconds: values.replay, filter, terminal })
+    const report = look.report(filter)
+    const isReady = isPictureReady(report)
+    if (picture !== undefined && isReady) await writePicture(picture, sharePicture(report), terminal)
+    if (json) terminal.print(`${visibleJson(report, 2)}\n`)
+    else if (summary) terminal.print(`${wrapped(report.sentence, width(terminal)).join("\n")}\n`)
+    else if (share) terminal.print(`${shareText(report)}\n`)
+    else await showLook(look, { report, filter, terminal, home: env.HOME, onlyDirs: false })
+    if (picture === undefined || isReady) return 0
+    terminal.complain(
+      "No picture was made: what Strata would have saved is not known yet. Run the command again with --replay 600.\n",
+    )
+    return 1
+  })
+}
+
+/** People at a screen get pages. Everything that asks for something else gets that, and a terminal without a browser gets tables. */
+function isForPages({ env, terminal }: Call, values: Record<string, unknown>): boolean {
+  if (values["no-open"] === true || values.port !== undefined) return true
+  const asksForText = ["text", "json", "summary", "share", "search", "picture", "project", "since", "replay"].some(
+    (name) => values[name] !== undefined && values[name] !== false,
+  )
+  return !asksForText && terminal.isScreen && hasBrowser(env)
+}
+
+/** What `strata inspect` does without a file, and with a directory. */
+export async function lookAt(
+  { env, terminal }: Pick<Call, "env" | "terminal">,
+  { dirs, json }: { readonly dirs: readonly string[]; readonly json: boolean },
+): Promise<number> {
+  return withLook({ env, dirs, onlyDirs: dirs.length > 0, terminal }, async (look) => {
+    await replayFor(look, { seconds: undefined, filter: {}, terminal })
+    const report = look.report()
+    if (json) terminal.print(`${visibleJson(report, 2)}\n`)
+    else await showLook(look, { report, filter: {}, terminal, home: env.HOME, onlyDirs: dirs.length > 0 })
+    return 0
+  })
+}
+
+interface Shown {
+  readonly report: LookReport
+  readonly filter: LookFilter
+  readonly terminal: Terminal
+  readonly home: string | undefined
+  readonly onlyDirs: boolean
+}
+
+/** The report for a person: tables in the terminal. */
+async function showLook(look: Look, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
+  const { rows } = look.list({ ...filter, sort: "cost", limit: MOST_ROWS })
+  const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.gone() : undefined
+  const { style } = terminal
+  terminal.print(
+    `${reportText({ report, rows, style, width: width(terminal), home, onlyDirs, ...(gone ? { gone } : {}) }).join("\n")}\n`,
+  )
+}
+
+interface Opened {
+  readonly env: Call["env"]
+  readonly dirs: readonly string[]
+  readonly onlyDirs: boolean
+  readonly terminal: Terminal
+}
+
+async function withLook(
+  { env, dirs, onlyDirs, terminal }: Opened,
+  work: (look: Look) => Promise<number>,
+): Promise<number> {
+  const look = openLook({ env, dirs, onlyDirs, startWorker })
+  const progress = progressOn(terminal)
+  try {
+    await look.follow((at) => progress.show("Reading conversations", at))
+    progress.end()
+    return await work(look)
+  } finally {
+    progress.end()
+    await look.close()
+  }
+}
+
+interface Replaying {
+  /** Default: a few seconds, and longer until the sample is large enough. */
+  readonly seconds: number | undefined
+  readonly filter: LookFilter
+  readonly terminal: Terminal
+}
+
+/** As much as fits into the time. Pressing Ctrl-C ends the program; what was replayed is kept. */
+async function replayFor(look: Look, { seconds, filter, terminal }: Replaying): Promise<void> {
+  if (seconds === 0) return
+  const { of, replayed } = look.savings(filter)
+  if (replayed === of) return
+  const progress = progressOn(terminal)
+  let done = replayed
+  const most = seconds ?? SAMPLE_SECONDS
+  progress.show(`Computing what Strata would have saved, for at most ${most} s`, { done, of })
+  const enough = new AbortController()
+  const short = AbortSignal.timeout(REPLAY_SECONDS * 1_000)
+  try {
+    await look.replay({
+      signal: AbortSignal.any([enough.signal, AbortSignal.timeout(most * 1_000)]),
+      isInBackground: false,
+      filter,
+      onReplayed: () => {
+        progress.show("Computing what Strata would have saved", { done: ++done, of })
+        if (seconds === undefined && short.aborted && look.savings(filter).figure.kind !== "unknown") enough.abort()
+      },
+    })
+  } finally {
+    progress.end()
+  }
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/
+
+function filterFrom(
+  { project, since }: { readonly project: string | undefined; readonly since: string | undefined },
+  cwd: string,
+): LookFilter {
+  if (since !== undefined && (!DAY.test(since) || Number.isNaN(Date.parse(since))))
+    throw new UsageError(`--since needs a day such as 2026-01-31, but got "${since}".`)
+  return {
+    ...(project === undefined ? {} : { project: resolve(cwd, project) }),
+    ...(since === undefined ? {} : { from: since }),
+  }
+}
+
+interface Searched {
+  readonly query: string
+  readonly filter: LookFilter
+  readonly json: boolean
+  readonly terminal: Terminal
+}
+
+function printHits(look: Look, { query, filter, json, terminal }: Searched): number {
+  const found = look.list({ ...filter, query, limit: 20 })
+  if (json) terminal.print(`${visibleJson(found, 2)}\n`)
+  else terminal.print(`${hitsText(found, { query, style: terminal.style, width: width(terminal) }).join("\n")}\n`)
+  return found.total === 0 ? 1 : 0
+}
+
+const width = ({ columns }: Terminal): number => Math.min(columns, WIDEST)

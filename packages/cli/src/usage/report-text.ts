@@ -1,0 +1,330 @@
+/** A report over all conversations, for the terminal: the first sentence, the tables, and remarks. About a screen and a half. */
+import {
+  type GoneSessions,
+  intervalWords,
+  type LookReport,
+  type LookRow,
+  type LookSavings,
+  type LookSpent,
+  moneyWords,
+  namesCompared,
+  type SpentOn,
+} from "@strata/page"
+import { sparkline } from "../display/bars.ts"
+import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
+import { titled, withGap } from "../display/section.ts"
+import { type Column, table } from "../display/table.ts"
+import type { Style } from "../display/terminal.ts"
+import { wrapped } from "../display/text.ts"
+import { printable } from "../display/visible.ts"
+
+export interface ReportLook {
+  readonly report: LookReport
+  /** The most expensive conversations. */
+  readonly rows: readonly LookRow[]
+  readonly style: Style
+  readonly width: number
+  readonly home: string | undefined
+  /** It is about directories that the person named, and nothing else. */
+  readonly onlyDirs: boolean
+  /** Shown the first time. */
+  readonly gone?: GoneSessions
+}
+
+const MOST_LINES = 4 // of one table
+const MOST_WORST = 3
+
+export function reportText(page: ReportLook): readonly string[] {
+  const { report, style, width } = page
+  const sections =
+    report.conversations === 0 ? [] : [conversations, money, projects, days, caches, compactions, withStrata, context]
+  return [
+    ...wrapped(report.sentence, width).map(style.bold),
+    ...sections.flatMap((section) => withGap(section(page))),
+    ...withGap(remarks(page).flatMap((remark) => wrapped(remark, width).map(style.dim))),
+  ]
+}
+
+const right = (title: string, isMinor = false): Column => ({ title, align: "right", ...(isMinor ? { isMinor } : {}) })
+
+function conversations({ report, rows, style, width, home }: ReportLook): readonly string[] {
+  return [
+    ...titled(
+      { style, width },
+      { title: "Most expensive conversations", about: `of ${grouped(report.conversations)}` },
+    ),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "last day" },
+        { title: "program", isMinor: true },
+        { title: "title", gives: "end" },
+        { title: "project", gives: "beginning", isMinor: true },
+        ...[right("turns", true), right("compacted", true), right("lost caches"), right("cost")],
+      ],
+      rows: rows.map((row) => [
+        row.to?.slice(0, 10) ?? "?",
+        row.program,
+        printable(row.title ?? row.id),
+        shortPath(row.project ?? "", home),
+        grouped(row.turns),
+        grouped(row.compactions),
+        row.lost.count === 0 ? "-" : dollars(row.lost.dollars),
+        costOf(row),
+      ]),
+    }),
+  ]
+}
+
+function costOf({ cost, dollars: spent }: LookRow): string {
+  if (cost === "none") return "-"
+  if (cost === "simulated") return "simulated"
+  if (cost === "unknown") return "?"
+  return `${dollars(spent)}${cost === "partly-unknown" ? "?" : cost === "lower-bound" ? "+" : ""}`
+}
+
+function money({ report, style, width }: ReportLook): readonly string[] {
+  const { total, byModel, byPurpose, byProgram } = report
+  if (total.requests === 0) return []
+  const lines = (name: string, rows: readonly SpentOn[]) => costRows(rows, { name })
+  return [
+    ...titled({ style, width }, { title: "Money", about: totalWords(report) }),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "by" },
+        { title: "", gives: "end" },
+        ...[right("conversations", true), right("requests", true), right("input", true), right("cached", true)],
+        ...[right("output", true), right("cost"), right("share")],
+      ],
+      rows: [...lines("model", byModel), ...lines("purpose", byPurpose), ...lines("program", byProgram)],
+    }),
+  ]
+}
+
+function costRows(rows: readonly SpentOn[], { name }: { readonly name: string }): readonly (readonly string[])[] {
+  const shown = rows.slice(0, MOST_LINES)
+  return shown.map((row, at) => {
+    const { input, cacheRead, cacheWrite5m, cacheWrite1h, output } = row.tokens
+    const all = input + cacheRead + cacheWrite5m + cacheWrite1h
+    return [
+      ...[at === 0 ? name : "", printable(row.name), grouped(row.conversations), grouped(row.requests), short(all)],
+      ...[cacheRead === 0 ? "-" : percent(cacheRead, all), short(output), spentWords(row)],
+      row.unpriced === row.requests ? "" : percent(row.share, 1),
+    ]
+  })
+}
+
+/** Unknown is never $0. */
+function spentWords({ requests, unpriced, dollars: spent }: LookSpent): string {
+  if (requests === 0) return "-"
+  return unpriced === requests ? "?" : `${dollars(spent)}${unpriced > 0 ? "?" : ""}`
+}
+
+function totalWords({ total }: LookReport): string {
+  const { requests, unpriced, unpricedModels, estimated, isLowerBound } = total
+  const unknown =
+    unpriced > 0
+      ? [
+          `no price is known for ${unpricedModels.slice(0, 3).map(printable).join(", ")}${unpricedModels.length > 3 ? ", …" : ""}`,
+        ]
+      : []
+  if (unpriced === requests) return unknown.join("")
+  const sum = `${isLowerBound || unpriced > 0 ? "more than " : ""}${dollars(total.dollars)}`
+  return [sum, ...(estimated > 0 ? [`of which about ${dollars(estimated)} is estimated`] : []), ...unknown].join("; ")
+}
+
+function projects({ report, style, width, home }: ReportLook): readonly string[] {
+  const { byProject } = report
+  if (byProject.length < 2) return []
+  return [
+    ...titled({ style, width }, { title: "Projects", about: grouped(byProject.length) }),
+    ...table({
+      width,
+      columns: [{ title: "", gives: "beginning" }, right(""), right(""), right("")],
+      rows: byProject
+        .slice(0, MOST_LINES)
+        .map((row) => [
+          shortPath(row.name, home),
+          counted(row.conversations, "conversation"),
+          spentWords(row),
+          row.unpriced === row.requests ? "" : percent(row.share, 1),
+        ]),
+    }),
+  ]
+}
+
+const LABELS = 34 // columns for the two days and gaps
+
+function days({ report, style, width }: ReportLook): readonly string[] {
+  const known = report.byDay.filter(({ day }) => day !== "unknown")
+  const most = Math.max(...known.map((day) => day.dollars), 0)
+  if (known.length < 2 || most === 0) return []
+  const line = sparkline(
+    known.map((day) => day.dollars),
+    { most, width: Math.max(10, width - LABELS) },
+  )
+  const about = `${counted(known.length, "day")} with requests, at most ${dollars(most)} on one`
+  return [
+    ...titled({ style, width }, { title: "Money by day", about }),
+    `  ${known[0]!.day}  ${style.cyan(line)}  ${known.at(-1)!.day}`,
+  ]
+}
+
+function caches({ report, style, width }: ReportLook): readonly string[] {
+  const { lost, byCause, byReason, hitRatio } = report.cache
+  if (lost.count === 0) return []
+  const reasons = byReason.slice(0, MOST_LINES).map(({ reason, count }) => `${printable(reason)} ${grouped(count)}`)
+  return [
+    ...titled(
+      { style, width },
+      {
+        title: "Lost caches",
+        about: `${grouped(lost.count)}; ${percent(hitRatio, 1)} of the input came from the cache`,
+      },
+    ),
+    ...table({
+      width,
+      titles: style.dim,
+      columns: [
+        { title: "probable cause", gives: "end" },
+        right("times"),
+        right("paid again"),
+        right("cost"),
+        right("of the bill"),
+      ],
+      rows: byCause
+        .slice(0, MOST_LINES)
+        .map((one) => [
+          one.words,
+          grouped(one.count),
+          short(one.tokens),
+          one.unpriced === one.count ? "?" : `${dollars(one.dollars)}${one.unpriced > 0 ? "?" : ""}`,
+          one.unpriced === one.count ? "" : percent(one.share, 1),
+        ]),
+    }),
+    ...(reasons.length > 0 ? wrapped(`  The API's own reasons: ${reasons.join(", ")}`, width) : []),
+  ]
+}
+
+function compactions({ report, style, width, home }: ReportLook): readonly string[] {
+  const { count, unrecorded, dollars: cost, names, worst } = report.compactions
+  if (count === 0) return []
+  const about = [
+    `${grouped(count)}, ${dollars(cost)}`,
+    ...(names.needed > 0 ? [`${grouped(names.lost)} of ${counted(names.needed, "name")} needed later were lost`] : []),
+    ...(unrecorded > 0 ? [`what ${grouped(unrecorded)} of them lost is unknown: their files begin with them`] : []),
+  ]
+  return [
+    ...titled({ style, width }, { title: "Compactions", about: about.join("; ") }),
+    ...table({
+      width,
+      columns: [right(""), { title: "", gives: "end" }, { title: "", gives: "end" }],
+      rows: worst
+        .slice(0, MOST_WORST)
+        .map((row) => [
+          `lost ${grouped(row.names.lost)} of ${grouped(row.names.needed)}`,
+          printable(row.title ?? shortPath(row.file, home)),
+          printable(row.examples.slice(0, 3).join(", ")),
+        ]),
+    }),
+  ]
+}
+
+function withStrata({ report, style, width }: ReportLook): readonly string[] {
+  const { saved } = report
+  const { figure, of, dearer } = saved
+  const compared = comparedWords(saved)
+  const names = namesCompared(saved)
+  if (compared === undefined) return []
+  const sample = figure.kind === "sampled" ? figure.sample : of
+  return [
+    ...titled({ style, width }, { title: "With Strata", about: compared }),
+    ...(dearer > 0
+      ? wrapped(`${grouped(dearer)} of these ${counted(sample, "conversation")} would have cost more.`, width - 2)
+      : []
+    ).map((line) => `  ${line}`),
+    ...(names === undefined ? [] : wrapped(names, width - 2)).map((line) => `  ${line}`),
+  ]
+}
+
+function comparedWords(saved: LookSavings): string | undefined {
+  const { figure, of } = saved
+  if (figure.kind === "nothing" || figure.kind === "unknown") return undefined
+  const how = `${percent(Math.abs(figure.share), 1)} ${figure.share >= 0 ? "less" : "more"}`
+  const money = `${moneyWords(saved)}`
+  if (figure.kind === "sampled")
+    return `${how} (${intervalWords(figure)}), modelled; a sample of ${grouped(figure.sample)} of ${grouped(of)} conversations, drawn by cost, for ${money}`
+  return `${dollars(figure.strata)} instead of ${dollars(figure.recorded)} (${how}), both modelled; ${counted(of, "conversation")}, ${money}`
+}
+
+function context({ report, style, width }: ReportLook): readonly string[] {
+  const shown = report.context.slice(0, MOST_LINES + 1)
+  if (shown.length === 0) return []
+  const parts = shown.map(({ name, share }) => `${printable(name)} ${percent(share, 1)}`)
+  return [
+    ...titled({ style, width }, { title: "What filled the contexts", about: "estimated" }),
+    ...wrapped(parts.join(" · "), width - 2).map((line) => `  ${line}`),
+  ]
+}
+
+function remarks(page: ReportLook): readonly string[] {
+  const { report, gone } = page
+  const { files, total, saved } = report
+  const { repeated } = total
+  return [
+    ...(repeated.responses > 0
+      ? [
+          `${counted(repeated.responses, "response")} (${dollars(repeated.dollars)}) ${repeated.responses === 1 ? "is" : "are"} in more than one file and counted once.`,
+        ]
+      : []),
+    ...files.unread.map(
+      ({ reason, files: count, examples }) =>
+        `Not read: ${counted(count, "file")} (${printable(reason)}): ${namedFiles({ files: count, examples }, page)}.`,
+    ),
+    ...(files.damaged.files > 0
+      ? [
+          `${counted(files.damaged.lines, "line")} of ${counted(files.damaged.files, "file")} ${files.damaged.lines === 1 ? "is" : "are"} damaged and not counted: ${namedFiles(files.damaged, page)}.`,
+        ]
+      : []),
+    ...(report.simulated > 0
+      ? [
+          `${counted(report.simulated, "conversation")} with the simulator cost nothing and ${report.simulated === 1 ? "is" : "are"} not counted.`,
+        ]
+      : []),
+    ...(saved.replayed < saved.of ? ['"strata usage --replay 600" replays more of them.'] : []),
+    ...(gone ? [goneWords(gone)] : []),
+    ...(report.conversations === 0 && !page.onlyDirs
+      ? [
+          'Looked where Claude Code, Codex, pi, opencode, Gemini CLI, Copilot CLI and Strata keep theirs. "strata usage --dir DIR" adds a directory.',
+        ]
+      : []),
+    "Days are in UTC. ?: a price is unknown. +: at least.",
+    "Nothing leaves this machine.",
+  ]
+}
+
+function namedFiles(
+  { files, examples }: { readonly files: number; readonly examples: readonly string[] },
+  { home }: ReportLook,
+): string {
+  const rest = files - examples.length
+  return `${examples.map((path) => shortPath(path, home)).join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`
+}
+
+function goneWords({ days, named, gone }: GoneSessions): string {
+  const lost =
+    gone > 0
+      ? ` Of ${counted(named, "session")} in its history, ${grouped(gone)} ${gone === 1 ? "is" : "are"} gone.`
+      : ""
+  return `Claude Code deletes transcripts after ${counted(days, "day")}, without asking.${lost} "strata archive" copies them before that.`
+}
+
+const shortPath = (path: string, home: string | undefined): string =>
+  printable(
+    home !== undefined && home !== "" && (path === home || path.startsWith(`${home}/`))
+      ? `~${path.slice(home.length)}`
+      : path,
+  )

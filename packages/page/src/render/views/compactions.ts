@@ -1,0 +1,167 @@
+/** Every compaction, opened: before, after, what was summarised, what the check found, what was carried as data, and how to undo it. */
+
+import { type Entry, handleOf, type Message } from "@strata/core"
+import { counted, dollars, percent, short } from "@strata/core/base"
+import { isBoundary } from "@strata/core/messages"
+import { type DecisionOf, isDecision } from "@strata/core/store"
+import { dollarsFor } from "@strata/core/views"
+import type { BoundaryNames } from "@strata/transcripts"
+import { attachmentName } from "../../labels/attachments.ts"
+import { auditLines, auditWords, routeWords } from "../../labels/compaction.ts"
+import { keptNames, lostNames } from "../../labels/needed-names.ts"
+import type { FollowedConversation } from "../../live/followed-conversation.ts"
+import { blocksIn, textIn } from "../../live/rows.ts"
+import { html, type Markup } from "../markup.ts"
+import { cards, empty } from "./shell.ts"
+
+/** A compaction with everything that it wrote. */
+export interface OpenedCompaction {
+  readonly boundary: Message
+  /** The place of the boundary among the rows, and of the boundary before it. */
+  readonly at: number
+  readonly from: number
+  /** Absent for other programs' compactions. */
+  readonly facts?: DecisionOf<"compacted">
+  /** What it wrote: the summary, facts, files. */
+  readonly written: readonly Message[]
+}
+
+export function compactionsIn({ rows }: Pick<FollowedConversation, "rows">): readonly OpenedCompaction[] {
+  const entries: readonly Entry[] = rows.map((row) => (row.kind === "decision" ? row.decision : row.message))
+  const facts = new Map(
+    entries.flatMap((entry) =>
+      isDecision(entry) && entry.subtype === "compacted" ? [[entry.boundary, entry] as const] : [],
+    ),
+  )
+  let from = 0
+  return entries.flatMap((entry, at) => {
+    if (isDecision(entry) || !isBoundary(entry)) return []
+    const rest = entries.slice(at + 1)
+    const end = rest.findIndex((next) => !isDecision(next) && next.type === "assistant")
+    const written = (end < 0 ? rest : rest.slice(0, end)).filter(isWritten)
+    const known = facts.get(entry.uuid)
+    const opened = { boundary: entry, at, from, ...(known ? { facts: known } : {}), written }
+    from = at + 1
+    return [opened]
+  })
+}
+
+const isWritten = (entry: Entry): entry is Message =>
+  (entry.type === "user" && entry.isCompactSummary === true) || entry.type === "attachment"
+
+export interface CompactionsPlace {
+  readonly base: string
+  readonly conversation: string
+  readonly isOwn: boolean
+  /** By boundary: names used after it. */
+  readonly needed: readonly (BoundaryNames | undefined)[]
+}
+
+/** What was paid for each summary, by its boundary, with attempts that failed. Absent where no model was asked; `undefined`: no price. */
+function summaryCosts(entries: readonly Entry[]): ReadonlyMap<string, number | undefined> {
+  const boundaries = entries
+    .filter((entry) => !isDecision(entry) && isBoundary(entry))
+    .toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
+  const costs = new Map<string, number | undefined>()
+  for (const entry of entries) {
+    if (!isDecision(entry) || entry.subtype !== "spent" || !IS_SUMMARY.has(entry.purpose)) continue
+    const boundary = boundaries.find(({ timestamp }) => timestamp >= entry.timestamp)?.uuid
+    if (boundary === undefined) continue // nothing came of it yet
+    const paid = dollarsFor({ ...entry, id: entry.responseId })
+    const before = costs.has(boundary) ? costs.get(boundary) : 0
+    costs.set(boundary, paid === undefined || before === undefined ? undefined : before + paid)
+  }
+  return costs
+}
+
+const IS_SUMMARY: ReadonlySet<string> = new Set(["compaction", "by-hand"])
+
+export function compactionsView(conversation: FollowedConversation, place: CompactionsPlace): Markup {
+  const all = compactionsIn(conversation)
+  const costs = summaryCosts(conversation.entries)
+  const plan = place.isOwn
+    ? html`<p><button type="button" data-post="${place.base}/c/${place.conversation}/plan-compaction" data-into="plan">What would a compaction do now?</button></p><div id="plan" aria-live="polite"></div>`
+    : undefined
+  if (all.length === 0)
+    return html`${empty("Not compacted yet.", "A compaction happens when the window fills up, or when you ask for one with /compact.")}${plan}`
+  return html`${plan}${all
+    .toReversed()
+    .map((one, i) => compaction(one, { ...place, costs, isNewest: i === 0, number: all.length - i }))}`
+}
+
+interface Shown extends CompactionsPlace {
+  readonly costs: ReadonlyMap<string, number | undefined>
+  readonly isNewest: boolean
+  readonly number: number
+}
+
+function compaction({ boundary, at, from, facts, written }: OpenedCompaction, place: Shown): Markup {
+  const { base, conversation, isOwn, isNewest, number, costs } = place
+  const needed = place.needed[number - 1]
+  const handle = handleOf(boundary.uuid)
+  const metadata = boundary.type === "system" ? boundary.compactMetadata : undefined
+  const before = facts?.tokensBefore ?? metadata?.preTokens
+  const after = facts?.tokensAfter
+  return html`<section class="compaction" id="${handle}"><h2>Compaction ${number} <span class="soft">${boundary.timestamp.slice(0, 16).replace("T", " ")}</span></h2>
+${cards([
+  { title: "before", value: before === undefined ? "unknown" : short(before), about: "tokens" },
+  {
+    title: "after",
+    value: after === undefined ? "unknown" : short(after),
+    about: after === undefined || before === undefined ? "tokens" : `${percent(after, before)} of it`,
+  },
+  { title: "kept as it was", value: facts ? counted(facts.kept.length, "message") : "unknown" },
+  ...(facts ? [{ title: "the summary cost", ...costOf(costs, boundary.uuid) }] : []),
+  ...(facts
+    ? [
+        {
+          title: "how",
+          value: routeWords(facts.route),
+          about: facts.prepared ? "written ahead, so no one waited" : triggerWords(facts.trigger),
+        },
+      ]
+    : []),
+])}
+${facts?.planned === undefined ? undefined : html`<p>${facts.planned}</p>`}
+${
+  facts?.audit
+    ? html`<p>The summary was checked: ${auditWords(facts.audit)}.</p>${
+        auditLines(facts.audit).length === 0
+          ? undefined
+          : html`<details id="audit-${handle}"><summary>What the check changed</summary><ul>${auditLines(facts.audit).map((line) => html`<li>${line.replace(/^- /, "")}</li>`)}</ul></details>`
+      }`
+    : undefined
+}
+<p>Used again after it: ${keptNames(needed)}${needed && needed !== "unrecorded" && needed.names > 0 ? " still in view" : ""}.${lostNames(needed) === "" ? "" : ` Lost from view: ${lostNames(needed)}.`}</p>
+${
+  needed === "unrecorded"
+    ? html`<p>Summarised: unknown. This file begins with the compaction.</p>`
+    : html`<p>Summarised: <a href="${base}/c/${conversation}/messages?at=${from}">${counted(at - from, "row")} before it</a>. All of them are in the journal.</p>`
+}
+${written.map((message, i) => part(message, `${handle}-${i}`))}
+${
+  isOwn && isNewest
+    ? html`<p class="actions"><button type="button" data-post="${base}/c/${conversation}/undo?compaction=${boundary.uuid}&dry=1" data-into="undo-${handle}">What would an undo do?</button>
+<button type="button" class="danger" data-post="${base}/c/${conversation}/undo?compaction=${boundary.uuid}" data-into="undo-${handle}" data-asks="Undo the last compaction?" data-asks-more="The messages that it summarised come back into the window. The journal keeps the summary.">Undo it</button></p><div id="undo-${handle}" aria-live="polite"></div>`
+    : undefined
+}</section>`
+}
+
+const costOf = (costs: Shown["costs"], boundary: string): { readonly value: string; readonly about?: string } =>
+  costs.has(boundary) ? { value: moneyOf(costs.get(boundary)) } : { value: "nothing", about: "no request of its own" }
+
+const triggerWords = (trigger: "auto" | "manual") => (trigger === "auto" ? "automatic" : "on request")
+
+function part(message: Message, id: string): Markup {
+  const blocks = blocksIn(message)
+  const size = blocks.reduce((sum, block) => sum + textIn(block).length, 0)
+  const title = message.type === "attachment" ? attachmentName(message.attachment.type) : "the summary"
+  return html`<details class="folded" id="${id}" data-block="${message.uuid}/all"><summary><span class="name">${title}</span> <span class="size">${counted(size, "character")}</span></summary><pre tabindex="0"></pre></details>`
+}
+
+/** A plan of a compaction, as the page shows it. */
+export function planMarkup(lines: readonly (readonly [label: string, words: string])[]): Markup {
+  return html`<dl class="columns">${lines.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`
+}
+
+const moneyOf = (paid: number | undefined): string => (paid === undefined ? "unknown" : dollars(paid))

@@ -1,0 +1,91 @@
+/** What works in the background of a project, in any process: a dream, sub-agents, requests of the layers. Each has a stop, or says how. */
+import type { RequestSource } from "@strata/core/base"
+import { counted, dollars, timeAgo } from "@strata/core/base"
+import { dreamProgress } from "../../labels/dreams.ts"
+import type { BackgroundWork, WorkPlace } from "../../live/source.ts"
+import { html, type Markup } from "../markup.ts"
+import { empty } from "./shell.ts"
+
+export interface WorkShown {
+  readonly base: string
+  readonly work: readonly BackgroundWork[]
+  readonly now: Date
+}
+
+export function workView({ base, work, now }: WorkShown): Markup {
+  return html`<h1>Background work</h1>${
+    work.length === 0
+      ? empty(
+          "Nothing works in the background.",
+          "Dreams, sub-agents, notes, summaries and memories of this project appear here while they run.",
+        )
+      : html`<p>${counted(work.length, "task")} running.</p><ul class="tree">${work.map((one) => html`<li class="agent running">${task(one, { base, now })}</li>`)}</ul>`
+  }<div id="work-said" aria-live="polite"></div>`
+}
+
+interface Around {
+  readonly base: string
+  readonly now: Date
+}
+
+function task(one: BackgroundWork, { base, now }: Around): Markup {
+  switch (one.kind) {
+    case "dream": {
+      const { dream } = one
+      const newest = dream.turns.at(-1)
+      const doing = newest?.calls.at(-1) ?? newest?.text
+      return html`<p><span class="state">dream</span> <strong>puts the memories of this project in order</strong></p>
+<p class="soft">${[sinceWords(dream.startedAt, now), dreamProgress(dream)].join(" · ")}</p>
+${doing === undefined || doing === "" ? undefined : html`<p>${doing}</p>`}${stop({
+  post: `${base}/work/dream/stop`,
+  asks: "Stop the dream?",
+  more: "The memories stay as they were before it.",
+})}`
+    }
+    case "agent": {
+      const { agent, conversation } = one
+      const { id, name, description, progress, turns, dollars: paid } = agent
+      const cost = paid === undefined ? "cost unknown" : dollars(paid)
+      const facts = [sinceWords(agent.started, now), counted(turns, "turn"), cost]
+      return html`<p><span class="state">agent</span> <strong>${name}</strong> ${description}</p>
+<p class="soft">${facts.join(" · ")} · ${link(base, conversation)}</p>${progress === undefined ? undefined : html`<p>${progress}</p>`}${stop(
+        {
+          post: `${base}/c/${conversation.id}/agents/${id}/stop`,
+          asks: "Stop this agent?",
+          more: "What it did so far is kept.",
+        },
+      )}`
+    }
+    case "request": {
+      const { request, conversation } = one
+      const facts = [...(request.at === undefined ? [] : [sinceWords(request.at, now)]), request.model]
+      return html`<p><span class="state">request</span> <strong>${REQUEST_WORDS[request.purpose] ?? "asks the model"}</strong></p>
+<p class="soft">${facts.join(" · ")} · ${link(base, conversation)}</p>
+<p class="soft">To stop it, type /tasks in that chat.</p>`
+    }
+  }
+}
+
+/** What the model is asked for, beside the conversation itself. */
+const REQUEST_WORDS: Readonly<Partial<Record<RequestSource, string>>> = {
+  notes: "writes the notes of the conversation",
+  compaction: "writes the summary of a compaction",
+  "by-hand": "writes the summary of a compaction that you asked for",
+  memory: "looks for what should be remembered",
+  "keep-warm": "keeps the cache warm",
+  sampling: "answers a question of an MCP server",
+  search: "searches the web",
+}
+
+const sinceWords = (at: string, now: Date): string => `started ${timeAgo(new Date(at), now)}`
+
+const link = (base: string, { id, title }: WorkPlace): Markup => html`<a href="${base}/c/${id}">${title}</a>`
+
+interface Stop {
+  readonly post: string
+  readonly asks: string
+  readonly more: string
+}
+
+const stop = ({ post, asks, more }: Stop): Markup =>
+  html`<p><button type="button" class="danger" data-post="${post}" data-into="work-said" data-asks="${asks}" data-asks-more="${more}">Stop</button></p>`

@@ -1,0 +1,349 @@
+/** The report over all conversations: reads the index once, row by row, and adds up. Nothing is read from transcripts here. */
+
+import type { TokenCounts } from "@strata/core"
+import { inputTokens, NO_TOKENS } from "@strata/core/base"
+import { type BreakCause, PURPOSE_WORDS, type RequestPurpose } from "@strata/core/views"
+import { CAUSES } from "../labels/cache-breaks.ts"
+import { type AgentSum, type CompactionSum, type Digest, NO_DAY, type SpentLine } from "./digest.ts"
+import { rowFrom, rowQuery } from "./list.ts"
+import { inScope, type Looked, type LookIndex, type Scope } from "./look-index.ts"
+import { EMPTY, NO_TRANSCRIPT } from "./read-files.ts"
+import type {
+  ContextClass,
+  LookAgents,
+  LookFilter,
+  LookReport,
+  LookRow,
+  LookSpent,
+  LostCaches,
+  SpentOn,
+  SpentOnDay,
+  Unread,
+} from "./report-data.ts"
+import { savingsIn } from "./savings.ts"
+import { firstSentence, twoSentences } from "./sentences.ts"
+
+// Sums of costs and losses.
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** A sum that grows in place: a report adds tens of thousands of lines to several of them. */
+export type RunningSpent = Mutable<Omit<LookSpent, "tokens">> & { readonly tokens: Mutable<TokenCounts> }
+
+export const nothingSpent = (): RunningSpent => ({
+  requests: 0,
+  tokens: { ...NO_TOKENS },
+  dollars: 0,
+  unpriced: 0,
+  estimated: 0,
+})
+
+export function spend(sum: RunningSpent, { requests, counts, dollars, unpriced, estimated }: SpentLine): void {
+  sum.requests += requests
+  sum.tokens.input += counts.input
+  sum.tokens.output += counts.output
+  sum.tokens.cacheWrite5m += counts.cacheWrite5m
+  sum.tokens.cacheWrite1h += counts.cacheWrite1h
+  sum.tokens.cacheRead += counts.cacheRead
+  sum.dollars += dollars
+  sum.unpriced += unpriced
+  sum.estimated += estimated
+}
+
+/** Costs by name. */
+export class Named {
+  readonly #all = new Map<string, { readonly spent: RunningSpent; conversations: number }>()
+
+  add(name: string, line: SpentLine): void {
+    spend(this.#of(name).spent, line)
+  }
+
+  counted(name: string): void {
+    this.#of(name).conversations++
+  }
+
+  rows(total: LookSpent): readonly SpentOn[] {
+    return [...this.#all]
+      .map(([name, { spent, conversations }]) => ({
+        ...{ name, ...spent, conversations },
+        share: total.dollars === 0 ? 0 : spent.dollars / total.dollars,
+      }))
+      .sort((a, b) => b.dollars - a.dollars || b.conversations - a.conversations || (a.name < b.name ? -1 : 1))
+  }
+
+  #of(name: string) {
+    const known = this.#all.get(name)
+    if (known) return known
+    const one = { spent: nothingSpent(), conversations: 0 }
+    this.#all.set(name, one)
+    return one
+  }
+}
+
+export const NO_LOSS: LostCaches = { count: 0, tokens: 0, dollars: 0, unpriced: 0, share: 0 }
+
+export const together = (a: LostCaches = NO_LOSS, b: Omit<LostCaches, "share">): LostCaches => ({
+  count: a.count + b.count,
+  tokens: a.tokens + b.tokens,
+  dollars: a.dollars + b.dollars,
+  unpriced: a.unpriced + b.unpriced,
+  share: 0,
+})
+
+const MOST_WORST = 10
+const MOST_CLASSES = 14
+const MOST_AGENT_KINDS = 12
+const MAX_NAMED = 5 // files
+const NO_PROJECT = "(no directory recorded)"
+
+export function lookReport({ index, scope }: Looked, filter: LookFilter = {}): LookReport {
+  const sums = new Sums(filter)
+  const { where, values } = rowQuery({ scope, filter })
+  const rows = index.db
+    .statement(
+      `SELECT c.id, c.program, c.project, c.first, c.last, c.digest FROM conversation c JOIN file ON file.id = c.file WHERE ${where}`,
+    )
+    .iterate(...values)
+  for (const row of rows) sums.add(row as unknown as ReportRow)
+  const saved = savingsIn({ index, scope }, filter)
+  const figures = sums.report()
+  const worst = sums.worst().flatMap(({ key, examples }) => {
+    const row = rowOf(index, key)
+    return row ? [{ ...row, examples }] : []
+  })
+  const report = {
+    filter,
+    ...figures,
+    files: filesIn(index, scope),
+    compactions: { ...figures.compactions, worst },
+    saved,
+  }
+  return { ...report, sentence: firstSentence(report), sentences: twoSentences(report) }
+}
+
+interface ReportRow {
+  readonly id: number
+  readonly program: string
+  readonly project: string | null
+  readonly first: string | null
+  readonly last: string | null
+  readonly digest: string
+}
+
+class Sums {
+  readonly #filter: LookFilter
+  #conversations = 0
+  #from: string | undefined
+  #to: string | undefined
+  readonly #total = nothingSpent()
+  #isLowerBound = false
+  readonly #unpricedModels = new Set<string>()
+  #repeated = { responses: 0, dollars: 0 }
+  readonly #days = new Map<string, { readonly spent: RunningSpent; readonly byModel: Record<string, number> }>()
+  readonly #models = new Named()
+  readonly #purposes = new Named()
+  readonly #programs = new Named()
+  readonly #projects = new Named()
+  readonly #context = new Map<string, number>()
+  readonly #causes = new Map<BreakCause, LostCaches>()
+  readonly #reasons = new Map<string, LostCaches>()
+  readonly #agents = new Map<string, AgentSum>()
+  #simulated = 0
+  #compactions = { count: 0, unrecorded: 0, dollars: 0, estimated: 0, names: { needed: 0, inView: 0, lost: 0 } }
+  readonly #lossesOfNames: { readonly key: number; readonly lost: number; readonly examples: readonly string[] }[] = []
+
+  constructor(filter: LookFilter) {
+    this.#filter = filter
+  }
+
+  add(row: ReportRow): void {
+    const digest = JSON.parse(row.digest) as Digest
+    const spent = digest.spent.filter(({ day }) => this.#isIn(day))
+    const isDated = this.#filter.from !== undefined || this.#filter.to !== undefined
+    if (isDated && spent.length === 0 && !this.#isIn((row.last ?? "").slice(0, 10))) return
+    this.#conversations++
+    if (digest.isSimulated) {
+      this.#simulated++
+      this.#programs.counted(row.program)
+      this.#projects.counted(row.project ?? NO_PROJECT)
+      return
+    }
+    this.#note(row)
+    for (const line of spent) this.#spend(line, row)
+    for (const name of new Set(spent.map(({ model }) => model))) this.#models.counted(name)
+    for (const name of new Set(spent.map(({ purpose }) => purpose))) this.#purposes.counted(name)
+    this.#programs.counted(row.program)
+    this.#projects.counted(row.project ?? NO_PROJECT)
+    for (const [name, tokens] of Object.entries(digest.context))
+      this.#context.set(name, (this.#context.get(name) ?? 0) + tokens)
+    for (const { day, cause, reason, ...lost } of digest.lost) {
+      if (!this.#isIn(day)) continue
+      this.#causes.set(cause, together(this.#causes.get(cause), lost))
+      if (reason !== undefined) this.#reasons.set(reason, together(this.#reasons.get(reason), lost))
+    }
+    for (const { name, count, dollars, unknown } of digest.agents) {
+      const one = this.#agents.get(name) ?? { name, count: 0, dollars: 0, unknown: 0 }
+      this.#agents.set(name, one)
+      one.count += count
+      one.dollars += dollars
+      one.unknown += unknown
+    }
+    this.#compacted(
+      row,
+      digest.compactions.filter(({ day }) => this.#isIn(day)),
+    )
+    this.#isLowerBound ||= digest.isLowerBound
+    this.#repeated = {
+      responses: this.#repeated.responses + digest.repeated.responses,
+      dollars: this.#repeated.dollars + digest.repeated.dollars,
+    }
+  }
+
+  worst() {
+    return this.#lossesOfNames.sort((a, b) => b.lost - a.lost).slice(0, MOST_WORST)
+  }
+
+  report() {
+    const total = this.#total
+    const share = (dollars: number) => (total.dollars === 0 ? 0 : dollars / total.dollars)
+    const lost = [...this.#causes.values()].reduce(together, NO_LOSS)
+    const agents = [...this.#agents.values()]
+    const spentOnAgents = sum(agents.map(({ dollars }) => dollars))
+    const withShare = (one: LostCaches): LostCaches => ({ ...one, share: share(one.dollars) })
+    const costly = <T extends LostCaches>(all: readonly T[]) =>
+      all.toSorted((a, b) => b.dollars - a.dollars || b.count - a.count)
+    return {
+      conversations: this.#conversations,
+      simulated: this.#simulated,
+      ...(this.#from === undefined || this.#to === undefined ? {} : { time: { from: this.#from, to: this.#to } }),
+      total: {
+        ...total,
+        isLowerBound: this.#isLowerBound,
+        unpricedModels: [...this.#unpricedModels].sort(),
+        repeated: this.#repeated,
+      },
+      byDay: this.#byDay(),
+      byModel: this.#models.rows(total),
+      byPurpose: this.#purposes.rows(total).map((row) => ({
+        ...row,
+        purpose: row.name as RequestPurpose,
+        name: PURPOSE_WORDS[row.name as RequestPurpose],
+      })),
+      byProgram: this.#programs.rows(total),
+      byProject: this.#projects.rows(total),
+      context: this.#contextClasses(),
+      cache: {
+        hitRatio: inputTokens(total.tokens) === 0 ? 0 : total.tokens.cacheRead / inputTokens(total.tokens),
+        lost: withShare(lost),
+        byCause: costly([...this.#causes].map(([cause, one]) => ({ cause, words: CAUSES[cause], ...withShare(one) }))),
+        byReason: costly([...this.#reasons].map(([reason, one]) => ({ reason, ...withShare(one) }))),
+      },
+      compactions: this.#compactions,
+      agents: {
+        count: sum(agents.map(({ count }) => count)),
+        dollars: spentOnAgents,
+        unknown: sum(agents.map(({ unknown }) => unknown)),
+        share: share(spentOnAgents),
+        byName: agents.sort((a, b) => b.dollars - a.dollars || b.count - a.count).slice(0, MOST_AGENT_KINDS),
+      } satisfies LookAgents,
+    }
+  }
+
+  #isIn(day: string): boolean {
+    const { from, to } = this.#filter
+    if (from === undefined && to === undefined) return true
+    return day !== NO_DAY && (from === undefined || day >= from) && (to === undefined || day <= to)
+  }
+
+  #note({ first, last }: ReportRow): void {
+    if (first !== null && (this.#from === undefined || first < this.#from)) this.#from = first
+    if (last !== null && (this.#to === undefined || last > this.#to)) this.#to = last
+  }
+
+  #spend(line: SpentLine, { program, project }: ReportRow): void {
+    const { day, model, purpose } = line
+    spend(this.#total, line)
+    if (line.unpriced > 0) this.#unpricedModels.add(model)
+    const onDay = this.#days.get(day) ?? { spent: nothingSpent(), byModel: {} }
+    this.#days.set(day, onDay)
+    spend(onDay.spent, line)
+    onDay.byModel[model] = (onDay.byModel[model] ?? 0) + line.dollars
+    this.#models.add(model, line)
+    this.#purposes.add(purpose, line)
+    this.#programs.add(program, line)
+    this.#projects.add(project ?? NO_PROJECT, line)
+    if (purpose === "compaction" || purpose === "by-hand") {
+      this.#compactions.dollars += line.dollars
+      this.#compactions.estimated += line.estimated
+    }
+  }
+
+  #compacted({ id }: ReportRow, all: readonly CompactionSum[]): void {
+    const needed = sum(all.map((one) => one.needed))
+    const inView = sum(all.map((one) => one.inView))
+    const { names } = this.#compactions
+    this.#compactions.count += all.length
+    this.#compactions.unrecorded += all.filter(({ isUnrecorded }) => isUnrecorded).length
+    this.#compactions.names = {
+      needed: names.needed + needed,
+      inView: names.inView + inView,
+      lost: names.lost + needed - inView,
+    }
+    if (needed > inView)
+      this.#lossesOfNames.push({
+        key: id,
+        lost: needed - inView,
+        examples: all.flatMap(({ lost }) => lost).slice(0, 6),
+      })
+  }
+
+  #byDay(): readonly SpentOnDay[] {
+    return [...this.#days]
+      .map(([day, { spent, byModel }]) => ({ day, ...spent, byModel }))
+      .sort((a, b) => (a.day < b.day ? -1 : 1))
+  }
+
+  #contextClasses(): readonly ContextClass[] {
+    const all = [...this.#context].sort(([, a], [, b]) => b - a)
+    const whole = sum(all.map(([, tokens]) => tokens))
+    const rest = sum(all.slice(MOST_CLASSES).map(([, tokens]) => tokens))
+    const shown = [...all.slice(0, MOST_CLASSES), ...(rest > 0 ? [["everything else", rest] as const] : [])]
+    return shown.map(([name, tokens]) => ({ name, tokens, share: tokens / whole }))
+  }
+}
+
+/** Where a program keeps its transcripts, another file is a damaged one. A directory that a person named holds other files too. */
+function filesIn(index: LookIndex, scope: Scope): LookReport["files"] {
+  const { where, values } = inScope(scope)
+  const rows = index.db
+    .statement(`SELECT path, place, problem, damaged FROM file WHERE ${where} ORDER BY path`)
+    .all(...values)
+    .map(({ path, place, problem, damaged }) => ({
+      path: String(path),
+      isHome: place === "home",
+      reason: problem === null ? undefined : String(problem),
+      lines: Number(damaged),
+    }))
+  const unread = rows.filter(
+    ({ reason, isHome }) => reason !== undefined && reason !== EMPTY && (isHome || reason !== NO_TRANSCRIPT),
+  )
+  const damaged = rows.filter(({ lines }) => lines > 0)
+  const examplesOf = (files: readonly { readonly path: string }[]) => files.slice(0, MAX_NAMED).map(({ path }) => path)
+  return {
+    read: rows.filter(({ reason }) => reason === undefined).length,
+    empty: rows.filter(({ reason }) => reason === EMPTY).length,
+    unread: [...Map.groupBy(unread, ({ reason }) => reason!)].map(
+      ([reason, files]): Unread => ({ reason, files: files.length, examples: examplesOf(files) }),
+    ),
+    damaged: { files: damaged.length, lines: sum(damaged.map(({ lines }) => lines)), examples: examplesOf(damaged) },
+  }
+}
+
+function rowOf(index: LookIndex, key: number): LookRow | undefined {
+  const row = index.db
+    .statement("SELECT c.*, file.path FROM conversation c JOIN file ON file.id = c.file WHERE c.id = ?")
+    .get(key)
+  return row && rowFrom(row)
+}
+
+const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
