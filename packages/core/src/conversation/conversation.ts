@@ -17,7 +17,7 @@ import type { EffectiveSettings } from "../settings/settings.ts"
 import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
-import { accountSent } from "../views/context/sent-accounting.ts"
+import { accountSent } from "../views/context/context.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import {
@@ -37,13 +37,13 @@ import { type ConversationParts, Engine } from "./engine.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { answerAside } from "./follow/aside.ts"
 import { type FollowOptions, type FollowReport, follow } from "./follow/follow.ts"
-import type { OtherMessage } from "./incoming.ts"
 import {
   asPlainJson,
   checkedCopy,
   type Incoming,
   type IncomingResponse,
   messageDrafts,
+  type OtherMessage,
   withPersonsWords,
 } from "./incoming.ts"
 import { mustAnswerCalls } from "./open-calls.ts"

@@ -130,6 +130,11 @@ export class LayerPipeline {
     return hasDecided
   }
 
+  /** What layers do while the model answers. */
+  whileAnswered(): void {
+    for (const layer of this.#having("whileAnswered")) layer.whileAnswered?.(this.#parts.context())
+  }
+
   /** How long the next request asks the server to keep what it caches, where a layer chooses that. */
   nextLifetime(compacted?: number): CacheLifetime | undefined {
     const layer = this.#parts.layers.find(({ nextLifetime }) => nextLifetime)
@@ -302,6 +307,7 @@ type Hook =
   | "beforeRequest"
   | "whenBlocked"
   | "requestExtras"
+  | "whileAnswered"
   | "afterResponse"
   | "afterQuery"
   | "beforeExpiry"

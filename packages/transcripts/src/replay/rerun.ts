@@ -10,8 +10,9 @@ import type { Entry, Message } from "@strata/core"
 import { Events, inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
 import { isToolResult, isToolUse, toBlocks } from "@strata/core/messages"
 import { LIFETIME_MS, type Lifetime } from "@strata/core/model"
-import type { LayerActed, LayerContext } from "@strata/core/policy"
 import {
+  type LayerActed,
+  type LayerContext,
   type LayerEvents,
   LayerPipeline,
   lastUse,
@@ -22,11 +23,9 @@ import {
   sessionMemory,
   silentTelemetry,
 } from "@strata/core/policy"
-import { compactionAllowed, createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
-import type { DecisionOf, EntryDraft, Journal } from "@strata/core/store"
-import { isDecision } from "@strata/core/store"
-import type { ModelFacts } from "@strata/core/tokens"
-import { fillOf } from "@strata/core/tokens"
+import { createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
+import { type DecisionOf, type EntryDraft, isDecision, type Journal } from "@strata/core/store"
+import { compactionAllowed, fillOf, type ModelFacts } from "@strata/core/tokens"
 import { buildRequest, lifetimeIn, Views } from "@strata/core/views"
 import { AfterCompactions } from "./after-compaction.ts"
 import { type AskedModel, askedModels } from "./asked-models.ts"

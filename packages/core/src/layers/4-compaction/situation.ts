@@ -237,6 +237,10 @@ function isAllKept({ context, order, figures, cutInput }: Situation, { kind, sum
   return messages.reduce((sum, message) => sum + cutInput.tokensOf(message), 0) <= figures.newest.budget
 }
 
+/** What a request for a summary is for. */
+export const purposeOf = (trigger: CompactionOrder["trigger"]): "compaction" | "by-hand" =>
+  trigger === "manual" ? "by-hand" : "compaction"
+
 export const isRefusal = (found: Situation | Refusal): found is Refusal => "kind" in found
 
 const refused = (why: RefusalReason, message: string): Refusal => ({ kind: "refused", why, message })

@@ -93,7 +93,6 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     attach: (memory) => void saved.push(memory),
 
     async beforeRequest(context) {
-      if (options.kind !== "agent" && context.flags.on["auto-memory"]) void rules.readAhead(context)
       // nothing may follow a turn that the server has paused
       if (!context.flags.on["memory-recall"] || !context.views.context.endsWithUser) return undefined
       try {
@@ -107,6 +106,10 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
         lastProblem = reason
         return isNews ? { drafts: [], failures: [error] } : undefined
       }
+    },
+
+    whileAnswered(context) {
+      if (options.kind !== "agent" && context.flags.on["auto-memory"]) void rules.readAhead(context)
     },
 
     async afterQuery(context) {

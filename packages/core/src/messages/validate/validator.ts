@@ -6,16 +6,8 @@ import { InvalidRequestError } from "../../base/errors.ts"
 import { isPdf, readImageSize } from "../media.ts"
 import type { ModelRequest } from "../request.ts"
 import { MESSAGE_RULES } from "./message-rules.ts"
-import { REQUEST_RULES } from "./request-rules.ts"
-import {
-  type Breakpoint,
-  type CheckedBlock,
-  type CheckedImage,
-  type CheckedMedia,
-  checked,
-  type ModelRules,
-  type Violation,
-} from "./rule.ts"
+import { checked, REQUEST_RULES } from "./request-rules.ts"
+import type { Breakpoint, CheckedBlock, CheckedImage, CheckedMedia, ModelRules, Violation } from "./rule.ts"
 
 export interface ValidationSubject {
   readonly request: ModelRequest

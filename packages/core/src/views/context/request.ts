@@ -18,6 +18,10 @@ import { contentOf, type Message, type Repair, type SignedSummary } from "../../
 import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 import { flawOf, isRecord } from "../../messages/shapes/shapes.ts"
 import type { Estimator, Measure } from "../../tokens/estimate.ts"
+import type { ModelAccepts } from "../../tokens/models.ts"
+
+/** For requests that ask for a signed summary, and for all that carry one. */
+export const SIGNED_SUMMARIES = "compact-2026-09-04"
 
 export interface RequestParts {
   /** As it is sent, without a `[1m]` suffix. */
@@ -260,4 +264,17 @@ export function loadedTools(messages: readonly Message[]): LoadedTools {
     for (const name of message.attachment.removed) said.delete(name)
   }
   return { referenced, said }
+}
+
+// Newer models return thinking without its text unless a request asks for a summary of it. The text costs the same either way. Without it a
+// journal holds empty thinking: no one can read or search it, and no summary can be checked against it.
+
+type Thinking = ModelRequest["thinking"]
+
+/** What a request should say about thinking, where the model leaves the text out and the request leaves it open. Switches no thinking on. */
+export function summarizedThinking(asked: Thinking, accepts: ModelAccepts): Thinking {
+  if (!accepts.omitsThinking) return asked
+  if (!asked) return accepts.thinksUnasked ? { type: "adaptive", display: "summarized" } : asked
+  const isOpen = (asked.type === "adaptive" || asked.type === "enabled") && !asked.display
+  return isOpen ? { ...asked, display: "summarized" } : asked
 }

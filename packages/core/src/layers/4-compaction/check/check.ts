@@ -17,10 +17,9 @@ import { carriedFacts } from "../restore/carried.ts"
 import type { Situation } from "../situation.ts"
 import type { Route, RouteOutcome } from "../summarise/route.ts"
 import { type Audit, auditSteps, FACT_CLASSES, type Fact, type FactClass, speaksOf } from "./audit.ts"
-import type { Claim, ClaimClass } from "./claim.ts"
 import { type Source, sourceSteps } from "./source.ts"
-import type { Span } from "./text.ts"
-import { notFound, uncheckedNote } from "./unsure.ts"
+import type { Claim, ClaimClass, Span } from "./text.ts"
+import { notFound, uncheckedNote } from "./unreadable.ts"
 
 // Step 4, check. Repairs a summary without a model. Invented quotes and approvals are removed. Sentences that differ from what was said are
 // replaced by it. Names and numbers that the conversation does not have are marked. Those that could not be checked are listed once. What is
