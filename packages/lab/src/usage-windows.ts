@@ -13,7 +13,7 @@ import {
   type Message,
   type Usage,
 } from "@strata/core"
-import { renderAttachment } from "../../core/src/messages/attachments.ts"
+import { renderAttachment } from "../../core/src/messages/attachment-texts.ts"
 import { isThinking, resultBlocks } from "../../core/src/messages/blocks.ts"
 import { isBoundary, isSentToModel } from "../../core/src/messages/messages.ts"
 import { createEstimator } from "../../core/src/tokens/estimate.ts"

@@ -13,6 +13,7 @@ import { type DecisionOf, type Entry, isDecision, isMessage } from "../journal/e
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
+import { type ColdPrice, coldPrice } from "../layers/planner/cold-price.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
@@ -229,6 +230,13 @@ export class Engine {
   nextLifetime(compacted?: number): CacheLifetime {
     const { cacheLifetime: setting } = this.parts.settings.values
     return (setting === "auto" ? this.layers.nextLifetime(compacted) : undefined) ?? this.window.lifetime
+  }
+
+  /** What the next message costs where the cache is gone. */
+  coldPrice(tokens?: number): ColdPrice | undefined {
+    if (this.isOff) return undefined
+    const lifetime = this.nextLifetime(tokens)
+    return coldPrice(this.context(), { lifetime, tokens, tail: this.layers.upcoming.tail })
   }
 
   /** Long enough that it may have been opened only to look at it. Sooner, it goes on as if it had never been closed. */

@@ -22,9 +22,6 @@ export {
   isAboutPlace,
   kindOfError,
   LockLostError,
-  MailboxFullError,
-  MailboxMessageError,
-  MemberNameTakenError,
   MemoryFileError,
   messageOf,
   plainReason,
@@ -73,3 +70,4 @@ export type { CacheLifetimeSetting, HookEvent, RequestSource } from "../base/voc
 export { isPermissionRule, type MemoryMode, PERMISSION_RULE, RULE_LISTS, type RuleList } from "../base/vocabulary.ts"
 export type { Steps } from "../base/work.ts"
 export { Events, inSlices, Queue, Queues } from "../base/work.ts"
+export { MailboxFullError, MailboxMessageError, MemberNameTakenError } from "../journal/mailbox.ts"

@@ -4,7 +4,7 @@
  */
 import { grouped } from "../../base/text.ts"
 import type { Steps } from "../../base/work.ts"
-import { type Message, sentBlocks } from "../../messages/messages.ts"
+import { isSummary, type Message, sentBlocks } from "../../messages/messages.ts"
 import type { Measure } from "../../tokens/estimate.ts"
 import type { Thresholds } from "../../tokens/window.ts"
 import type { ReadState } from "../../tools/tool.ts"
@@ -14,7 +14,6 @@ import {
   type CutInput,
   cutAll,
   cutRange,
-  isSummary,
   openFrom,
   shortenedIn,
   type TokensOf,

@@ -1,7 +1,7 @@
 /** The parts of tools that wait to be loaded: what is declared, how they are found, and the list of their names. */
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
-import { renderAttachment } from "../../messages/attachments.ts"
+import { renderAttachment } from "../../messages/attachment-texts.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import type { Tool } from "../tool.ts"
 import { codingTools } from "../toolsets.ts"

@@ -14,12 +14,13 @@ import {
   nameOf,
   type ToolResult,
 } from "../../messages/blocks.ts"
-import { type FlatMessage, flatten, type Repair } from "../../messages/flatten.ts"
+import { type FlatMessage, flatten } from "../../messages/flatten.ts"
 import { MEDIA_LIMITS, type MediaItem, planWithholding, type Withheld } from "../../messages/media.ts"
 import {
   type AssistantMessage,
   isSyntheticError,
   type Message,
+  type Repair,
   type SignedSummary,
   sentBlocks,
   type Uuid,
@@ -30,10 +31,10 @@ import { type Accounting, accountSteps, type DeferredAccount } from "../../token
 import type { ContextSize } from "../../tokens/context-size.ts"
 import type { BlockTokens, Estimator } from "../../tokens/estimate.ts"
 import { parseAddress } from "../record/decisions.ts"
-import { type ContextOptions, ContextState, endOfResponses, type SavedContext } from "./context-state.ts"
+import { type ContextOptions, ContextState, type SavedContext } from "./context-state.ts"
 import { beginningWith, loadedTools, type RenderedPrompt, signedIn, unsigned } from "./request.ts"
 import type { CacheEditState, Said, ServerKept } from "./server-side.ts"
-import { blocksOf, type ContextMessages, type HiddenMessages, reduced } from "./shown.ts"
+import { blocksOf, type ContextMessages, endOfResponses, type HiddenMessages, reduced } from "./shown.ts"
 
 export class ContextView {
   readonly #state: ContextState

@@ -2,6 +2,7 @@
  * The request builder: a pure function of the views. No clock, no random id and no map order gets into a request. Equal views give
  * equal bytes.
  */
+
 import type { DecisionEntry } from "../../journal/entries.ts"
 import {
   type Block,
@@ -17,6 +18,7 @@ import type { FlatMessage } from "../../messages/flatten.ts"
 import { contentOf, type Message, type Repair, type SignedSummary } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 import { flawOf, isRecord } from "../../messages/shapes/shapes.ts"
+import { settleSizes } from "../../tokens/context-size.ts"
 import type { Estimator, Measure } from "../../tokens/estimate.ts"
 import type { ModelAccepts } from "../../tokens/models.ts"
 
@@ -126,8 +128,18 @@ export class CurrentPrompt {
     return this.#size
   }
 
-  settle(tokens: number): void {
-    this.#size = { tokens, ratio: tokens / this.estimate }
+  /** The API has counted the prompt and these messages: both estimates follow. */
+  settle(counted: number, messages: Measure): void {
+    const { tokens, estimate } = this
+    const estimator = this.#estimator
+    const settled = settleSizes({
+      counted,
+      prompt: { tokens, estimate, isMeasured: this.#size?.tokens !== undefined },
+      messages: estimator.unscaled(messages),
+      factor: estimator.factor,
+    })
+    this.#size = { tokens: settled.prompt, ratio: settled.prompt / estimate }
+    estimator.factor = settled.factor
   }
 
   /** Returns whether the preamble has changed. */

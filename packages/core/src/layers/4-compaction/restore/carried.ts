@@ -1,6 +1,7 @@
 /** Step 5, restore. What follows the summary, and how large the context will be with it. */
 import { inSlices } from "../../../base/work.ts"
-import { type Attachment, renderAttachment } from "../../../messages/attachments.ts"
+import { renderAttachment } from "../../../messages/attachment-texts.ts"
+import type { Attachment } from "../../../messages/attachments.ts"
 import type { Message } from "../../../messages/messages.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import { type Cut, type Shortened, shortenedIn, withShortened } from "../cut.ts"

@@ -3,7 +3,7 @@
  * its input is read from the server's cache. Where that does not fit, the direct route takes over.
  */
 import { type ForkOutcome, type ForkParent, runFork } from "../../../forks/fork.ts"
-import { fenced } from "../../../messages/attachments.ts"
+import { fenced } from "../../../messages/attachment-texts.ts"
 import { inline, isToolResult, isToolUse, type ToolUse, textOf } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import { handleFor } from "../../../messages/media.ts"
