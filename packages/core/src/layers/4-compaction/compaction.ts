@@ -21,16 +21,19 @@ import {
 import { isSinceBoundary, NO_TAIL, tailAfter } from "../planner/tail.ts"
 import { appendixRoom } from "./check/check.ts"
 import { type Choice, choose, planOf } from "./choose.ts"
-import { type CompactionFigures, type Reduced, reducedFigures, SHORTEST_SUMMARY } from "./figures.ts"
 import { askHooks, install, type NotesUse } from "./install.ts"
 import type { CompactionOptions, Timing } from "./options.ts"
 import { type Carried, carried, tokensIn } from "./restore/carried.ts"
 import {
   assess,
   type Begun,
+  type CompactionFigures,
   isRefusal,
   LEAST_NEW_SHARE,
   measureSteps,
+  type Reduced,
+  reducedFigures,
+  SHORTEST_SUMMARY,
   type Situation,
   situationWith,
   waitsForContent,
