@@ -41,7 +41,7 @@ function summaryLines({ summary, restored, outcome, messages, at }: CompactionIt
 const timeOf = (at: number | undefined): string =>
   at === undefined ? "" : ` at ${new Date(at).toTimeString().slice(0, "HH:MM".length)}`
 
-/** The nth folded item, counted from the newest. Or a sentence that says why there is none. */
+/** The nth folded item, counted from the newest. Or a sentence that says why it does not exist. */
 export function openedFromNewest(items: readonly Item[], nth: number) {
   const folded = items.flatMap((item) => openedItem(item) ?? [])
   if (folded.length === 0) return "There is nothing to expand yet."

@@ -1,3 +1,7 @@
+/**
+ * A conversation. A turn is three calls: `add` what was said, `prepare` the request, `record` the answer. What they decide is kept by
+ * `record.ts`; each of the other calls is a line here and a file beside it.
+ */
 import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
 import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"

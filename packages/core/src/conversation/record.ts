@@ -2,7 +2,8 @@
  * The live record of one conversation, shared by everything that works on it: the journal, the views that follow it, and the events.
  * Entries are written one batch after another, so each gets its place, even when callers do not wait for one another.
  *
- * An entry is *written* when the journal has it, and *durable* when a power cut leaves it there.
+ * An entry is *written* when the journal has it, and *durable* when a power cut leaves it there. Most of a turn is decided in
+ * `request-preparer.ts`.
  */
 import type { Clock, Ids } from "../base/clock.ts"
 import type { RequestSource } from "../base/vocabulary.ts"

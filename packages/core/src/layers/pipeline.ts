@@ -1,5 +1,6 @@
 /**
- * Runs the layers, the cheapest first. What a layer decides is journaled before the next one looks. A layer that fails is reported and
+ * Runs the layers, the cheapest first: `tool-result-storage.ts` when a result arrives, `microcompaction.ts` before a request, and
+ * `compaction.ts` if it is still too large. What a layer decides is journaled before the next one looks. A layer that fails is reported and
  * skipped, so it cannot break the conversation or another layer.
  */
 import { reasonOf } from "../base/errors.ts"

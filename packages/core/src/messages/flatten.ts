@@ -3,6 +3,7 @@
  *
  * The flattener takes one message at a time and closes everything but the last exchange, so a new message costs only its own
  * work. `flatten` does the same for a whole list. Every repair it makes is returned under a name; none is silent.
+ * `validator.ts` checks what comes out.
  */
 
 import { renderAttachment } from "./attachment-texts.ts"

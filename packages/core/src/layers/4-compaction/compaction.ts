@@ -1,7 +1,7 @@
 /**
  * Layer 4: when the window fills, it replaces the conversation by a summary, the facts, and what is needed to go on. In six steps, each of
- * which hands on a value: decide and cut (`situation`, `cut`, and `madeToFit` below), summarise, check, restore (`choose` runs these for each route),
- * install. Only a compaction that is worth it is journaled, all at once. A failure leaves the conversation as it was.
+ * which hands on a value: decide and cut (`situation`, `cut`, and `madeToFit` below), summarise, check, restore (`choose` runs these for each
+ * route), install. Only a compaction that is worth it is journaled, all at once. A failure leaves the conversation as it was.
  */
 import { CompactionFailedError } from "../../base/errors.ts"
 import { grouped } from "../../base/text.ts"

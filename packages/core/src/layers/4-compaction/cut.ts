@@ -1,7 +1,7 @@
 /**
  * Step 2, cut. Where a conversation is cut: what is summarised, and what is kept word for word. A cut never separates a tool call from its
  * result, even one that is still to come, nor the pieces of one response. An earlier summary, and what was restored with it, is never kept
- * after another.
+ * after another. `choose.ts` looks for a summary of the first part.
  */
 
 import { grouped } from "../../base/text.ts"

@@ -1,6 +1,7 @@
 /**
  * The strict validator. It checks every request before it is sent, against every rule of the API that can be checked here.
- * It remembers which messages are valid, so a request that continues the last one costs only what is new.
+ * It remembers which messages are valid, so a request that continues the last one costs only what is new. The request is sent then, and
+ * `response-recorder.ts` takes in its answer.
  */
 import { InvalidRequestError } from "../../base/errors.ts"
 import { isPdf, readImageSize } from "../media.ts"

@@ -1,7 +1,7 @@
 /**
  * Step 4, check. Checks every summary before it is accepted, whichever route it came by, and repairs it. One below the floor is asked for
  * once more, with what was found. If that does not help, the next route is taken, and the best repaired summary is held in case none is
- * better.
+ * better. What follows an accepted summary is put together by `restore.ts`.
  */
 import { reasonOf } from "../../../base/errors.ts"
 import { fillPrompt, inputTokens, promptText } from "../../../base/text.ts"

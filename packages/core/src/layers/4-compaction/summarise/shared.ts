@@ -1,6 +1,7 @@
 /**
  * Step 3, summarise. A fork of the conversation writes the summary. It sends the view unchanged and the prompt after it, so nearly all of
  * its input is read from the server's cache. Where that does not fit, the direct route takes over.
+ * Whatever it writes goes through `check.ts`.
  */
 import { type ForkOutcome, type ForkParent, runFork } from "../../../forks/fork.ts"
 import { fenced } from "../../../messages/attachment-texts.ts"
