@@ -1,6 +1,6 @@
 /** The documentation keeps up with the code: tables name what there is, and links lead somewhere. */
 import { existsSync, globSync, readFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { FLOORS } from "../checks/structure.ts"
 import { FLAGS_PAGE, flagsPage } from "./flags-page.ts"
@@ -49,6 +49,21 @@ describe("documentation", () => {
     })
     expect(gone).toEqual([])
   })
+
+  test.each(["A turn in ten files", "A compaction in ten files"])(
+    "%s: they exist, and each names the next",
+    (title) => {
+      const page = readFileSync(join(root, "docs/architecture.md"), "utf8")
+      const section = page.split(`### ${title}\n`)[1]!.split(/^#/m)[0]!
+      const listed = [...section.matchAll(/^\d+\. `([^`]+)`: /gm)].map(([, file]) => file!)
+      expect(listed).toHaveLength(10)
+      for (const [at, file] of listed.entries()) {
+        const text = readFileSync(join(root, "packages/core/src", file), "utf8")
+        const next = basename(listed[at + 1] ?? file)
+        if (next !== basename(file)) expect(text, file).toMatch(new RegExp(`[/\`]${next}["\`]`))
+      }
+    },
+  )
 
   test("npm scripts that the documentation names exist", () => {
     const { scripts } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {

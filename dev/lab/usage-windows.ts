@@ -13,7 +13,7 @@ import {
   type Message,
   type Usage,
 } from "@strata/core"
-import { renderAttachment } from "../../packages/core/src/messages/attachments.ts"
+import { renderAttachment } from "../../packages/core/src/messages/attachment-texts.ts"
 import { isThinking, resultBlocks } from "../../packages/core/src/messages/blocks.ts"
 import { isBoundary, isSentToModel } from "../../packages/core/src/messages/messages.ts"
 import { createEstimator } from "../../packages/core/src/tokens/estimate.ts"

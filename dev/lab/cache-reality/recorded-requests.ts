@@ -17,7 +17,7 @@ import {
   type Usage,
 } from "@strata/core"
 import type { Ttl } from "@strata/sim"
-import { renderAttachment } from "../../../packages/core/src/messages/attachments.ts"
+import { renderAttachment } from "../../../packages/core/src/messages/attachment-texts.ts"
 import { isMedia, isThinking, resultBlocks } from "../../../packages/core/src/messages/blocks.ts"
 import { isBoundary, isSentToModel } from "../../../packages/core/src/messages/messages.ts"
 import { createEstimator, type Estimator } from "../../../packages/core/src/tokens/estimate.ts"

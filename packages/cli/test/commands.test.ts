@@ -2,7 +2,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { keepLimit } from "../../core/src/conversation/limits.ts"
+import { keepLimit } from "../../core/src/conversation/window.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { has, needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"

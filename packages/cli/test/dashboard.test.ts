@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { localPerson, openConversation, openMemoryBank } from "@strata/core"
 import { expect, test } from "vitest"
-import { lineOf } from "../../core/src/journal/in-flight.ts"
+import { lineOf } from "../../core/src/journal/file/small-files.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { startDashboard } from "./dashboard-pages.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"

@@ -169,3 +169,31 @@ function bytesOf(message: Messages[number], { own, inBlocks }: Origin): Buffer {
   written.set(known, bytes)
   return bytes
 }
+
+/** The block before the prompt changes with every request of some versions. It is the server's, not the conversation's. */
+export function promptIn({ system, tools }: Body) {
+  const blocks = Array.isArray(system)
+    ? system.filter((block: { text?: unknown }) => !/^x-anthropic-billing-header:/.test(String(block?.text ?? "")))
+    : system
+  return {
+    ...(blocks === undefined ? {} : { system: bare(blocks) as never }),
+    ...(Array.isArray(tools) ? { tools: bare(tools) as never } : {}),
+  }
+}
+
+/** Without marks, which move, and what a door keeps: it is in the caller's own prompt, which is sent. */
+function bare(items: unknown): unknown {
+  if (!Array.isArray(items)) return items
+  return items.map((item: Record<string, unknown>) => {
+    const { cache_control: _, door: __, ...rest } = item
+    return rest
+  })
+}
+
+const THINKING: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"])
+
+export function withoutThinking(message: Messages[number]): Messages[number] {
+  if (message.role !== "assistant" || !Array.isArray(message.content)) return message
+  const content = message.content.filter((block) => !THINKING.has(block?.type))
+  return content.length === message.content.length || content.length === 0 ? message : { ...message, content }
+}

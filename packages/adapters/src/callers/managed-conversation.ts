@@ -10,9 +10,8 @@ import type { Reader } from "@strata/core/conversation"
 import type { ToolUse } from "@strata/core/messages"
 import { refusesThinking, summarizedThinking } from "@strata/core/model"
 import { isBoundaryEntry, isDecision } from "@strata/core/store"
-import type { ModelFacts } from "@strata/core/tokens"
-import { costOf } from "@strata/core/tokens"
-import { bodyWith, marksIn } from "./body.ts"
+import { costOf, type ModelFacts } from "@strata/core/tokens"
+import { bodyWith, marksIn, promptIn, withoutThinking } from "./body.ts"
 import { DirectBill, LIVES } from "./direct-bill.ts"
 import { plus, priceOf } from "./other-requests.ts"
 import type { Body, Caller, CallerRequest, ConversationStatus, PauseNotice, Plan } from "./plan.ts"
@@ -100,7 +99,7 @@ export class ManagedConversation {
 
   get status(): ConversationStatus {
     const { chat, caller, owner, observes, earlier } = this.#parts
-    const { dollars, unpriced } = chat.ledger()
+    const { dollars, unpriced, saved } = chat.ledger()
     const spent = unpriced.length === 0 ? plus(dollars - this.#before, this.#unrecorded) : undefined
     const direct = observes ? spent : this.#direct.dollars
     return {
@@ -112,7 +111,7 @@ export class ManagedConversation {
       requests: this.#requests + (earlier?.requests ?? 0),
       sent: this.#sent,
       direct: this.#direct.tokens,
-      decisions: decisionsOf(chat),
+      decisions: saved.layers.map(({ layer, actions }) => `${layer}: ${actions}`),
       cacheRead: this.#input === 0 ? 0 : this.#read / this.#input,
       cost: earlier ? plus(spent, earlier.cost) : spent,
       directCost: earlier ? plus(direct, earlier.directCost) : direct,
@@ -442,40 +441,8 @@ async function withinReach(before: Promise<unknown>): Promise<boolean> {
   return isOver
 }
 
-/** The block before the prompt changes with every request of some versions. It is the server's, not the conversation's. */
-function promptIn({ system, tools }: Body) {
-  const blocks = Array.isArray(system)
-    ? system.filter((block: { text?: unknown }) => !/^x-anthropic-billing-header:/.test(String(block?.text ?? "")))
-    : system
-  return {
-    ...(blocks === undefined ? {} : { system: bare(blocks) as never }),
-    ...(Array.isArray(tools) ? { tools: bare(tools) as never } : {}),
-  }
-}
-
-/** Without marks, which move, and what a door keeps: it is in the caller's own prompt, which is sent. */
-function bare(items: unknown): unknown {
-  if (!Array.isArray(items)) return items
-  return items.map((item: Record<string, unknown>) => {
-    const { cache_control: _, door: __, ...rest } = item
-    return rest
-  })
-}
-
-const THINKING: ReadonlySet<string> = new Set(["thinking", "redacted_thinking"])
-
-function withoutThinking(message: Messages[number]): Messages[number] {
-  if (message.role !== "assistant" || !Array.isArray(message.content)) return message
-  const content = message.content.filter((block) => !THINKING.has(block?.type))
-  return content.length === message.content.length || content.length === 0 ? message : { ...message, content }
-}
-
 /** As the SDK would have thrown it. */
 function asRefusal(status: number, error: unknown): Error {
   const message = (error as { error?: { message?: string } } | null)?.error?.message ?? JSON.stringify(error)
   return Object.assign(new Error(`${status} ${message}`), { status, error })
-}
-
-function decisionsOf(chat: Conversation): readonly string[] {
-  return chat.ledger().saved.layers.map(({ layer, actions }) => `${layer}: ${actions}`)
 }

@@ -3,17 +3,14 @@
 import { join } from "node:path"
 import {
   type CompactionOrder,
-  type EditorState,
   type KeptConversation,
   type PermissionMode,
   type ProjectBank,
   textOf,
   type UndoRequest,
 } from "@strata/core"
-import { reasonOf } from "@strata/core/base"
 import { stemOf, undoSentence } from "@strata/page"
 import { type ForeignSession, foreignSessions } from "@strata/transcripts"
-import { counted } from "../display/numbers.ts"
 import { restoredSentence } from "../display/restored.ts"
 import { resumeFile } from "../import/taken-up.ts"
 import { conversationsIn } from "../kept-conversation.ts"
@@ -25,12 +22,12 @@ import type { CommandTarget, RestoreChoice } from "./command-target.ts"
 import { Completer } from "./completer.ts"
 import type { DialogBody } from "./dialog.ts"
 import { editorWith } from "./editor.ts"
-import { type EditorSocket, openEditorSocket } from "./editor-socket.ts"
-import { openedItem } from "./folded.ts"
+import { EDITOR_SOCKET, EditorLink } from "./editor-socket.ts"
+import { openedFromNewest } from "./folded.ts"
 import type { HistoryFile } from "./input-history.ts"
 import { modeAfter } from "./keyboard.ts"
 import { loadOwnCommands, type OwnCommand } from "./own-commands.ts"
-import { ownMessage } from "./own-message.ts"
+import { OwnMessages } from "./own-message.ts"
 import type { PanelLines } from "./panels.ts"
 import { pastItems } from "./past-items.ts"
 import type { Ask } from "./person.ts"
@@ -43,9 +40,6 @@ import { PersonShell, shellCommandIn } from "./shell-command.ts"
 import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
-
-/** The path of the editor's socket. Set, the socket is open from the start. */
-const EDITOR_SOCKET = "STRATA_EDITOR_SOCKET"
 
 interface ChatParts {
   readonly workspace: Workspace
@@ -75,9 +69,7 @@ export class Chat implements CommandTarget {
   readonly #work: AgentWork
   readonly #shell: PersonShell
   readonly #warned = new Set<string>()
-  readonly #askedTools = new Set<string>()
-  /** What a slash command of a file or a server runs before its message is sent. */
-  #preparing: AbortController | undefined
+  readonly #own = new OwnMessages()
   readonly #left = Promise.withResolvers<void>()
   readonly #endings: SessionEndings
   readonly #price: PriceQuestion
@@ -86,8 +78,7 @@ export class Chat implements CommandTarget {
   #stopWatching: () => void = () => {}
   #lend: Lend = (work) => work()
   #write: (sequence: string) => void = () => {}
-  #editorSocket: Promise<EditorSocket> | undefined
-  #editor: EditorState | undefined
+  readonly #editor: EditorLink
 
   constructor({ workspace, store, session, inputs }: ChatParts) {
     this.#workspace = workspace
@@ -95,6 +86,10 @@ export class Chat implements CommandTarget {
     this.#session = session
     this.#inputs = inputs
     this.#endings = new SessionEndings(store)
+    this.#editor = new EditorLink({
+      path: workspace.env[EDITOR_SOCKET] || join(workspace.root, "sockets", `editor-${process.pid}.sock`),
+      show: (state) => this.agent.showEditor(state),
+    })
     this.completer = new Completer({
       store,
       builtIn: SLASH_COMMANDS,
@@ -147,26 +142,12 @@ export class Chat implements CommandTarget {
   }
 
   /** Where the person's editor can say what it shows. Opened when it is first asked for. */
-  async editorSocket(): Promise<string> {
-    const { env, root } = this.#workspace
-    const path = env[EDITOR_SOCKET] || join(root, "sockets", `editor-${process.pid}.sock`)
-    this.#editorSocket ??= openEditorSocket(path, (state) => {
-      this.#editor = state
-      this.agent.showEditor(state)
-    }).catch((error: unknown) => {
-      this.#editorSocket = undefined
-      throw new Error(
-        `The editor's socket ${path} could not be opened: ${reasonOf(error)}. Set ${EDITOR_SOCKET} to another path.`,
-      )
-    })
-    return (await this.#editorSocket).path
+  editorSocket(): Promise<string> {
+    return this.#editor.open()
   }
 
   async close(): Promise<void> {
-    await this.#editorSocket?.then(
-      (socket) => socket.close(),
-      () => undefined,
-    )
+    await this.#editor.close()
     await this.#shell.close()
     await this.#work.close()
     if (this.agent.extracting && !this.#endings.isAskedAboutMemory)
@@ -179,7 +160,7 @@ export class Chat implements CommandTarget {
   leave(): void {
     if (this.#isLeaving) this.#endings.hurry()
     this.#isLeaving = true
-    this.#preparing?.abort()
+    this.#own.stop()
     this.#left.resolve()
   }
 
@@ -307,18 +288,12 @@ export class Chat implements CommandTarget {
 
   async rewind(uuid: string, restore?: RestoreChoice): Promise<void> {
     const { conversation: chat } = this.agent
-    const putBack = async () => (restore ? restoredSentence(await chat.restoreFiles(restore.plan, restore)) : undefined)
-    let outcome: string | undefined
     for await (const entry of chat.entries()) {
       if (entry.uuid !== uuid || entry.type !== "user") continue
-      if (entry.parentUuid === null) {
-        outcome = await putBack() // the old conversation records it; the new one knows none of these files
-        await this.clear()
-      } else {
-        await chat.rewind(entry.parentUuid)
-        outcome = await putBack()
-        this.#show()
-      }
+      if (entry.parentUuid !== null) await chat.rewind(entry.parentUuid)
+      const outcome = restore ? restoredSentence(await chat.restoreFiles(restore.plan, restore)) : undefined
+      if (entry.parentUuid !== null) this.#show()
+      else await this.clear() // after the old conversation has recorded it: the new one knows none of these files
       if (outcome) this.notice(outcome)
       const text = this.store.abbreviate(textOf(entry.message.content), { isWritten: true })
       this.store.dispatch({ type: "edited", editor: editorWith(text ?? "") })
@@ -327,21 +302,14 @@ export class Chat implements CommandTarget {
   }
 
   expand(nth: number): void {
-    const folded = this.store.snapshot().items.flatMap((item) => openedItem(item) ?? [])
-    const opened = folded.at(-nth)
-    if (opened) this.print(opened.title, opened.lines)
-    else
-      this.notice(
-        folded.length === 0
-          ? "There is nothing to expand yet."
-          : `Only ${counted(folded.length, "item is", "items are")} folded.`,
-      )
+    const opened = openedFromNewest(this.store.snapshot().items, nth)
+    if (typeof opened === "string") this.notice(opened)
+    else this.print(opened.title, opened.lines)
   }
 
   /** Stops the command that the person runs, or else the agent, or else the summary that is prepared. */
   interrupt(): boolean {
-    const isPreparing = this.#preparing !== undefined
-    this.#preparing?.abort()
+    const isPreparing = this.#own.stop()
     if (this.#shell.stop()) return true
     const { isBusy } = this.#work
     this.#work.interrupt()
@@ -394,15 +362,7 @@ export class Chat implements CommandTarget {
     if (!line.startsWith("/")) return (await this.#mayCost(line)) ? this.#work.send(line) : undefined
     const { agent, ask } = this
     const commands = await this.ownCommands()
-    const preparing = new AbortController()
-    this.#preparing = preparing
-    const asked = this.#askedTools
-    const { isBusy } = this.#work
-    const own = await ownMessage(line, { commands, agent, ask, asked, isBusy, signal: preparing.signal }).finally(
-      () => {
-        this.#preparing = undefined
-      },
-    )
+    const own = await this.#own.messageFor(line, { commands, agent, ask, isBusy: this.#work.isBusy })
     if (own?.state === "not sent") return this.store.giveBack(line, new Error(own.why))
     const isPrompt = /^\/mcp__\S+/.exec(line)?.[0]
     if (own === undefined && (unknown !== undefined || isPrompt))
@@ -441,7 +401,7 @@ export class Chat implements CommandTarget {
   /** Shows what happens in the background of the current agent: what layers report, and the dreams in the status line. */
   #watch(): void {
     this.#stopWatching()
-    this.agent.showEditor(this.#editor)
+    this.agent.showEditor(this.#editor.state)
     const stops = [this.#work.watch(), this.agent.dreaming?.on(() => this.#work.refresh())]
     this.#stopWatching = () => {
       for (const stop of stops) stop?.()

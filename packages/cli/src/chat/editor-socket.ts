@@ -18,6 +18,40 @@ export interface EditorSocket {
   close(): Promise<void>
 }
 
+/** The path of the socket. Set, it is open from the start. */
+export const EDITOR_SOCKET = "STRATA_EDITOR_SOCKET"
+
+/** What the editor shows, and the socket through which it says so. It is opened when it is first asked for. */
+export class EditorLink {
+  readonly #path: string
+  readonly #show: (state: EditorState | undefined) => void
+  #socket: Promise<EditorSocket> | undefined
+  state: EditorState | undefined
+
+  constructor({ path, show }: { readonly path: string; readonly show: (state: EditorState | undefined) => void }) {
+    this.#path = path
+    this.#show = show
+  }
+
+  async open(): Promise<string> {
+    this.#socket ??= openEditorSocket(this.#path, (state) => {
+      this.state = state
+      this.#show(state)
+    }).catch((error: unknown) => {
+      this.#socket = undefined
+      throw new Error(
+        `The editor's socket ${this.#path} could not be opened: ${reasonOf(error)}. Set ${EDITOR_SOCKET} to another path.`,
+      )
+    })
+    return (await this.#socket).path
+  }
+
+  async close(): Promise<void> {
+    const socket = await this.#socket?.catch(() => undefined)
+    await socket?.close()
+  }
+}
+
 /** `show` gets each valid state. `undefined`: no file is open. */
 export async function openEditorSocket(
   path: string,

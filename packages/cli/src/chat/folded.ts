@@ -1,4 +1,5 @@
 /** Opens what the chat folds to one line: thinking, tool results, summaries. Pure. */
+
 import { auditLines, compactedSentence } from "@strata/page"
 import { counted } from "../display/numbers.ts"
 import { outputLines } from "./shell-command.ts"
@@ -39,3 +40,10 @@ function summaryLines({ summary, restored, outcome, messages, at }: CompactionIt
 /** ` at 14:05`, in the person's own time zone. */
 const timeOf = (at: number | undefined): string =>
   at === undefined ? "" : ` at ${new Date(at).toTimeString().slice(0, "HH:MM".length)}`
+
+/** The nth folded item, counted from the newest. Or a sentence that says why it does not exist. */
+export function openedFromNewest(items: readonly Item[], nth: number) {
+  const folded = items.flatMap((item) => openedItem(item) ?? [])
+  if (folded.length === 0) return "There is nothing to expand yet."
+  return folded.at(-nth) ?? `Only ${counted(folded.length, "item is", "items are")} folded.`
+}

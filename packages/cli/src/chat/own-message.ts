@@ -43,6 +43,28 @@ export async function ownMessage(line: string, parts: OwnMessageParts): Promise<
   return fromFile(pieces, parts)
 }
 
+/** Makes one message after another. What a command runs before its message is sent can be stopped. */
+export class OwnMessages {
+  readonly #asked = new Set<string>()
+  #preparing: AbortController | undefined
+
+  async messageFor(line: string, parts: Omit<OwnMessageParts, "asked" | "signal">): Promise<OwnMessage | undefined> {
+    const preparing = new AbortController()
+    this.#preparing = preparing
+    try {
+      return await ownMessage(line, { ...parts, asked: this.#asked, signal: preparing.signal })
+    } finally {
+      this.#preparing = undefined
+    }
+  }
+
+  /** Returns whether there was anything to stop. */
+  stop(): boolean {
+    this.#preparing?.abort()
+    return this.#preparing !== undefined
+  }
+}
+
 interface Sent {
   readonly line: string
   readonly given: string

@@ -414,42 +414,6 @@ export class MemoryWriteError extends StrataError {
 export const busyError = (owner: NamedHolder, does: string) =>
   new StrataError(`Nothing was written. ${heldSentence(owner, { does, command: "strata unlock" })}`, { code: "busy" })
 
-/** A message that a team's mailbox does not take. */
-export class MailboxMessageError extends StrataError {
-  static override readonly code: string = "mailbox-message"
-  override readonly name = "MailboxMessageError"
-
-  constructor(why: string) {
-    super(`The message was not sent: ${why}.`)
-  }
-}
-
-/** A receiver has not read its earlier messages yet. */
-export class MailboxFullError extends StrataError {
-  static override readonly code: string = "mailbox-full"
-  override readonly name = "MailboxFullError"
-  readonly receiver: string
-
-  constructor(receiver: string, waiting: number) {
-    super(
-      `The message was not sent: ${waiting} messages already wait for "${receiver}". Wait until it has read them, or put what you have to say into one message.`,
-    )
-    this.receiver = receiver
-  }
-}
-
-/** Two members of a team cannot have the same name. */
-export class MemberNameTakenError extends StrataError {
-  static override readonly code: string = "member-name-taken"
-  override readonly name = "MemberNameTakenError"
-
-  constructor(member: string, pid: number) {
-    super(
-      `The team already has a member named "${member}", in process ${pid}. Nothing was changed. Choose another name, or end that process.`,
-    )
-  }
-}
-
 /** What any error says, in full. */
 export function messageOf(error: unknown): string {
   return error instanceof Error && error.message !== "" ? error.message : reasonOf(error)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Queue, Queues } from "./queue.ts"
+import { Queue, Queues } from "./work.ts"
 
 /** Work that says when it begins, and ends when `end` is called. */
 function steps() {

@@ -1,4 +1,7 @@
-/** Long work in small steps. Between slices of it the event loop serves others, so a turn does not wait for work in the background. */
+/**
+ * Work: in small steps, between which the event loop serves others, so that a turn does not wait for work in the background; one after
+ * another, in a queue; once, for all who ask.
+ */
 import { setImmediate, setTimeout } from "node:timers/promises"
 
 /** Typed events. An error thrown by a listener never reaches the emitter; it surfaces as an uncaught error of its own. */
@@ -189,4 +192,48 @@ export function unlessInterrupted<T>(signal: AbortSignal, promise: Promise<T>): 
   signal.addEventListener("abort", onAbort, { once: true })
   const settled = promise.then((value): Waited<T> => ({ state: "settled", value }))
   return Promise.race([interruption, settled]).finally(() => signal.removeEventListener("abort", onAbort))
+}
+
+/** Runs one piece of work after another, in the order they were asked for. A failure reaches its caller, not the next one. */
+export class Queue {
+  #last: Promise<void> = Promise.resolve()
+  #unfinished = 0
+
+  /** Whether everything asked for is over. */
+  get isIdle(): boolean {
+    return this.#unfinished === 0
+  }
+
+  run<T>(work: () => T | Promise<T>): Promise<T> {
+    this.#unfinished++
+    const run = this.#last.then(work)
+    const over = () => void this.#unfinished--
+    this.#last = run.then(over, over)
+    return run
+  }
+
+  /** Resolves when everything asked for so far is over, however it ended. */
+  settled(): Promise<void> {
+    return this.#last
+  }
+}
+
+/** A queue for each key, kept as long as it has work. */
+export class Queues<K> {
+  readonly #byKey = new Map<K, Queue>()
+
+  run<T>(key: K, work: () => T | Promise<T>): Promise<T> {
+    const queue = this.#byKey.get(key) ?? new Queue()
+    this.#byKey.set(key, queue)
+    const run = queue.run(work)
+    void queue.settled().then(() => {
+      if (queue.isIdle) this.#byKey.delete(key)
+    })
+    return run
+  }
+
+  /** Resolves when everything asked for so far is over, whatever its key. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#byKey.values()].map((queue) => queue.settled()))
+  }
 }

@@ -13,11 +13,11 @@ export async function rewind(engine: Engine, uuid: Uuid): Promise<void> {
   await record.recordSession() // a rewind does not bring back the mode of that time
 }
 
-/** Copies the conversation up to a message into a new journal. The copy names where it comes from. */
+/** Copies the conversation up to a message into a new journal. The copy names where it comes from. Resolves with its id. */
 export async function branch(
   engine: Engine,
   { uuid: message, to }: { readonly uuid: Uuid; readonly to: { readonly id: string; readonly under?: string } },
-): Promise<void> {
+): Promise<string> {
   const { record, parts } = engine
   const { journal, id: conversation } = record
   const uuid = await placeOf(engine, message)
@@ -26,6 +26,7 @@ export async function branch(
     if (!copy.opening.created) throw new ConversationExistsError(to.id, parts.store.description)
     await copyPath(journal, copy, uuid)
     await copy.append([record.place({ type: "strata", subtype: "branched", from: { conversation, uuid } }, uuid)])
+    return to.id
   } finally {
     await copy.close()
   }

@@ -1,7 +1,8 @@
 /** Compacting because someone asked for it, and saying beforehand what that would do. */
 import { CompactionFailedError, NoCompactionError } from "../base/errors.ts"
 import type { CompactionOrder, CompactionPlan, Refusal, WrittenSummary } from "../layers/layer.ts"
-import { withWholeRange } from "../layers/range-handles.ts"
+import { handleOf } from "../messages/media.ts"
+import type { Message } from "../messages/messages.ts"
 import type { Engine } from "./engine.ts"
 
 /** A person's look at a summary before it takes effect. Cancelling is not a failure of the compaction: what was paid for is still journaled. */
@@ -93,3 +94,11 @@ export async function planWithSummary(
 
 const orderFor = ({ views }: Engine, request: CompactionRequest): CompactionOrder =>
   withWholeRange({ trigger: "manual", ...request }, views.context.storedMessages())
+
+// A range may name its message by a handle, as the model and the person see it. The order that layers get has the whole uuid.
+
+export function withWholeRange(order: CompactionOrder, messages: readonly Message[]): CompactionOrder {
+  const { range } = order
+  const named = range && messages.find(({ uuid }) => handleOf(uuid) === range.uuid.split(".")[0])
+  return named ? { ...order, range: { ...range, uuid: named.uuid } } : order
+}

@@ -1,23 +1,26 @@
+/**
+ * A conversation. A turn is three calls: `add` what was said, `prepare` the request, `record` the answer. What they decide is kept by
+ * `record.ts`; each of the other calls is a line here and a file beside it.
+ */
 import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
 import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"
 import type { Journal } from "../journal/store.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
 import type { CompactionPlan, LayerName, PreparedState, Refusal } from "../layers/layer.ts"
-import { type ColdPrice, coldPrice } from "../layers/planner/cold-price.ts"
+import type { ColdPrice } from "../layers/planner/cold-price.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/lifetime.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Block, Content } from "../messages/blocks.ts"
 import type { CallerMessage } from "../messages/caller-key.ts"
 import type { Message, Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import { refusesThinking } from "../model/refused-thinking.ts"
 import type { Flags } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
 import type { Fill, Thresholds } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
-import { accountSent } from "../views/context/sent-accounting.ts"
+import { accountSent } from "../views/context/context.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
 import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.ts"
 import {
@@ -32,31 +35,28 @@ import type { Views } from "../views/views.ts"
 import { branch, rewind } from "./branch.ts"
 import { type ClearingReport, type ClearingRequest, clearResults } from "./clear-results.ts"
 import { type CompactionRequest, compact, planCompaction, planWithSummary } from "./compact.ts"
-import { isEditorState, saidInView } from "./editor.ts"
+import { attach } from "./editor.ts"
 import { type ConversationParts, Engine } from "./engine.ts"
 import type { ConversationEvents, Opened } from "./events.ts"
 import { answerAside } from "./follow/aside.ts"
 import { type FollowOptions, type FollowReport, follow } from "./follow/follow.ts"
-import type { OtherMessage } from "./incoming.ts"
 import {
   asPlainJson,
   checkedCopy,
   type Incoming,
   type IncomingResponse,
   messageDrafts,
+  type OtherMessage,
   withPersonsWords,
 } from "./incoming.ts"
 import { mustAnswerCalls } from "./open-calls.ts"
 import type { RestorePlan } from "./plan-restore.ts"
 import type { Prompt } from "./prompt.ts"
 import { changeRange, type FoldRequest, type RangeChange, type SnipRequest } from "./ranges.ts"
-import { dropRefusedThinking } from "./refused-content.ts"
+import { type NotedRefusal, noteRefusal } from "./refused-content.ts"
 import type { PrepareOptions } from "./request-preparer.ts"
 import { plannedRestore, type RestoreReport, restored } from "./restore-files.ts"
 import { type UndoReport, type UndoRequest, undo } from "./undo.ts"
-
-/** Why the API refused a request, where another one can be sent in its place. */
-export type NotedRefusal = "too-long" | "thinking"
 
 const engines = new WeakMap<Conversation, Engine>()
 
@@ -159,10 +159,7 @@ export class Conversation implements AsyncDisposable {
    * compacts by itself, or the price is unknown. `tokens`: for another size, such as a compaction would leave.
    */
   coldPrice(tokens?: number): ColdPrice | undefined {
-    const { layers, isOff } = this.#engine
-    if (isOff) return undefined
-    const lifetime = this.#engine.nextLifetime(tokens)
-    return coldPrice(this.#engine.context(), { lifetime, tokens, tail: layers.upcoming.tail })
+    return this.#engine.coldPrice(tokens)
   }
 
   /** Whether the summary of the next compaction is being written in the background, or is ready. */
@@ -221,11 +218,7 @@ export class Conversation implements AsyncDisposable {
    * shows is added once for each change.
    */
   async attach(attachment: Attachment): Promise<Uuid> {
-    const own = asPlainJson(attachment, "attachment")
-    return this.#engine.inOrder(async () => {
-      const said = isEditorState(own) ? saidInView(this.views.context, own) : undefined
-      return said ?? (await this.#engine.record.append([{ type: "attachment", attachment: own }]))[0]!.uuid
-    })
+    return attach(this.#engine, asPlainJson(attachment, "attachment"))
   }
 
   /** The next request: valid, within the window, with cache breakpoints. The same journal always gives the same bytes. An abort changes nothing. */
@@ -249,12 +242,8 @@ export class Conversation implements AsyncDisposable {
    * compact with `overflowed` and prepare again. `thinking`: the API does not take the thinking so far, so it is no longer sent; prepare
    * again. `undefined`: it is about something else.
    */
-  async noteRefusal(error: unknown): Promise<NotedRefusal | undefined> {
-    this.#engine.mustBeOpen()
-    const { limits, model } = this.#engine.window
-    if (await limits.noteRefusal(error, model)) return "too-long"
-    if (!refusesThinking(error)) return undefined
-    return this.#engine.inOrder(async () => ((await dropRefusedThinking(this.#engine)) ? "thinking" : undefined))
+  noteRefusal(error: unknown): Promise<NotedRefusal | undefined> {
+    return noteRefusal(this.#engine, error)
   }
 
   /** Forgets the limit that this model's server has shown. Resolves with whether there was one. */
@@ -367,20 +356,17 @@ export class Conversation implements AsyncDisposable {
 
   /** @internal Opens the journal of an agent that works for this conversation, for reading. */
   openAgentJournal(agent: string): Promise<Journal> {
-    const { project } = this.#engine.record.journal.address
-    return this.#engine.parts.store.open({ project, under: this.id, id: agent }, { access: "read" })
+    return this.#engine.parts.store.open({ project: this.place, under: this.id, id: agent }, { access: "read" })
   }
 
   /** @internal The mailbox of a team of processes on this project, if the store has mailboxes. */
   teamMailbox(team: string): Mailbox | undefined {
-    const { project } = this.#engine.record.journal.address
-    return this.#engine.parts.store.mailboxes({ project, team })
+    return this.#engine.parts.store.mailboxes({ project: this.place, team })
   }
 
   /** @internal A permit to be one of the agents that work for the project at once. */
   agentPermit(wanted: PermitRequest): Promise<PermitAttempt> {
-    const { project } = this.#engine.record.journal.address
-    return this.#engine.parts.store.permit({ project, name: "agents" }).take(wanted)
+    return this.#engine.parts.store.permit({ project: this.place, name: "agents" }).take(wanted)
   }
 
   /** Clears old tool results or images now: down to a size, or those of one tool. Their handles stay, and `undo` brings them back. */
@@ -409,10 +395,7 @@ export class Conversation implements AsyncDisposable {
    * plan to `restoreFiles` after it.
    */
   planRestore(uuid: Uuid): Promise<RestorePlan> {
-    return this.#engine.inOrder(async () => {
-      await this.#engine.mustBeMessage(uuid)
-      return plannedRestore(this.#engine, uuid)
-    })
+    return this.#engine.inOrder(() => plannedRestore(this.#engine, uuid))
   }
 
   /**
@@ -432,10 +415,7 @@ export class Conversation implements AsyncDisposable {
    */
   branch(uuid: Uuid, to: string | { readonly agent: string } = this.#engine.record.ids.uuid()): Promise<string> {
     const place = typeof to === "string" ? { id: to } : { id: to.agent, under: this.id }
-    return this.#engine.inOrder(async () => {
-      await branch(this.#engine, { uuid, to: place })
-      return place.id
-    })
+    return this.#engine.inOrder(() => branch(this.#engine, { uuid, to: place }))
   }
 
   /**

@@ -1,8 +1,7 @@
 /** The layers a conversation runs by default, cheapest first. Each has a switch. */
 
 import type { Clock } from "../base/clock.ts"
-import type { ForkParent } from "../forks/fork.ts"
-import { withoutTools } from "../forks/fork.ts"
+import { type ForkParent, withoutTools } from "../forks/fork.ts"
 import type { Budget } from "../journal/store.ts"
 import { toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
@@ -15,7 +14,7 @@ import { type ExtractMemories, forkExtraction } from "../layers/5-auto-memory/ex
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep/keep.ts"
 import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
 import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
-import type { Layer } from "../layers/layer.ts"
+import type { Compactor, Layer } from "../layers/layer.ts"
 import { cacheLifetimes } from "../layers/planner/lifetime.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import { forgetCalls } from "../tools/files/read-state.ts"
@@ -76,7 +75,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   const compacts = compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) })
   return [
     toolResultStorage({ limitsItself, shortResults, onPutAside: forget }),
-    microcompaction({ onCleared: forget, isMain, compacts: (context) => compacts.upcoming?.(context) }),
+    microcompaction({ onCleared: forget, isMain, ...nextOf(compacts) }),
     notes,
     compacts,
     cacheLifetimes({ keepsWarm }),
@@ -96,6 +95,9 @@ const notesParts = (daily: Budget | undefined, configDirectory: string | undefin
 })
 
 const wishesOf = ({ guidance }: Pick<CompactionOptions, "guidance">) => (guidance ? { guidance } : {})
+
+/** Clearing asks whether a compaction comes anyway. */
+const nextOf = ({ upcoming }: Compactor) => (upcoming ? { compacts: upcoming } : {})
 
 type MemoryParts = Pick<Parameters<typeof autoMemory>[0], "access" | "extract" | "requests" | "confirm">
 
@@ -147,7 +149,7 @@ export function ownLoopLayers(loop: OwnLoop): readonly Layer[] {
   const compacts = compaction({ offline: offline(), notes, ...given, ...(isOffline(model) ? {} : { parent }) })
   return [
     toolResultStorage(),
-    microcompaction({ serverClears, compacts: (context) => compacts.upcoming?.(context) }),
+    microcompaction({ serverClears, ...nextOf(compacts) }),
     notes,
     compacts,
     ...(cacheBreakpoints ? [cacheLifetimes()] : []),

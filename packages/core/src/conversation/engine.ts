@@ -6,14 +6,14 @@
 import { setImmediate } from "node:timers/promises"
 import type { Clock, Ids } from "../base/clock.ts"
 import { ClosedError, InvalidContentError, MessageNotFoundError } from "../base/errors.ts"
-import { Queue } from "../base/queue.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
-import { inSlices } from "../base/work.ts"
+import { inSlices, Queue } from "../base/work.ts"
 import { type DecisionOf, type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
 import { LayerPipeline } from "../layers/pipeline.ts"
+import { type ColdPrice, coldPrice } from "../layers/planner/cold-price.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { type Block, type Content, isToolResult, isToolUse } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
@@ -21,8 +21,9 @@ import type { Meter } from "../model/spending/meter.ts"
 import { ConversationRecall } from "../recall/conversation-recall.ts"
 import type { Embed } from "../recall/vectors/embedded-passages.ts"
 import type { FlagReader } from "../settings/flags.ts"
-import { compactionAllowed, type EffectiveSettings } from "../settings/settings.ts"
+import type { EffectiveSettings } from "../settings/settings.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
+import { compactionAllowed } from "../tokens/window.ts"
 import type { DeferralPlan } from "../tools/deferred/declare.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { Pauses } from "../views/cache/pauses.ts"
@@ -30,15 +31,13 @@ import type { ContextView } from "../views/context/context.ts"
 import type { ViewOptions, Views } from "../views/views.ts"
 import type { Opened } from "./events.ts"
 import { FileKeeper } from "./file-keeper.ts"
-import type { SharedLimits } from "./limits.ts"
 import type { Habits } from "./pauses.ts"
-import type { Prompt } from "./prompt.ts"
-import { type Deferral, PromptKeeper } from "./prompt.ts"
+import { type Deferral, type Prompt, PromptKeeper } from "./prompt.ts"
 import { ConversationRecord } from "./record.ts"
 import { RequestPreparer } from "./request-preparer.ts"
 import { ResponseRecorder } from "./response-recorder.ts"
 import { CacheWatch, PauseWatch, SleepWatch } from "./watches.ts"
-import { Window } from "./window.ts"
+import { type SharedLimits, Window } from "./window.ts"
 
 export interface ConversationParts {
   readonly store: Store
@@ -231,6 +230,13 @@ export class Engine {
   nextLifetime(compacted?: number): CacheLifetime {
     const { cacheLifetime: setting } = this.parts.settings.values
     return (setting === "auto" ? this.layers.nextLifetime(compacted) : undefined) ?? this.window.lifetime
+  }
+
+  /** What the next message costs where the cache is gone. */
+  coldPrice(tokens?: number): ColdPrice | undefined {
+    if (this.isOff) return undefined
+    const lifetime = this.nextLifetime(tokens)
+    return coldPrice(this.context(), { lifetime, tokens, tail: this.layers.upcoming.tail })
   }
 
   /** Long enough that it may have been opened only to look at it. Sooner, it goes on as if it had never been closed. */

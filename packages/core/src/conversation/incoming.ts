@@ -1,7 +1,7 @@
 /** What `add` and `record` accept, checked and turned into drafts. Bad content is refused before it reaches the journal. */
 import { InvalidContentError, reasonOf } from "../base/errors.ts"
 import type { Draft, MessageDraft } from "../journal/entries.ts"
-import { attachmentFlaw } from "../messages/attachments.ts"
+import { attachmentFlaw } from "../messages/attachment-texts.ts"
 import { type Block, type Content, isText, isToolUse, type TextBlock, toBlocks } from "../messages/blocks.ts"
 import { callsIn, saidInResults } from "../messages/caller-key.ts"
 import { NotJsonError, plainJson } from "../messages/exact-json.ts"

@@ -33,12 +33,12 @@ import { viewOptions } from "../views/views.ts"
 import { Conversation } from "./conversation.ts"
 import { ownLoopLayers } from "./default-layers.ts"
 import { messageDrafts } from "./incoming.ts"
-import { LIMITS, limitsIn } from "./limits.ts"
 import { type ConversationOptions, checkConversationOptions } from "./options.ts"
 import { askedLifetime, habitsOf, PAUSES } from "./pauses.ts"
 import { memoryFor, type ProjectMemory } from "./project-memory.ts"
 import { checkPrompt, definitionOf, type Prompt, promptOf, settingsOf } from "./prompt.ts"
 import { placeOfConversation } from "./whose.ts"
+import { LIMITS, limitsIn } from "./window.ts"
 
 // The one circle of an opening: a conversation is opened with a model, tools and layers, and these work on that conversation. They are made
 // with this in its place, and ask it once there is work.

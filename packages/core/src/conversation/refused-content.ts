@@ -1,9 +1,22 @@
 /** What a conversation stops sending after the API refused a request because of it: media, thinking, and blocks it does not take back. */
+
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf } from "../messages/messages.ts"
+import { refusesThinking } from "../model/refused-thinking.ts"
 import { refusedMedia } from "../views/context/context.ts"
 import type { Engine } from "./engine.ts"
 import { repairDrafts } from "./request-preparer.ts"
+
+/** Why the API refused a request, where another one can be sent in its place. */
+export type NotedRefusal = "too-long" | "thinking"
+
+export async function noteRefusal(engine: Engine, error: unknown): Promise<NotedRefusal | undefined> {
+  engine.mustBeOpen()
+  const { limits, model } = engine.window
+  if (await limits.noteRefusal(error, model)) return "too-long"
+  if (!refusesThinking(error)) return undefined
+  return engine.inOrder(async () => ((await dropRefusedThinking(engine)) ? "thinking" : undefined))
+}
 
 /** Sends a text in place of images and documents: the unanswered ones, or all. Resolves with how many that changed. */
 export function withholdMedia(

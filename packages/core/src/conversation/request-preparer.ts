@@ -12,13 +12,18 @@ import type { Repair } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { RequestValidator } from "../messages/validate/validator.ts"
 import { placeBreakpoints } from "../model/cache/breakpoints.ts"
-import { callsKeptBy, SIGNED_SUMMARIES, summarizedThinking } from "../model/context-management.ts"
 import type { FlagReader } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { type ModelLookup, sentModelName } from "../tokens/models.ts"
-import type { ContextView } from "../views/context/context.ts"
-import { withheldMedia } from "../views/context/context.ts"
-import { buildRequest, mergeExtras, ReferenceResolver } from "../views/context/request.ts"
+import { type ContextView, withheldMedia } from "../views/context/context.ts"
+import {
+  buildRequest,
+  mergeExtras,
+  ReferenceResolver,
+  SIGNED_SUMMARIES,
+  summarizedThinking,
+} from "../views/context/request.ts"
+import { callsKeptBy } from "../views/context/server-side.ts"
 import type { Views } from "../views/views.ts"
 import type { PromptKeeper } from "./prompt.ts"
 import type { ConversationRecord } from "./record.ts"
@@ -120,6 +125,7 @@ export class RequestPreparer {
     if (durable) await record.durable()
     record.events.emit("prepared", { request: placed, size, fill })
     this.#sent = { at: record.clock.now(), serverKeeps }
+    layers.whileAnswered()
     return placed
   }
 

@@ -1,11 +1,10 @@
 /** Takes in the model's answer: the message, what the server did to the request, and what it cost. */
 import type { Telemetry } from "../base/telemetry.ts"
 import type { Uuid } from "../messages/messages.ts"
-import type { ProviderReason } from "../model/cache/verdict.ts"
-import { providerReason } from "../model/cache/verdict.ts"
-import { clearedByServer, clearedCalls } from "../model/context-management.ts"
+import { type ProviderReason, providerReason } from "../model/cache/verdict.ts"
 import type { Settings } from "../settings/settings.ts"
 import { costOfUsage, findModel, tokenCounts } from "../tokens/models.ts"
+import { clearedByServer, clearedCalls } from "../views/context/server-side.ts"
 import { asPlainJson, type IncomingResponse, type ResponseDraft, responseDraft } from "./incoming.ts"
 import type { ConversationRecord } from "./record.ts"
 import type { Sent } from "./request-preparer.ts"

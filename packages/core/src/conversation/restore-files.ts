@@ -87,7 +87,9 @@ async function putBack(file: PlannedFile, { project, overwrite, keeper }: Omit<R
   return { state: "restored", change: { path, ...before, after: sumOf(content) } }
 }
 
-export async function plannedRestore({ record, parts }: Engine, uuid: Uuid): Promise<RestorePlan> {
+export async function plannedRestore(engine: Engine, uuid: Uuid): Promise<RestorePlan> {
+  await engine.mustBeMessage(uuid)
+  const { record, parts } = engine
   const { journal, views } = record
   const { project } = journal.address
   const agents: Journal[] = []

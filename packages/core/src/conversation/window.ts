@@ -1,14 +1,32 @@
 /**
  * The window of a conversation's model: how much fits, how full it is, and how long the server is asked to keep what it caches of it. From
- * the model, the settings, and what servers have shown.
+ * the model, the settings, and what servers have shown: the limits that refusals taught, which the journal and the store keep.
  */
+
+import { reasonOf } from "../base/errors.ts"
 import type { CacheLifetime } from "../base/vocabulary.ts"
+import { Queue } from "../base/work.ts"
+import { changedText, type MemoryFiles } from "../journal/memory-files.ts"
+import { addressOf } from "../model/address.ts"
+import { PromptTooLongError } from "../model/errors.ts"
 import type { Model } from "../model/model.ts"
-import { compactionAllowed, type Settings } from "../settings/settings.ts"
+import type { RefusedAttempt } from "../model/spending/meter.ts"
+import { recogniseTooLong } from "../model/too-long-patterns.ts"
+import type { Settings } from "../settings/settings.ts"
 import { findModel, windowBetas } from "../tokens/models.ts"
-import { type Fill, fillOf, type Thresholds, thresholdsFor } from "../tokens/window.ts"
+import {
+  compactionAllowed,
+  type Fill,
+  fillOf,
+  type LearntLimit,
+  learntSentence,
+  limitIn,
+  limitKey,
+  type Thresholds,
+  thresholdsFor,
+} from "../tokens/window.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
-import { ServerLimits, type SharedLimits } from "./limits.ts"
+import type { KeptLimit } from "../views/record/decisions.ts"
 import type { ConversationRecord } from "./record.ts"
 
 /** A model, as its limits are known by. */
@@ -70,4 +88,161 @@ export class Window {
     const { record, values } = this.#parts
     return values.cacheLifetime === "auto" ? lifetimeIn(record.views.cacheHistory.chosen) : values.cacheLifetime
   }
+}
+
+// What the servers of a conversation really take, where a refusal has shown it: for each model at its address. The journal and the store
+// keep it. The newest word counts.
+
+// The limits that servers have shown, in one small text of the store, so that the next conversation begins with them. A text that cannot be
+// read counts as empty: a limit is learnt again by one refusal.
+
+export const LIMITS = "limits.json"
+const VERSION = 1
+const MOST = 200 // limits: the oldest go first
+
+export interface KeptLimits {
+  readonly limits: readonly KeptLimit[]
+  /** What was learnt before this time no longer counts, also in journals. ISO 8601. */
+  readonly forgotten?: string
+}
+
+/** Those that all projects of a store share. */
+export type SharedFiles = Pick<MemoryFiles, "read" | "install">
+
+export const readLimits = async (files: SharedFiles): Promise<KeptLimits> =>
+  limitsIn(await files.read(LIMITS).catch(() => undefined))
+
+export function limitsIn(text: string | undefined): KeptLimits {
+  try {
+    const found = JSON.parse(text ?? "") as Partial<KeptLimits & { version: number }>
+    if (found.version !== VERSION || !Array.isArray(found.limits)) return { limits: [] }
+    const limits = found.limits.filter(isLimit)
+    return typeof found.forgotten === "string" ? { limits, forgotten: found.forgotten } : { limits }
+  } catch {
+    return { limits: [] }
+  }
+}
+
+export async function keepLimit(files: SharedFiles, limit: KeptLimit): Promise<void> {
+  await changedText(files, LIMITS, (text) => {
+    const { limits, ...rest } = limitsIn(text)
+    const others = limits.filter((each) => limitKey(each) !== limitKey(limit))
+    return written({ ...rest, limits: [...others, limit].slice(-MOST) })
+  })
+}
+
+/** Forgets one limit, or all of them. Resolves with those that were there. */
+export async function forgetLimits(
+  files: SharedFiles,
+  which: { readonly at: Date } | Pick<LearntLimit, "model" | "address">,
+): Promise<readonly KeptLimit[]> {
+  const isMeant = (limit: KeptLimit) => "at" in which || limitKey(limit) === limitKey(which)
+  let forgotten: readonly KeptLimit[] = []
+  await changedText(files, LIMITS, (text) => {
+    const { limits, ...rest } = limitsIn(text)
+    forgotten = limits.filter(isMeant)
+    const left = limits.filter((limit) => !isMeant(limit))
+    return written({ ...rest, limits: left, ...("at" in which ? { forgotten: which.at.toISOString() } : {}) })
+  })
+  return forgotten
+}
+
+const written = (content: KeptLimits): string => `${JSON.stringify({ version: VERSION, ...content }, undefined, 2)}\n`
+
+function isLimit(value: unknown): value is KeptLimit {
+  const { model, address, tokens, learnt } = (value ?? {}) as Partial<KeptLimit>
+  const areTexts = [model, address, learnt].every((each) => typeof each === "string")
+  return areTexts && typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens > 0
+}
+
+export interface ServerLimitsParts {
+  readonly record: ConversationRecord
+  /** The name of the conversation's model. */
+  readonly model: string
+  readonly shared: SharedLimits
+  readonly window: { of(model: Named): Thresholds }
+}
+
+/** What the store keeps for all conversations, as it was when this one was opened. */
+export interface SharedLimits extends KeptLimits {
+  readonly files: SharedFiles
+}
+
+type Named = Pick<Model, "name" | "provider" | "address">
+
+export class ServerLimits {
+  readonly #parts: ServerLimitsParts
+  /** As far as the journal does not have them yet, or never has: those of the store. */
+  readonly #known: Map<string, KeptLimit>
+  readonly #writes = new Queue()
+
+  constructor(parts: ServerLimitsParts) {
+    this.#parts = parts
+    this.#known = new Map(parts.shared.limits.map((limit) => [limitKey(limit), limit]))
+  }
+
+  of(model: Named): KeptLimit | undefined {
+    if (this.#known.size === 0 && this.#parts.record.views.limits.size === 0) return undefined // a turn asks often
+    const key = limitKey({ model: model.name, address: addressOf(model) })
+    const { forgotten = "" } = this.#parts.shared
+    return [this.#parts.record.views.limits.get(key), this.#known.get(key)]
+      .filter((limit) => limit !== undefined)
+      .filter(({ learnt }) => learnt > forgotten)
+      .sort((a, b) => (a.learnt < b.learnt ? 1 : -1))[0]
+  }
+
+  /** Learns from a refusal. It counts at once; the journal and the store follow. */
+  refused({ error, model, estimate }: RefusedAttempt): void {
+    if (!(error instanceof PromptTooLongError)) return
+    const { record, shared, window, model: own } = this.#parts
+    const believed = window.of(model)
+    const { tokens, counted: accepted } = record.views.context.size()
+    // the API has counted most of the conversation; what asks about it is larger, and a lower limit is the safer one
+    const size = model.name === own ? Math.min(estimate, tokens) : estimate
+    const found = limitIn(error, { estimate: size, accepted, believed })
+    if (!found) return
+    const limit: LearntLimit = { model: model.name, address: addressOf(model), ...found }
+    const kept = { ...limit, learnt: record.clock.now().toISOString() }
+    this.#known.set(limitKey(limit), kept)
+    const isSmaller = limit.tokens < believed.window
+    if (isSmaller) record.events.emit("notice", { message: learntSentence(limit, believed.window) })
+    void this.#writes.run(async () => {
+      await record.append([{ type: "strata", subtype: "limit-learnt", ...limit }])
+      if (!limit.isAssumed) await keepLimit(shared.files, kept)
+    })
+  }
+
+  /** What a loop of the caller's own got in place of an answer. */
+  async noteRefusal(thrown: unknown, model: Named): Promise<boolean> {
+    const error = asRefusal(thrown, model.provider)
+    if (!error) return false
+    this.refused({ error, model, estimate: this.#parts.record.views.context.size().tokens })
+    await this.settled()
+    return true
+  }
+
+  async forget(model: Named): Promise<boolean> {
+    const limit = this.of(model)
+    if (!limit) return false
+    const { record, shared } = this.#parts
+    const which = { model: limit.model, address: limit.address }
+    this.#known.delete(limitKey(which))
+    await this.settled()
+    await record.append([{ type: "strata", subtype: "limit-forgotten", ...which }])
+    await forgetLimits(shared.files, which)
+    return true
+  }
+
+  /** Resolves when what was learnt is written. A store that cannot be written costs one more refusal later. */
+  settled(): Promise<void> {
+    return this.#writes.settled()
+  }
+}
+
+/** Our own error, or one of any SDK by what it says. */
+function asRefusal(thrown: unknown, provider: string): PromptTooLongError | undefined {
+  if (thrown instanceof PromptTooLongError) return thrown
+  const said = reasonOf(thrown)
+  const sizes = recogniseTooLong(said)
+  return sizes && new PromptTooLongError(sizes, { provider, said })
 }

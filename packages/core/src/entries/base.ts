@@ -22,9 +22,6 @@ export {
   isAboutPlace,
   kindOfError,
   LockLostError,
-  MailboxFullError,
-  MailboxMessageError,
-  MemberNameTakenError,
   MemoryFileError,
   messageOf,
   plainReason,
@@ -40,7 +37,6 @@ export { usableMemory } from "../base/memory.ts"
 export { anOption, aPort, checkOptions, type OptionRules, required } from "../base/options.ts"
 export { isLocal, isPlaceOf, localPerson, OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
 export { foreignProjectName, hasRemoteOf, mainDirectory, type Project, projectAt } from "../base/project.ts"
-export { Queue, Queues } from "../base/queue.ts"
 export { dropSecrets, findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 export { isSimulatedId, SIMULATED_MARK } from "../base/simulated.ts"
 export type { FailureReason as CompactionFailureReason } from "../base/telemetry.ts"
@@ -73,4 +69,5 @@ export {
 export type { CacheLifetimeSetting, HookEvent, RequestSource } from "../base/vocabulary.ts"
 export { isPermissionRule, type MemoryMode, PERMISSION_RULE, RULE_LISTS, type RuleList } from "../base/vocabulary.ts"
 export type { Steps } from "../base/work.ts"
-export { Events, inSlices } from "../base/work.ts"
+export { Events, inSlices, Queue, Queues } from "../base/work.ts"
+export { MailboxFullError, MailboxMessageError, MemberNameTakenError } from "../journal/mailbox.ts"

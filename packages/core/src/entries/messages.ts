@@ -1,10 +1,13 @@
 /** `@strata/core/messages`. Content blocks, messages and attachments: reading and rendering them. */
 import "../base/node-version.ts"
 
+export { fenced, renderAttachment } from "../messages/attachment-texts.ts"
 export type {
   AddedTool,
   AgentMessage,
   AgentStatus,
+  Attachment,
+  AttachmentKind,
   CallerSystemMessage,
   DeferredGroup,
   FilesRestored,
@@ -12,7 +15,6 @@ export type {
   RecalledMemory,
   Todo,
 } from "../messages/attachments.ts"
-export { type Attachment, type AttachmentKind, fenced, renderAttachment } from "../messages/attachments.ts"
 export type { Media, Thinking } from "../messages/blocks.ts"
 export {
   asServerResult,

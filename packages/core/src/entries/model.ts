@@ -11,7 +11,6 @@ export type { Lifetime as CacheEntryLifetime, PromptSetting } from "../model/cac
 export { LIFETIME_MS, type Lifetime } from "../model/cache/prefix.ts"
 export type { CacheCause, CacheVerdict, ExpectedDrop, ProviderReason } from "../model/cache/verdict.ts"
 export type { ModelChoice } from "../model/choose-model.ts"
-export { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy, summarizedThinking } from "../model/context-management.ts"
 export type { FailureDetails as ModelFailureDetails } from "../model/errors.ts"
 export { ConnectionLostError, ModelAbortedError } from "../model/errors.ts"
 export type {
@@ -26,3 +25,5 @@ export type {
 export { asModelError, type ProviderFailure } from "../model/provider-failure.ts"
 export { refusesThinking } from "../model/refused-thinking.ts"
 export { withRetries } from "../model/stream.ts"
+export { summarizedThinking } from "../views/context/request.ts"
+export { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "../views/context/server-side.ts"

@@ -1,6 +1,6 @@
 /** `@strata/core/projects`. Which project a directory is, by its settings and its repository, and what is kept of it. */
 import "../base/node-version.ts"
 
-export { forgetLimits, LIMITS, limitsIn } from "../conversation/limits.ts"
 export { keptIn, projectIn } from "../conversation/list.ts"
+export { forgetLimits, LIMITS, limitsIn } from "../conversation/window.ts"
 export { whichProject } from "../journal/which-project.ts"

@@ -14,7 +14,6 @@ export type { ProjectPart } from "../settings/project-parts.ts"
 export { partText, partTitle, partVariables } from "../settings/project-parts.ts"
 export type { SettingsReading } from "../settings/settings.ts"
 export {
-  compactionAllowed,
   DEFAULT_SETTINGS,
   ENVIRONMENT,
   loadSettings,

@@ -28,4 +28,4 @@ export {
   windowBetas,
 } from "../tokens/models.ts"
 export type { LearntLimit } from "../tokens/window.ts"
-export { fillOf, thresholdsFor } from "../tokens/window.ts"
+export { compactionAllowed, fillOf, thresholdsFor } from "../tokens/window.ts"

@@ -5,9 +5,9 @@ export type { BreakTotal as CacheBreakTotal, CacheBreak } from "../views/cache/c
 export { lifetimeIn, totalBreaks } from "../views/cache/cache-history.ts"
 export type { BreakCause, CacheChange, PaidAnew } from "../views/cache/pauses.ts"
 export type { ContextView } from "../views/context/context.ts"
+export { accountSent } from "../views/context/context.ts"
 export { clearedByServer } from "../views/context/overlay.ts"
 export { buildRequest, serialiseRequest, writtenOut } from "../views/context/request.ts"
-export { accountSent } from "../views/context/sent-accounting.ts"
 export type { Bill, Estimated as EstimatedCost, Purpose as RequestPurpose } from "../views/ledger/ledger.ts"
 export {
   billOf,

@@ -23,13 +23,13 @@ import {
   toBlocks,
 } from "../messages/blocks.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import { type Added, keepingAdded } from "../model/context-management.ts"
 import { ModelAbortedError } from "../model/errors.ts"
 import type { Model, ModelResponse, StreamLimits, StreamOptions } from "../model/model.ts"
 import type { Confinement } from "../tools/command.ts"
 import { FileReads } from "../tools/files/read-state.ts"
 import { prepareCalls, refusedCall, runCall } from "../tools/run-calls.ts"
 import type { PermissionQuestion, ReadState, SharedToolContext, Tool } from "../tools/tool.ts"
+import { type Added, keepingAdded } from "../views/context/server-side.ts"
 
 // The mark around a fork's directive. A fork has the same tools as its parent, so it may try to start a fork of its own. The mark lets
 // that attempt fail with a sentence the model understands.

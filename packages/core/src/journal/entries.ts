@@ -5,9 +5,7 @@
 
 import type { FailureReason } from "../base/telemetry.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
-import type { Repair } from "../messages/flatten.ts"
-import type { Boundary, Message, Usage, Uuid } from "../messages/messages.ts"
-import { isBoundary } from "../messages/messages.ts"
+import { type Boundary, isBoundary, type Message, type Repair, type Usage, type Uuid } from "../messages/messages.ts"
 import type { LearntLimit } from "../tokens/window.ts"
 
 /** A message in the journal. */

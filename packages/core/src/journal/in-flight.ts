@@ -4,7 +4,6 @@
  */
 import type { RequestSource } from "../base/vocabulary.ts"
 import type { Usage } from "../messages/messages.ts"
-import { usableUsage } from "../messages/messages.ts"
 import type { DecisionOf } from "./entries.ts"
 
 /** A request whose cost is not in the journal yet. */
@@ -33,29 +32,6 @@ export interface KeptRequests {
   unsettled(): readonly SentRequest[]
   /** They are in the journal. */
   clear(): void
-}
-
-/** The lines of a log: a request, or the id of one that is over. A line that was not finished is left out. */
-export function unsettledIn(text: string): readonly SentRequest[] {
-  const open = new Map<string, SentRequest>()
-  for (const line of text.split("\n")) {
-    const parsed = parsedLine(line)
-    if (parsed?.over !== undefined) open.delete(parsed.over)
-    else if (parsed?.sent && usableUsage(parsed.sent.usage)) open.set(parsed.sent.id, parsed.sent)
-  }
-  return [...open.values()]
-}
-
-export const lineOf = (line: Line): string => `${JSON.stringify(line)}\n`
-
-type Line = { readonly sent: SentRequest; readonly over?: never } | { readonly over: string; readonly sent?: never }
-
-function parsedLine(line: string): Line | undefined {
-  try {
-    return JSON.parse(line) as Line
-  } catch {
-    return undefined
-  }
 }
 
 /** What a request that was not answered in full cost, as far as it is known. */

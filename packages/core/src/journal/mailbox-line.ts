@@ -1,10 +1,9 @@
 /** How a message is written into a team's log: one line of JSON with a checksum, like the lines of a journal. */
 
 import { checkedId, isSafeId } from "../base/clock.ts"
-import { MailboxMessageError } from "../base/errors.ts"
 import { type Flaw, fields, listOf, maybe, record, text, whole } from "../messages/shapes/shapes.ts"
 import { isWhole, withoutSum, withSum } from "./line.ts"
-import type { MailboxDraft, MailboxMessage } from "./mailbox.ts"
+import { type MailboxDraft, type MailboxMessage, MailboxMessageError } from "./mailbox.ts"
 
 export interface SentMessage extends Omit<MailboxMessage, "cursor"> {
   /** The number of its place where it was sent, if that was in another store: journals name it. */

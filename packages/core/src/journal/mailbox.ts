@@ -2,6 +2,7 @@
  * The part of the `Store` port through which the processes of a team send each other messages: one append-only log per team.
  * Every member reads all of it from its own cursor and takes what is for it. What a message means is the business of `team/`.
  */
+import { StrataError } from "../base/errors.ts"
 
 /** Which team it is. Its name is unique in a project. */
 export interface TeamAddress {
@@ -93,4 +94,40 @@ export interface Mailbox {
   /** Resolves when a message or a member may have changed, or when the signal aborts. */
   change(signal: AbortSignal): Promise<void>
   close(): Promise<void>
+}
+
+/** A message that a team's mailbox does not take. */
+export class MailboxMessageError extends StrataError {
+  static override readonly code: string = "mailbox-message"
+  override readonly name = "MailboxMessageError"
+
+  constructor(why: string) {
+    super(`The message was not sent: ${why}.`)
+  }
+}
+
+/** A receiver has not read its earlier messages yet. */
+export class MailboxFullError extends StrataError {
+  static override readonly code: string = "mailbox-full"
+  override readonly name = "MailboxFullError"
+  readonly receiver: string
+
+  constructor(receiver: string, waiting: number) {
+    super(
+      `The message was not sent: ${waiting} messages already wait for "${receiver}". Wait until it has read them, or put what you have to say into one message.`,
+    )
+    this.receiver = receiver
+  }
+}
+
+/** Two members of a team cannot have the same name. */
+export class MemberNameTakenError extends StrataError {
+  static override readonly code: string = "member-name-taken"
+  override readonly name = "MemberNameTakenError"
+
+  constructor(member: string, pid: number) {
+    super(
+      `The team already has a member named "${member}", in process ${pid}. Nothing was changed. Choose another name, or end that process.`,
+    )
+  }
 }

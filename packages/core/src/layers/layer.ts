@@ -324,6 +324,8 @@ export interface Layer {
   beforeRequest?(context: LayerContext): Promise<Outcome | undefined>
   /** Where no request fits after all that: what else makes room, whatever it costs. It is asked again as long as it answers. */
   whenBlocked?(context: LayerContext): Promise<Outcome | undefined>
+  /** When a request has been prepared, while the model answers. The request does not wait for it, and it decides nothing. */
+  whileAnswered?(context: LayerContext): void
   /** After a response was recorded, in the background. */
   afterResponse?(context: LayerContext): Promise<Outcome | undefined>
   /** After a final answer, in the background. */

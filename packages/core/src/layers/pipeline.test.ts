@@ -307,3 +307,12 @@ test("BEY-18 work in the background is listed by its layer and can be stopped; t
   expect(chat.layersAtWork()).toEqual(["session-memory"])
   await chat.close()
 })
+
+test("a request does not wait for what layers do while the model answers", async () => {
+  const order: string[] = []
+  const layer: Layer = { name: "acting", whileAnswered: () => void order.push("while answered") }
+  const { chat } = await withResult([layer])
+  chat.on("prepared", () => order.push("prepared"))
+  await chat.prepare()
+  expect(order).toEqual(["prepared", "while answered"])
+})

@@ -1,5 +1,6 @@
 /**
- * Runs the layers, the cheapest first. What a layer decides is journaled before the next one looks. A layer that fails is reported and
+ * Runs the layers, the cheapest first: `tool-result-storage.ts` when a result arrives, `microcompaction.ts` before a request, and
+ * `compaction.ts` if it is still too large. What a layer decides is journaled before the next one looks. A layer that fails is reported and
  * skipped, so it cannot break the conversation or another layer.
  */
 import { reasonOf } from "../base/errors.ts"
@@ -128,6 +129,11 @@ export class LayerPipeline {
       })
     }
     return hasDecided
+  }
+
+  /** What layers do while the model answers. */
+  whileAnswered(): void {
+    for (const layer of this.#having("whileAnswered")) layer.whileAnswered?.(this.#parts.context())
   }
 
   /** How long the next request asks the server to keep what it caches, where a layer chooses that. */
@@ -302,6 +308,7 @@ type Hook =
   | "beforeRequest"
   | "whenBlocked"
   | "requestExtras"
+  | "whileAnswered"
   | "afterResponse"
   | "afterQuery"
   | "beforeExpiry"

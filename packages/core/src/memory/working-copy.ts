@@ -7,7 +7,7 @@ import { lstat, mkdir, readdir, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, sep } from "node:path"
 import { MemoryChangedError } from "../base/errors.ts"
 import { readPlainFile } from "../base/files.ts"
-import { Queue } from "../base/queue.ts"
+import { Queue } from "../base/work.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../journal/file/layout.ts"
 import {
   checkedMemoryPath,

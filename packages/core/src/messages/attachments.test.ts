@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { type Attachment, renderAttachment } from "./attachments.ts"
+import { renderAttachment } from "./attachment-texts.ts"
+import type { Attachment } from "./attachments.ts"
 
 const EXAMPLES: Record<Attachment["type"], { attachment: Attachment; says: string[] }> = {
   file: { attachment: { type: "file", path: "a.ts", content: "const a = 1" }, says: ["a.ts", "const a = 1"] },

@@ -57,6 +57,25 @@ export function asServerResult(block: Block): ServerResult | undefined {
     : undefined
 }
 
+/** The server calls at the end of a turn: the ones it paused in. */
+export function trailingServerCalls(blocks: readonly Block[]): ReadonlySet<string> {
+  const from = blocks.findLastIndex((block) => !asServerUse(block) && !asServerResult(block)) + 1
+  return new Set(blocks.slice(from).flatMap((block) => asServerUse(block)?.id ?? []))
+}
+
+/** Ids of server calls whose result follows in the same turn. */
+export function pairServerTools(blocks: readonly Block[]): ReadonlySet<string> {
+  const asked = new Set<string>()
+  const served = new Set<string>()
+  for (const block of blocks) {
+    const use = asServerUse(block)
+    if (use) asked.add(use.id)
+    const result = asServerResult(block)
+    if (result && asked.has(result.tool_use_id)) served.add(result.tool_use_id)
+  }
+  return served
+}
+
 /** Any content as blocks. A string becomes one text block, an empty string none. */
 export function toBlocks(content: Content): readonly Block[] {
   if (typeof content !== "string") return content

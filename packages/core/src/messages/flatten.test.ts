@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest"
 import { conversation, sketch } from "../../test/builders.ts"
 import type { Block } from "./blocks.ts"
 import { withExactInput } from "./exact-json.ts"
-import { Flattener, flatten, type RepairRule } from "./flatten.ts"
-import type { Message } from "./messages.ts"
+import { Flattener, flatten } from "./flatten.ts"
+import type { Message, RepairRule } from "./messages.ts"
 
 const flat = (messages: readonly Message[]) => sketch(flatten(messages).messages)
 const rules = (messages: readonly Message[]): RepairRule[] => flatten(messages).repairs.map(({ rule }) => rule)

@@ -3,28 +3,36 @@
  *
  * The flattener takes one message at a time and closes everything but the last exchange, so a new message costs only its own
  * work. `flatten` does the same for a whole list. Every repair it makes is returned under a name; none is silent.
+ * `validator.ts` checks what comes out.
  */
-import { type CallerSystemMessage, renderAttachment } from "./attachments.ts"
+
+import { renderAttachment } from "./attachment-texts.ts"
+import type { CallerSystemMessage } from "./attachments.ts"
 import {
-  ASSISTANT_BLOCKS,
   asServerResult,
   asServerUse,
   type Block,
   type Content,
-  isServerResult,
   isText,
   isThinking,
   isToolResult,
   isToolUse,
   isWellFormedCall,
+  pairServerTools,
   type ToolResult,
   toBlocks,
+  trailingServerCalls,
   withoutBreakpoint,
 } from "./blocks.ts"
-import type { Repair, RepairRule } from "./messages.ts"
-import { type AssistantMessage, isSentToModel, type Message, type UserMessage } from "./messages.ts"
-import { isKnownType } from "./shapes/shapes.ts"
-import { isAsReceived, isSetAside, repairsOf, usable } from "./usable.ts"
+import {
+  type AssistantMessage,
+  isSentToModel,
+  type Message,
+  type Repair,
+  type RepairRule,
+  type UserMessage,
+} from "./messages.ts"
+import { isAsReceived, isKnownHere, isSetAside, repairsOf, usable } from "./usable.ts"
 
 export type Role = "user" | "assistant" | "system"
 
@@ -36,8 +44,6 @@ export interface FlatMessage {
 
 /** What a caller's message has besides its role and its content. */
 type Extras = Readonly<Record<string, unknown>>
-
-export type { Repair, RepairRule } from "./messages.ts"
 
 export interface Flattened {
   readonly messages: readonly FlatMessage[]
@@ -435,32 +441,10 @@ function withoutTrailingThinking(exchange: Exchange, userTurn: (exchange: Exchan
 
 const isSigned = ({ signature }: { readonly signature: unknown }) => typeof signature === "string" && signature !== ""
 
-const isKnownHere = ({ type }: Block): boolean =>
-  ASSISTANT_BLOCKS.has(type) || (isServerResult(type) && isKnownType(type))
-
 const callsIn = (blocks: readonly Block[]): string[] => blocks.filter(isToolUse).map(({ id }) => id)
 
 function awaitsServer({ paused, parts, assistant }: OpenExchange, served: ReadonlySet<string>): boolean {
   const last = assistant.at(-1)
   if (!paused || parts.length > 0 || last === undefined || assistant.some(isToolUse)) return false
   return asServerUse(last) !== undefined || served.has(asServerResult(last)?.tool_use_id ?? "")
-}
-
-/** The server calls at the end of a turn: the ones it paused in. */
-function trailingServerCalls(blocks: readonly Block[]): ReadonlySet<string> {
-  const from = blocks.findLastIndex((block) => !asServerUse(block) && !asServerResult(block)) + 1
-  return new Set(blocks.slice(from).flatMap((block) => asServerUse(block)?.id ?? []))
-}
-
-/** Ids of server calls whose result follows in the same turn. */
-function pairServerTools(blocks: readonly Block[]): ReadonlySet<string> {
-  const asked = new Set<string>()
-  const served = new Set<string>()
-  for (const block of blocks) {
-    const use = asServerUse(block)
-    if (use) asked.add(use.id)
-    const result = asServerResult(block)
-    if (result && asked.has(result.tool_use_id)) served.add(result.tool_use_id)
-  }
-  return served
 }

@@ -2,7 +2,9 @@
  * The messages of a conversation as they are stored: the API's content, its place, its time and who may see it. The shape is
  * that of Claude Code transcript lines, so that tools for those can read ours.
  */
-import { type Attachment, renderAttachment } from "./attachments.ts"
+
+import { renderAttachment } from "./attachment-texts.ts"
+import type { Attachment } from "./attachments.ts"
 import {
   type Block,
   type Content,
@@ -410,3 +412,5 @@ function isCounted(given: unknown): given is Usage {
 }
 
 const isCount = (value: unknown): boolean => typeof value === "number" && value >= 0 && value <= Number.MAX_SAFE_INTEGER
+
+export const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true

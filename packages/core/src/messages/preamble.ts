@@ -1,5 +1,5 @@
 /** Joins titled context texts (project instructions, memory index …) into one system reminder before the conversation. */
-import { asReminder } from "./attachments.ts"
+import { asReminder } from "./attachment-texts.ts"
 
 export interface PreambleOptions {
   /** Title to text, in order of appearance. */

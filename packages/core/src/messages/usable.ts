@@ -3,7 +3,8 @@
  * transcript was imported. What no request can carry is set aside here and named as a repair; the journal keeps it as it is. Blocks keep
  * their places, so handles stay right.
  */
-import { attachmentFlaw } from "./attachments.ts"
+
+import { attachmentFlaw } from "./attachment-texts.ts"
 import { ASSISTANT_BLOCKS, type Block, isServerResult, RESULT_BLOCKS, USER_BLOCKS, wellFormed } from "./blocks.ts"
 import { handleFor, readImageSize } from "./media.ts"
 import {
@@ -348,3 +349,7 @@ function resultProblem(result: Readonly<Record<string, unknown>>, path: string):
 
 /** An id that is a text, though not one that the API takes. */
 const isOddId = ({ at, must }: Flaw) => (at === "id" || at === "tool_use_id") && must.startsWith("a text that matches")
+
+/** Whether this version knows what it is, as a block of an answer. */
+export const isKnownHere = ({ type }: Block): boolean =>
+  ASSISTANT_BLOCKS.has(type) || (isServerResult(type) && isKnownType(type))

@@ -3,7 +3,8 @@
  * those that were cleared, put aside or compacted: the journal holds them all.
  */
 import { type Entry, isMessage } from "../journal/entries.ts"
-import { type Attachment, renderAttachment } from "../messages/attachments.ts"
+import { renderAttachment } from "../messages/attachment-texts.ts"
+import type { Attachment } from "../messages/attachments.ts"
 import {
   asServerResult,
   asServerUse,

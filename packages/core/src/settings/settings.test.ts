@@ -6,7 +6,6 @@ import { SettingsError } from "../base/errors.ts"
 import { FIGURES, SWITCHES } from "./flag-names.ts"
 import {
   combineSettings,
-  compactionAllowed,
   DEFAULT_SETTINGS,
   ENVIRONMENT,
   loadSettings,
@@ -361,23 +360,4 @@ test("undefined in code means that a value is not set, at every depth", async ()
   expect(values.off).toBe(false)
   expect(values.models).toEqual({ tiny: { window: 4_000 } })
   expect(Object.keys(values.models.tiny!)).toEqual(["window"])
-})
-
-describe("WIN-5 which compactions are allowed", () => {
-  test.each<[string, SettingsInput, { manual: boolean; auto: boolean }]>([
-    ["by default both", {}, { manual: true, auto: true }],
-    ["DISABLE_COMPACT closes both", { disableCompact: true }, { manual: false, auto: false }],
-    ["DISABLE_AUTO_COMPACT closes the automatic one", { disableAutoCompact: true }, { manual: true, auto: false }],
-    ["so does the setting", { autoCompactEnabled: false }, { manual: true, auto: false }],
-    ["DISABLE_MICROCOMPACT closes neither", { disableMicrocompact: true }, { manual: true, auto: true }],
-    ["FLG-3 off closes both", { off: true }, { manual: false, auto: false }],
-    [
-      "the environment's DISABLE_AUTO_COMPACT wins over the setting",
-      { disableAutoCompact: true, autoCompactEnabled: true },
-      { manual: true, auto: false },
-    ],
-  ])("%s", async (_name, given, allowed) => {
-    const { values } = await combineSettings([{ source: "test", values: given }])
-    expect(compactionAllowed(values)).toEqual(allowed)
-  })
 })

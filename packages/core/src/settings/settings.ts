@@ -353,9 +353,3 @@ function mergeRecords(earlier: Readonly<Record<string, unknown>>, later: object)
   }
   return merged
 }
-
-/** Whether the person may compact, and whether the conversation compacts on its own. */
-export function compactionAllowed(settings: Settings): { manual: boolean; auto: boolean } {
-  const manual = !settings.off && !settings.disableCompact
-  return { manual, auto: manual && !settings.disableAutoCompact && settings.autoCompactEnabled }
-}

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { attachmentFlaw } from "../messages/attachments.ts"
+import { attachmentFlaw } from "../messages/attachment-texts.ts"
 import { addressOf } from "./carrier.ts"
 import { asAttachment, checkContent, MESSAGE_KINDS, readSent } from "./messages.ts"
 

@@ -1,6 +1,6 @@
 /** Where the context went. Every token sent to the model belongs to exactly one class, so the classes add up to the total. */
 import { atOnce, type Steps } from "../base/work.ts"
-import { renderAttachment } from "../messages/attachments.ts"
+import { renderAttachment } from "../messages/attachment-texts.ts"
 import { type Block, isText, isThinking, isToolResult, isToolUse } from "../messages/blocks.ts"
 import type { FlatMessage } from "../messages/flatten.ts"
 import { contentOf, isHuman, isSentToModel, type Message } from "../messages/messages.ts"

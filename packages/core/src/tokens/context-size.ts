@@ -2,7 +2,7 @@
  * The size of the context: the API's count for the newest response, plus an estimate of everything since. The meter takes one
  * message at a time; `contextSize` does the same for a list.
  */
-import { renderAttachment } from "../messages/attachments.ts"
+import { renderAttachment } from "../messages/attachment-texts.ts"
 import { type AssistantMessage, contentOf, isSentToModel, type Message, type Usage } from "../messages/messages.ts"
 import { addMeasure, type Estimator, type Measure, runningMeasure, takeMeasure } from "./estimate.ts"
 

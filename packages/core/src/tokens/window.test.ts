@@ -2,8 +2,16 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { size } from "../../test/size.ts"
+import { combineSettings, type SettingsInput } from "../settings/settings.ts"
 import { findModel, MODEL_FACTS, MODEL_FACTS_DATE, type ModelFacts } from "./models.ts"
-import { fillOf, fitsModel, resolveThresholds, resolveWindow, type ThresholdInput } from "./window.ts"
+import {
+  compactionAllowed,
+  fillOf,
+  fitsModel,
+  resolveThresholds,
+  resolveWindow,
+  type ThresholdInput,
+} from "./window.ts"
 
 const factsOf = (name: string): ModelFacts => findModel(name).facts
 /** Input and output together may exceed this one's window; the output of the other counts against it. */
@@ -320,5 +328,24 @@ describe("WIN-8 facts and thresholds by model", () => {
     expect(notices).toEqual([
       'The model "someone-else" is not in the model table. A window of 200,000 tokens is assumed, and its price is unknown. Set its figures under "models" in the settings.',
     ])
+  })
+})
+
+describe("WIN-5 which compactions are allowed", () => {
+  test.each<[string, SettingsInput, { manual: boolean; auto: boolean }]>([
+    ["by default both", {}, { manual: true, auto: true }],
+    ["DISABLE_COMPACT closes both", { disableCompact: true }, { manual: false, auto: false }],
+    ["DISABLE_AUTO_COMPACT closes the automatic one", { disableAutoCompact: true }, { manual: true, auto: false }],
+    ["so does the setting", { autoCompactEnabled: false }, { manual: true, auto: false }],
+    ["DISABLE_MICROCOMPACT closes neither", { disableMicrocompact: true }, { manual: true, auto: true }],
+    ["FLG-3 off closes both", { off: true }, { manual: false, auto: false }],
+    [
+      "the environment's DISABLE_AUTO_COMPACT wins over the setting",
+      { disableAutoCompact: true, autoCompactEnabled: true },
+      { manual: true, auto: false },
+    ],
+  ])("%s", async (_name, given, allowed) => {
+    const { values } = await combineSettings([{ source: "test", values: given }])
+    expect(compactionAllowed(values)).toEqual(allowed)
   })
 })

@@ -1,7 +1,7 @@
 /** How much fits, and when layers must act: window, output reserve, thresholds. Pure functions of the model and the settings. */
 import { grouped } from "../base/text.ts"
 import { inline } from "../messages/blocks.ts"
-import { compactionAllowed, type Settings } from "../settings/settings.ts"
+import type { Settings } from "../settings/settings.ts"
 import { asksForMillion, LONG_WINDOW, type ModelFacts, type ModelLookup, windowBetas } from "./models.ts"
 
 /** Defaults, in tokens. */
@@ -274,3 +274,9 @@ const withoutOverflow = (facts: ModelFacts): ModelFacts => ({
   ...facts,
   accepts: { ...facts.accepts, overflowingOutput: false },
 })
+
+/** Whether the person may compact, and whether the conversation compacts on its own. */
+export function compactionAllowed(settings: Settings): { manual: boolean; auto: boolean } {
+  const manual = !settings.off && !settings.disableCompact
+  return { manual, auto: manual && !settings.disableAutoCompact && settings.autoCompactEnabled }
+}

@@ -4,7 +4,7 @@
  */
 
 import { type DecisionEntry, type Entry, isBoundaryEntry, isDecision } from "../journal/entries.ts"
-import type { Message, Uuid } from "../messages/messages.ts"
+import { isSummary, type Uuid } from "../messages/messages.ts"
 
 /** Why thinking is dropped with a compaction. An undo restores what it was bound to, so it counts again. */
 export const WHY_THINKING_GOES = {
@@ -80,5 +80,3 @@ export class CompactionParts {
     }
   }
 }
-
-const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true

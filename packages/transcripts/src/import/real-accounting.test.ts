@@ -1,7 +1,7 @@
 /** Every line of every real recording is accounted for, and what comes out is a conversation that could be gone on with. */
 import { describe, expect, test } from "vitest"
-import { flatten, type RepairRule } from "../../../core/src/messages/flatten.ts"
-import { sinceLastBoundary } from "../../../core/src/messages/messages.ts"
+import { flatten } from "../../../core/src/messages/flatten.ts"
+import { type RepairRule, sinceLastBoundary } from "../../../core/src/messages/messages.ts"
 import { needs } from "../../../core/test/needs.ts"
 import {
   CLAUDE_CODE_FILES,

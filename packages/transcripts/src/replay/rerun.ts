@@ -7,11 +7,12 @@
 
 import { setImmediate } from "node:timers/promises"
 import type { Entry, Message } from "@strata/core"
-import { Events, inputTokens, NO_TOKENS, seededIds } from "@strata/core/base"
+import { Events, inputTokens, seededIds } from "@strata/core/base"
 import { isToolResult, isToolUse, toBlocks } from "@strata/core/messages"
-import { LIFETIME_MS, type Lifetime } from "@strata/core/model"
-import type { LayerActed, LayerContext } from "@strata/core/policy"
+import { LIFETIME_MS } from "@strata/core/model"
 import {
+  type LayerActed,
+  type LayerContext,
   type LayerEvents,
   LayerPipeline,
   lastUse,
@@ -22,39 +23,37 @@ import {
   sessionMemory,
   silentTelemetry,
 } from "@strata/core/policy"
-import { compactionAllowed, createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
-import type { DecisionOf, EntryDraft, Journal } from "@strata/core/store"
-import { isDecision } from "@strata/core/store"
+import { createFlags, DEFAULT_SETTINGS, type Flags, type Settings } from "@strata/core/settings"
+import { type DecisionOf, type EntryDraft, isDecision, type Journal } from "@strata/core/store"
 import type { ModelFacts } from "@strata/core/tokens"
-import { fillOf } from "@strata/core/tokens"
-import { buildRequest, lifetimeIn, Views } from "@strata/core/views"
+import { lifetimeIn, Views } from "@strata/core/views"
 import { AfterCompactions } from "./after-compaction.ts"
 import { type AskedModel, askedModels } from "./asked-models.ts"
-import { Bill, type Charged, type Sent, type SentRequest, usageOf } from "./bill.ts"
+import { Bill, type Charged, type Sent, usageOf } from "./bill.ts"
 import { OwnTexts } from "./context-classes.ts"
 import { Fetching } from "./fetching.ts"
 import { KeptNames } from "./kept-names.ts"
 import { type MeasuredRecording, neededForValidity, outputOf } from "./measured-recording.ts"
-import { type Fork, forkCounts, MEMORY_FORK, MemoryWork, NOTES_FORK } from "./memory-work.ts"
+import { MEMORY_FORK, MemoryWork } from "./memory-work.ts"
 import type { LayeredPolicy } from "./policies/layered-policy.ts"
 import type { RunOptions } from "./policy.ts"
 import { RecordedFiles } from "./recorded-files.ts"
 import type { RecordedRequest, Step } from "./recorded-steps.ts"
 import { replayJournal } from "./replay-journal.ts"
 import { actionsOf, type PolicyAction, withMeasuredCompactions } from "./replayed-actions.ts"
-import { type NotesRequest, ReplayedNotes } from "./replayed-notes.ts"
+import { replayedContext } from "./replayed-context.ts"
+import { ReplayedNotes } from "./replayed-notes.ts"
 import type { PolicyRun, Purpose, ReplayedCompaction, ReplayedRequest } from "./report.ts"
 import { SaidAgain } from "./said-again.ts"
 import { SentContexts } from "./sent-contexts.ts"
-import { summariserInput } from "./summariser-input.ts"
-import { SUMMARY_TOKENS, summaryCounts } from "./summary-request.ts"
+import { SideRequests } from "./side-requests.ts"
+import { SUMMARY_TOKENS } from "./summary-request.ts"
 import { withoutCompactions } from "./without-compactions.ts"
 
 const FILLER = "Words in place of a prompt that was not recorded, as many as the prompt has tokens. "
 const SUMMARY_SECONDS = 30 // that a model takes for a summary: recorded ones took 10 to 88
 const LONGEST_ANSWER_MS = 2 * 60_000
 const CALL_OUTPUT = 80 // tokens of a call that fetches something
-const CHANGED = 0.1 // of what is new: tokens that an update of the notes writes
 const NO_MODEL = { name: "replay", capabilities: {} } // nothing is asked
 
 export async function rerun(
@@ -106,12 +105,8 @@ class Rerun {
   readonly #ownTexts = new OwnTexts()
   readonly #memoryWork = new MemoryWork()
   #decided: readonly EntryDraft[] = []
-  /** The view before a compaction that is still to be paid for. */
-  #compactedFrom: Sent | undefined
   readonly #notes: ReplayedNotes
-  /** Whether notes were written since the last boundary. */
-  #hasNotes = false
-  readonly #texts = { written: 0, updates: 0, unused: 0 }
+  readonly #side: SideRequests
   /** Seconds that one summary takes, and milliseconds that someone has just waited for one. */
   readonly #summarySeconds: number
   #waited = 0
@@ -143,7 +138,7 @@ class Rerun {
     this.#notes = new ReplayedNotes({
       seconds: this.#summarySeconds,
       now: () => this.#now,
-      pay: (about) => this.#payForNotes(about),
+      pay: (about) => this.#side.notes(about),
       waited: (ms) => {
         this.#waited += ms
       },
@@ -182,6 +177,13 @@ class Rerun {
       server,
       facts: () => this.#facts,
     })
+    this.#side = new SideRequests({
+      ...{ recording, policy, bill: this.#bill, sent: this.#sent, after: this.#after, ids: this.#ids },
+      estimate: (text) => this.#views.estimator.text(text),
+      moment: () => ({ now: this.#now, newest: this.#newestRequest, isSending: this.#isSending }),
+      charge: (purpose, charged) => this.#charge(purpose, charged),
+      decide: (drafts) => this.#decide(drafts),
+    })
     this.#showPrompt()
   }
 
@@ -194,7 +196,7 @@ class Rerun {
     await this.#follow()
     const last = this.#recording.requests.at(-1)
     if (last && this.#compactsItself) await this.#pause(last, Number.POSITIVE_INFINITY)
-    if (this.#hasNotes) this.#texts.unused++
+    this.#side.end()
     this.#notes.finish()
     await this.#layers.settled()
   }
@@ -211,7 +213,7 @@ class Rerun {
       actions: withMeasuredCompactions(this.#actions, this.#bill.requests),
       contexts: this.#contexts,
       compactions: this.#compactions,
-      texts: this.#texts,
+      texts: this.#side.texts,
       losses: this.#bill.losses,
       usedAgain: this.#fetching.usedAgain,
       namesKept: this.#keptNames.found,
@@ -272,26 +274,7 @@ class Rerun {
 
   /** Memories: a fork that reads the conversation from the cache. */
   #remember(isFinal: boolean): void {
-    if (isFinal && this.#memoryWork.isDue(this.#context())) this.#payForFork("memory", MEMORY_FORK)
-  }
-
-  /** The first notes are as long as a summary. An update changes sections: as much as is new, at least. */
-  #payForNotes({ tokens, before, since = 0 }: NotesRequest): void {
-    if (this.#hasNotes) this.#texts.updates++
-    else this.#texts.written++
-    this.#hasNotes = true
-    const changed = Math.max(NOTES_FORK.answer, Math.round(CHANGED * since))
-    const answer = before === undefined ? tokens : Math.min(tokens, changed)
-    this.#payForFork("notes", { prompt: NOTES_FORK.prompt + (before ?? 0), answer })
-  }
-
-  #payForFork(purpose: "notes" | "memory", fork: Fork): void {
-    const request = { ...this.#newestRequest, at: this.#now }
-    const sent = this.#isSending ? this.#sent.fork(this.#newestRequest) : this.#sent.fork(request)
-    const counts = forkCounts(fork, this.#bill.cached(sent, request, { writes: false }))
-    this.#charge(purpose, { request, counts })
-    const paid = { model: request.model, responseId: this.#ids.uuid(), usage: usageOf(counts) }
-    this.#decide([{ type: "strata", subtype: "spent", purpose, ...paid }])
+    if (isFinal && this.#memoryWork.isDue(this.#context())) this.#side.fork("memory", MEMORY_FORK)
   }
 
   /** Time passes: notes that were being written are there. */
@@ -327,7 +310,7 @@ class Rerun {
     this.#isSending = false
     this.#decide(neededForValidity(this.#views.context))
     if (this.#policy.lifetime === "auto") this.#bill.lifetime = lifetimeIn(this.#views.cacheHistory.chosen)
-    this.#payForCompaction(request)
+    this.#side.compaction(request)
     const first = this.#contextFor(request)
     this.#keptNames.sent(request.number, first.messages)
     const sent = this.#compactsItself && this.#fetchWhatIsNeeded(request, first) ? this.#contextFor(request) : first
@@ -374,62 +357,15 @@ class Rerun {
       this.#layers.inBackground("beforeExpiry")
       await this.#settled()
       this.#isPausing = false
-      this.#payForCompaction(this.#newestRequest)
+      this.#side.compaction(this.#newestRequest)
       const due = used + PING_EARLY * life
       await this.#until(new Date(due))
       if (this.#layers.upcoming.state !== "not-begun" || due >= until || !this.#policy.keepsWarm) return
       const lifetime = nextPing(this.#context(), pings)
       if (!lifetime) return
-      this.#ping({ number, at: this.#now, model: last.request.model }, { lifetime, sent: last.sent })
+      this.#side.ping({ number, at: this.#now, model: last.request.model }, { lifetime, sent: last.sent })
       used = due
     }
-  }
-
-  #ping(request: SentRequest, { lifetime, sent }: { readonly lifetime: Lifetime; readonly sent: Sent }): void {
-    const counts =
-      lifetime === "1h"
-        ? this.#bill.cached(this.#withAnswer(sent), request, { lifetime })
-        : this.#bill.cached(sent, request)
-    this.#charge("keep-warm", { request, counts })
-    const paid = {
-      purpose: "keep-warm",
-      model: request.model,
-      responseId: this.#ids.uuid(),
-      usage: usageOf(counts),
-      lifetime,
-    } as const
-    this.#decide([{ type: "strata", subtype: "spent", ...paid }])
-  }
-
-  /** What was sent, and the answer to it. */
-  #withAnswer({ prompt }: Sent): Sent {
-    const { messages } = this.#sent.fork(this.#recording.requests[this.#turn - 1]!)
-    return { prompt, messages: messages.slice(0, 1 + messages.findLastIndex(({ role }) => role === "assistant")) }
-  }
-
-  /** A summary that was written with the request that needs it. */
-  #payForCompaction(request: RecordedRequest): void {
-    const before = this.#compactedFrom
-    this.#compactedFrom = undefined
-    if (before)
-      this.#payForSummary(
-        request,
-        this.#after.summaryTokens((text) => this.#views.estimator.text(text)),
-        before,
-      )
-  }
-
-  /** The summariser has read what was in view, or was sent it once more. */
-  #payForSummary(request: RecordedRequest, shown: number, before = this.#sent.fork(request)): void {
-    const at = { ...request, at: this.#now }
-    const { kind = "fork", ...limits } = this.#policy.summariser ?? {}
-    const sent =
-      kind === "fork"
-        ? this.#isSending
-          ? this.#bill.cachedInTurn(before, request, { writes: false })
-          : this.#bill.cached(before, at, { writes: false })
-        : { ...NO_TOKENS, input: summariserInput(before, limits) }
-    this.#charge("summary", { request: at, counts: summaryCounts(this.#recording, { sent, shown }) })
   }
 
   /** One request with a call for every block that is needed and not in view. `false`: all of them are. */
@@ -464,8 +400,7 @@ class Rerun {
     const isCompaction = compacted !== undefined
     if (isCompaction) {
       const { route, prepared: isPrepared = false, planned, tokensAfter } = compacted as DecisionOf<"compacted">
-      if (route === "notes") this.#hasNotes = false
-      if (!isPrepared && route !== "notes") this.#compactedFrom = this.#sent.fork(this.#newestRequest)
+      this.#side.compacted({ fromNotes: route === "notes", isPrepared })
       this.#compactions.push({
         turn: this.#turn,
         opening: this.#isPausing ? "pause" : openingOf(this.#context()),
@@ -505,38 +440,11 @@ class Rerun {
   }
 
   #context(): LayerContext {
-    const { name, lookup, thresholds } = this.#asked
-    const { context } = this.#views
-    const size = context.size()
-    const allowed = this.#compactsItself ? compactionAllowed(this.#settings).auto : false
-    return {
-      conversation: this.#journal.address.id,
-      model: name,
-      facts: lookup.facts,
-      views: this.#views,
-      size,
-      thresholds,
-      thresholdsOf: () => thresholds,
-      fill: fillOf(size.tokens, thresholds, compactionAllowed(this.#settings).auto),
-      flags: this.#flags,
-      now: this.#now,
-      journal: this.#journal,
-      compaction: { auto: allowed, manual: allowed },
-      newUuid: () => this.#ids.uuid(),
-      request: async () =>
-        buildRequest({
-          model: name,
-          maxTokens: this.#settings.maxOutputTokens,
-          system: context.prompt?.system,
-          tools: context.prompt?.tools,
-          messages: context.messages().messages,
-        }),
-      signal: new AbortController().signal,
-      canRecall: this.#views.context.toolNames.includes("Recall"),
-      isOnlyOpened: false,
+    return replayedContext({
+      ...{ asked: this.#asked, views: this.#views, settings: this.#settings, flags: this.#flags, now: this.#now },
+      ...{ journal: this.#journal, compactsItself: this.#compactsItself, ids: this.#ids },
       prior: { asked: this.#recording.client.lifetimes[0] === "1h" ? "1h" : undefined },
       meanwhile: (layer, work) => this.#layers.begin(layer, work),
-      progress: () => undefined,
-    }
+    })
   }
 }

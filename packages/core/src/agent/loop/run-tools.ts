@@ -4,8 +4,8 @@
  */
 
 import { resolve } from "node:path"
-import { Queue } from "../../base/queue.ts"
 import type { Telemetry } from "../../base/telemetry.ts"
+import { Queue } from "../../base/work.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { type ToolResult, type ToolUse, textOf } from "../../messages/blocks.ts"
 import type { CallChanges } from "../../messages/messages.ts"

@@ -13,8 +13,8 @@ import {
   isMessage,
   type MessageDraft,
 } from "../../journal/entries.ts"
-import { compactionFigures } from "../../layers/4-compaction/figures.ts"
 import { factSteps } from "../../layers/4-compaction/restore/facts.ts"
+import { compactionFigures } from "../../layers/4-compaction/situation.ts"
 import type { CallerSystemMessage } from "../../messages/attachments.ts"
 import {
   type Block,

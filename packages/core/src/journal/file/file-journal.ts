@@ -1,10 +1,9 @@
 /** A journal in a file. One writer appends batches in order; each batch is written whole or rolled back. */
-import { lstat, readFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { isSafeId } from "../../base/clock.ts"
 import { ClosedError, InvalidIdError, JournalWriteError, LockLostError, StrataError } from "../../base/errors.ts"
-import { usableMemory } from "../../base/memory.ts"
-import { grouped } from "../../base/text.ts"
+import { mustFitMemory } from "../../base/memory.ts"
 import { inSlices } from "../../base/work.ts"
 import { handleOf, isShort } from "../../messages/media.ts"
 import { Bridge } from "../bridge.ts"
@@ -22,14 +21,13 @@ import type {
 } from "../store.ts"
 import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, NewNames, readBytes } from "./index-file.ts"
 import type { JournalPaths } from "./layout.ts"
-import { makeDirectory } from "./make-directory.ts"
-import type { DamageListener, DamageLog } from "./read-lines.ts"
-import { readLines } from "./read-lines.ts"
+import { makeDirectory, mustNotBeLink } from "./make-directory.ts"
+import { type DamageListener, type DamageLog, readLines } from "./read-lines.ts"
 import { InFlightFile, readNotesFile, writeNotesFile } from "./small-files.ts"
-import type { PooledFile } from "./writing.ts"
 import {
   type Held,
   lockLost,
+  type PooledFile,
   readSummed,
   removeNamed,
   summedSteps,
@@ -448,22 +446,3 @@ export class FileJournal implements Journal {
 
 const joined = (lines: Batch["lines"]): Buffer =>
   lines.length === 1 ? lines[0]!.bytes : Buffer.concat(lines.map((line) => line.bytes))
-
-/** A link in place of one of our directories would send what is written somewhere else. */
-async function mustNotBeLink(directory: string): Promise<void> {
-  if ((await lstat(directory)).isSymbolicLink()) throw new Error(`${directory} is a symbolic link`)
-}
-
-const MEMORY_SHARE = 1 / 3 // of what this process may use: entries in memory take about twice what they take on disk
-
-/** Node would end the process without a word. */
-function mustFitMemory(path: string, bytes: number): void {
-  const memory = usableMemory()
-  if (bytes <= memory * MEMORY_SHARE) return
-  const megabytes = (count: number) => grouped(Math.ceil(count / 1024 / 1024))
-  const needed = megabytes(bytes / MEMORY_SHARE)
-  throw new StrataError(
-    `${path} has ${megabytes(bytes)} MB since its last compaction, and ${megabytes(memory)} MB of memory are too few to open it. Nothing was changed, and everything is kept. Allow more: NODE_OPTIONS=--max-old-space-size=${needed.replaceAll(",", "")} (in MB).`,
-    { code: "journal-memory" },
-  )
-}

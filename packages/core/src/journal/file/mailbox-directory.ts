@@ -5,25 +5,20 @@
 import { watch } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import type { Clock } from "../../base/clock.ts"
-import { checkedId } from "../../base/clock.ts"
+import { type Clock, checkedId } from "../../base/clock.ts"
+import { ClosedError, JournalWriteError, StrataError } from "../../base/errors.ts"
 import {
-  ClosedError,
-  JournalWriteError,
+  type FoundMember,
+  type Mailbox,
+  type MailboxCursor,
+  type MailboxDraft,
   MailboxFullError,
+  type MailboxMessage,
+  type MailboxReading,
   MemberNameTakenError,
-  StrataError,
-} from "../../base/errors.ts"
-import type {
-  FoundMember,
-  Mailbox,
-  MailboxCursor,
-  MailboxDraft,
-  MailboxMessage,
-  MailboxReading,
-  Membership,
-  SendLimits,
-  TeamMember,
+  type Membership,
+  type SendLimits,
+  type TeamMember,
 } from "../mailbox.ts"
 import { checkedDraft } from "../mailbox-line.ts"
 import type { FlushMode } from "../store.ts"

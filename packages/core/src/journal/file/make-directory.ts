@@ -1,5 +1,5 @@
 /** Makes a directory and those above it, readable by their owner only. */
-import { mkdir, stat } from "node:fs/promises"
+import { lstat, mkdir, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { DIRECTORY_MODE } from "./layout.ts"
 
@@ -25,4 +25,9 @@ export async function makeDirectory(path: string): Promise<readonly string[]> {
       if (error.code !== "EEXIST") throw error // another process made it in the meantime
     })
   return missing.map((directory) => dirname(directory))
+}
+
+/** A link in place of one of our directories would send what is written somewhere else. */
+export async function mustNotBeLink(directory: string): Promise<void> {
+  if ((await lstat(directory)).isSymbolicLink()) throw new Error(`${directory} is a symbolic link`)
 }

@@ -8,7 +8,7 @@ import { join } from "node:path"
 import { setImmediate, setTimeout as wait } from "node:timers/promises"
 import type { Clock } from "../../base/clock.ts"
 import { busyError, MemoryChangedError, MemoryWriteError, StrataError } from "../../base/errors.ts"
-import { Queues } from "../../base/queue.ts"
+import { Queues } from "../../base/work.ts"
 import {
   checkedMemoryPath,
   checkMemoryText,

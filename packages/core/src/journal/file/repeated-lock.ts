@@ -7,7 +7,7 @@ import { rm } from "node:fs/promises"
 import { dirname } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { busyError } from "../../base/errors.ts"
-import { Queue } from "../../base/queue.ts"
+import { Queue } from "../../base/work.ts"
 import {
   holderOf,
   lockText,

@@ -8,8 +8,9 @@ import { appendFile, lstat, mkdir, readFile, rename, rm, writeFile } from "node:
 import { dirname } from "node:path"
 import { StrataError } from "../../base/errors.ts"
 import { readPlainFile } from "../../base/files.ts"
-import { Queue, Queues } from "../../base/queue.ts"
-import { type InFlightLog, type KeptRequests, lineOf, type SentRequest, unsettledIn } from "../in-flight.ts"
+import { Queue, Queues } from "../../base/work.ts"
+import { usableUsage } from "../../messages/messages.ts"
+import type { InFlightLog, KeptRequests, SentRequest } from "../in-flight.ts"
 import type { LineLog } from "../line-log.ts"
 import { flushDirectory } from "./index-file.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
@@ -189,4 +190,27 @@ async function replace(path: string, lines: readonly string[]): Promise<void> {
   const draft = `${path}.draft`
   await writeFile(draft, lines.map((line) => `${line}\n`).join(""), { mode: FILE_MODE })
   await rename(draft, path)
+}
+
+/** The lines of a log: a request, or the id of one that is over. A line that was not finished is left out. */
+function unsettledIn(text: string): readonly SentRequest[] {
+  const open = new Map<string, SentRequest>()
+  for (const line of text.split("\n")) {
+    const parsed = parsedLine(line)
+    if (parsed?.over !== undefined) open.delete(parsed.over)
+    else if (parsed?.sent && usableUsage(parsed.sent.usage)) open.set(parsed.sent.id, parsed.sent)
+  }
+  return [...open.values()]
+}
+
+export const lineOf = (line: Line): string => `${JSON.stringify(line)}\n`
+
+type Line = { readonly sent: SentRequest; readonly over?: never } | { readonly over: string; readonly sent?: never }
+
+function parsedLine(line: string): Line | undefined {
+  try {
+    return JSON.parse(line) as Line
+  } catch {
+    return undefined
+  }
 }

@@ -1,8 +1,16 @@
 /** A mailbox without a disk, for tests and experiments. */
 
 import { checkedId } from "../../base/clock.ts"
-import { ClosedError, InvalidIdError, MailboxFullError, MemberNameTakenError } from "../../base/errors.ts"
-import type { FoundMember, Mailbox, MailboxCursor, MailboxMessage, TeamMember } from "../mailbox.ts"
+import { ClosedError, InvalidIdError } from "../../base/errors.ts"
+import {
+  type FoundMember,
+  type Mailbox,
+  type MailboxCursor,
+  MailboxFullError,
+  type MailboxMessage,
+  MemberNameTakenError,
+  type TeamMember,
+} from "../mailbox.ts"
 import { checkedDraft } from "../mailbox-line.ts"
 import { numberOfPlace } from "../team-content.ts"
 

@@ -2,8 +2,9 @@
  * Layer 1: puts a large tool result aside before it is first sent, as a file where the store keeps files. The context gets a preview that
  * says where the rest is. Every tool goes through it, those of MCP servers included.
  *
- * The layer decides when a result arrives and never again, also when the figures change. A result that cannot be written stays in the
- * context, and the person gets a message. It is cut there if its tool says how much may stay; the journal has all of it.
+ * The layer decides when a result arrives and never again, also when the figures change: what grows old is cleared by
+ * `microcompaction.ts`. A result that cannot be written stays in the context, and the person gets a message. It is cut there if its tool says
+ * how much may stay; the journal has all of it.
  */
 
 import { isSafeId } from "../../base/clock.ts"

@@ -10,18 +10,27 @@
 import { isThinking } from "../../messages/blocks.ts"
 import { contentOf } from "../../messages/messages.ts"
 import type { RequestExtras } from "../../messages/request.ts"
+import type { ModelAccepts } from "../../tokens/models.ts"
 import {
   CALLS_KEPT_BY_DEFAULT,
   clearThinking,
   clearToolUses,
   contextManagement,
-} from "../../model/context-management.ts"
-import type { ModelAccepts } from "../../tokens/models.ts"
+} from "../../views/context/server-side.ts"
 import type { Views } from "../../views/views.ts"
 import type { LayerContext, Sender } from "../layer.ts"
 import { type MessageFold, SettledFold } from "../pipeline.ts"
-import { cachePrices, paybackTurns, remainingTurns } from "./payback.ts"
-import { cacheLifetime, cacheState, idleMinutes, READ_LIKE, survey, WRITE_LIKE } from "./survey.ts"
+import {
+  cacheLifetime,
+  cachePrices,
+  cacheState,
+  idleMinutes,
+  paybackTurns,
+  READ_LIKE,
+  remainingTurns,
+  survey,
+  WRITE_LIKE,
+} from "./survey.ts"
 
 const ROOM_BEFORE_COMPACTION = 20_000 // tokens between the server's clearing and our compaction
 

@@ -3,8 +3,17 @@ import { describe, expect, test } from "vitest"
 import { size } from "../../../test/size.ts"
 import { findModel } from "../../tokens/models.ts"
 import { planBySize, type SizeFigures, type SizeInput } from "./clearing.ts"
-import { type CachePrices, type Clearing, cachePrices, paybackTurns } from "./payback.ts"
-import { addResult, addThinking, type ClearableResult, type Survey, type Thinking } from "./survey.ts"
+import {
+  addResult,
+  addThinking,
+  type CachePrices,
+  type ClearableResult,
+  type Clearing,
+  cachePrices,
+  paybackTurns,
+  type Survey,
+  type Thinking,
+} from "./survey.ts"
 
 const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }

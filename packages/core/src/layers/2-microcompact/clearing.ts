@@ -9,28 +9,26 @@ import { cacheCounts, isBreak } from "../../views/cache/pauses.ts"
 import { previewedText } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
-import {
-  type CachePrices,
-  type Clearing,
-  cachePrices,
-  compactsItself,
-  paybackTurns,
-  type RemainingTurns,
-  remainingTurns,
-  worthOfClearing,
-} from "./payback.ts"
 import { isShownLater, overtakenBy, prunedIn } from "./prune.ts"
 import { residuesOf } from "./residue.ts"
 import {
+  type CachePrices,
   type CacheState,
   type Candidate,
   type ClearableResult,
+  type Clearing,
   cacheLifetime,
+  cachePrices,
   cacheState,
+  compactsItself,
   idleMinutes,
   isFollowed,
+  paybackTurns,
+  type RemainingTurns,
+  remainingTurns,
   type Survey,
   survey,
+  worthOfClearing,
 } from "./survey.ts"
 
 /** What is removed from the view. */

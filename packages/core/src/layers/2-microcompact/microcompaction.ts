@@ -3,7 +3,8 @@
  * the server's cache, by size, or by asking the server. The table here decides which of these applies, each chooses in a file of its own,
  * and `clearing.ts` makes the decisions. A person can clear too: `by-hand.ts`.
  *
- * A result is cleared whole and once. Where thinking is bound to what comes before it, the thinking is dropped too.
+ * A result is cleared whole and once. Where thinking is bound to what comes before it, the thinking is dropped too. How a decision changes
+ * what the model sees is in `context-state.ts`.
  */
 import { grouped } from "../../base/text.ts"
 import { oneLater } from "../../base/work.ts"

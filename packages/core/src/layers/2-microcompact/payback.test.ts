@@ -6,7 +6,7 @@ import { DEFAULT_SETTINGS } from "../../settings/settings.ts"
 import { findModel } from "../../tokens/models.ts"
 import { fillOf, resolveThresholds } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"
-import { remainingTurns } from "./payback.ts"
+import { remainingTurns } from "./survey.ts"
 
 const { facts } = findModel("claude-opus-4-6")
 const THRESHOLDS = resolveThresholds({ window: 200_000, facts, maxOutput: 32_000, autoCompact: true }) // compacts at 167,000

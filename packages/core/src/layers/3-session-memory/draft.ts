@@ -1,6 +1,6 @@
 /**
  * The summary in the making: the notes. They are begun when a compaction is foreseeable, updated while the work goes on, and installed when
- * the compaction is due. Afterwards they live on.
+ * the compaction is due, by `compaction.ts`. Afterwards they live on.
  *
  *     state \ event    begun      written   stopped          refused               unfit                      moved
  *     none             writing    ready     none             resting               none                       none

@@ -12,7 +12,7 @@ import { limitsFrom } from "../../model/stream.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { usageTotal } from "../../tokens/context-size.ts"
 import type { ContextView } from "../../views/context/context.ts"
-import { compactionFigures } from "../4-compaction/figures.ts"
+import { compactionFigures } from "../4-compaction/situation.ts"
 import {
   type BudgetAnswer,
   dollarsFor,

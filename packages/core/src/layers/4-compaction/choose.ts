@@ -1,6 +1,6 @@
 /**
  * Steps 3 to 5 for each route, cheapest first: a summary is written, checked and weighed. The first that is worth installing is chosen, or
- * the best of the others. Nothing is installed yet.
+ * the best of the others. Nothing is installed yet. Which routes there are is in `routes.ts`.
  */
 import { reasonOf } from "../../base/errors.ts"
 import type { FailureReason } from "../../base/telemetry.ts"

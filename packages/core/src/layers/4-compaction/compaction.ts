@@ -1,10 +1,11 @@
 /**
  * Layer 4: when the window fills, it replaces the conversation by a summary, the facts, and what is needed to go on. In six steps, each of
- * which hands on a value: decide and cut (`situation`, `cut`, `made-to-fit`), summarise, check, restore (`choose` runs these for each route),
- * install. Only a compaction that is worth it is journaled, all at once. A failure leaves the conversation as it was.
+ * which hands on a value: decide and cut (`situation`, `cut`, and `madeToFit` below), summarise, check, restore (`choose` runs these for each
+ * route), install. Only a compaction that is worth it is journaled, all at once. A failure leaves the conversation as it was.
  */
 import { CompactionFailedError } from "../../base/errors.ts"
 import { grouped } from "../../base/text.ts"
+import { inSlices } from "../../base/work.ts"
 import { cacheState } from "../2-microcompact/survey.ts"
 import type { DraftHolder } from "../3-session-memory/draft.ts"
 import type { CompactionOrder, Compactor, LayerContext, Outcome, Refusal, Tail, UpcomingCompaction } from "../layer.ts"
@@ -18,20 +19,51 @@ import {
   worthOfCompaction,
 } from "../planner/outlook.ts"
 import { isSinceBoundary, NO_TAIL, tailAfter } from "../planner/tail.ts"
+import { appendixRoom } from "./check/check.ts"
 import { type Choice, choose, planOf } from "./choose.ts"
 import { askHooks, install, type NotesUse } from "./install.ts"
-import { situationFor } from "./made-to-fit.ts"
-import { type CompactionOptions, realTime } from "./options.ts"
-import { type Begun, isRefusal, type Situation, waitsForContent } from "./situation.ts"
+import type { CompactionOptions, Timing } from "./options.ts"
+import { type Carried, carried, tokensIn } from "./restore/carried.ts"
+import {
+  assess,
+  type Begun,
+  type CompactionFigures,
+  isRefusal,
+  LEAST_NEW_SHARE,
+  measureSteps,
+  type Reduced,
+  reducedFigures,
+  SHORTEST_SUMMARY,
+  type Situation,
+  situationWith,
+  waitsForContent,
+} from "./situation.ts"
 import { routesOf } from "./summarise/routes.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
 const NOTHING: Outcome = { drafts: [] }
 const ANNOUNCED = "This conversation is due for a compaction. It begins with your next message."
 
+const realTime: Timing = {
+  every(ms, call) {
+    const timer = setInterval(call, ms)
+    timer.unref()
+    return () => clearInterval(timer)
+  },
+  wait: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const timer = setTimeout(resolve, ms)
+      signal.addEventListener("abort", () => {
+        clearTimeout(timer)
+        resolve()
+      })
+    }),
+}
+
 export function compaction(options: CompactionOptions): Compactor {
   const { reads, notes, timing = realTime } = options
-  const routes = routesOf(options)
+  const routes = routesOf({ ...options, timing })
   const fromNotesOnly = routes.all.filter(({ name }) => name === "notes")
   /** A hook has refused an early compaction: it is not asked again before every request. */
   let isBlockedByHook = false
@@ -218,3 +250,128 @@ const blockedBy = (why: string): Refusal => ({
   why: "blocked-by-hook",
   message: `A hook keeps the conversation from being compacted: ${why}. Nothing was changed.`,
 })
+
+// Steps 1 and 2, decide and cut. Before a model is asked, what will be there afterwards is computed and made to fit. Files get what the
+// rest leaves; then fewer messages are kept, then the record is shorter. Where even that does not fit, the compaction is refused, and
+// nothing was paid.
+
+/** Shares of the usual figures, tried in this order. */
+const STEPS = [
+  { kept: 1, record: 1 },
+  { kept: 0.5, record: 1 },
+  { kept: 0.2, record: 1 },
+  { kept: 0, record: 1 },
+  { kept: 0, record: 0.4 },
+  { kept: 0, record: 0.1 },
+] as const
+/** The last one where a budget is given. The same for every budget, so that the least that a refusal names is enough. */
+const LEAST: Reduced = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
+
+const RESTORED_SHARE = 0.5 // of the conversation, with the summary and all that is kept: a compaction is to make room
+const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
+const AROUND_SUMMARY = 300 // tokens of the text around it
+
+/** What a compaction starts from, made to fit before anyone is asked. */
+export async function situationFor(begun: Begun): Promise<Situation | Refusal> {
+  const { views, signal } = begun.context
+  await inSlices(views.catchUpSteps(), { signal }) // what the record shows is read below
+  await inSlices(measureSteps(begun.context), { signal })
+  const situation = assess(begun)
+  return isRefusal(situation) ? situation : madeToFit(situation)
+}
+
+async function madeToFit(situation: Situation): Promise<Situation | Refusal> {
+  const goals = goalsOf(situation)
+  let least: Carried | undefined
+  let fitting: Situation | undefined
+  for (const step of stepsFor(situation)) {
+    const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
+    const after = await carried({ situation: tried, cut: tried.cut, summary: largestSummary(tried) })
+    if (after.tokens <= goals.wanted) return tried
+    if (after.tokens <= goals.most) fitting = tried
+    if (!least || after.tokens < least.tokens) least = after
+  }
+  return fitting ?? (least!.tokens > goals.budget ? overBudget : noGain)(situation, least!)
+}
+
+function stepsFor(situation: Situation): readonly Reduced[] {
+  if (situation.order.budget !== undefined) return [...STEPS, LEAST]
+  return mayShortenRecord(situation) ? STEPS : STEPS.filter(({ record }) => record === 1)
+}
+
+/** By hand, while there is room, nothing is taken from the record: a few tokens fewer are not worth facts that go out of view. */
+const mayShortenRecord = ({ order, context, limits }: Situation): boolean =>
+  order.trigger === "auto" || order.target !== undefined || context.size.tokens >= limits.autoCompact
+
+interface Goals {
+  /** The whole context afterwards, where that can be reached. */
+  readonly wanted: number
+  /** More is refused. */
+  readonly most: number
+  /** What the order allows, with system prompt and tools. */
+  readonly budget: number
+  /** With files that are shown again. */
+  readonly restored: number
+}
+
+function goalsOf({ context, figures, limits, order }: Situation): Goals {
+  const size = context.size.tokens
+  const prompt = context.views.context.promptTokens
+  const worthIt = Math.floor(size * (1 - figures.progress))
+  // after it there must be room for new content
+  const roomy = limits.blocking - Math.floor(limits.window * LEAST_NEW_SHARE)
+  const isByHand = order.trigger === "manual"
+  const isForced = context.fill.state === "blocked" // little room is better than no request at all
+  const budget = order.budget === undefined ? Number.POSITIVE_INFINITY : prompt + order.budget
+  const most = Math.min(worthIt, budget, isByHand || isForced ? limits.blocking - 1 : roomy)
+  return {
+    wanted: isByHand ? most : Math.min(most, limits.autoCompact - 1),
+    ...{ most, budget },
+    restored: prompt + Math.floor(Math.max(0, size - prompt) * RESTORED_SHARE),
+  }
+}
+
+/** With figures that leave room: for the files, and for a summary of what is summarised then. */
+function withRoom(situation: Situation, figures: CompactionFigures, { wanted, restored }: Goals): Situation {
+  const tried = situationWith(situation, {
+    ...figures,
+    target: Math.min(figures.target, wanted),
+    restored: Math.min(figures.restored, wanted, restored),
+  })
+  const summary = Math.max(SHORTEST_SUMMARY, Math.floor(tokensIn(tried.cut.summarised, tried) * SUMMARY_SHARE))
+  return { ...tried, figures: { ...tried.figures, summary: Math.min(figures.summary, summary) } }
+}
+
+/** Tokens of the largest summary that is taken: up to its budget, with what the audit adds and the text around it. */
+function largestSummary(situation: Situation): number {
+  const { figures, order, context } = situation
+  if (order.written) return context.views.estimator.text(order.written.text) + AROUND_SUMMARY
+  return figures.summary + appendixRoom(situation) + AROUND_SUMMARY
+}
+
+function overBudget({ context, order }: Situation, { tokens, summary, others, kept }: Carried): Refusal {
+  const prompt = context.views.context.promptTokens
+  const parts = `summary ${rounded(summary)}, record and files ${rounded(others - prompt)}, newest messages ${rounded(kept)}`
+  return {
+    kind: "refused",
+    why: "no-gain",
+    message: `A compaction cannot leave as little as ${grouped(order.budget!)} tokens here: the least is ${rounded(tokens - prompt)} (${parts}). Nothing was changed, and no model was asked. Allow more tokens.`,
+  }
+}
+
+const rounded = (tokens: number): string => grouped(Math.ceil(tokens))
+
+function noGain({ context, order }: Situation, least: Carried): Refusal {
+  const size = grouped(context.size.tokens)
+  const after = rounded(least.tokens)
+  const prompt = grouped(Math.ceil(context.views.context.promptTokens))
+  const instead =
+    order.trigger === "manual"
+      ? "Go on, or clear tool results with /clear-results."
+      : "Go back to an earlier message, use fewer tools, or use a model with a larger window."
+  return {
+    kind: "refused",
+    why: "no-gain",
+    message: `Compacting would not make enough room: it would leave about ${after} of ${size} tokens, and ${prompt} of them are system prompt and tools. Nothing was changed, and no model was asked. ${instead}`,
+  }
+}

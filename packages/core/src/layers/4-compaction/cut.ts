@@ -1,13 +1,14 @@
 /**
  * Step 2, cut. Where a conversation is cut: what is summarised, and what is kept word for word. A cut never separates a tool call from its
  * result, even one that is still to come, nor the pieces of one response. An earlier summary, and what was restored with it, is never kept
- * after another.
+ * after another. `choose.ts` looks for a summary of the first part.
  */
+
 import { grouped } from "../../base/text.ts"
 import type { DecisionOf } from "../../journal/entries.ts"
 import { isText, isToolResult, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
 import { holdsPersonsWords } from "../../messages/caller-key.ts"
-import { contentOf, type Message, type Uuid } from "../../messages/messages.ts"
+import { contentOf, isSummary, type Message, type Uuid } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
 import { previewedText, renderShortened } from "../../views/context/render-decisions.ts"
 import { blocksOf, mapBlocks } from "../../views/context/shown.ts"
@@ -328,8 +329,6 @@ function restoredIn(messages: readonly Message[]): ReadonlySet<Message> {
   }
   return restored
 }
-
-export const isSummary = (message: Message) => message.type === "user" && message.isCompactSummary === true
 
 function hasText(message: Message): boolean {
   return (

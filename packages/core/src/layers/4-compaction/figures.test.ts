@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { createEstimator } from "../../tokens/estimate.ts"
-import { restoreWithin } from "./figures.ts"
 import { restoreAttachments } from "./restore/restore.ts"
+import { restoreWithin } from "./situation.ts"
 
 const LIMITS = { files: 5, file: 5_000, allFiles: 50_000, skill: 5_000, allSkills: 25_000 }
 const { text: estimate } = createEstimator("claude-5")

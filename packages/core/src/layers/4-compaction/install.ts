@@ -11,15 +11,14 @@ import type { ModelResponse } from "../../model/model.ts"
 import type { Accounting } from "../../tokens/accounting.ts"
 import { wholeTokens } from "../../tokens/context-size.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
-import { accountSentSteps } from "../../views/context/sent-accounting.ts"
+import { accountSentSteps } from "../../views/context/context.ts"
 import { spendingOf } from "../budget.ts"
 import { type CompactionOrder, type LayerContext, type Outcome, spendingFacts } from "../layer.ts"
 import { type Choice, type Chosen, type Failure, mostAfter, type Weighed, weigh } from "./choose.ts"
 import { type Cut, cutText, type Estimate, type Shortened } from "./cut.ts"
 import type { Carried } from "./restore/carried.ts"
 import { sizeOf } from "./restore/files.ts"
-import { type Begun, isWithoutModel, type Situation, type Surroundings } from "./situation.ts"
-import { purposeOf } from "./summarise/route.ts"
+import { type Begun, isWithoutModel, purposeOf, type Situation, type Surroundings } from "./situation.ts"
 
 // What the person and hooks want of a summary before it is written, and what hooks say to the model after it.
 

@@ -15,26 +15,9 @@ export interface CompactionOptions extends Surroundings {
   readonly timing?: Timing
 }
 
-interface Timing {
+export interface Timing {
   /** Calls back at this interval. Returns a function that stops it. */
   every(ms: number, call: () => void): () => void
   /** Resolves after this time, or when the signal aborts. */
   wait(ms: number, signal: AbortSignal): Promise<void>
-}
-
-export const realTime: Timing = {
-  every(ms, call) {
-    const timer = setInterval(call, ms)
-    timer.unref()
-    return () => clearInterval(timer)
-  },
-  wait: (ms, signal) =>
-    new Promise((resolve) => {
-      if (signal.aborted) return resolve()
-      const timer = setTimeout(resolve, ms)
-      signal.addEventListener("abort", () => {
-        clearTimeout(timer)
-        resolve()
-      })
-    }),
 }

@@ -7,7 +7,8 @@
 import { reasonOf } from "../../base/errors.ts"
 import type { DecisionDraft, Draft } from "../../journal/entries.ts"
 import type { Memory } from "../../memory/memory.ts"
-import { type Attachment, type RecalledMemory, renderAttachment } from "../../messages/attachments.ts"
+import { renderAttachment } from "../../messages/attachment-texts.ts"
+import type { Attachment, RecalledMemory } from "../../messages/attachments.ts"
 import { type Block, isToolResult, resultBlocks, textOf } from "../../messages/blocks.ts"
 import { contentOf, isRequest, type Message, type Uuid } from "../../messages/messages.ts"
 import type { MemoryRecall } from "../../recall/memory-recall.ts"
@@ -93,7 +94,6 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     attach: (memory) => void saved.push(memory),
 
     async beforeRequest(context) {
-      if (options.kind !== "agent" && context.flags.on["auto-memory"]) void rules.readAhead(context)
       // nothing may follow a turn that the server has paused
       if (!context.flags.on["memory-recall"] || !context.views.context.endsWithUser) return undefined
       try {
@@ -107,6 +107,10 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
         lastProblem = reason
         return isNews ? { drafts: [], failures: [error] } : undefined
       }
+    },
+
+    whileAnswered(context) {
+      if (options.kind !== "agent" && context.flags.on["auto-memory"]) void rules.readAhead(context)
     },
 
     async afterQuery(context) {

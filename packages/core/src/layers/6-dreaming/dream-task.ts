@@ -5,8 +5,8 @@
 import { randomUUID } from "node:crypto"
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
-import { Queue } from "../../base/queue.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
+import { Queue } from "../../base/work.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import { DREAM_NOTES, type DreamGround, readJson, removeNotes, writeNote } from "./dream-notes.ts"
 

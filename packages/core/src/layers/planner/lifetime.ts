@@ -16,8 +16,7 @@ import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { LIFETIME_MS, type Lifetime } from "../../model/cache/prefix.ts"
 import { type ExpectedFrom, lifetimeIn } from "../../views/cache/cache-history.ts"
 import { LEAST_PAUSE_MINUTES, type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
-import { growthPerTurn } from "../2-microcompact/payback.ts"
-import { cacheLifetime, cacheState, lastUse } from "../2-microcompact/survey.ts"
+import { cacheLifetime, cacheState, growthPerTurn, lastUse } from "../2-microcompact/survey.ts"
 import type { Layer, LayerContext, Tail } from "../layer.ts"
 import {
   accountOf,

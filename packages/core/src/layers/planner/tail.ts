@@ -1,6 +1,5 @@
 /** What a compaction would keep verbatim after a text that covers everything up to a message. */
-import type { Uuid } from "../../messages/messages.ts"
-import { isSummary } from "../4-compaction/cut.ts"
+import { isSummary, type Uuid } from "../../messages/messages.ts"
 import { shownSizesIn, sizesIn } from "../4-compaction/situation.ts"
 import type { LayerContext, Tail } from "../layer.ts"
 

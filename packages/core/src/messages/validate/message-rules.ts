@@ -21,15 +21,8 @@ import {
   wrong,
 } from "../shapes/shapes.ts"
 import { isAsReceived } from "../usable.ts"
-import { SYSTEM_MESSAGE } from "./request-rules.ts"
-import {
-  type CheckedBlock,
-  type CheckedMessage,
-  checked,
-  type MessageRule,
-  type MessageSubject,
-  type Violation,
-} from "./rule.ts"
+import { checked, SYSTEM_MESSAGE } from "./request-rules.ts"
+import type { CheckedBlock, CheckedMessage, MessageRule, MessageSubject, Violation } from "./rule.ts"
 
 type Found = Omit<Violation, "rule">
 

@@ -22,7 +22,7 @@ import {
   textOr,
   whole,
 } from "../shapes/shapes.ts"
-import { type CheckedBlock, checked, type RequestRule, type Violation } from "./rule.ts"
+import type { CheckedBlock, CheckedMessage, RequestRule, Violation } from "./rule.ts"
 import { toolFlaw } from "./tool-shapes.ts"
 
 // The shape of each field of a request, as far as it can be known here. Fields of betas are left to the API.
@@ -338,3 +338,15 @@ export const REQUEST_RULES: readonly RequestRule[] = [
     return empty && [empty.path, "an empty text cannot have a breakpoint"]
   }),
 ]
+
+/** What is not a block becomes one with an empty type. */
+export function checked(raw: unknown): CheckedMessage {
+  const { role, content } = (raw ?? {}) as { readonly role?: unknown; readonly content?: unknown }
+  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? content : []
+  return { role: String(role), content: blocks.map(asBlock), raw }
+}
+
+function asBlock(value: unknown): CheckedBlock {
+  const isBlock = typeof value === "object" && value !== null && typeof (value as CheckedBlock).type === "string"
+  return isBlock ? (value as CheckedBlock) : { type: "" }
+}

@@ -79,18 +79,6 @@ export interface CheckedMessage {
   readonly raw: unknown
 }
 
-/** What is not a block becomes one with an empty type. */
-export function checked(raw: unknown): CheckedMessage {
-  const { role, content } = (raw ?? {}) as { readonly role?: unknown; readonly content?: unknown }
-  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : Array.isArray(content) ? content : []
-  return { role: String(role), content: blocks.map(asBlock), raw }
-}
-
-function asBlock(value: unknown): CheckedBlock {
-  const isBlock = typeof value === "object" && value !== null && typeof (value as CheckedBlock).type === "string"
-  return isBlock ? (value as CheckedBlock) : { type: "" }
-}
-
 export interface CheckedBlock {
   readonly type: string
   readonly text?: unknown

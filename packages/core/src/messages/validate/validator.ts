@@ -1,21 +1,14 @@
 /**
  * The strict validator. It checks every request before it is sent, against every rule of the API that can be checked here.
- * It remembers which messages are valid, so a request that continues the last one costs only what is new.
+ * It remembers which messages are valid, so a request that continues the last one costs only what is new. The request is sent then, and
+ * `response-recorder.ts` takes in its answer.
  */
 import { InvalidRequestError } from "../../base/errors.ts"
 import { isPdf, readImageSize } from "../media.ts"
 import type { ModelRequest } from "../request.ts"
 import { MESSAGE_RULES } from "./message-rules.ts"
-import { REQUEST_RULES } from "./request-rules.ts"
-import {
-  type Breakpoint,
-  type CheckedBlock,
-  type CheckedImage,
-  type CheckedMedia,
-  checked,
-  type ModelRules,
-  type Violation,
-} from "./rule.ts"
+import { checked, REQUEST_RULES } from "./request-rules.ts"
+import type { Breakpoint, CheckedBlock, CheckedImage, CheckedMedia, ModelRules, Violation } from "./rule.ts"
 
 export interface ValidationSubject {
   readonly request: ModelRequest

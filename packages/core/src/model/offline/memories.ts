@@ -5,7 +5,7 @@
 
 import type { Steps } from "../../base/work.ts"
 import { factsAboutThePerson, isAboutThePerson } from "../../views/record/about-the-person.ts"
-import { isChangeOfThePerson } from "../../views/record/change-cues.ts"
+import { isChangeOfThePerson } from "../../views/record/facts/fact-text.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
 import { saysWhere } from "../../views/record/says-where.ts"
 import { sentencesIn, typedLines } from "../../views/record/user-messages.ts"

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { renderAttachment } from "../../messages/attachments.ts"
+import { renderAttachment } from "../../messages/attachment-texts.ts"
 import { readSettings } from "../../settings/settings.ts"
 import { grantTrust, leftOutSentences, trustOf } from "../../settings/trust.ts"
 import { modelOf } from "../models.ts"

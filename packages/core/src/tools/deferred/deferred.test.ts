@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { codingTools } from "../../agent/tools/toolsets.ts"
-import { renderAttachment } from "../../messages/attachments.ts"
+import { renderAttachment } from "../../messages/attachment-texts.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import type { Tool } from "../tool.ts"
 import { type Declaring, declareTools } from "./declare.ts"

@@ -1,4 +1,4 @@
-import { Queues } from "../../base/queue.ts"
+import { Queues } from "../../base/work.ts"
 
 /**
  * Changes to one file run one after the other, even if several agents in this process make them. The map is shared by the process,

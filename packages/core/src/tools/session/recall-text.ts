@@ -2,7 +2,7 @@
  * What Recall answers: quotations, each between fences that its text cannot close, under a line of our own that says what it is. The whole
  * answer keeps within a budget of tokens, and says how to get the rest.
  */
-import { fenced } from "../../messages/attachments.ts"
+import { fenced } from "../../messages/attachment-texts.ts"
 import { inline } from "../../messages/blocks.ts"
 import type { ToolOutput } from "../tool.ts"
 import { type RecallQuestion, readRecallInput } from "./recall-input.ts"

@@ -4,19 +4,21 @@
  */
 
 import { type DecisionEntry, type Entry, isDecision, type SessionFacts } from "../../journal/entries.ts"
-import { type Block, isToolUse, referencesIn, withoutBreakpoint } from "../../messages/blocks.ts"
-import { type FlatMessage, Flattener, type Repair } from "../../messages/flatten.ts"
+import { type Block, isToolUse, withoutBreakpoint } from "../../messages/blocks.ts"
+import { type FlatMessage, Flattener } from "../../messages/flatten.ts"
 import {
   type AssistantMessage,
   type Boundary,
   isBoundary,
+  isSummary,
   isSyntheticError,
   type Message,
+  type Repair,
   type SignedSummary,
   type Uuid,
 } from "../../messages/messages.ts"
 import { repairsOf, usable } from "../../messages/usable.ts"
-import { ContextMeter, settleSizes } from "../../tokens/context-size.ts"
+import { ContextMeter } from "../../tokens/context-size.ts"
 import type { CalibrationState, Estimator } from "../../tokens/estimate.ts"
 import {
   changesMessages,
@@ -38,11 +40,13 @@ import {
 } from "./request.ts"
 import { CacheEdits, Said, SeenSizes, ServerKept } from "./server-side.ts"
 import {
+  areSinceResponse,
   blocksOf,
   foldLine,
   HeldDecisions,
   HiddenRanges,
   hidesRange,
+  holdsReference,
   mapBlocks,
   type RangeDecision,
   reduced,
@@ -269,18 +273,8 @@ export class ContextState {
 
   /** The API has counted the whole context: estimates follow. Without a prompt in the journal no one knows what it counted. */
   #settleSizes(): void {
-    const { meter, estimator, prompt } = this
-    const { countedWhole: counted, whole } = meter
-    if (counted === 0 || !prompt.rendered) return
-    const { tokens, estimate } = prompt
-    const settled = settleSizes({
-      counted,
-      prompt: { tokens, estimate, isMeasured: prompt.size?.tokens !== undefined },
-      messages: estimator.unscaled(whole),
-      factor: estimator.factor,
-    })
-    prompt.settle(settled.prompt)
-    estimator.factor = settled.factor
+    const { countedWhole: counted, whole } = this.meter
+    if (counted > 0 && this.prompt.rendered) this.prompt.settle(counted, whole)
   }
 
   #deliver(uuid: Uuid): void {
@@ -303,7 +297,7 @@ export class ContextState {
     this.cacheEdits.decide(decision, this.messages.length)
     this.answers.decide(decision, this.messages.length)
     this.meter.replace(before, size())
-    if (!this.#areSinceResponse(touched)) this.settledRevision = Symbol()
+    if (!areSinceResponse(this.visible, touched)) this.settledRevision = Symbol()
     if (changesMessages(decision)) this.#rebuild()
     else if (editsCache(decision)) this.#flushCacheEdits()
     else this.shown.update(touched, this.flattener)
@@ -312,12 +306,6 @@ export class ContextState {
   #touchedBy(decision: DecisionEntry): readonly Block[] {
     const dropsEdits = decision.subtype === "cache-edits-dropped"
     return dropsEdits ? this.overlay.resultsOf(this.cacheEdits.deleted) : this.overlay.touchedBy(decision)
-  }
-
-  #areSinceResponse(blocks: readonly Block[]): boolean {
-    if (blocks.length === 0) return true
-    const newest = new Set(this.visible.slice(endOfResponses(this.visible)).flatMap(blocksOf))
-    return blocks.every((block) => newest.has(block))
   }
 
   /** Takes a range out of the view, or puts a line in its place. */
@@ -456,14 +444,6 @@ export class ContextState {
     return reduced(message, this.overlay)
   }
 }
-
-const holdsReference = (message: Message): boolean => blocksOf(message).some((block) => referencesIn(block).length > 0)
-
-/** The place after the newest response. */
-export const endOfResponses = (messages: readonly Message[]): number =>
-  messages.findLastIndex(({ type }) => type === "assistant") + 1
-
-const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
 
 /** Kept messages that are anchored at the boundary itself come before the summary. All others follow it. */
 const keptComeFirst = ({ uuid, compactMetadata }: Boundary): boolean =>

@@ -2,26 +2,39 @@
  * The context view: the messages the model gets. `apply` takes one entry after the other and does all the work, so the next request
  * costs what is new. Decisions change how a block is shown; entries never change.
  */
+
+import { atOnce, type Steps } from "../../base/work.ts"
 import type { DecisionDraft, Entry, SessionFacts } from "../../journal/entries.ts"
-import { type Content, isText, isThinking, isToolResult, type ToolResult } from "../../messages/blocks.ts"
-import type { FlatMessage, Repair } from "../../messages/flatten.ts"
+import {
+  type Content,
+  declaredTools,
+  isText,
+  isThinking,
+  isToolResult,
+  nameOf,
+  type ToolResult,
+} from "../../messages/blocks.ts"
+import { type FlatMessage, flatten } from "../../messages/flatten.ts"
 import { MEDIA_LIMITS, type MediaItem, planWithholding, type Withheld } from "../../messages/media.ts"
 import {
   type AssistantMessage,
   isSyntheticError,
   type Message,
+  type Repair,
   type SignedSummary,
   sentBlocks,
   type Uuid,
 } from "../../messages/messages.ts"
+import type { ToolDefinition } from "../../messages/request.ts"
 import { isAsReceived } from "../../messages/usable.ts"
+import { type Accounting, accountSteps, type DeferredAccount } from "../../tokens/accounting.ts"
 import type { ContextSize } from "../../tokens/context-size.ts"
-import type { Estimator } from "../../tokens/estimate.ts"
+import type { BlockTokens, Estimator } from "../../tokens/estimate.ts"
 import { parseAddress } from "../record/decisions.ts"
-import { type ContextOptions, ContextState, endOfResponses, type SavedContext } from "./context-state.ts"
-import { beginningWith, type RenderedPrompt, signedIn, unsigned } from "./request.ts"
+import { type ContextOptions, ContextState, type SavedContext } from "./context-state.ts"
+import { beginningWith, loadedTools, type RenderedPrompt, signedIn, unsigned } from "./request.ts"
 import type { CacheEditState, Said, ServerKept } from "./server-side.ts"
-import { blocksOf, type ContextMessages, type HiddenMessages, reduced } from "./shown.ts"
+import { blocksOf, type ContextMessages, endOfResponses, type HiddenMessages, reduced } from "./shown.ts"
 
 export class ContextView {
   readonly #state: ContextState
@@ -390,4 +403,39 @@ function wereBeforeThinking(context: ContextView, addresses: readonly string[]):
   const messages = context.storedMessages()
   const first = messages.findIndex(({ uuid }) => uuids.has(uuid))
   return first >= 0 && messages.slice(first).some((message) => blocksOf(message).some(isThinking))
+}
+
+// What fills the context, counted on what the next request would carry.
+
+interface Sent {
+  readonly context: ContextView
+  readonly estimator: BlockTokens
+}
+
+export const accountSent = (views: Sent): Accounting => atOnce(accountSentSteps(views))
+
+/** The same in steps. */
+export function* accountSentSteps({ context, estimator }: Sent): Steps<Accounting> {
+  const messages = context.storedMessages()
+  const { answeredSynthetically } = context
+  const deferredTools = deferredIn(context)
+  const sent = flatten(messages, { answeredSynthetically }).messages
+  yield
+  return {
+    ...(yield* accountSteps(messages, estimator, { sent })),
+    ...(deferredTools ? { deferredTools } : {}),
+  }
+}
+
+/** By the last list in view, without those loaded since. A tool that is declared is not on the list. */
+function deferredIn(context: ContextView): DeferredAccount | undefined {
+  const { deferred } = context.said
+  if (!deferred) return undefined
+  const listed = deferred.groups.reduce((sum, { names, more = 0 }) => sum + names.length + more, 0)
+  const { tools } = context.prompt ?? {}
+  const declared = new Set(declaredTools(Array.isArray(tools) ? (tools as readonly ToolDefinition[]) : []).map(nameOf))
+  const { referenced, said } = loadedTools(context.storedMessages())
+  const loaded = [...new Set([...referenced, ...said])].filter((name) => !declared.has(name))
+  const count = Math.max(0, listed - loaded.length)
+  return count === 0 ? undefined : { count, tokens: Math.round((deferred.tokens * count) / listed) }
 }

@@ -12,9 +12,8 @@ import {
   type ToolResult,
   toBlocks,
 } from "../../messages/blocks.ts"
-import type { Repair } from "../../messages/flatten.ts"
 import { type MediaItem, mediaIn, replaceMedia, withheldStub } from "../../messages/media.ts"
-import { contentOf, isSentToModel, type Message, type Uuid } from "../../messages/messages.ts"
+import { contentOf, isSentToModel, type Message, type Repair, type Uuid } from "../../messages/messages.ts"
 import { renderCleared, renderEmpty, renderPersisted, renderShortened, type Shortening } from "./render-decisions.ts"
 
 // What kind of change a decision makes to the context view.

@@ -2,6 +2,7 @@
  * The request builder: a pure function of the views. No clock, no random id and no map order gets into a request. Equal views give
  * equal bytes.
  */
+
 import type { DecisionEntry } from "../../journal/entries.ts"
 import {
   type Block,
@@ -17,7 +18,12 @@ import type { FlatMessage } from "../../messages/flatten.ts"
 import { contentOf, type Message, type Repair, type SignedSummary } from "../../messages/messages.ts"
 import type { ModelRequest, RequestExtras, SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 import { flawOf, isRecord } from "../../messages/shapes/shapes.ts"
+import { settleSizes } from "../../tokens/context-size.ts"
 import type { Estimator, Measure } from "../../tokens/estimate.ts"
+import type { ModelAccepts } from "../../tokens/models.ts"
+
+/** For requests that ask for a signed summary, and for all that carry one. */
+export const SIGNED_SUMMARIES = "compact-2026-09-04"
 
 export interface RequestParts {
   /** As it is sent, without a `[1m]` suffix. */
@@ -122,8 +128,18 @@ export class CurrentPrompt {
     return this.#size
   }
 
-  settle(tokens: number): void {
-    this.#size = { tokens, ratio: tokens / this.estimate }
+  /** The API has counted the prompt and these messages: both estimates follow. */
+  settle(counted: number, messages: Measure): void {
+    const { tokens, estimate } = this
+    const estimator = this.#estimator
+    const settled = settleSizes({
+      counted,
+      prompt: { tokens, estimate, isMeasured: this.#size?.tokens !== undefined },
+      messages: estimator.unscaled(messages),
+      factor: estimator.factor,
+    })
+    this.#size = { tokens: settled.prompt, ratio: settled.prompt / estimate }
+    estimator.factor = settled.factor
   }
 
   /** Returns whether the preamble has changed. */
@@ -260,4 +276,17 @@ export function loadedTools(messages: readonly Message[]): LoadedTools {
     for (const name of message.attachment.removed) said.delete(name)
   }
   return { referenced, said }
+}
+
+// Newer models return thinking without its text unless a request asks for a summary of it. The text costs the same either way. Without it a
+// journal holds empty thinking: no one can read or search it, and no summary can be checked against it.
+
+type Thinking = ModelRequest["thinking"]
+
+/** What a request should say about thinking, where the model leaves the text out and the request leaves it open. Switches no thinking on. */
+export function summarizedThinking(asked: Thinking, accepts: ModelAccepts): Thinking {
+  if (!accepts.omitsThinking) return asked
+  if (!asked) return accepts.thinksUnasked ? { type: "adaptive", display: "summarized" } : asked
+  const isOpen = (asked.type === "adaptive" || asked.type === "enabled") && !asked.display
+  return isOpen ? { ...asked, display: "summarized" } : asked
 }

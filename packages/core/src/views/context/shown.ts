@@ -1,9 +1,10 @@
 /**
  * The flattened messages as decisions let them be shown. A closed message is rendered once, and again only when a decision touches it.
  */
+
 import type { DecisionEntry } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import { type Block, isThinking, toBlocks } from "../../messages/blocks.ts"
+import { type Block, isThinking, referencesIn, toBlocks } from "../../messages/blocks.ts"
 import type { FlatMessage, Flattener } from "../../messages/flatten.ts"
 import type { Message, UserMessage, Uuid } from "../../messages/messages.ts"
 import { Overlay, type SavedOverlay } from "./overlay.ts"
@@ -75,6 +76,20 @@ export class ShownMessages {
 
 export const blocksOf = (message: Message): readonly Block[] =>
   message.type === "user" || message.type === "assistant" ? toBlocks(message.message.content) : []
+
+export const holdsReference = (message: Message): boolean =>
+  blocksOf(message).some((block) => referencesIn(block).length > 0)
+
+/** The place after the newest response. */
+export const endOfResponses = (messages: readonly Message[]): number =>
+  messages.findLastIndex(({ type }) => type === "assistant") + 1
+
+/** Whether these blocks came after the newest response. */
+export function areSinceResponse(messages: readonly Message[], blocks: readonly Block[]): boolean {
+  if (blocks.length === 0) return true
+  const newest = new Set(messages.slice(endOfResponses(messages)).flatMap(blocksOf))
+  return blocks.every((block) => newest.has(block))
+}
 
 /** The same message where it is in blocks and none changes. */
 export function mapBlocks(message: Message, change: (block: Block) => Block): Message {

@@ -201,6 +201,12 @@ export interface Word {
   readonly otherRules?: number
 }
 
+/**
+ * Whether the person typed it. An answer can be one of the options that the agent wrote, and a tool can write what looks like a refusal. A message
+ * that is too long to hold was pasted. A transcript is a file like any other.
+ */
+export const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt === undefined && !isCut && !isImported
+
 const LONGEST_HELD = 10_000 // characters; longer messages are pasted logs and files, and a view must stay small
 const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { renderAttachment } from "../../../../core/src/messages/attachments.ts"
+import { renderAttachment } from "../../../../core/src/messages/attachment-texts.ts"
 import { flatten } from "../../../../core/src/messages/flatten.ts"
 import { isHuman, spokenText } from "../../../../core/src/messages/messages.ts"
 import { mainPath } from "../main-path.ts"

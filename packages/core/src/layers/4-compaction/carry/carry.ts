@@ -7,7 +7,7 @@ import { anOption, checkOptions, InvalidOptionError, type OptionRules, oneOf } f
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { grouped } from "../../../base/text.ts"
 import { inSlices, type Steps } from "../../../base/work.ts"
-import { renderAttachment } from "../../../messages/attachments.ts"
+import { renderAttachment } from "../../../messages/attachment-texts.ts"
 import { textOf } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/media.ts"
 import { isSentToModel, type Message, sentBlocks, spokenText } from "../../../messages/messages.ts"

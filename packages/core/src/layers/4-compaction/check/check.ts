@@ -1,7 +1,7 @@
 /**
  * Step 4, check. Checks every summary before it is accepted, whichever route it came by, and repairs it. One below the floor is asked for
  * once more, with what was found. If that does not help, the next route is taken, and the best repaired summary is held in case none is
- * better.
+ * better. What follows an accepted summary is put together by `restore.ts`.
  */
 import { reasonOf } from "../../../base/errors.ts"
 import { fillPrompt, inputTokens, promptText } from "../../../base/text.ts"
@@ -17,10 +17,9 @@ import { carriedFacts } from "../restore/carried.ts"
 import type { Situation } from "../situation.ts"
 import type { Route, RouteOutcome } from "../summarise/route.ts"
 import { type Audit, auditSteps, FACT_CLASSES, type Fact, type FactClass, speaksOf } from "./audit.ts"
-import type { Claim, ClaimClass } from "./claim.ts"
 import { type Source, sourceSteps } from "./source.ts"
-import type { Span } from "./text.ts"
-import { notFound, uncheckedNote } from "./unsure.ts"
+import type { Claim, ClaimClass, Span } from "./text.ts"
+import { notFound, uncheckedNote } from "./unreadable.ts"
 
 // Step 4, check. Repairs a summary without a model. Invented quotes and approvals are removed. Sentences that differ from what was said are
 // replaced by it. Names and numbers that the conversation does not have are marked. Those that could not be checked are listed once. What is

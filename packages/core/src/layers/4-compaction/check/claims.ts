@@ -2,15 +2,17 @@
  * Step 4, check. What a summary says the user said. A quote must be something the user said: omissions are allowed, other words are not. An
  * approval must be one that the user gave.
  */
-import type { Claim, Part } from "./claim.ts"
+
 import type { Source, Turn } from "./source.ts"
 import {
+  type Claim,
   contentWords,
   isNegated,
   isStopWord,
   type Name,
   type NameClass,
   namesIn,
+  type Part,
   phrase,
   phraseOf,
   sentencesIn,

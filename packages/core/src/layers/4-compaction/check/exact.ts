@@ -4,20 +4,20 @@
  */
 import type { Steps } from "../../../base/work.ts"
 import { standingRules } from "../../../views/record/user-messages.ts"
-import type { Claim, Part } from "./claim.ts"
-import type { Source } from "./source.ts"
+import type { Source, TokenIndex } from "./source.ts"
 import {
+  type Claim,
   contentWords,
   isNegated,
   isStopWord,
   type Name,
+  type Part,
   placesIn,
   sentencesIn,
   shareIn,
   stem,
   tokensOf,
 } from "./text.ts"
-import type { TokenIndex } from "./token-index.ts"
 
 export function* nameSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
   const known = new Map<string, boolean>()

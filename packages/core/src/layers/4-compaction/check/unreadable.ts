@@ -7,9 +7,7 @@
  * it. Without any thinking, 4 more of the 3,637 claims in 25 recorded summaries are not found.
  */
 import { type Block, isMedia, isText, isThinking } from "../../../messages/blocks.ts"
-import type { Claim, ClaimClass } from "./claim.ts"
-import { contentWords, namesIn, type Span, shareIn } from "./text.ts"
-import { sureIn } from "./unsure.ts"
+import { type Claim, type ClaimClass, contentWords, namesIn, type Span, shareIn } from "./text.ts"
 
 export type UnreadableKind = "image" | "document" | "page"
 
@@ -202,3 +200,33 @@ const ITEM = /^\s*(?:[-*+•]|\d+[.)])\s/
 /** How far a line is indented. An item is under the paragraph before it, and everything is under the heading. */
 const depthOf = (line: string): number =>
   line.startsWith("#") ? -1 : line.length - line.trimStart().length + Number(ITEM.test(line))
+
+// Step 4, check. How a summary marks names and numbers that have no ground, and how the next check reads those marks: being in a summary
+// must not make them known.
+
+export const notFound = (text: string): string => `[not found in the conversation: ${text}]`
+
+const NOT_FOUND = /\[not found in the conversation: [^\]\n]*\]/g
+const UNCHECKED = "Not checked, because only an image, a document or a page that cannot be read here could confirm it:"
+const UNCHECKED_LINE = new RegExp(`^${UNCHECKED} (.*)$`, "gm")
+
+/** One sentence that lists each once. Empty for an empty list. */
+export const uncheckedNote = (texts: readonly string[]): string =>
+  texts.length === 0 ? "" : `${UNCHECKED} ${[...new Set(texts)].map((text) => `\`${text}\``).join(", ")}`
+
+interface Sure {
+  /** The summary without what it is not sure of. */
+  readonly text: string
+  readonly unchecked: readonly string[]
+}
+
+export function sureIn(summary: string): Sure {
+  const unchecked = [...summary.matchAll(UNCHECKED_LINE)].flatMap(([, list]) =>
+    [...list!.matchAll(/`([^`]+)`/g)].map(([, text]) => text!),
+  )
+  const sure = summary.replace(NOT_FOUND, "").replace(UNCHECKED_LINE, "")
+  const text = unchecked.reduce((left, name) => left.replace(wholeWord(name), ""), sure)
+  return { text, unchecked }
+}
+
+const wholeWord = (name: string) => new RegExp(`(?<![\\w.])${name.replace(/[^\w\s]/g, "\\$&")}(?![\\w])`, "g")

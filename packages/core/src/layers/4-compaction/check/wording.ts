@@ -3,11 +3,9 @@
  * replaced, or a "not" lost.
  */
 import type { Steps } from "../../../base/work.ts"
-import type { Claim, Part } from "./claim.ts"
 import { type Exchanges, exchangesIn } from "./claims.ts"
-import type { Sentence, Source } from "./source.ts"
-import { type Name, namesIn, placesIn, tokensOf } from "./text.ts"
-import type { TokenIndex } from "./token-index.ts"
+import type { Sentence, Source, TokenIndex } from "./source.ts"
+import { type Claim, type Name, namesIn, type Part, placesIn, tokensOf } from "./text.ts"
 
 const FEWEST_TOKENS = 5 // shorter sentences are alike by chance
 const SAME_SHARE = 0.7 // of the words of both sentences

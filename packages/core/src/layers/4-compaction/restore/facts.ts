@@ -4,7 +4,8 @@
  */
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { atOnce, remembering, type Steps } from "../../../base/work.ts"
-import { fenced, type Todo } from "../../../messages/attachments.ts"
+import { fenced } from "../../../messages/attachment-texts.ts"
+import type { Todo } from "../../../messages/attachments.ts"
 import { inline, inlineUpTo } from "../../../messages/blocks.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/media.ts"

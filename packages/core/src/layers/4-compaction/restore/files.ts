@@ -5,7 +5,8 @@
 
 import { realpath } from "node:fs/promises"
 import { basename, dirname, isAbsolute, relative, resolve, sep } from "node:path"
-import { type Attachment, renderAttachment } from "../../../messages/attachments.ts"
+import { renderAttachment } from "../../../messages/attachment-texts.ts"
+import type { Attachment } from "../../../messages/attachments.ts"
 import { isToolResult } from "../../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../../messages/messages.ts"
 import { readTextIfPresent } from "../../../tools/files/file-content.ts"

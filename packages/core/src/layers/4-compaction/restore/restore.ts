@@ -1,6 +1,7 @@
 /**
  * Step 5, restore. What is put back into the view after a compaction: files read again, skills, the plan, plan mode, todos, agents, tools,
  * tool servers' instructions. Everything is prepared in parallel and always added in this order. It never throws because of a file.
+ * `install.ts` makes entries of it.
  */
 
 import { realpath } from "node:fs/promises"

@@ -5,7 +5,7 @@
  */
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import { remembering } from "../../../base/work.ts"
-import { fenced } from "../../../messages/attachments.ts"
+import { fenced } from "../../../messages/attachment-texts.ts"
 import { inline, inlineUpTo, quoted } from "../../../messages/blocks.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/media.ts"

@@ -3,14 +3,14 @@ import { reasonOf } from "../../../base/errors.ts"
 import type { FailureReason } from "../../../base/telemetry.ts"
 import type { RequestSource } from "../../../base/vocabulary.ts"
 import { inSlices } from "../../../base/work.ts"
-import type { Message } from "../../../messages/messages.ts"
-import { sentBlocks } from "../../../messages/messages.ts"
+import { type Message, sentBlocks } from "../../../messages/messages.ts"
 import type { Model, ModelResponse, StreamLimits } from "../../../model/model.ts"
 import { limitsFrom } from "../../../model/stream.ts"
 import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
 import { OUTPUT_RESERVE } from "../../../tokens/window.ts"
 import type { LayerContext } from "../../layer.ts"
 import { cutMiddle } from "../cut.ts"
+import { purposeOf } from "../situation.ts"
 import { type Asked, ask, type Caller, namedTools, SMALL_WINDOW_OUTPUT } from "./ask.ts"
 import { chunkSteps, groupsOf, type Room, sizeOf, summaryInput, withOriginals } from "./fit.ts"
 import {
@@ -20,7 +20,7 @@ import {
   type SummaryPromptOptions,
   summaryPrompt,
 } from "./prompts.ts"
-import { purposeOf, type Route, type RouteInput } from "./route.ts"
+import type { Route, RouteInput } from "./route.ts"
 import { conversationSubject, marked, partMarker, partsSubject, recordOf } from "./shared.ts"
 
 const INPUT_SHARE = 0.5 // of the window: what can be sent in one call, with room for the answer

@@ -3,7 +3,7 @@
  * single round that does not fit is cut harder and harder. Summaries of parts that do not fit together are joined in groups.
  */
 import { atOnce, type Steps } from "../../../base/work.ts"
-import { renderAttachment } from "../../../messages/attachments.ts"
+import { renderAttachment } from "../../../messages/attachment-texts.ts"
 import {
   asServerResult,
   asServerUse,

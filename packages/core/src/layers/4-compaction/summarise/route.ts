@@ -10,7 +10,7 @@ import type { ModelResponse } from "../../../model/model.ts"
 import type { ReadMessage } from "../../../model/offline/read-message.ts"
 import type { ModelFacts } from "../../../tokens/models.ts"
 import type { DraftHolder } from "../../3-session-memory/draft.ts"
-import type { CompactionOrder, LayerContext, RouteName } from "../../layer.ts"
+import type { LayerContext, RouteName } from "../../layer.ts"
 import { type Cut, cutAfter, cutAfterNotes } from "../cut.ts"
 import { factSteps } from "../restore/facts.ts"
 import type { Situation } from "../situation.ts"
@@ -61,10 +61,6 @@ export interface Route {
   /** What a call of its own reads, and the model that reads it. Absent where the conversation's request is read. */
   reads?(input: RouteInput): { readonly facts: ModelFacts; readonly tokens: number }
 }
-
-/** What a request for a summary is for. */
-export const purposeOf = (trigger: CompactionOrder["trigger"]): "compaction" | "by-hand" =>
-  trigger === "manual" ? "by-hand" : "compaction"
 
 // Step 3, summarise. The notes serve as the summary, without a model call. Messages that they do not cover yet are kept as they were.
 

@@ -2,19 +2,19 @@
 import { isThinking } from "../../../messages/blocks.ts"
 import { type SignedBlock, sentBlocks } from "../../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../../messages/request.ts"
-import { SIGNED_SUMMARIES } from "../../../model/context-management.ts"
 import { InvalidModelRequestError, PromptTooLongError } from "../../../model/errors.ts"
 import type { ModelResponse } from "../../../model/model.ts"
 import { limitsFrom } from "../../../model/stream.ts"
+import { SIGNED_SUMMARIES } from "../../../views/context/request.ts"
 import { cacheState } from "../../2-microcompact/survey.ts"
 import { type PlannedSummary, ROUTES, type RouteName } from "../../layer.ts"
 import { type Cut, cutAll, isEndOf, tailOf } from "../cut.ts"
-import { type CompactionOptions, realTime } from "../options.ts"
+import type { CompactionOptions, Timing } from "../options.ts"
 import { roomForSummary, tokensIn } from "../restore/carried.ts"
-import type { Situation } from "../situation.ts"
+import { purposeOf, type Situation } from "../situation.ts"
 import { direct } from "./direct.ts"
 import { CUT_MESSAGE, isCutShort, readSummary } from "./prompts.ts"
-import { fromNotes, purposeOf, type Route, type RouteInput, type RouteOutcome } from "./route.ts"
+import { fromNotes, type Route, type RouteInput, type RouteOutcome } from "./route.ts"
 import { type ForkSurroundings, promptFor, shared } from "./shared.ts"
 
 // Step 3, summarise. The model's API writes the summary and signs it. It reads the messages that are summarised from its cache, and no
@@ -145,7 +145,11 @@ const BY_HAND: readonly RouteName[] = ["server", "shared", "direct", "offline"] 
 /** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */
 const COLD_ORDER: readonly RouteName[] = ["notes", "direct", "server", "shared", "offline"]
 
-export function routesOf({ notes, parent, summariser, offline, timing = realTime }: CompactionOptions) {
+type RoutesOptions = Pick<CompactionOptions, "notes" | "parent" | "summariser" | "offline"> & {
+  readonly timing: Timing
+}
+
+export function routesOf({ notes, parent, summariser, offline, timing }: RoutesOptions) {
   const all = [
     notes && fromNotes({ source: notes, wait: timing.wait }),
     parent && server(parent),

@@ -1,9 +1,10 @@
 /**
  * Step 3, summarise. A fork of the conversation writes the summary. It sends the view unchanged and the prompt after it, so nearly all of
  * its input is read from the server's cache. Where that does not fit, the direct route takes over.
+ * Whatever it writes goes through `check.ts`.
  */
 import { type ForkOutcome, type ForkParent, runFork } from "../../../forks/fork.ts"
-import { fenced } from "../../../messages/attachments.ts"
+import { fenced } from "../../../messages/attachment-texts.ts"
 import { inline, isToolResult, isToolUse, type ToolUse, textOf } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import { handleFor } from "../../../messages/media.ts"
@@ -16,9 +17,10 @@ import { tellingIn } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
 import { type CompactionOrder, positionOf } from "../../layer.ts"
 import { type Cut, cutMiddle } from "../cut.ts"
+import { purposeOf } from "../situation.ts"
 import { fitted, limitsIn, type Room, roundSize, sizeOf } from "./fit.ts"
 import { CUT_MESSAGE, isCutShort, readSummary, summaryPrompt } from "./prompts.ts"
-import { purposeOf, type Route, type RouteInput, type RouteOutcome } from "./route.ts"
+import type { Route, RouteInput, RouteOutcome } from "./route.ts"
 
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
 const WORDS_PER_TOKEN = 0.3 // of the budget: half of what it has room for, so that few summaries are cut

@@ -8,7 +8,7 @@ import type { Budget, Journal, JournalAddress } from "../../../journal/store.ts"
 import { cacheCounts } from "../../../views/cache/pauses.ts"
 import { Links } from "../../../views/path.ts"
 import { isEnglishRequest } from "../../../views/record/lasting-rules.ts"
-import { sentencesIn, typedLines, type Word, words } from "../../../views/record/user-messages.ts"
+import { isTyped, sentencesIn, typedLines, type Word, words } from "../../../views/record/user-messages.ts"
 import { type BudgetAnswer, expectedDollars, memorySpending, type Quota, takeShare } from "../../budget.ts"
 import type { LayerContext } from "../../layer.ts"
 import {
@@ -19,7 +19,7 @@ import {
   type WaitingConversation,
   type WorkShare,
 } from "../../memory-budget.ts"
-import { isTyped, type SaidWord } from "../keep/keep.ts"
+import type { SaidWord } from "../keep/keep.ts"
 
 // What was said in conversations that wait for an extraction. The next one of the same memory looks at it too. Only their addresses are kept;
 // what was said is read from their journals.

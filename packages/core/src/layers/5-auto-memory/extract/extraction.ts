@@ -63,8 +63,7 @@ const MOST_TEXT_TURNS = 2 // one is enough unless the model calls tools first
 const WRITING: ReadonlySet<string> = new Set(["Write", "Edit"])
 const SEARCHING: ReadonlySet<string> = new Set(["Grep", "Glob"])
 /** Of existing memories, for a fork that cannot read files. The rest is only in the index. */
-const MOST_SHOWN_TOKENS = 4_000
-const INSTRUCTIONS = 1_000 // tokens of the prompt without memories
+export const MOST_SHOWN_TOKENS = 4_000
 
 interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCalls"> {
   /** Whether the conversation may read a file of the project without a question. Default: no file. */
@@ -124,16 +123,6 @@ async function shownMemories({ memories, index, textOf, estimate }: ExtractionTa
     parts.push(text)
   }
   return parts.join("\n\n").trim()
-}
-
-/** What a prompt takes at most, without what was said in other conversations. A fork that can read files may read as much. */
-export function promptTokens({ memories, index, estimate }: Pick<ExtractionTask, "memories" | "index" | "estimate">) {
-  let shown = 0
-  for (const { body } of memories) {
-    shown += estimate(body)
-    if (shown >= MOST_SHOWN_TOKENS) break
-  }
-  return INSTRUCTIONS + estimate(index) + Math.min(MOST_SHOWN_TOKENS, shown)
 }
 
 async function withFiles(

@@ -9,12 +9,13 @@ import type { DecisionDraft } from "../../../journal/entries.ts"
 import { MissingKeyError } from "../../../model/errors.ts"
 import { limitsFrom } from "../../../model/stream.ts"
 import { dollarsFor, spendingOf } from "../../budget.ts"
-import type { LayerContext, Outcome } from "../../layer.ts"
-import { positionOf } from "../../layer.ts"
+import { type LayerContext, type Outcome, positionOf } from "../../layer.ts"
 import type { Looked, WorkShare } from "../../memory-budget.ts"
 import { type Keeper, type Kept, keepProposals, outsideIn, reportOf } from "../keep/keep.ts"
 import { countedIn, type ExtractionBudgets, saidEarlier, takeExtraction, type WordsOf } from "./due.ts"
-import { type Extraction, type ExtractionTask, type ExtractMemories, promptTokens } from "./extraction.ts"
+import { type Extraction, type ExtractionTask, type ExtractMemories, MOST_SHOWN_TOKENS } from "./extraction.ts"
+
+const INSTRUCTIONS = 1_000 // tokens of the prompt without memories
 
 export interface Extractor extends Keeper, ExtractionBudgets {
   readonly extract: ExtractMemories
@@ -195,6 +196,16 @@ export class ExtractionQueue {
     const message = messageOf(error)
     return { drafts: [{ type: "strata", subtype: "memory-extraction-failed", message }], failures: [error] }
   }
+}
+
+/** What a prompt takes at most, without what was said in other conversations. A fork that can read files may read as much. */
+function promptTokens({ memories, index, estimate }: Pick<ExtractionTask, "memories" | "index" | "estimate">) {
+  let shown = 0
+  for (const { body } of memories) {
+    shown += estimate(body)
+    if (shown >= MOST_SHOWN_TOKENS) break
+  }
+  return INSTRUCTIONS + estimate(index) + Math.min(MOST_SHOWN_TOKENS, shown)
 }
 
 const estimateIn =

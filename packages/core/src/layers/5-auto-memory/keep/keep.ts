@@ -4,10 +4,9 @@
  */
 import { dayOf } from "../../../base/clock.ts"
 import { messageOf } from "../../../base/errors.ts"
-import { Queues } from "../../../base/queue.ts"
 import { termsOf } from "../../../base/terms.ts"
 import type { MemoryMode } from "../../../base/vocabulary.ts"
-import { unlessInterrupted } from "../../../base/work.ts"
+import { Queues, unlessInterrupted } from "../../../base/work.ts"
 import type { MemoryBank } from "../../../memory/bank.ts"
 import { isChange, relationOf } from "../../../memory/facts/relation.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
@@ -27,7 +26,7 @@ import { type Block, inline, isToolResult, isToolUse, resultBlocks, textOf } fro
 import { contentOf, type Message } from "../../../messages/messages.ts"
 import { factsAboutThePerson } from "../../../views/record/about-the-person.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
-import { typedLines, type Word } from "../../../views/record/user-messages.ts"
+import { isTyped, typedLines, type Word } from "../../../views/record/user-messages.ts"
 import type { Outcome } from "../../layer.ts"
 
 // Who said what a memory says: the person, a tool, or the agent by itself. The words decide, not what the model claims. A memory is the
@@ -87,12 +86,6 @@ function messageSaying({ body }: Memory, { words }: Evidence, earlier: Memory | 
 
 /** A rule or a fact can stand before a question in the same sentence, or be asked for politely. */
 const clausesFor = (text: string) => [...lastingRules(text), ...factsAboutThePerson(text)].map(statementOf)
-
-/**
- * An answer can be one of the options that the agent wrote, and a tool can write what looks like a refusal. A message that is too long to
- * hold was pasted. A transcript is a file like any other.
- */
-export const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt === undefined && !isCut && !isImported
 
 /** Which of the texts from outside the memory is closest to, and whether it only repeats one of them. */
 function outsideOf(memory: Memory, { words, outside }: Evidence, before: Memory | undefined) {

@@ -16,11 +16,10 @@ import { titleOf } from "../../../memory/own-words.ts"
 import { renderMemory } from "../../../memory/topic-file.ts"
 import { factsAboutThePerson, isAboutThePerson } from "../../../views/record/about-the-person.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
-import type { Word } from "../../../views/record/user-messages.ts"
-import { sentencesIn, typedLines } from "../../../views/record/user-messages.ts"
+import { isTyped, sentencesIn, typedLines, type Word } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
 import type { LayerContext, Outcome } from "../../layer.ts"
-import { type Evidence, isTyped, type Keeper, type Kept, keepProposals, type Proposal, reportOf } from "./keep.ts"
+import { type Evidence, type Keeper, type Kept, keepProposals, type Proposal, reportOf } from "./keep.ts"
 
 export class RuleKeeper {
   readonly #keeper: Keeper
