@@ -31,8 +31,8 @@ export const readOnlyTools: Tool[] = [
   },
 ]
 
-const MOST_LINES = 400
-const MOST_HITS = 50
+const MAX_LINES = 400
+const MAX_HITS = 50
 
 export function readOnlyRunner(root: string): (name: string, input: unknown) => Promise<string> {
   const inside = (path: string): string => {
@@ -47,7 +47,7 @@ export function readOnlyRunner(root: string): (name: string, input: unknown) => 
     const {
       file_path = "",
       offset = 1,
-      limit = MOST_LINES,
+      limit = MAX_LINES,
       pattern = "",
       path = ".",
     } = input as {
@@ -65,7 +65,7 @@ export function readOnlyRunner(root: string): (name: string, input: unknown) => 
         return lines.map((line, i) => `${String(offset + i).padStart(6)}\t${line}`).join("\n")
       }
       case "Glob":
-        return files(pattern).slice(0, MOST_HITS).join("\n") || "No file matches."
+        return files(pattern).slice(0, MAX_HITS).join("\n") || "No file matches."
       case "Grep": {
         const expression = new RegExp(pattern)
         const below = relative(root, inside(path))
@@ -74,7 +74,7 @@ export function readOnlyRunner(root: string): (name: string, input: unknown) => 
             .split("\n")
             .flatMap((line, at) => (expression.test(line) ? [`${file}:${at + 1}: ${line.trim()}`] : [])),
         )
-        return hits.slice(0, MOST_HITS).join("\n") || "No line matches."
+        return hits.slice(0, MAX_HITS).join("\n") || "No line matches."
       }
       default:
         throw new Error(`There is no tool named ${name}.`)

@@ -1,7 +1,7 @@
 /** Runs a program to its end and returns what it printed. If it fails, throws an error with its output. */
 import { spawnSync } from "node:child_process"
 
-const LONGEST_MS = 120_000
+const MAX_MS = 120_000
 
 export function runToEnd(
   program: string,
@@ -10,7 +10,7 @@ export function runToEnd(
 ): string {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     encoding: "utf8",
-    timeout: LONGEST_MS,
+    timeout: MAX_MS,
     env,
     ...(cwd === undefined ? {} : { cwd }),
   })

@@ -7,7 +7,7 @@ import { ALLOWED, GONE, type Phrase, WATCHED } from "./prose/plain-words.ts"
 import { sentencesOf } from "./prose/sentences.ts"
 import { isTestFile, sourceParts } from "./source-parts.ts"
 
-const LONGEST_SENTENCE_WORDS = 30
+const MAX_SENTENCE_WORDS = 30
 
 export type Area = "docs" | "screens" | "prompts" | "comments"
 export const AREAS: readonly Area[] = ["docs", "screens", "prompts", "comments"]
@@ -69,7 +69,7 @@ export interface LongSentence {
 
 export const longSentences = (file: string, markdown: string): readonly LongSentence[] =>
   sentencesOf(markdown)
-    .filter(({ words }) => words > LONGEST_SENTENCE_WORDS)
+    .filter(({ words }) => words > MAX_SENTENCE_WORDS)
     .map((sentence) => ({ file, ...sentence }))
 
 /** A line for each phrase, a column for each area. */
@@ -111,7 +111,7 @@ if (import.meta.main) {
       console.error(`${file}:${line}: ${words} words: ${text.slice(0, 120)}`)
   }
   console.log(countTable(findings, [...GONE, ...WATCHED]))
-  console.log(`sentences over ${LONGEST_SENTENCE_WORDS} words in ${pages.length} pages: ${long.length}`)
+  console.log(`sentences over ${MAX_SENTENCE_WORDS} words in ${pages.length} pages: ${long.length}`)
   console.log(`prose: ${wrong.length + long.length} problems`)
   process.exitCode = wrong.length + long.length > 0 ? 1 : 0
 }

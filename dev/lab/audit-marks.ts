@@ -20,7 +20,7 @@ import { BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
 
 const SEEDS_PER_RECORDING = 3
 const SHORTEST_SUMMARY = 500 // characters: shorter ones are not a model's
-const MOST_AT_START = 0.5 // of the tokens at the boundary; in whole recordings the first request has at most a third
+const MAX_AT_START = 0.5 // of the tokens at the boundary; in whole recordings the first request has at most a third
 const TRANSCRIPT_NOTE = /\nIf you need specific details from before[\s\S]*$/ // added by the program, not by the model
 
 const { values, positionals } = parseArgs({
@@ -141,7 +141,7 @@ function sumOf(rows: readonly Row[]): Row {
 function startsInside(messages: readonly Message[], tokensBefore: number): boolean {
   const first = messages.find((message) => message.type === "assistant")
   const usage = first?.type === "assistant" ? first.message.usage : undefined
-  return usage !== undefined && tokensBefore > 0 && usageTotal(usage) > tokensBefore * MOST_AT_START
+  return usage !== undefined && tokensBefore > 0 && usageTotal(usage) > tokensBefore * MAX_AT_START
 }
 
 function count(range: Range, summary: string, alarms: Alarms): readonly string[] {

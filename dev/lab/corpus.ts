@@ -10,7 +10,7 @@ export interface CorpusText {
 const TEXT_CHARACTERS = 24_000
 const SOURCE_CHARACTERS = 6_000_000 // of any one kind of file
 const SHORTEST_TEXT = 200
-const LONGEST_LINE = 5_000 // longer lines are minified code, which no model is sent
+const MAX_LINE = 5_000 // longer lines are minified code, which no model is sent
 const OTHER_SCRIPTS = /[\u0370-\u1dff\u3040-\ud7af]/
 
 export function corpusFrom(paths: readonly string[]): CorpusText[] {
@@ -49,7 +49,7 @@ function textsOf(path: string): CorpusText[] {
     case ".txt":
     case ".utf-8": {
       const text = readFileSync(path, "utf8")
-      const isReadable = !text.includes("\ufffd") && text.split("\n").every((line) => line.length < LONGEST_LINE)
+      const isReadable = !text.includes("\ufffd") && text.split("\n").every((line) => line.length < MAX_LINE)
       return isReadable ? [{ source: extname(path), text }] : []
     }
     default:

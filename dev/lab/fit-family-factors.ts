@@ -20,7 +20,7 @@ const USUAL_FACTOR: Record<string, number> = { "claude-4": 1.2, "claude-5": 1.6,
 const CLASS_PULL = 3 // windows: keeps rare classes near the family's usual factor
 const FRAMING_PULL = 1e-6
 const SMALLEST_TOKENS = 100 // below this, errors count in tokens instead of shares
-const LEAST_MISS = 0.03
+const MIN_MISS = 0.03
 const ROUNDS = 25
 
 interface Observed {
@@ -74,7 +74,7 @@ function fit(list: readonly Observed[], usual: number): Float64Array {
     const rows = list.map(({ values, actual }) => {
       const scale = 1 / Math.max(actual, SMALLEST_TOKENS)
       const estimate = values.reduce((sum, value, column) => sum + value * factors[column]!, 0)
-      const weight = scale * Math.sqrt(LEAST_MISS / Math.max(LEAST_MISS, Math.abs(estimate - actual) * scale))
+      const weight = scale * Math.sqrt(MIN_MISS / Math.max(MIN_MISS, Math.abs(estimate - actual) * scale))
       const row = new Map(values.flatMap((value, column) => (value === 0 ? [] : [[column, value * weight] as const])))
       return { row, target: actual * weight }
     })

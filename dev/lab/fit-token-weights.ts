@@ -19,10 +19,10 @@ const HELD_OUT_EVERY = 5
 const USUAL_LETTER = 0.1 // a weight that the texts do not determine stays near these
 const USUAL_OTHER = 0.4
 const ENDLESS = /^(lineEnd2|space3|tab2|capitals|letter10|quote2|bracket2|stop2|slash2|rule3|sign2|alphabet4|symbol2)$/
-const LEAST_IN_ENDLESS_RUN = 0.01 // any long run takes tokens, even in a class without examples
+const MIN_IN_ENDLESS_RUN = 0.01 // any long run takes tokens, even in a class without examples
 const PULL = 100 // how many squared visits a prior is worth
 
-const leastWeight = (state: string) => (ENDLESS.test(state) ? LEAST_IN_ENDLESS_RUN : 0)
+const minWeight = (state: string) => (ENDLESS.test(state) ? MIN_IN_ENDLESS_RUN : 0)
 
 interface Piece {
   readonly source: string
@@ -41,7 +41,7 @@ const weights = fit(training, {
   columns: STATES.length * CONTENT_CLASSES.length,
   prior: CONTENT_CLASSES.flatMap(() => [...pooled]),
   columnOf: (index) => index,
-}).map((weight, index) => Math.max(leastWeight(STATES[index % STATES.length]!), Math.round(weight * 100) / 100))
+}).map((weight, index) => Math.max(minWeight(STATES[index % STATES.length]!), Math.round(weight * 100) / 100))
 
 printRows()
 printErrors()

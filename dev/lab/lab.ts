@@ -41,12 +41,12 @@ interface ReplayedSet {
   readonly leftOut: readonly LeftOut[]
 }
 
-async function lab({ sets, most, json, from, svg, isDocumented }: Asked): Promise<void> {
+async function lab({ sets, max, json, from, svg, isDocumented }: Asked): Promise<void> {
   const began = performance.now()
   const found: ReplayedSet[] = from === undefined ? [] : JSON.parse(readFileSync(from, "utf8"))
   if (from === undefined)
     for (const { folder, policies } of sets) {
-      const { replayed, leftOut } = await inWorkers({ folder, policies, ...(most === undefined ? {} : { most }) })
+      const { replayed, leftOut } = await inWorkers({ folder, policies, ...(max === undefined ? {} : { max }) })
       const title = folder === undefined ? "generated work" : basename(folder)
       found.push({ title, leftOut, replayed: replayed.toSorted((a, b) => (a.name < b.name ? -1 : 1)) })
       if (json !== undefined) writeFileSync(json, `${JSON.stringify(found)}\n`)

@@ -97,7 +97,7 @@ function print(title: string, { all, sizes }: { readonly all: readonly Replayed[
       "from characters": row.limit,
       preview: row.preview,
       cost: row.cost.toFixed(3),
-      "95%": `${row.least.toFixed(2)} to ${row.most.toFixed(2)}`,
+      "95%": `${row.min.toFixed(2)} to ${row.max.toFixed(2)}`,
       fetching: row.fetching.toFixed(3),
       "put aside": row.putAside,
       "read again": row.readAgain,

@@ -16,7 +16,7 @@ import {
 import { join } from "node:path"
 
 const SHARED_MEMORY = "/dev/shm" // Linux
-const LEAST_BYTES = 4 * 2 ** 30 // a container may have 64 MB there; memory that others use is no place for files
+const MIN_BYTES = 4 * 2 ** 30 // a container may have 64 MB there; memory that others use is no place for files
 const PREFIX = "strata-" // short: screens of 80 columns show paths in it
 const OWNER = ".run" // in each directory: the number of the process that removes it
 
@@ -25,7 +25,7 @@ export function directoryInMemory(place = SHARED_MEMORY): string | undefined {
   try {
     removeOld(place)
     const { bavail, bsize } = statfsSync(place)
-    if (Math.min(bavail * bsize, process.availableMemory()) < LEAST_BYTES) return undefined
+    if (Math.min(bavail * bsize, process.availableMemory()) < MIN_BYTES) return undefined
     const directory = mkdtempSync(join(place, PREFIX))
     writeFileSync(join(directory, OWNER), String(process.pid))
     if (runsPrograms(directory)) return directory

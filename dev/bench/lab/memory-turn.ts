@@ -16,7 +16,7 @@ import { makeDialogue } from "../../lab/memory-questions/dialogues.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../measure.ts"
 
 const COUNTS = isShort ? [0, 60] : [0, 60, 1_500, 10_000]
-const MOST_JOURNALS = 1_000
+const MAX_JOURNALS = 1_000
 const TURNS_PER_JOURNAL = 20
 const TURNS = isShort ? 20 : 100
 const FIRSTS = 5
@@ -53,7 +53,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
   const store = fileStore({ root, flush: "never" })
   const project = projectName(cwd)
   const ids = seededIds("bench")
-  for (let at = 0; at < Math.min(count, MOST_JOURNALS); at++) {
+  for (let at = 0; at < Math.min(count, MAX_JOURNALS); at++) {
     const sessionId = `c${at}`
     const journal = await store.open({ project, id: sessionId }, { access: "write", create: true })
     const place = { type: "user", parentUuid: null, timestamp: clock.now().toISOString(), sessionId }
@@ -103,7 +103,7 @@ const median = (times: readonly number[]) => quantile(times, 0.5)
 
 export async function memoryTurnReport(): Promise<string> {
   return inTemporaryDirectory(async (directory) => {
-    const { said, questions } = dialogues(Math.min(Math.max(...COUNTS), MOST_JOURNALS) * TURNS_PER_JOURNAL)
+    const { said, questions } = dialogues(Math.min(Math.max(...COUNTS), MAX_JOURNALS) * TURNS_PER_JOURNAL)
     const asked = Array.from({ length: WARM + TURNS }, (_, at) => questions[(at * 7) % questions.length]!)
     const lines = ["What memory adds to `prepare`, processor time"]
     for (const count of COUNTS) {
@@ -119,7 +119,7 @@ export async function memoryTurnReport(): Promise<string> {
           firsts[memory].push((await prepared(project, memory, asked.slice(nth, nth + 1)))[0]!)
       const later = on.slice(WARM)
       lines.push(
-        `  ${count} memories, ${Math.min(count, MOST_JOURNALS)} past conversations: ${milliseconds(ofProcess)} to the first of a process with its code, ${milliseconds(median(firsts.auto) - median(firsts.off))} to the first of a later conversation, ${milliseconds(median(later) - median(off.slice(WARM)))} to a later one (p95 ${milliseconds(quantile(later, 0.95) - median(off.slice(WARM)))})`,
+        `  ${count} memories, ${Math.min(count, MAX_JOURNALS)} past conversations: ${milliseconds(ofProcess)} to the first of a process with its code, ${milliseconds(median(firsts.auto) - median(firsts.off))} to the first of a later conversation, ${milliseconds(median(later) - median(off.slice(WARM)))} to a later one (p95 ${milliseconds(quantile(later, 0.95) - median(off.slice(WARM)))})`,
       )
     }
     return lines.join("\n")

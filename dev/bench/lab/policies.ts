@@ -16,7 +16,7 @@ import { isShort } from "../measure.ts"
 import { printLayerTurns } from "./layer-turns.ts"
 import { workerConversation } from "./worker-conversation.ts"
 
-const MOST_RECORDINGS = isShort ? 4 : Number.POSITIVE_INFINITY
+const MAX_RECORDINGS = isShort ? 4 : Number.POSITIVE_INFINITY
 const WORKER_TOKENS = isShort ? 250_000 : 900_000 // below the compaction threshold of a 1M window
 const WORKER_MODEL = "claude-opus-5-5"
 const WORKER_PAUSES = isShort ? [10] : [1, 10, 90] // minutes between two tasks
@@ -104,7 +104,7 @@ async function printRecordings(recordings: readonly RecordedConversation[]): Pro
   console.log(`Simulated cost of "nothing" divided by the recorded cost: ${fidelity.join(", ")}`)
 }
 
-if (existsSync(BESIDE_THE_REPOSITORY)) await printRecordings(recordedConversations().slice(0, MOST_RECORDINGS))
+if (existsSync(BESIDE_THE_REPOSITORY)) await printRecordings(recordedConversations().slice(0, MAX_RECORDINGS))
 else console.log(`There are no recordings in ${BESIDE_THE_REPOSITORY}, so only the worker's conversation is replayed.`)
 
 console.log(`\nThe simulator's worker, about ${WORKER_TOKENS / 1_000}K tokens, a window of 1M`)

@@ -53,19 +53,19 @@ async function look(what: string): Promise<{ readonly ms: number; readonly memor
     stdio: ["ignore", "pipe", "inherit"],
   })
   let output = ""
-  let most = 0
+  let max = 0
   const watch = setInterval(() => {
-    most = Math.max(most, memoryOf(child.pid!))
+    max = Math.max(max, memoryOf(child.pid!))
   }, 20)
   child.stdout.on("data", (data: Buffer) => {
     output += data
-    most = Math.max(most, memoryOf(child.pid!))
+    max = Math.max(max, memoryOf(child.pid!))
   })
   const code = await new Promise((resolve) => child.once("close", resolve))
   clearInterval(watch)
   if (code !== 0 || !output.includes(`on ${CONVERSATIONS.toLocaleString("en")} conversations`))
     throw new Error(`${what} ended with ${code}: ${output}`)
-  return { ms: performance.now() - begun, memory: most }
+  return { ms: performance.now() - begun, memory: max }
 }
 
 /** The largest so far, in MB. 0 where the system does not say. */

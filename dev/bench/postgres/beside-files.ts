@@ -25,7 +25,7 @@ const BATCH = 75 // messages: 150,000 tokens
 const MANY = isShort ? 50 : 1_000
 const WRITERS = [1, 8, 64]
 const APPENDS = isShort ? 200 : 3_000 // over all writers
-const MOST_CONNECTIONS = 20
+const MAX_CONNECTIONS = 20
 
 setFlagsFromString("--expose-gc")
 const collectGarbage = runInNewContext("gc") as () => void
@@ -168,7 +168,7 @@ if (newestPrograms() === undefined) {
 const server = await startServer({ settings: { fsync: "on", max_wal_size: "4GB" } })
 try {
   await inTemporaryDirectory(async (directory) => {
-    const pool = new pg.Pool({ connectionString: await server.database(), max: MOST_CONNECTIONS })
+    const pool = new pg.Pool({ connectionString: await server.database(), max: MAX_CONNECTIONS })
     const owner = new pg.Pool({ connectionString: server.url("strata_1"), max: 1 })
     const files = fileStore({ root: directory, flush: "always" })
     const stores = [

@@ -25,7 +25,7 @@ import { strataSaver } from "../../../packages/sessions/src/langgraph.ts"
 import { BESIDE_THE_REPOSITORY, recordedConversations } from "../../lab/recordings.ts"
 import { inTemporaryDirectory, isShort, quantile, timed } from "../measure.ts"
 
-const MOST_MESSAGES = isShort ? 100 : 600 // LangGraph's own savers take the square of it
+const MAX_MESSAGES = isShort ? 100 : 600 // LangGraph's own savers take the square of it
 const MEGABYTE = 1_000_000
 
 interface Measured {
@@ -50,7 +50,7 @@ function recorded(): { readonly name: string; readonly messages: readonly BaseMe
   const messages = longest.messages.flatMap((message) =>
     message.type === "user" || message.type === "assistant" ? [graphMessage(message)] : [],
   )
-  return { name: longest.name, messages: messages.slice(0, MOST_MESSAGES) }
+  return { name: longest.name, messages: messages.slice(0, MAX_MESSAGES) }
 }
 
 interface Kept {

@@ -57,7 +57,7 @@ export interface Tally {
 
 export const emptyTally = (): Tally => ({ planted: new Map(), missed: [] })
 
-const MOST_MISSED = 20
+const MAX_MISSED = 20
 
 /** Plants each kind of claim that has a place in the summary, and notes what the audit says. Returns how many were planted. */
 export function plantAll(
@@ -74,12 +74,12 @@ export function plantAll(
     tally.planted.set(name, row)
     row.planted++
     if ([...findings(range.audit(lied.text))].some((finding) => !before.has(finding))) row.caught++
-    else if (tally.missed.length < MOST_MISSED) tally.missed.push(`${name}: ${lied.told ?? `without ${lied.truth}`}`)
+    else if (tally.missed.length < MAX_MISSED) tally.missed.push(`${name}: ${lied.told ?? `without ${lied.truth}`}`)
   }
   return planted
 }
 
-const MOST_OF_A_KIND = 8 // places of one summary, spread over it
+const MAX_OF_A_KIND = 8 // places of one summary, spread over it
 
 /** Distorts a model's own summary at some of the places it offers, one at a time. */
 export function distortAll(range: Range, summary: string, { planted, missed }: Tally): void {
@@ -89,11 +89,11 @@ export function distortAll(range: Range, summary: string, { planted, missed }: T
     const own = all.filter((each) => each.name === name)
     const row = planted.get(name) ?? { planted: 0, caught: 0 }
     planted.set(name, row)
-    for (let at = 0; at < own.length; at += Math.max(1, own.length / MOST_OF_A_KIND)) {
+    for (let at = 0; at < own.length; at += Math.max(1, own.length / MAX_OF_A_KIND)) {
       const { text, told } = own[Math.floor(at)]!
       row.planted++
       if ([...findings(range.audit(text))].some((finding) => !before.has(finding))) row.caught++
-      else if (missed.length < MOST_MISSED) missed.push(`${name}: ${told.trim()}`)
+      else if (missed.length < MAX_MISSED) missed.push(`${name}: ${told.trim()}`)
     }
   }
 }

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { dirname } from "node:path"
 
-const MOST_OUTPUT = 10_000_000 // characters
+const MAX_OUTPUT = 10_000_000 // characters
 
 export interface ChildOptions {
   readonly cwd: string
@@ -35,7 +35,7 @@ export function runChild([program, ...words]: readonly string[], options: ChildO
     else child.stdin.end()
     for (const name of ["stdout", "stderr"] as const) {
       child[name].on("data", (chunk) => {
-        if (texts[name].length < MOST_OUTPUT) texts[name] += chunk
+        if (texts[name].length < MAX_OUTPUT) texts[name] += chunk
         if (input?.until.test(texts.stdout)) child.stdin.end()
       })
     }

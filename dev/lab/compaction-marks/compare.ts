@@ -40,7 +40,7 @@ export async function carriedCompactions(
 // Places to compact a recording that was never compacted: every so many tokens of its messages.
 
 const BETWEEN = 100_000 // tokens: less than most windows hold, so that short recordings count too
-const LEAST_AFTER = 10 // messages: fewer use too few names to say anything
+const MIN_AFTER = 10 // messages: fewer use too few names to say anything
 
 export function cutsOf({ messages, model }: RecordedConversation): RecordedCompaction[] {
   if (messages.some(isBoundary)) return []
@@ -66,7 +66,7 @@ export function cutsOf({ messages, model }: RecordedConversation): RecordedCompa
       tokensBefore: before,
       tokensAfter: undefined,
     }))
-    .filter(({ after }) => after.length >= LEAST_AFTER)
+    .filter(({ after }) => after.length >= MIN_AFTER)
 }
 
 /** A call and its result stay together: a cut is before a message of the assistant. */

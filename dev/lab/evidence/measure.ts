@@ -10,7 +10,7 @@ import type { JoinedRange } from "./ranges.ts"
 const MODEL = "claude-opus-5-5"
 const SAMPLE = 200 // names of each kind
 const FIRST_RESULTS = 5
-const LEAST_WORDS = 4
+const MIN_WORDS = 4
 const QUERY_WORDS = 12 // of the line that a name is in
 const HEAD_CHARACTERS = 2_000 // of a result that some programs give their summariser
 const VIEW_TOKENS = 25_000
@@ -128,7 +128,7 @@ function textIn(block: Block): string {
 /** What someone who looks for it still knows: the rest of its line. */
 function wordsBeside(name: string, line: string): string {
   const words = line.replaceAll(name, " ").match(/[\p{L}_]{3,}/gu) ?? []
-  return words.length < LEAST_WORDS ? "" : words.slice(0, QUERY_WORDS).join(" ")
+  return words.length < MIN_WORDS ? "" : words.slice(0, QUERY_WORDS).join(" ")
 }
 
 type Ranged = JoinedRange["messages"][number]

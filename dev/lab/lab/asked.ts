@@ -14,7 +14,7 @@ export interface AskedSet {
 export interface Asked {
   readonly sets: readonly AskedSet[]
   /** Recordings of each set at most. */
-  readonly most?: number
+  readonly max?: number
   readonly json?: string
   /** Results of an earlier run, in place of the work. */
   readonly from?: string
@@ -54,7 +54,7 @@ export function askedFor(args: readonly string[]): Asked {
     sets: folders.map((folder) => ({ folder, policies: isTuned(folder) ? JUDGED : policies })),
     ...(values.from === undefined ? {} : { from: values.from }),
     ...(values.svg === undefined ? {} : { svg: values.svg }),
-    ...(values.short ? { most: SHORT } : {}),
+    ...(values.short ? { max: SHORT } : {}),
     ...(values.json === undefined ? {} : { json: values.json }),
     isDocumented:
       !isGenerated &&

@@ -111,8 +111,8 @@ test("BEY-7 the claims name Strata with other settings, and do not count it as a
 test("BEY-7 the range of a ratio is that of samples of the recordings, and the same each time", () => {
   const range = ratioRange(sets.more, ["strata", "claude-style"])
   expect(range.value).toBeCloseTo(0.4075)
-  expect(range.least).toBeCloseTo(0.2)
-  expect(range.most).toBeGreaterThan(0.6)
+  expect(range.min).toBeCloseTo(0.2)
+  expect(range.max).toBeGreaterThan(0.6)
   expect(ratioRange(sets.more, ["strata", "claude-style"])).toEqual(range)
 })
 

@@ -53,18 +53,18 @@ export const frontierRows = ({ scores }: Scorecard) =>
   )
 
 const SIZE = { width: 760, height: 420, left: 56, bottom: 44, top: 20, right: 150 }
-const MOST_COST = 1.25 // dearer ones are in the table only
+const MAX_COST = 1.25 // dearer ones are in the table only
 
 /** Cost upwards, compactions to the right, on a logarithmic scale. Red: someone waited. */
 export function frontierPicture({ scores }: Scorecard): string {
-  const shown = scores.filter((score) => !isBound(score) && costOf(score) <= MOST_COST)
-  const most = Math.max(1, ...shown.map(({ compactions }) => compactions))
-  const least = Math.min(...shown.map(costOf))
+  const shown = scores.filter((score) => !isBound(score) && costOf(score) <= MAX_COST)
+  const max = Math.max(1, ...shown.map(({ compactions }) => compactions))
+  const min = Math.min(...shown.map(costOf))
   const { width, height, left, bottom, top, right } = SIZE
-  const x = (count: number) => left + (Math.log1p(count) / Math.log1p(most)) * (width - left - right)
-  const y = (cost: number) => top + ((MOST_COST - cost) / (MOST_COST - least + 0.05)) * (height - top - bottom)
-  const marks = [0, 1, 3, 10, 30, 100, 300].filter((count) => count <= most)
-  const lines = [0.4, 0.6, 0.8, 1, 1.2, 1.4].filter((cost) => cost >= least - 0.05)
+  const x = (count: number) => left + (Math.log1p(count) / Math.log1p(max)) * (width - left - right)
+  const y = (cost: number) => top + ((MAX_COST - cost) / (MAX_COST - min + 0.05)) * (height - top - bottom)
+  const marks = [0, 1, 3, 10, 30, 100, 300].filter((count) => count <= max)
+  const lines = [0.4, 0.6, 0.8, 1, 1.2, 1.4].filter((cost) => cost >= min - 0.05)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">`,
     `<title>What policies cost, and how often they compact</title>`,

@@ -5,8 +5,8 @@ import type { Replayed } from "./worker.ts"
 export interface Range {
   readonly value: number
   /** 95% of the samples are between these. */
-  readonly least: number
-  readonly most: number
+  readonly min: number
+  readonly max: number
 }
 
 const SAMPLES = 2_000
@@ -19,12 +19,12 @@ export function ratioRange(replayed: readonly Replayed[], [ours, other]: readonl
     ratio(costs.map(() => costs[Math.floor(random() * costs.length)]!)),
   ).toSorted((a, b) => a - b)
   const at = (share: number) => samples[Math.floor(share * SAMPLES)]!
-  return { value: ratio(costs), least: at(0.025), most: at(0.975) }
+  return { value: ratio(costs), min: at(0.025), max: at(0.975) }
 }
 
 /** `0.71 (95%: 0.66 to 0.77)` */
-export const rangeText = ({ value, least, most }: Range): string =>
-  `${value.toFixed(2)} (95%: ${least.toFixed(2)} to ${most.toFixed(2)})`
+export const rangeText = ({ value, min, max }: Range): string =>
+  `${value.toFixed(2)} (95%: ${min.toFixed(2)} to ${max.toFixed(2)})`
 
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
 

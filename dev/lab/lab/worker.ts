@@ -36,7 +36,7 @@ export interface Job {
   readonly part: number
   readonly of: number
   /** Recordings of the folder at most. Default: all. */
-  readonly most?: number
+  readonly max?: number
 }
 
 export interface Replayed extends ScoredReplay {
@@ -55,12 +55,12 @@ export interface Part {
   readonly leftOut: readonly LeftOut[]
 }
 
-const LEAST_REQUESTS = 5
+const MIN_REQUESTS = 5
 
-export async function replayPart({ folder, policies, part, of, most }: Job): Promise<Part> {
+export async function replayPart({ folder, policies, part, of, max }: Job): Promise<Part> {
   const recordings = folder === undefined ? await generatedWork() : recordedConversations(folder)
   const found: (Replayed | LeftOut)[] = []
-  for (const recording of recordings.slice(0, most).filter((_, at) => at % of === part))
+  for (const recording of recordings.slice(0, max).filter((_, at) => at % of === part))
     found.push(await replayedWith(recording, policies))
   return {
     replayed: found.filter((one) => "replay" in one),
@@ -76,7 +76,7 @@ export async function replayedWith(
   const policies = LAB_POLICIES.filter((policy) => policy === none || asked.includes(policy.name))
   const { replay: found, processingMs } = await timedReplay({ entries: messages, model }, { policies })
   const everything = found.reports.find(({ policy }) => policy === none.name)!
-  if (everything.requests.length < LEAST_REQUESTS) return { name, why: "fewer than 5 requests" }
+  if (everything.requests.length < MIN_REQUESTS) return { name, why: "fewer than 5 requests" }
   if (found.sizes === "estimated" && format !== GENERATED) return { name, why: "no token counts" }
   if (found.reports.some(({ totals }) => totals.dollars === undefined)) return { name, why: "a price is unknown" }
   // what is drawn turn by turn is large and stays here

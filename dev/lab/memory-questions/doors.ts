@@ -18,7 +18,7 @@ import type { Dialogue, Turn } from "./dialogues.ts"
 
 const PROJECT = "p"
 const ASKING = "asking"
-const MOST = 60
+const MAX = 60
 
 export interface Answer {
   /** The position of a turn in the dialogue. `undefined`: a turn of another dialogue. */
@@ -125,7 +125,7 @@ export const memorySearch =
     const places = new Map(dialogue.turns.map((_, at) => [uuidOf(at), at]))
     return {
       async search(text) {
-        const question = { text, now: dialogue.now, limit: MOST, isSaid: true, weights }
+        const question = { text, now: dialogue.now, limit: MAX, isSaid: true, weights }
         const { found, isFitting } = (await journals.search(question)).answer
         const answers = found.map(({ uuid, source }) => ({ at: places.get(uuid), session: source.slice(1) }))
         return { answers, isFitting, text: found.map((one) => one.text).join("\n") }
@@ -143,7 +143,7 @@ export const plainFts5: DoorOf = async (dialogue) => {
   db.exec("CREATE VIRTUAL TABLE turns USING fts5 (text, tokenize='porter unicode61')")
   const insert = db.prepare("INSERT INTO turns (rowid, text) VALUES (?, ?)")
   for (const [at, turn] of dialogue.turns.entries()) insert.run(at + 1, writtenAs(dialogue, turn))
-  const find = db.prepare(`SELECT rowid AS id FROM turns WHERE turns MATCH ? ORDER BY bm25(turns) LIMIT ${MOST}`)
+  const find = db.prepare(`SELECT rowid AS id FROM turns WHERE turns MATCH ? ORDER BY bm25(turns) LIMIT ${MAX}`)
   return {
     async search(text) {
       const words = text.match(/[\p{L}\p{N}]+/gu) ?? []

@@ -4,7 +4,7 @@ import { COMPONENTS, KINDS } from "./kinds/fact-kind.ts"
 import { randomFrom } from "./random.ts"
 
 const PER_BANK = 25
-const LONGEST_CHAIN = 4
+const MAX_CHAIN = 4
 const NOW = new Date("2026-01-01T00:00:00.000Z")
 const DAY = 86_400_000
 
@@ -46,7 +46,7 @@ export function measureSupersession(cases: number, seed = 1): SupersessionFigure
 function chainOf(random: ReturnType<typeof randomFrom>, at: number) {
   const kind = random.pick([...KINDS.project.chosen, ...KINDS.project["held-out"]])
   const { written, asked } = random.pick(COMPONENTS["held-out"])
-  const length = 2 + random.below(LONGEST_CHAIN - 1)
+  const length = 2 + random.below(MAX_CHAIN - 1)
   const file = (step: number) => `${at}-${kind.name}-${step}.md`
   const memories = Array.from({ length }, (_, step): SearchableMemory => {
     const time = new Date(NOW.getTime() - (length - step) * 40 * DAY).toISOString()

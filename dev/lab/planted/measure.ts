@@ -71,8 +71,8 @@ export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures>
       const talk = options.through === "follow" ? followed(chat) : added(chat)
       for (const fact of interleaved(facts)) await take(talk, exchangeOf(fact), fact.id)
       const looked: Looked[] = []
-      const most = Math.max(...options.after)
-      for (let done = 0, round = 0; done < most; ) {
+      const max = Math.max(...options.after)
+      for (let done = 0, round = 0; done < max; ) {
         for (let nth = 0; nth < WORK; nth++, round++) await take(talk, otherWork(round), `work-${round}`)
         clock.advance(PAUSE_MS)
         await chat.prepare()
@@ -80,7 +80,7 @@ export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures>
         done++
         if (options.after.includes(done)) looked.push(await look(chat, { facts, recall, compactions: done }))
       }
-      return { ...options, looked, calls: brain.asked() / most }
+      return { ...options, looked, calls: brain.asked() / max }
     } finally {
       await sim.close()
     }

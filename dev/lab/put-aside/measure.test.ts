@@ -5,7 +5,7 @@ import { breakEven, chosen, measured, type Row, resultSizes, rowOf } from "./mea
 
 const MODEL = "claude-opus-4-6"
 const row = (limit: number, cost: number, inView: number): Row => ({
-  ...{ limit, preview: 2_000, cost, inView, least: cost, most: cost },
+  ...{ limit, preview: 2_000, cost, inView, min: cost, max: cost },
   ...{ fetching: 0, fetched: 0, putAside: 0, readAgain: 0, names: 100 },
 })
 

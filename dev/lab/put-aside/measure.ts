@@ -10,7 +10,7 @@ import type { Replayed } from "../lab/worker.ts"
 import type { RecordedConversation } from "../recordings.ts"
 import { behindAClient, DIRECT, nameOf, type Sizes } from "./policy.ts"
 
-const LEAST_REQUESTS = 5
+const MIN_REQUESTS = 5
 
 /** `undefined`: the recording lacks counts, a price or enough requests, so nothing can be said about its cost. */
 export async function measured(
@@ -20,7 +20,7 @@ export async function measured(
   const policies = [DIRECT, ...eachOnce(sizes, resultSizes(messages))]
   const found = await replay({ entries: messages, model }, { policies })
   const [direct] = found.reports
-  if (direct!.requests.length < LEAST_REQUESTS || found.sizes === "estimated") return undefined
+  if (direct!.requests.length < MIN_REQUESTS || found.sizes === "estimated") return undefined
   if (found.reports.some(({ totals }) => totals.dollars === undefined)) return undefined
   const reports = found.reports.map((report) => ({ ...report, requests: [], actions: [], losses: [] }))
   return { name, replay: { ...found, reports }, processingMs: {}, exceedsWindow: direct!.totals.invalid > 0 }
@@ -58,8 +58,8 @@ export function resultSizes(messages: readonly Message[]): readonly number[] {
 export interface Row extends Sizes {
   /** Divided by what the client alone cost. 95% of the samples of the recordings are between `least` and `most`. */
   readonly cost: number
-  readonly least: number
-  readonly most: number
+  readonly min: number
+  readonly max: number
   /** Of this, requests that fetched what was not in view. */
   readonly fetching: number
   readonly fetched: number
@@ -74,11 +74,11 @@ export function rowOf(sizes: Sizes, all: readonly Replayed[]): Row {
   const of = (name: string) => all.map(({ replay }) => replay.reports.find(({ policy }) => policy === name)!)
   const ours = of(nameOf(sizes))
   const direct = sum(of(DIRECT.name).map(({ totals }) => totals.dollars!))
-  const { value: cost, least, most } = ratioRange(all, [nameOf(sizes), DIRECT.name])
+  const { value: cost, min, max } = ratioRange(all, [nameOf(sizes), DIRECT.name])
   const names = sum(ours.map(({ usedAgain }) => usedAgain.names))
   return {
     ...sizes,
-    ...{ cost, least, most, names },
+    ...{ cost, min, max, names },
     fetching: sum(ours.map(({ totals }) => totals.byPurpose.recall)) / direct,
     fetched: sum(ours.map(({ usedAgain }) => usedAgain.fetched)),
     putAside: sum(ours.map(({ totals }) => totals.acts["put aside"])),
@@ -101,13 +101,13 @@ export function breakEven(row: Row, rows: readonly Row[]): number | undefined {
   return saved <= 0 ? 0 : saved / (saved + row.fetching / row.fetched)
 }
 
-const MOST_LOST = 0.01 // of what is used again: the most that a smaller size may take out of view
+const MAX_LOST = 0.01 // of what is used again: the most that a smaller size may take out of view
 
 /** The cheapest of those that lose little more than the largest size. */
 export function chosen(rows: readonly Row[]): Row | undefined {
   const widest = rows.toSorted((a, b) => b.limit - a.limit || b.preview - a.preview)[0]
   return rows
-    .filter(({ inView }) => inView >= (widest?.inView ?? 0) - MOST_LOST)
+    .filter(({ inView }) => inView >= (widest?.inView ?? 0) - MAX_LOST)
     .toSorted((a, b) => a.cost - b.cost || b.limit - a.limit)[0]
 }
 

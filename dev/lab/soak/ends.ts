@@ -6,7 +6,7 @@ export interface Ends {
   readonly last: number
 }
 
-const MOST_GROWTH = 2 // of the time per turn, from the first to the last tenth; the noise of a busy machine is smaller
+const MAX_GROWTH = 2 // of the time per turn, from the first to the last tenth; the noise of a busy machine is smaller
 const TURNS_TO_JUDGE = 500 // with fewer turns, noise dominates
 
 export function endsOf(samples: readonly number[]): Ends {
@@ -16,7 +16,7 @@ export function endsOf(samples: readonly number[]): Ends {
 
 /** Empty where a turn at the end takes about as long as one at the beginning. */
 export const growthProblems = (turns: number, { first, last }: Ends): readonly string[] =>
-  turns >= TURNS_TO_JUDGE && last > first * MOST_GROWTH
+  turns >= TURNS_TO_JUDGE && last > first * MAX_GROWTH
     ? [`a turn takes ${(last / first).toFixed(1)} times as long at the end`]
     : []
 

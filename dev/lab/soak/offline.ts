@@ -23,7 +23,7 @@ import { toBlocks } from "../../../packages/core/src/messages/blocks.ts"
 import { validateRequest } from "../../../packages/core/src/messages/validate/validator.ts"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
 import { type Ends, endsOf, growthProblems } from "./ends.ts"
-import { MOST_RESULT_CHARACTERS, RESULT_SHARE, type SoakOptions } from "./run.ts"
+import { MAX_RESULT_CHARACTERS, RESULT_SHARE, type SoakOptions } from "./run.ts"
 import { RULES, taskAt } from "./tasks.ts"
 import type { CompactionSeen } from "./watch.ts"
 
@@ -113,7 +113,7 @@ class OfflineLoop {
   constructor(chat: Conversation, { window, seed }: Pick<SoakOptions, "window" | "seed">) {
     this.#chat = chat
     this.#window = window
-    this.#results = resultsFrom(seed, Math.min(MOST_RESULT_CHARACTERS, Math.round(window * RESULT_SHARE)))
+    this.#results = resultsFrom(seed, Math.min(MAX_RESULT_CHARACTERS, Math.round(window * RESULT_SHARE)))
     chat.on("entry", ({ entry }) => this.#entry(entry))
     chat.on("layerFailed", ({ layer, reason }) => this.problems.push(`${layer} failed: ${reason}`))
     chat.on("compaction", ({ phase }) => {
@@ -223,8 +223,8 @@ function resultsFrom(seed: number, characters: number): () => string {
   }
   return () => {
     const lines: string[] = []
-    const most = (characters * (1 + next(3))) / 2
-    for (let length = 0; length < most; ) {
+    const max = (characters * (1 + next(3))) / 2
+    for (let length = 0; length < max; ) {
       const line =
         next(40) === 0
           ? `Error: E${1000 + next(9000)} in src/part-${next(300)}.ts:${next(2000)}`

@@ -16,7 +16,7 @@ const STEP_MS = 30_000
 const ROUNDS = 8 // requests of a conversation
 const RESULT = 6_000 // characters
 const SAMPLES = 6
-const MOST_GROWTH = 1.15 // from the middle to the end
+const MAX_GROWTH = 1.15 // from the middle to the end
 const TOOLS = [{ name: "Bash", input_schema: { type: "object" as const } }]
 
 export interface ProxiedSoakOptions {
@@ -74,7 +74,7 @@ function problemsIn(
   return [
     ...Object.entries(errors).map(([kind, count]) => `${count} requests were refused: ${kind}`),
     ...(requests === clients * steps ? [] : [`${requests} requests were followed, not ${clients * steps}`]),
-    ...(end <= middle * MOST_GROWTH ? [] : [`the heap grew from ${middle.toFixed(0)} to ${end.toFixed(0)} MB`]),
+    ...(end <= middle * MAX_GROWTH ? [] : [`the heap grew from ${middle.toFixed(0)} to ${end.toFixed(0)} MB`]),
   ]
 }
 

@@ -14,7 +14,7 @@ import { openSoakWorkshop, type SoakWorkshop } from "./workshop.ts"
 // What memory work cost in a soak, what it did, and whether it broke the cache of the main conversation.
 
 /** Percent of the spend: the default of background-share. Notes are the summaries of compactions, and part of their price. */
-const MOST_SHARES = { memory: 5 } as const
+const MAX_SHARES = { memory: 5 } as const
 const MEMORY_WORK = ["memory"] as const satisfies readonly Purpose[]
 /** Breaks with a cause other than memory: the context was made smaller, or the person was away for longer than the cache lives. */
 const OTHER_CAUSES: ReadonlySet<BreakCause> = new Set(["compaction", "clearing", "hour-over", "five-minutes-over"])
@@ -67,8 +67,8 @@ export function memoryProblems({ byPurpose, kept, recalled, breaks }: MemoryFigu
   const unexplained = Object.entries(breaks).filter(([cause]) => !OTHER_CAUSES.has(cause as BreakCause))
   return [
     ...byPurpose.flatMap(({ purpose, percent }) => {
-      const most = MOST_SHARES[purpose]
-      return percent > most ? [`${purpose} took ${percent.toFixed(1)}% of the spend, more than ${most}%`] : []
+      const max = MAX_SHARES[purpose]
+      return percent > max ? [`${purpose} took ${percent.toFixed(1)}% of the spend, more than ${max}%`] : []
     }),
     ...unexplained.map(
       ([cause, count]) => `the cache broke ${count} times without a compaction, a clearing or a pause: ${cause}`,
@@ -169,13 +169,13 @@ export interface SoakReport {
 }
 
 export const RESULT_SHARE = 0.3 // of the window in characters: about a twelfth of it in tokens for each result
-export const MOST_RESULT_CHARACTERS = 60_000 // some are larger than layer 1 leaves in the context
-const LEAST_TASKS = 3 // a night is among them, and a task in a small window may take all tokens
+export const MAX_RESULT_CHARACTERS = 60_000 // some are larger than layer 1 leaves in the context
+const MIN_TASKS = 3 // a night is among them, and a task in a small window may take all tokens
 
 export async function soak({ onProgress, ...options }: SoakOptions): Promise<SoakReport> {
   const { tokens, window, seed } = options
   const started = performance.now()
-  const resultSize = Math.min(MOST_RESULT_CHARACTERS, Math.round(window * RESULT_SHARE))
+  const resultSize = Math.min(MAX_RESULT_CHARACTERS, Math.round(window * RESULT_SHARE))
   const { summarySeconds } = options
   const workshop = await openSoakWorkshop({
     ...{ window, seed, resultSize },
@@ -185,7 +185,7 @@ export async function soak({ onProgress, ...options }: SoakOptions): Promise<Soa
     const watch = new SoakWatch(workshop.agent, workshop.simulator.clock)
     const others: LedgerSummary[] = []
     let tasks = 0
-    const isOver = () => watch.problems.length > 0 || (watch.takenIn >= tokens && tasks >= LEAST_TASKS)
+    const isOver = () => watch.problems.length > 0 || (watch.takenIn >= tokens && tasks >= MIN_TASKS)
     for (; !isOver(); tasks++) {
       others.push(...(await work(tasks, workshop, watch)))
       onProgress?.(watch.takenIn)

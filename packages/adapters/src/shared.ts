@@ -20,7 +20,7 @@ interface Conversations extends StrataStatus {
 }
 
 /** Of owners and options that a process serves at once. Others are opened again when they are asked for. */
-const MOST = 100
+const MAX = 100
 
 /** Several copies of this module may be loaded. */
 const KEY = Symbol.for("strata.adapters")
@@ -48,7 +48,7 @@ export function shared<T extends Conversations>(
 
 function makeRoom(): void {
   for (const [key, each] of [...all].slice(0, -1)) {
-    if (all.size <= MOST) return
+    if (all.size <= MAX) return
     if (!each.isIdle) continue
     all.delete(key)
     each.close().catch(() => undefined) // what it has is on disk
@@ -62,7 +62,7 @@ export class Used<T extends StrataStatus> implements StrataStatus {
   add(each: T): T {
     this.#newest.delete(each) // the newest is last
     this.#newest.add(each)
-    for (const oldest of this.#newest) if (this.#newest.size > MOST) this.#newest.delete(oldest)
+    for (const oldest of this.#newest) if (this.#newest.size > MAX) this.#newest.delete(oldest)
     return each
   }
 

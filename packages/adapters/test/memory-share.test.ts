@@ -13,7 +13,7 @@ import { closeStrata, withStrata } from "../src/anthropic.ts"
 const MODEL = "claude-opus-5-5"
 const FACT = "The runbook of the heron service is at https://wiki.example.com/heron."
 const LONG = "A finding of the review. ".repeat(400)
-const MOST_TURNS = 60
+const MAX_TURNS = 60
 
 interface Place {
   readonly url: string
@@ -82,7 +82,7 @@ describe.each([
     }
     expect(forks).toEqual([])
     const say = open(place)
-    for (let turn = 0; turn < MOST_TURNS && forks.length === 0; turn++) await say("Review the rest")
+    for (let turn = 0; turn < MAX_TURNS && forks.length === 0; turn++) await say("Review the rest")
     expect(forks[0]).toContain("https://wiki.example.com/heron")
     await expect.poll(() => memoriesIn(place.dir)).toContain("https://wiki.example.com/heron")
   })

@@ -5,13 +5,13 @@ import type { CommandDescription } from "./command.ts"
 const options = {
   json: { kind: "flag", about: "" },
   task: { kind: "text", value: "TEXT", about: "" },
-  window: { kind: "number", value: "N", about: "", least: 20, most: 2_000 },
+  window: { kind: "number", value: "N", about: "", min: 20, max: 2_000 },
 } as const
 const command: CommandDescription<typeof options> = {
   name: "try",
   about: "",
   options,
-  operands: { value: "FILE…", least: 1, most: 2 },
+  operands: { value: "FILE…", min: 1, max: 2 },
   examples: [],
 }
 const read = (...args: string[]) => readArguments(command, args)

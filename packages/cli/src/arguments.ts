@@ -96,13 +96,10 @@ interface GivenText {
   readonly value: string
 }
 
-function numberOf(
-  { rawName, value: text }: GivenText,
-  { least, most = Number.MAX_SAFE_INTEGER }: NumberOption,
-): number {
+function numberOf({ rawName, value: text }: GivenText, { min, max = Number.MAX_SAFE_INTEGER }: NumberOption): number {
   const value = Number(text.replaceAll("_", ""))
-  if (text.trim() !== "" && Number.isInteger(value) && value >= least && value <= most) return value
-  const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
+  if (text.trim() !== "" && Number.isInteger(value) && value >= min && value <= max) return value
+  const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`
   throw new UsageError(`${rawName} must be a whole number ${range}, not "${text}".`)
 }
 
@@ -119,12 +116,12 @@ function unknownOption(given: string, { known, command }: { known: Options; comm
 }
 
 function checkOperands(operands: readonly string[], { name, operands: wanted }: CommandDescription): void {
-  const { least, most, value } = wanted ?? { least: 0, most: 0, value: "" }
-  if (operands.length < least)
+  const { min, max, value } = wanted ?? { min: 0, max: 0, value: "" }
+  if (operands.length < min)
     throw new UsageError(`strata ${name} needs ${value}. "strata ${name} --help" shows an example.`)
-  if (operands.length > most) {
-    const extra = operands.slice(most).map((text) => `"${text}"`)
-    const taken = most === 0 ? "takes no arguments" : `takes only ${value}`
+  if (operands.length > max) {
+    const extra = operands.slice(max).map((text) => `"${text}"`)
+    const taken = max === 0 ? "takes no arguments" : `takes only ${value}`
     throw new UsageError(
       `strata ${name} ${taken}, but got ${extra.join(", ")}. "strata ${name} --help" shows an example.`,
     )

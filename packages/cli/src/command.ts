@@ -32,8 +32,8 @@ export interface NumberOption {
   readonly kind: "number"
   readonly value: string
   readonly about: string
-  readonly least: number
-  readonly most?: number
+  readonly min: number
+  readonly max?: number
 }
 
 /** An amount above 0. */
@@ -62,8 +62,8 @@ export type Values<O extends Options> = { readonly [K in keyof O]: ValueOf<O[K]>
 export interface Operands {
   /** Placeholder in the help: `FILE…`. */
   readonly value: string
-  readonly least: number
-  readonly most: number
+  readonly min: number
+  readonly max: number
 }
 
 export interface HelpSection {

@@ -17,14 +17,14 @@ full.`,
 it afterwards. It copies this repository when you run it from a checkout, and the current directory otherwise.`,
   ],
   options: {
-    turns: { kind: "number", value: "N", about: "stop after about N turns (default 80)", least: 1, most: 10_000 },
-    seed: { kind: "number", value: "N", about: "let the agent take different steps (default 2)", least: 0 },
+    turns: { kind: "number", value: "N", about: "stop after about N turns (default 80)", min: 1, max: 10_000 },
+    seed: { kind: "number", value: "N", about: "let the agent take different steps (default 2)", min: 0 },
     window: {
       kind: "number",
       value: "N",
       about: "size of the model's window in tokens (default 60000)",
-      least: 20_000,
-      most: 2_000_000,
+      min: 20_000,
+      max: 2_000_000,
     },
     task: { kind: "text", value: "TEXT", about: "give the agent your own task" },
     fast: { kind: "flag", about: "run at full speed, without pauses to look" },
@@ -52,7 +52,7 @@ export const CHAT = describe({
 export const RUN = describe({
   name: "run",
   about: "give the agent one task and print its answer; for scripts",
-  operands: { value: '"TASK"', least: 0, most: Number.POSITIVE_INFINITY },
+  operands: { value: '"TASK"', min: 0, max: Number.POSITIVE_INFINITY },
   options: {},
   examples: [
     ['strata run "What does this project do?"', "print the answer"],
@@ -71,7 +71,7 @@ export const COMPACT = describe({
     "HINT says what the summary should focus on. --prune, --tool and --images write no summary and ask no model: they clear old results or images.",
     "HANDLE names a message, as the agent sees it in its context, or as strata recall prints it.",
   ],
-  operands: { value: "[HINT]", least: 0, most: 1 },
+  operands: { value: "[HINT]", min: 0, max: 1 },
   options: {
     conversation: {
       kind: "text",
@@ -84,7 +84,7 @@ export const COMPACT = describe({
     after: { kind: "text", value: "HANDLE", about: "summarise only what comes after this message" },
     prune: { kind: "flag", about: "keep every message; clear only results that later work has overtaken" },
     tool: { kind: "text", value: "NAME", about: "clear only the old results of this tool" },
-    keep: { kind: "number", value: "N", least: 0, about: "with --tool: its newest results that stay (default 3)" },
+    keep: { kind: "number", value: "N", min: 0, about: "with --tool: its newest results that stay (default 3)" },
     images: { kind: "flag", about: "leave out only old images and documents" },
     json: { kind: "flag", about: "print one JSON event per line" },
   },
@@ -147,15 +147,15 @@ export const LOOK = describe({
       value: "SECONDS",
       about:
         "how long to compute what Strata would have saved (default 10, and up to 60 until a sample is large enough; 0: use what is known)",
-      least: 0,
-      most: 86_400,
+      min: 0,
+      max: 86_400,
     },
     port: {
       kind: "number",
       value: "N",
       about: "show the page on this port (default: a free one)",
-      least: 1,
-      most: 65_535,
+      min: 1,
+      max: 65_535,
     },
     "no-open": { kind: "flag", about: "show the page, print its address and open no browser" },
     share: { kind: "flag", about: "print figures without names, paths or contents, and write a picture of them" },
@@ -180,7 +180,7 @@ export const INSPECT = describe({
     `${FORMATS_READ} It never writes to them.`,
     'Without a file it does what "strata usage --text" does, with a directory the same for what is in it.',
   ],
-  operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
+  operands: { value: "FILE…", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
     layers: { kind: "flag", about: "also show what layers 1 and 2 would have saved" },
     html: { kind: "text", value: "FILE", about: "also write one page with charts, for any browser, also offline" },
@@ -200,22 +200,22 @@ const REPLAY_OPTIONS = {
     kind: "number",
     value: "N",
     about: "the window in tokens (default: 200000, or the recording's if it was larger)",
-    least: 20_000,
-    most: 10_000_000,
+    min: 20_000,
+    max: 10_000_000,
   },
   "summary-seconds": {
     kind: "number",
     value: "N",
     about: "how many seconds a summary takes (default 20)",
-    least: 0,
-    most: 3_600,
+    min: 0,
+    max: 3_600,
   },
   generate: {
     kind: "number",
     value: "N",
     about: "replay generated work of about N tokens, without a file",
-    least: 1_000,
-    most: 20_000_000,
+    min: 1_000,
+    max: 20_000_000,
   },
 } as const satisfies Options
 
@@ -241,14 +241,14 @@ const POLICY_LIST = {
 export const DASHBOARD = describe({
   name: "dashboard",
   about: "watch a conversation in the browser, while it goes on",
-  operands: { value: "CONVERSATION", least: 0, most: 1 },
+  operands: { value: "CONVERSATION", min: 0, max: 1 },
   more: [
     `Shows this project's conversations as pages: the context over time, every compaction and what it kept, the cache, the money,
 the messages, sub-agents and memories. What happens in a running chat is on the page within a second.`,
     `The server listens on this machine only, and the address has a secret. Nothing leaves the machine. Press Ctrl-C to end it.`,
   ],
   options: {
-    port: { kind: "number", value: "N", about: "listen on this port (default: a free one)", least: 1, most: 65_535 },
+    port: { kind: "number", value: "N", about: "listen on this port (default: a free one)", min: 1, max: 65_535 },
     "no-open": { kind: "flag", about: "print the address and do not open a browser" },
   },
   examples: [
@@ -264,7 +264,7 @@ export const REPLAY = describe({
     `${FORMATS_READ} No model is asked: the replay computes what each request would have sent and cost.`,
     "Answers and pauses stay as recorded. What an answer uses and the policy has taken out of the view is fetched again and paid for.",
   ],
-  operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
+  operands: { value: "FILE…", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
     policy: { kind: "text", value: "NAME", about: "one of the policies below (default strata)" },
     ...REPLAY_OPTIONS,
@@ -287,7 +287,7 @@ export const COMPARE = describe({
     `${FORMATS_READ} Each conversation runs through every policy, as strata replay does it.`,
     "The scorecard has cost, cache, peak context, what stayed in view or in reach, and time. The references none, claude-style and optimum always run.",
   ],
-  operands: { value: "FILE…", least: 0, most: Number.POSITIVE_INFINITY },
+  operands: { value: "FILE…", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
     policies: {
       kind: "text",
@@ -313,12 +313,12 @@ export const RECALL = describe({
     "Everything stays in the journal, also what was cleared, put aside or compacted. A handle is shown where something was, such as 3f09c1a2b4.0.",
     "Without --conversation, the newest conversation of this directory counts, else of the project.",
   ],
-  operands: { value: "[HANDLE]", least: 0, most: 1 },
+  operands: { value: "[HANDLE]", min: 0, max: 1 },
   options: {
     search: { kind: "text", value: "TEXT", about: "find words, names, paths or error texts" },
     from: { kind: "text", value: "HANDLE", about: "show the messages from here on" },
     to: { kind: "text", value: "HANDLE", about: "with --from: the last message" },
-    offset: { kind: "number", value: "N", about: "with a handle: begin at this character", least: 0 },
+    offset: { kind: "number", value: "N", about: "with a handle: begin at this character", min: 0 },
     project: { kind: "flag", about: "search all conversations of the project" },
     kind: {
       kind: "choice",
@@ -328,7 +328,7 @@ export const RECALL = describe({
     },
     since: { kind: "text", value: "TIME", about: "only from this time on: 2026-01-31, 2026-01-31T08:00:00Z" },
     until: { kind: "text", value: "TIME", about: "only before this time" },
-    tokens: { kind: "number", value: "N", about: "how much to print at most (default 4000)", least: 1, most: 25_000 },
+    tokens: { kind: "number", value: "N", about: "how much to print at most (default 4000)", min: 1, max: 25_000 },
     conversation: { kind: "text", value: "ID", about: "another conversation; the start of its id is enough" },
     json: { kind: "flag", about: "print as JSON" },
   },
@@ -347,7 +347,7 @@ export const AGENTS = describe({
     "ID is an agent's id or name. Without an action, the command lists the agents of the newest conversation of this project, then those of earlier ones.",
     "tail, stop and send prefer the newest conversation that runs. A message from here is content for the agent: it gives no permission.",
   ],
-  operands: { value: "[ACTION]", least: 0, most: Number.POSITIVE_INFINITY },
+  operands: { value: "[ACTION]", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
     conversation: { kind: "text", value: "ID", about: "another conversation; the start of its id is enough" },
     all: { kind: "flag", about: "list all agents of earlier conversations, not only the newest 10" },
@@ -379,7 +379,7 @@ export const IMPORT = describe({
     "FILE is a transcript of Claude Code, Codex, pi, opencode, the Gemini CLI, the Copilot CLI, OpenHands or SWE-agent, or a directory with such files. It is only read.",
     "A file that was imported before is brought up to date. If both went on, what the file has now is kept beside yours. To open one at once: strata chat --resume FILE.",
   ],
-  operands: { value: "FILE…", least: 1, most: Number.POSITIVE_INFINITY },
+  operands: { value: "FILE…", min: 1, max: Number.POSITIVE_INFINITY },
   options: {
     cwd: { kind: "text", value: "DIRECTORY", about: "the project (default: the current directory)" },
     json: { kind: "flag", about: "print one JSON object per file, with what was understood" },
@@ -416,7 +416,7 @@ export const MEMORY = describe({
     "A project is its repository: every worktree and subdirectory has the same memory. Memories are plain files that any editor can change.",
     "NAME is a memory's file or name, or the start of it. Without an action, the command lists the memories.",
   ],
-  operands: { value: "[ACTION]", least: 0, most: Number.POSITIVE_INFINITY },
+  operands: { value: "[ACTION]", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
     all: { kind: "flag", about: "list: also memories that newer ones replaced" },
     erase: { kind: "flag", about: "forget: for good, also in the history; for a secret" },
@@ -454,7 +454,7 @@ export const DREAM = describe({
     "A dream merges memories, removes what is contradicted and keeps the index short. It works on a copy and becomes one change that you can revert.",
     "Without an action, a dream starts now. Agents start one by themselves, in the background, when enough has happened.",
   ],
-  operands: { value: "[ACTION]", least: 0, most: 1 },
+  operands: { value: "[ACTION]", min: 0, max: 1 },
   options: {
     model: { kind: "text", value: "NAME", about: "the model that dreams (default: STRATA_MODEL)" },
     accept: { kind: "flag", about: "review: install the change without a question" },
@@ -486,7 +486,7 @@ export const TRUST = describe({
     "Settings in a repository can run programs (hooks, MCP servers) and widen permissions. They count only after you trusted them.",
     "Trust holds for this directory with exactly these settings. After a change you are asked again. Rules that deny or ask always count.",
   ],
-  operands: { value: "[DIRECTORY]", least: 0, most: 1 },
+  operands: { value: "[DIRECTORY]", min: 0, max: 1 },
   options: {
     yes: { kind: "flag", about: "trust without a question; for scripts" },
     revoke: { kind: "flag", about: "take the trust back" },
@@ -506,7 +506,7 @@ export const UNLOCK = describe({
     "On another machine, or in another container, that cannot be seen. If it is gone, break its lock here. What runs on this machine keeps its lock.",
     "A store across a network frees a conversation by itself soon after its process has ended. There, the command only says who has it open.",
   ],
-  operands: { value: "[ID]", least: 0, most: 1 },
+  operands: { value: "[ID]", min: 0, max: 1 },
   options: { yes: { kind: "flag", about: "break them without a question; for scripts" } },
   examples: [
     ["strata unlock", "look at all locks of this project, then decide"],
@@ -524,7 +524,7 @@ Claude Code, Codex, pi, Gemini and Copilot on this machine: what is new since th
 from its place can still be inspected, searched, taken up and exported.`,
     "SESSION is the start of an id in the list.",
   ],
-  operands: { value: "[ACTION]", least: 0, most: Number.POSITIVE_INFINITY },
+  operands: { value: "[ACTION]", min: 0, max: Number.POSITIVE_INFINITY },
   options: {
     "dry-run": { kind: "flag", about: "say what would be kept or erased, and change nothing" },
     again: { kind: "flag", about: "also keep sessions that you erased here before" },
@@ -567,7 +567,7 @@ export const EXPORT = describe({
 another agent's session on this machine, or of a kept one. Without FILE, it is printed.`,
     "Secrets are masked and home directories shortened. What the format cannot hold is said.",
   ],
-  operands: { value: "SESSION [FILE]", least: 1, most: 2 },
+  operands: { value: "SESSION [FILE]", min: 1, max: 2 },
   options: {
     to: {
       kind: "choice",
@@ -593,7 +593,7 @@ export const INSTALL = describe({
 record: a record of names, rules, words, files and commands follows the agent's own summary. replace: Strata writes the context
 after the compaction, and no model is asked.`,
   ],
-  operands: { value: "AGENT", least: 1, most: 1 },
+  operands: { value: "AGENT", min: 1, max: 1 },
   options: {
     mode: {
       kind: "choice",
@@ -612,7 +612,7 @@ after the compaction, and no model is asked.`,
 export const UNINSTALL = describe({
   name: "uninstall",
   about: "take Strata out of an agent again; its files are as they were",
-  operands: { value: "AGENT", least: 1, most: 1 },
+  operands: { value: "AGENT", min: 1, max: 1 },
   options: { yes: { kind: "flag", about: "change the files without a question; for scripts" } },
   examples: [["strata uninstall claude-code", "the settings have the bytes that they had before"]],
 })
@@ -653,8 +653,8 @@ read; STRATA_MCP_TOKEN sets another.`,
       kind: "number",
       value: "N",
       about: "with --http: the port (default 4017; 0 for any)",
-      least: 0,
-      most: 65_535,
+      min: 0,
+      max: 65_535,
     },
     project: { kind: "text", value: "DIR", about: "the project's directory (default: this one)" },
   },

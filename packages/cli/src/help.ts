@@ -71,13 +71,13 @@ const valueName = (option: Option) => (option.kind === "flag" ? "" : ` ${option.
 
 const GAP = 2
 const WIDEST_LEFT = 44 // longer ones get a line of their own
-const MOST_LEFT = 0.55 // of the window
+const MAX_LEFT = 0.55 // of the window
 const CONTINUED = " \\" // a shell takes the next line as a part of this one
 
 /** Two columns; the right one wraps. In a narrow window the left one takes about half of it at most. */
 function rows(table: readonly Row[], { style, width }: Look): string[] {
-  const most = Math.min(WIDEST_LEFT, Math.floor(width * MOST_LEFT))
-  const left = Math.max(...table.map(([name]) => name.length).filter((length) => length <= most), 0)
+  const max = Math.min(WIDEST_LEFT, Math.floor(width * MAX_LEFT))
+  const left = Math.max(...table.map(([name]) => name.length).filter((length) => length <= max), 0)
   return table.flatMap(([name, about]) => {
     const start = 2 + left + GAP
     const text = wrapped(about, width - start)

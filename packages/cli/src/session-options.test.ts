@@ -7,7 +7,7 @@ import { nearestTo } from "./suggestion.ts"
 const description = {
   name: "run",
   about: "",
-  operands: { value: '"TASK"', least: 0, most: 1 },
+  operands: { value: '"TASK"', min: 0, max: 1 },
   options: { ...SESSION_OPTIONS, json: { kind: "flag", about: "" } },
   examples: [],
 } as const

@@ -58,7 +58,7 @@ export const SESSION_OPTIONS = {
   },
   allow: { kind: "list", value: "RULE", about: "allow without asking, such as Edit or 'Bash(npm test:*)'; repeatable" },
   trust: { kind: "flag", about: "use this project's hooks, MCP servers and allow rules, this time only" },
-  "max-turns": { kind: "number", value: "N", least: 1, about: "stop after N requests to the model" },
+  "max-turns": { kind: "number", value: "N", min: 1, about: "stop after N requests to the model" },
   "cost-limit": { kind: "dollars", value: "USD", about: "stop when the conversation has cost this much" },
   system: { kind: "text", value: "TEXT", about: "use your own system prompt" },
   "no-agents": { kind: "flag", about: "the agent works alone: it starts no others" },

@@ -1,6 +1,6 @@
 /** Finds the word that a typing mistake probably meant. */
 
-const MOST_EDITS = 2 // letters wrong, missing or added; with more it is a different word
+const MAX_EDITS = 2 // letters wrong, missing or added; with more it is a different word
 
 /** The candidate that starts with the typed text, or the one that differs in the fewest letters. */
 export function nearestTo(typed: string, candidates: readonly string[]): string | undefined {
@@ -9,7 +9,7 @@ export function nearestTo(typed: string, candidates: readonly string[]): string 
   const ranked = candidates.map((candidate) => ({ candidate, edits: editsBetween(typed, candidate) }))
   ranked.sort((a, b) => a.edits - b.edits)
   const best = ranked[0]
-  return best && best.edits <= MOST_EDITS ? best.candidate : undefined
+  return best && best.edits <= MAX_EDITS ? best.candidate : undefined
 }
 
 /** Letters to change, add or remove (Levenshtein distance). */

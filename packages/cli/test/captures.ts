@@ -24,9 +24,9 @@ export async function expectKept(
 }
 
 /** No row is wider than the screen, and a page that fills the screen has no more rows than it. */
-export function expectFits(rows: readonly string[], { columns, rows: most }: ScreenSize, isWholeScreen = true): void {
+export function expectFits(rows: readonly string[], { columns, rows: max }: ScreenSize, isWholeScreen = true): void {
   for (const row of rows) expect(widthOf(row), row).toBeLessThanOrEqual(columns)
-  if (isWholeScreen) expect(rows.length).toBeLessThanOrEqual(most)
+  if (isWholeScreen) expect(rows.length).toBeLessThanOrEqual(max)
 }
 
 /** Every text is there whole, or its beginning (or its end) followed (or preceded) by a mark. */

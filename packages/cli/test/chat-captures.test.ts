@@ -85,7 +85,7 @@ const CONTEXT: ContextPicture = {
     autoCompact: true,
   }),
   savings: SAVINGS,
-  compactions: { count: 1, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true },
+  compactions: { count: 1, failures: 0, maxFailures: 3, at: 167_000, mayByHand: true },
   planner: {
     ...{ mode: "balanced", compaction: { where: "between-requests", from: 83_500 }, keepsWarm: true },
     pause: { lifetime: "1h", pings: 1, minutes: 64.5 },

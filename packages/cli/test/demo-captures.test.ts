@@ -124,7 +124,7 @@ test.runIf(isWhole)(
     const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: TURNS })
     const seen: { state: DemoState; event: QueryEvent }[] = []
     const { state: last } = await work({
-      ...{ agent, first, workshop, isPaced: false, task: undefined, most: turnsBeforeCorrection(TURNS) },
+      ...{ agent, first, workshop, isPaced: false, task: undefined, max: turnsBeforeCorrection(TURNS) },
       signal: new AbortController().signal,
       screen: { show: (state, event) => void seen.push({ state, event }) },
     })

@@ -259,10 +259,10 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
         store: (store) => ({
           permit: (address) => ({
             ...store.permit(address),
-            async take({ id, most }) {
+            async take({ id, max }) {
               const count = taken.size
               await setImmediate()
-              if (count >= most) return { state: "full", taken: count }
+              if (count >= max) return { state: "full", taken: count }
               taken.add(id)
               return {
                 state: "acquired",
@@ -312,7 +312,7 @@ const FAULTS: readonly (Omit<BrokenStore, "store"> & { readonly differs: () => D
         permit: (address) => ({
           ...store.permit(address),
           take: (wanted) =>
-            store.permit(address).take(address.name === CONSOLIDATE ? { ...wanted, most: wanted.most + 1 } : wanted),
+            store.permit(address).take(address.name === CONSOLIDATE ? { ...wanted, max: wanted.max + 1 } : wanted),
         }),
       }),
     }),

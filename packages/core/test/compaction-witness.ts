@@ -9,8 +9,8 @@ import { asServerResult, asServerUse, isToolResult, isToolUse } from "../src/mes
 import type { Message } from "../src/messages/messages.ts"
 import { contentOf } from "../src/messages/messages.ts"
 
-const LEAST_SHRINKING = 0.1 // of the context
-const LEAST_NEW_CONTENT = 0.1 // of the window, between two automatic compactions
+const MIN_SHRINKING = 0.1 // of the context
+const MIN_NEW_CONTENT = 0.1 // of the window, between two automatic compactions
 
 export class CompactionWitness {
   readonly violations: string[] = []
@@ -68,8 +68,8 @@ export class CompactionWitness {
     if (this.compactions > 0 && this.#saidSince === 0) this.violations.push("two compactions, and nothing between them")
     if (trigger === "auto" && this.#left !== undefined) {
       const { window, blocking } = this.#chat.thresholds
-      const least = tokens >= blocking ? 1 : window * LEAST_NEW_CONTENT // nothing more fits: otherwise the conversation ends
-      if (tokens - this.#left < least) this.violations.push(`compacted after ${tokens - this.#left} new tokens`)
+      const min = tokens >= blocking ? 1 : window * MIN_NEW_CONTENT // nothing more fits: otherwise the conversation ends
+      if (tokens - this.#left < min) this.violations.push(`compacted after ${tokens - this.#left} new tokens`)
     }
     this.compactions++
     this.#saidSince = 0
@@ -78,8 +78,7 @@ export class CompactionWitness {
   /** The sizes in the view, not those in the decision. */
   #ended(tokensAfter: number): void {
     const { tokens } = this.#before!
-    if (tokensAfter > tokens * (1 - LEAST_SHRINKING))
-      this.violations.push(`shrank only from ${tokens} to ${tokensAfter}`)
+    if (tokensAfter > tokens * (1 - MIN_SHRINKING)) this.violations.push(`shrank only from ${tokens} to ${tokensAfter}`)
     this.#left = tokensAfter
     this.#before = undefined
   }

@@ -9,7 +9,7 @@ import { join } from "node:path"
 import type { FlushMode } from "../src/journal/store.ts"
 import { openJournal, userEntry } from "./journal-files.ts"
 
-const MOST_ENTRIES = 2_000 // 5 MB for each journal
+const MAX_ENTRIES = 2_000 // 5 MB for each journal
 
 const [root, flush, ...firsts] = process.argv.slice(2)
 const journals = await Promise.all(firsts.map((_, at) => openJournal(join(root!, String(at)), flush as FlushMode)))
@@ -18,7 +18,7 @@ process.stdout.write("opened\n")
 await Promise.all(
   journals.map(async (journal, at) => {
     const first = Number(firsts[at])
-    for (let number = first; number < first + MOST_ENTRIES; number += 2) {
+    for (let number = first; number < first + MAX_ENTRIES; number += 2) {
       const texts = [number, number + 1].map((n) => `${n} ${"x".repeat((n * 37) % 5_000)}`)
       // two callers at once share a write, and each gets its own acknowledgement
       await Promise.all(texts.map((text) => journal.append([userEntry(text)])))

@@ -2,13 +2,13 @@
 import { expect } from "vitest"
 
 const TIMES_LONGER = 32
-const MOST_GROWTH = 200 // linear work grows 32 times, quadratic work 1,024 times
+const MAX_GROWTH = 200 // linear work grows 32 times, quadratic work 1,024 times
 const TRIES = 3 // the least of them: a collection of garbage falls into one of them, not into all
 const TOO_SHORT_MICROSECONDS = 1_000 // too little to compare
 
 /** Fails if a text takes far more than 32 times the work of a 32nd of it. */
 export function expectLinearWork(piece: string, { length, work }: { length: number; work(text: string): void }): void {
-  const leastWork = (count: number) => {
+  const minWork = (count: number) => {
     const text = piece.repeat(count)
     const tries = Array.from({ length: TRIES }, () => {
       const start = process.threadCpuUsage()
@@ -18,6 +18,6 @@ export function expectLinearWork(piece: string, { length, work }: { length: numb
     return Math.min(...tries)
   }
   const count = Math.ceil(length / piece.length)
-  const short = Math.max(leastWork(Math.ceil(count / TIMES_LONGER)), TOO_SHORT_MICROSECONDS)
-  expect(leastWork(count) / short, `growth of the work for ${JSON.stringify(piece)}`).toBeLessThan(MOST_GROWTH)
+  const short = Math.max(minWork(Math.ceil(count / TIMES_LONGER)), TOO_SHORT_MICROSECONDS)
+  expect(minWork(count) / short, `growth of the work for ${JSON.stringify(piece)}`).toBeLessThan(MAX_GROWTH)
 }

@@ -4,10 +4,10 @@
  */
 import { fileStore } from "../src/journal/file/file-store.ts"
 
-const [root = "", project = "", most = "", count = ""] = process.argv.slice(2)
+const [root = "", project = "", max = "", count = ""] = process.argv.slice(2)
 const store = fileStore({ root })
 for (let at = 0; at < Number(count); at++) {
-  const wanted = { id: `${process.pid}-${at}`, most: Number(most) }
+  const wanted = { id: `${process.pid}-${at}`, max: Number(max) }
   const attempt = await store.permit({ project, name: "agents" }).take(wanted)
   process.stdout.write(`${attempt.state}\n`)
 }

@@ -14,7 +14,7 @@ export interface WorkRound {
 }
 
 const PROSE = "The quick brown fox jumps over the lazy dog and reads another line of the log file, then goes on. "
-const LONGEST = PROSE.repeat(2_000)
+const MAX = PROSE.repeat(2_000)
 const SECONDS_PER_ANSWER = 10
 
 export function workload(rounds: readonly WorkRound[], { model }: { readonly model: string }): readonly Message[] {
@@ -42,4 +42,4 @@ export function workload(rounds: readonly WorkRound[], { model }: { readonly mod
   return messages
 }
 
-const text = (characters: number) => LONGEST.slice(0, characters)
+const text = (characters: number) => MAX.slice(0, characters)

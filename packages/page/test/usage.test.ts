@@ -245,8 +245,8 @@ test("BEY-15 a cause is most of the loss only if it has more than half of it, an
   home.session({ id: "two", turns: 6, compactedAt: 3, lostAt: 3 })
   const first = (await look()).report()
   expect(first.cache.byCause.length).toBe(2)
-  const [most, other] = first.cache.byCause
-  expect(most!.dollars).toBeGreaterThan(other!.dollars)
+  const [max, other] = first.cache.byCause
+  expect(max!.dollars).toBeGreaterThan(other!.dollars)
   expect(first.sentence).toMatch(/ went to 2 lost caches, most after /)
   home.session({ id: "three", turns: 6, lostAt: 4, model: "model-without-a-price" })
   const second = (await look()).report()

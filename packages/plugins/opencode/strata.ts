@@ -9,7 +9,7 @@ import { spawn } from "node:child_process"
 
 const TIME_LIMIT_MS = 10_000
 const ENOUGH_NAMES = 8 // used again: then the figures say something
-const MOST_PROMPTS = 5 // to wait for them
+const MAX_PROMPTS = 5 // to wait for them
 const SHOWN_NAMES = 5
 
 const ABOUT_THE_RECORD = `After your summary, a computed record is added: the user's messages, rules, files, failed commands and exact names.
@@ -104,7 +104,7 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
     try {
       const request = { ask: "observe", client: "opencode", session, messages: await messagesOf(session) }
       const observed = (await ask({ ...asked, request })) as Observed
-      if (observed.usedAgain < ENOUGH_NAMES && prompts < MOST_PROMPTS) return
+      if (observed.usedAgain < ENOUGH_NAMES && prompts < MAX_PROMPTS) return
       promptsSince.delete(session)
       if (observed.usedAgain > 0) await say(`${lostLine(observed)} The mode "record" adds them.`)
     } catch (error) {

@@ -10,7 +10,7 @@ import { spawn } from "node:child_process"
 const TIME_LIMIT_MS = 10_000
 const RECORD = "strata-record" // an entry of the session that pi never sends by itself
 const ENOUGH_NAMES = 8 // used again: then the figures say something
-const MOST_PROMPTS = 5 // to wait for them
+const MAX_PROMPTS = 5 // to wait for them
 const SHOWN_NAMES = 5
 
 export interface Options {
@@ -137,7 +137,7 @@ export default function strata(pi: Pi, options: Options = {}): void {
         ...asked,
         request: { ...request, messages: sessionManager.getBranch() },
       })) as Observed
-      if (observed.usedAgain < ENOUGH_NAMES && promptsSince < MOST_PROMPTS) return
+      if (observed.usedAgain < ENOUGH_NAMES && promptsSince < MAX_PROMPTS) return
       promptsSince = undefined
       if (observed.usedAgain > 0) say(context, `${lostLine(observed)} STRATA_MODE=record adds them.`)
     } catch (error) {

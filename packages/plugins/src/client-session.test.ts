@@ -72,7 +72,7 @@ describe("a budget", () => {
     expect(tokens.after).toBeLessThanOrEqual(900)
     expect(overBudget).toBeUndefined()
     const less = await answerCarry({ messages, budget: 20 }, {})
-    expect(less.overBudget).toMatchObject({ budget: 20, least: less.tokens.after })
+    expect(less.overBudget).toMatchObject({ budget: 20, min: less.tokens.after })
     expect(less.overBudget!.message).toContain("the budget is 20")
   })
 })

@@ -46,7 +46,7 @@ export interface MemoriesAnswer {
 const MODEL = "claude-opus-4-6"
 const START_TOKENS = 1_500
 const MEMORY_TOKENS = 500 // of one
-const MOST_AT_ONCE = 3
+const MAX_AT_ONCE = 3
 
 export async function memories(request: MemoriesRequest, env: Environment): Promise<MemoriesAnswer> {
   return withMemory(request, env, (memory) => found(memory, request))
@@ -150,7 +150,7 @@ async function found(memory: ProjectMemory, request: MemoriesRequest): Promise<M
       message: { role: "user", content: text },
     },
     ...{ said: [], inView: { files, messages: new Set() }, shows: () => false, now, gone },
-    ...{ limit: MOST_AT_ONCE, mostTokens: MEMORY_TOKENS, estimate },
+    ...{ limit: MAX_AT_ONCE, maxTokens: MEMORY_TOKENS, estimate },
   })
   const attachments = [...(standing ? [standing] : []), ...recalled]
   return {

@@ -90,8 +90,8 @@ function saidOrTyped(line: Message): string {
 
 const textOf = (line: Message): string => JSON.stringify(sentBlocks(line))
 
-const MOST_NAMES = 5_000
-const namesIn = (text: string): readonly string[] => exactNamesIn(text, MOST_NAMES).map(({ name }) => name)
+const MAX_NAMES = 5_000
+const namesIn = (text: string): readonly string[] => exactNamesIn(text, MAX_NAMES).map(({ name }) => name)
 
 /** Whole, not as a part of a longer word. */
 function isInText(text: string): (name: string) => boolean {

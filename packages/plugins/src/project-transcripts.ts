@@ -22,7 +22,7 @@ import { readTranscript } from "./transcripts.ts"
 
 const HEAD_BYTES = 128 * 1024 // of a transcript: its first lines say where it was made
 const HEAD_LINES = 40
-const MOST = 5_000 // transcripts of all projects, the newest
+const MAX = 5_000 // transcripts of all projects, the newest
 
 export interface Transcript {
   readonly program: Program
@@ -59,7 +59,7 @@ export class ProjectTranscripts {
 
   async list(): Promise<readonly Transcript[]> {
     const { env } = this.#options
-    const files = (await transcriptFiles(env)).toSorted((a, b) => b.touched - a.touched).slice(0, MOST)
+    const files = (await transcriptFiles(env)).toSorted((a, b) => b.touched - a.touched).slice(0, MAX)
     const found: Transcript[] = []
     for (const file of files) if (await this.#isOf(file)) found.push(fromFile(file))
     for (const session of openCodeSessions(env))

@@ -8,7 +8,7 @@ import pg, { type Pool, type PoolClient } from "pg"
 import { connectionOf } from "./pool.ts"
 
 const FIRST_POLL_MS = 20
-const LONGEST_POLL_MS = 500
+const MAX_POLL_MS = 500
 /** A notice that is sent to oneself arrives at once, or never. */
 const PROBE_MS = 1_000
 /** The longest wait for a connection, and for its answers. */
@@ -45,9 +45,9 @@ export class Arrivals {
     this.#wakers.set(channel, wakers.add(waker.resolve))
     const onAbort = () => waker.resolve()
     signal.addEventListener("abort", onAbort, { once: true })
-    const wakeAfter = (most: number) =>
-      callAfter(systemClock, Math.min(most, FIRST_POLL_MS * 2 ** Math.min(tries, 10)), waker.resolve)
-    let cancel = wakeAfter(LONGEST_POLL_MS)
+    const wakeAfter = (max: number) =>
+      callAfter(systemClock, Math.min(max, FIRST_POLL_MS * 2 ** Math.min(tries, 10)), waker.resolve)
+    let cancel = wakeAfter(MAX_POLL_MS)
     // nothing waits for it: the connection that would listen may hang
     void this.listens(channel).then((isListening) => {
       if (!isListening || !wakers.has(waker.resolve)) return

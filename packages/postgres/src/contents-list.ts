@@ -4,7 +4,7 @@ import { CONSOLIDATED, type KeptPlace, MESSAGES, SPENT, sumsFile } from "@strata
 import { memoryPlace } from "./names.ts"
 
 /** Journals, and memory files, that one call lists. */
-const MOST_AT_ONCE = 1_000
+const MAX_AT_ONCE = 1_000
 
 /** Calls a function about the tenant. */
 export type Rows = <Row>(name: string, ...values: readonly unknown[]) => Promise<readonly Row[]>
@@ -17,8 +17,8 @@ export async function* listedContents(rows: Rows, project: string | null): Async
 }
 
 async function* journals(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
-  for (let after = 0, count = MOST_AT_ONCE; count === MOST_AT_ONCE; ) {
-    const found = await rows<JournalRow>("content_journals", project, after, MOST_AT_ONCE)
+  for (let after = 0, count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
+    const found = await rows<JournalRow>("content_journals", project, after, MAX_AT_ONCE)
     for (const row of found) yield journalFrom(row)
     count = found.length
     after = found.at(-1)?.jid ?? after
@@ -28,8 +28,8 @@ async function* journals(rows: Rows, project: string | null): AsyncGenerator<Kep
 async function* memories(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
   let last = { place: "", path: "" }
   let place: MemoryRow[] = []
-  for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE; ) {
-    const found = await rows<MemoryRow>("content_memories", project, last.place, last.path, MOST_AT_ONCE)
+  for (let count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
+    const found = await rows<MemoryRow>("content_memories", project, last.place, last.path, MAX_AT_ONCE)
     for (const row of found) {
       if (row.path === SPENT && row.consolidated === null) continue // it is given out as sums
       if (place[0] && place[0].place !== row.place) {

@@ -33,11 +33,11 @@ import { listedIn } from "./listing.ts"
 import type { MessageRow } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
 import { checkedBlobName, checkedProject, memoryKey, placeKey } from "./names.ts"
-import { MOST_BYTES } from "./read-lines.ts"
+import { MAX_BYTES } from "./read-lines.ts"
 
 // A team on the server as texts, and back.
 
-const MOST_AT_ONCE = 1_000
+const MAX_AT_ONCE = 1_000
 
 interface KeptTeam {
   readonly database: Database
@@ -55,9 +55,9 @@ export async function readTeam({
 }: KeptTeam): Promise<ReadonlyMap<string, Buffer> | undefined> {
   const key = keyOfTeam(address)
   const messages: PlacedMessage[] = []
-  for (let count = MOST_AT_ONCE; count === MOST_AT_ONCE; ) {
+  for (let count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
     const after = messages.at(-1)?.at ?? 0
-    const rows = await database.rows<MessageRow>("content_messages", tenant, ...key, after, MOST_AT_ONCE)
+    const rows = await database.rows<MessageRow>("content_messages", tenant, ...key, after, MAX_AT_ONCE)
     messages.push(...rows.map(placedFrom))
     count = rows.length
   }
@@ -180,9 +180,7 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
 
     async lines(address, from) {
       if (address.kind === "journal")
-        return (
-          (await value<Buffer | null>("content_lines", ...journalKey(address), from, MOST_BYTES)) ?? Buffer.alloc(0)
-        )
+        return (await value<Buffer | null>("content_lines", ...journalKey(address), from, MAX_BYTES)) ?? Buffer.alloc(0)
       if (address.kind !== "log") return Buffer.alloc(0)
       return logLines({ database, tenant, address }, from)
     },

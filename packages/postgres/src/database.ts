@@ -45,7 +45,7 @@ export interface DatabaseOptions {
 }
 
 const FIRST_PAUSE_MS = 20
-const LONGEST_PAUSE_MS = 2_000
+const MAX_PAUSE_MS = 2_000
 /** Shorter waits are not worth a word to a person. */
 const LATE_MS = 2_000
 
@@ -109,7 +109,7 @@ export class Database {
         if (isRepeated && this.#missedFor(started) > this.#patienceMs)
           throw new StoreUnreachableError(error, { isFirst })
       }
-      const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10))
+      const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10))
       await wait(pause * (0.5 + Math.random() / 2))
     }
   }

@@ -11,7 +11,7 @@ import {
   type JournalStretch as Stretch,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
-import { type ByteRange, entriesIn, MOST_BYTES } from "./read-lines.ts"
+import { type ByteRange, entriesIn, MAX_BYTES } from "./read-lines.ts"
 
 export interface ReadingParts {
   readonly database: Database
@@ -33,7 +33,7 @@ export class JournalReading {
 
   /** What was read so far that is not what was written. */
   protected get damage() {
-    const damagedLines = [...this.#damaged.values()].slice(0, MOST_NAMED)
+    const damagedLines = [...this.#damaged.values()].slice(0, MAX_NAMED)
     return { damagedLines, damagedCount: this.#damaged.size, hasNewGap: this.#hasNewGap }
   }
 
@@ -47,7 +47,7 @@ export class JournalReading {
 
   async resume(): Promise<NonNullable<Journal["resumed"]>> {
     this.mustBeOpen()
-    const [found] = await this.rows<SegmentRow>("segment", null, MOST_BYTES)
+    const [found] = await this.rows<SegmentRow>("segment", null, MAX_BYTES)
     return this.resumedFrom(found!)
   }
 
@@ -61,7 +61,7 @@ export class JournalReading {
   async before({ start }: Segment): Promise<Segment | undefined> {
     this.mustBeOpen()
     if (start === 0) return undefined
-    const [found] = await this.rows<SegmentRow>("segment", start, MOST_BYTES)
+    const [found] = await this.rows<SegmentRow>("segment", start, MAX_BYTES)
     const { first, past, lines } = found!
     return { entries: await this.#all({ from: first, to: past }, lines), start: first }
   }
@@ -145,7 +145,7 @@ export class JournalReading {
 }
 
 /** Damaged places that are named one by one. */
-const MOST_NAMED = 100
+const MAX_NAMED = 100
 
 export interface SegmentRow {
   readonly first: number

@@ -284,12 +284,12 @@ export class PostgresJournal extends JournalReading implements Journal {
 }
 
 /** The driver reads bytes as one text, up to four letters for each, and ends the process where that is longer than a text can be. */
-const MOST_VALUE_BYTES = 120 * 1024 * 1024
+const MAX_VALUE_BYTES = 120 * 1024 * 1024
 
 function checkSize(what: string, { length }: Uint8Array): void {
-  if (length <= MOST_VALUE_BYTES) return
+  if (length <= MAX_VALUE_BYTES) return
   throw new StrataError(
-    `A ${what} of ${Math.ceil(length / 1024 ** 2)} MB is too large for PostgreSQL, which takes ${MOST_VALUE_BYTES / 1024 ** 2} MB at most here. Nothing was written. Store it in parts, or elsewhere.`,
+    `A ${what} of ${Math.ceil(length / 1024 ** 2)} MB is too large for PostgreSQL, which takes ${MAX_VALUE_BYTES / 1024 ** 2} MB at most here. Nothing was written. Store it in parts, or elsewhere.`,
     { code: "too-large" },
   )
 }

@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto"
 import type { LineLog, LogAddress } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import { checkedProject } from "./names.ts"
-import { MOST_BYTES } from "./read-lines.ts"
+import { MAX_BYTES } from "./read-lines.ts"
 
 interface PieceRow {
   readonly lines: Buffer | null
@@ -23,10 +23,10 @@ export function postgresLog({ database, tenant, address }: LogParts): LineLog {
       const found: string[] = []
       // by the number of the last line: one that is committed late, before others, would shift offsets
       for (let after = 0; ; ) {
-        const { lines, last } = await database.row<PieceRow>("log_read", ...key, after, 0, MOST_BYTES)
+        const { lines, last } = await database.row<PieceRow>("log_read", ...key, after, 0, MAX_BYTES)
         if (lines === null) return found
         for (const line of lines.toString("utf8", 0, lines.length - 1).split("\n")) found.push(line)
-        if (lines.length < MOST_BYTES) return found
+        if (lines.length < MAX_BYTES) return found
         after = last!
       }
     },
@@ -40,6 +40,6 @@ export function postgresLog({ database, tenant, address }: LogParts): LineLog {
 /** Whole lines from an offset on. Nothing: it is the end. */
 export async function logLines({ database, tenant, address }: LogParts, from: number): Promise<Buffer> {
   const key = [tenant, checkedProject(address.project), address.name]
-  const { lines } = await database.row<PieceRow>("log_read", ...key, 0, from, MOST_BYTES)
+  const { lines } = await database.row<PieceRow>("log_read", ...key, 0, from, MAX_BYTES)
   return lines ?? Buffer.alloc(0)
 }

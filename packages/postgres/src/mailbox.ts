@@ -44,7 +44,7 @@ export interface MessageRow {
 }
 
 /** Messages that one call reads. */
-const MOST_AT_ONCE = 1_000
+const MAX_AT_ONCE = 1_000
 
 export class PostgresMailbox implements Mailbox {
   readonly location: string
@@ -85,11 +85,11 @@ export class PostgresMailbox implements Mailbox {
     let at = placeOf(after)
     let name = after === undefined ? null : (member ?? null)
     for (;;) {
-      const rows = await this.#rows<MessageRow>("messages", at, name, MOST_AT_ONCE)
+      const rows = await this.#rows<MessageRow>("messages", at, name, MAX_AT_ONCE)
       messages.push(...rows.map(messageFrom))
       at = rows.at(-1)?.n ?? at
       name = null
-      if (rows.length < MOST_AT_ONCE) return { messages, cursor: String(at), problems: [] }
+      if (rows.length < MAX_AT_ONCE) return { messages, cursor: String(at), problems: [] }
     }
   }
 

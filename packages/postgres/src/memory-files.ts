@@ -30,19 +30,19 @@ export interface PostgresMemoryParts {
 
 export function postgresMemory({ database, tenant, place }: PostgresMemoryParts): MemoryFiles {
   async function read(wanted: WantedTexts): Promise<readonly FileRow[]> {
-    const { folders, paths = [], guard, known = new Map(), mostBytes = Number.MAX_SAFE_INTEGER } = wanted
+    const { folders, paths = [], guard, known = new Map(), maxBytes = Number.MAX_SAFE_INTEGER } = wanted
     const single = guard === undefined ? paths : [...paths, guard]
     return database.rows<FileRow>(
       "memory_read",
       ...[tenant, place, folders.map(beginningOf), single.map(checkedMemoryPath)],
-      ...[[...known.keys()], [...known.values()], mostBytes],
+      ...[[...known.keys()], [...known.values()], maxBytes],
     )
   }
 
   return {
     location: `postgres:${place}`,
     async list(under) {
-      return (await read({ folders: [under], mostBytes: -1 })).map(listingOf)
+      return (await read({ folders: [under], maxBytes: -1 })).map(listingOf)
     },
     async read(path) {
       return (await read({ folders: [], paths: [path] }))[0]?.text?.toString("utf8")

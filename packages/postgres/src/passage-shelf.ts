@@ -83,9 +83,9 @@ export class PostgresShelf implements PassageShelf {
   }
 
   async news(since: ShelfSince): Promise<ShelfNews> {
-    const { passage, source, removals, mostRows, tokens, asked, mostMissed, mostSimilar } = since
-    const known = [passage, source, removals, mostRows]
-    const wanted = [tokens, asked, mostMissed, mostSimilar]
+    const { passage, source, removals, maxRows, tokens, asked, maxMissed, mostSimilar } = since
+    const known = [passage, source, removals, maxRows]
+    const wanted = [tokens, asked, maxMissed, mostSimilar]
     const [first, ...packs] = await this.#database.rows<NewsRow>("shelf_news", ...this.#key, ...known, ...wanted)
     const row = first!
     const facts = [...packs, row].flatMap((each) => (each.facts ? [factsIn(each.facts)] : []))
@@ -122,14 +122,14 @@ export class PostgresShelf implements PassageShelf {
     return bytes ? rowsIn(bytes) : []
   }
 
-  async having({ ids, text, most }: TextWanted): Promise<readonly number[]> {
-    const values = [[...ids], Buffer.from(text), most]
+  async having({ ids, text, max }: TextWanted): Promise<readonly number[]> {
+    const values = [[...ids], Buffer.from(text), max]
     const rows = await this.#database.rows<{ readonly id: number }>("shelf_having", ...this.#key, ...values)
     return rows.map(({ id }) => id)
   }
 
-  async around(ids: readonly number[], most: number): Promise<readonly (readonly ShelfRow[])[]> {
-    const rows = await this.#database.rows<AroundRow>("shelf_around", ...this.#key, ids, most)
+  async around(ids: readonly number[], max: number): Promise<readonly (readonly ShelfRow[])[]> {
+    const rows = await this.#database.rows<AroundRow>("shelf_around", ...this.#key, ids, max)
     const around = new Map(rows.map(({ n, passages }) => [n, passages]))
     return ids.map((_, at) => rowsIn(around.get(at + 1) ?? NOTHING))
   }

@@ -28,13 +28,13 @@ export function postgresPermit({ project, name }: PermitAddress, { database, hol
       const row = await database.row<StateRow>("permit_state", ...key)
       return { taken: row.taken, ...lastIn(row) }
     },
-    async take({ id, most }) {
+    async take({ id, max }) {
       const call = randomUUID()
       const mine = [...key, checkedId("permit id", id)]
       const end = holder.keep()
       let isTaken = false
       try {
-        const row = await database.row<TakeRow>("permit_take", ...mine, most, ...holder.identity, call)
+        const row = await database.row<TakeRow>("permit_take", ...mine, max, ...holder.identity, call)
         isTaken = row.is_taken
         if (!isTaken) {
           const by = holderFrom(row, holder)

@@ -10,7 +10,7 @@ export interface PoolUse {
   end(): Promise<void>
 }
 
-const MOST_CONNECTIONS = 10
+const MAX_CONNECTIONS = 10
 const CONNECT_MS = 10_000
 
 interface Shared {
@@ -21,9 +21,9 @@ interface Shared {
 const shared = new Map<string, Shared>()
 
 /** `mostMs`: connecting takes no longer. */
-export function sharedPool(connectionString: string, mostMs = CONNECT_MS): PoolUse {
+export function sharedPool(connectionString: string, maxMs = CONNECT_MS): PoolUse {
   checkAddress(connectionString)
-  const connectMs = Math.min(CONNECT_MS, mostMs)
+  const connectMs = Math.min(CONNECT_MS, maxMs)
   const key = `${connectMs} ${connectionString}`
   const found = shared.get(key) ?? { pool: newPool(connectionString, connectMs), users: 0 }
   shared.set(key, found)
@@ -45,7 +45,7 @@ export function sharedPool(connectionString: string, mostMs = CONNECT_MS): PoolU
 function newPool(connectionString: string, connectMs: number): Pool {
   return new pg.Pool({
     connectionString,
-    max: MOST_CONNECTIONS,
+    max: MAX_CONNECTIONS,
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
     allowExitOnIdle: true, // a process that has nothing else to do ends

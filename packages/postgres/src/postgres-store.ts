@@ -26,7 +26,7 @@ import { checkedProject, memoryKey, placeKey } from "./names.ts"
 import { outdatedShelves, PostgresShelf } from "./passage-shelf.ts"
 import { postgresPermit } from "./permits.ts"
 import { type PoolUse, sharedPool } from "./pool.ts"
-import { MOST_BYTES } from "./read-lines.ts"
+import { MAX_BYTES } from "./read-lines.ts"
 
 export interface PostgresStoreOptions {
   /** A pool of your own. It is not ended with the store. */
@@ -52,7 +52,7 @@ export interface PostgresStore extends Store {
   close(): Promise<void>
 }
 
-const LONGEST_TENANT = 200
+const MAX_TENANT = 200
 const DEFAULT_TENANT = "default"
 
 export function postgresStore(options: PostgresStoreOptions): PostgresStore {
@@ -165,9 +165,9 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 
 function checkTenant(tenant: string): void {
   // an empty one would be that of a session in which no tenant was set
-  if (tenant !== "" && tenant.length <= LONGEST_TENANT && tenant.isWellFormed() && !tenant.includes("\0")) return
+  if (tenant !== "" && tenant.length <= MAX_TENANT && tenant.isWellFormed() && !tenant.includes("\0")) return
   throw new StrataError(
-    `The name of a tenant has 1 to ${LONGEST_TENANT} characters, none of them broken. Nothing was opened.`,
+    `The name of a tenant has 1 to ${MAX_TENANT} characters, none of them broken. Nothing was opened.`,
   )
 }
 
@@ -199,7 +199,7 @@ function openValues(
   { access, create = false, resumes = false }: OpenJournalOptions,
   { tenant, identity }: Holder,
 ): readonly unknown[] {
-  return [tenant, ...key, access === "write", create, resumes, MOST_BYTES, ...identity, randomUUID()]
+  return [tenant, ...key, access === "write", create, resumes, MAX_BYTES, ...identity, randomUUID()]
 }
 
 const otherIn = (

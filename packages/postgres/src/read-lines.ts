@@ -4,7 +4,7 @@ import type { Entry } from "@strata/core"
 import { Bridge, type DamagedLine, decodeLine, lostLine } from "@strata/core/store"
 
 /** How many bytes one call asks for. */
-export const MOST_BYTES = 4 * 1024 * 1024
+export const MAX_BYTES = 4 * 1024 * 1024
 
 const LINE_END = 0x0a
 
@@ -62,7 +62,7 @@ export async function* linesIn({
   let at = range.from
   let bytes = known
   while (at < range.to) {
-    bytes ??= await read(at, Math.min(range.to, at + MOST_BYTES))
+    bytes ??= await read(at, Math.min(range.to, at + MAX_BYTES))
     if (bytes === undefined || bytes.length === 0) return
     for (let start = 0; start < bytes.length; ) {
       const found = bytes.indexOf(LINE_END, start)

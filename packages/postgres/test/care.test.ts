@@ -249,7 +249,7 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       expect((await store.list("p")).map(({ id }) => id).sort()).toEqual(["new", "open"])
       expect(await store.list("p", { under: "old" })).toEqual([])
       expect((await mailbox.read(undefined)).messages.map(({ content }) => content.text)).toEqual(["unread"])
-      expect(await pruneStore(store, { mostBytes: 0 })).toMatchObject({ conversations: 2 })
+      expect(await pruneStore(store, { maxBytes: 0 })).toMatchObject({ conversations: 2 })
     },
   )
 

@@ -234,14 +234,14 @@ describe("connections", needs("postgres"), () => {
     const tenant = "seats"
     const [paused, other] = [storeOf({ tenant }), storeOf({ tenant })]
     const agents = { project: PROJECT, name: "agents" }
-    const wanted = { id: "one", most: 1 }
+    const wanted = { id: "one", max: 1 }
     const taken = await paused.permit(agents).take(wanted)
     await asOwner("update strata.holder set until = now() - interval '1 second' where tenant = $1", [tenant])
     const takenAgain = await other.permit(agents).take(wanted)
     if (taken.state === "acquired") await taken.permit.release()
-    expect(await other.permit(agents).take({ id: "two", most: 1 })).toMatchObject({ state: "full", taken: 1 })
+    expect(await other.permit(agents).take({ id: "two", max: 1 })).toMatchObject({ state: "full", taken: 1 })
     if (takenAgain.state === "acquired") await takenAgain.permit.release()
-    expect((await other.permit(agents).take({ id: "two", most: 1 })).state).toBe("acquired")
+    expect((await other.permit(agents).take({ id: "two", max: 1 })).state).toBe("acquired")
   })
 
   test("BEY-12 conversations that are opened and closed while a renewal is on its way add no renewals", async () => {

@@ -32,8 +32,8 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
       )
       return rows[0]!
     }
-    const sit = (id: string, most: number, call = randomUUID()) =>
-      earlier("sit", "jane", "shop", "agents", id, most, HOLDER, process.pid, "earlier", 300, call)
+    const sit = (id: string, max: number, call = randomUUID()) =>
+      earlier("sit", "jane", "shop", "agents", id, max, HOLDER, process.pid, "earlier", 300, call)
     await migrateBy(STEPS.slice(0, 2), { connectionString: owner, role: "app_of_me" })
     const call = randomUUID()
     expect(await sit("a", 1, call)).toMatchObject({ is_seated: true })
@@ -52,14 +52,14 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
     const agents = store!.permit({ project: "shop", name: "agents" })
     expect(await agents.state()).toEqual({ taken: 1 })
     expect(await other!.permit({ project: "shop", name: "agents" }).state()).toEqual({ taken: 0 })
-    expect(await agents.take({ id: "b", most: 1 })).toMatchObject({ state: "full", by: { host: "earlier" } })
+    expect(await agents.take({ id: "b", max: 1 })).toMatchObject({ state: "full", by: { host: "earlier" } })
     expect(await store!.permit({ project: "shop", name: CONSOLIDATE }).state()).toEqual({
       taken: 0,
       last: new Date("2026-01-02T12:00:00.000Z"),
     })
 
     await earlier("leave_seat", "jane", "shop", "agents", "a", HOLDER, call)
-    const taken = await agents.take({ id: "b", most: 1 })
+    const taken = await agents.take({ id: "b", max: 1 })
     expect(taken.state).toBe("acquired")
     expect(await sit("c", 1)).toMatchObject({ is_seated: false, taken: "1" })
     if (taken.state === "acquired") await taken.permit.release()

@@ -90,7 +90,7 @@ describe("giving back", needs("postgres"), () => {
     const takes: readonly (() => Promise<void>)[] = [
       async () => (await store.open({ project: PROJECT, id: "c" }, CREATE)).close(),
       async () => {
-        const got = await store.permit(agents).take({ id: "a", most: 1 })
+        const got = await store.permit(agents).take({ id: "a", max: 1 })
         if (got.state === "acquired") await got.permit.release()
       },
     ]
@@ -107,7 +107,7 @@ describe("giving back", needs("postgres"), () => {
     }
     expect(await other.writerOf({ project: PROJECT, id: "c" })).toBeUndefined()
     await (await other.open({ project: PROJECT, id: "c" }, { access: "write" })).close()
-    expect((await other.permit(agents).take({ id: "b", most: 1 })).state).toBe("acquired")
+    expect((await other.permit(agents).take({ id: "b", max: 1 })).state).toBe("acquired")
     await kept.close()
   })
 
@@ -138,7 +138,7 @@ describe("giving back", needs("postgres"), () => {
     const [paused, next] = [storeOf({ tenant: "permit" }), storeOf({ tenant: "permit" })].map((store) =>
       store.permit({ project: PROJECT, name: CONSOLIDATE }),
     )
-    const wanted = { id: "a", most: 1 }
+    const wanted = { id: "a", max: 1 }
     const first = await paused!.take(wanted)
     await pauseAll("permit")
     expect((await next!.take(wanted)).state).toBe("acquired")

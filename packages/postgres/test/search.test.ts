@@ -233,7 +233,7 @@ describe("BEY-12 search", needs("postgres"), () => {
       expect(await shelf.rows([1])).toEqual([])
       expect(await shelf.vocabulary()).toBe("")
       expect((await shelf.lists(["heron"]))[0]).toHaveLength(0)
-      expect(await shelf.having({ ids: new Uint32Array([1]), text: "heron", most: 9 })).toEqual([])
+      expect(await shelf.having({ ids: new Uint32Array([1]), text: "heron", max: 9 })).toEqual([])
       expect((await new ServedIndex(shelf).search({ text: "heron", now: NOW })).found).toEqual([])
     }
   })

@@ -11,7 +11,7 @@ import { postgresStore } from "../src/index.ts"
 import { sharedServer } from "./shared-server.ts"
 
 /** Statements that a request may take once its process is warm: open, remember, one append, close and what is beside them. */
-const MOST_STATEMENTS = 17
+const MAX_STATEMENTS = 17
 
 describe("BEY-12 a server without a disk", needs("postgres"), () => {
   test("each request opens the conversation on another machine, and finds what was said on the last", async () => {
@@ -58,7 +58,7 @@ describe("BEY-12 a server without a disk", needs("postgres"), () => {
     for (let turn = 0; turn < 6; turn++) {
       const { status, statements } = await machines[turn % machines.length]!.said(`Question ${turn}`)
       expect(status).toBe(200)
-      if (turn >= machines.length) expect(statements).toBeLessThanOrEqual(MOST_STATEMENTS)
+      if (turn >= machines.length) expect(statements).toBeLessThanOrEqual(MAX_STATEMENTS)
     }
     expect(asked.at(-1)!.match(/Question \d/g)).toEqual(Array.from({ length: 6 }, (_, turn) => `Question ${turn}`))
 

@@ -62,7 +62,7 @@ describe("settings of the server", needs("postgres"), () => {
       const { store } = await storeWith("default_transaction_isolation = 'repeatable read'")
       const wanted = Array.from({ length: 12 }, (_, at) => ({
         id: `agent-${at}`,
-        most: 2,
+        max: 2,
       }))
       for (let round = 0; round < 5; round++) {
         const got = await Promise.all(wanted.map((one) => store.permit({ project: "p", name: "agents" }).take(one)))

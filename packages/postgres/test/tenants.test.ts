@@ -173,7 +173,7 @@ async function fill(store: Store, text = SECRET): Promise<void> {
   await mailbox.send({ from: "a", to: ["b"], content: { text } })
   await store.log({ project: PROJECT, name: "callers" }).append(text)
   await budgetIn(store.memories({ project: PROJECT })).add(2, "2026-11-17")
-  await store.permit({ project: PROJECT, name: "agents" }).take({ id: "a", most: 1 })
+  await store.permit({ project: PROJECT, name: "agents" }).take({ id: "a", max: 1 })
 }
 
 const PLACES = [

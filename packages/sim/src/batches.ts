@@ -15,16 +15,16 @@ import type { Simulation } from "./simulation.ts"
 import { anything, list, object, string } from "./validate/schema.ts"
 import { validate } from "./validate/validate.ts"
 
-const MOST_REQUESTS = 100_000
+const MAX_REQUESTS = 100_000
 const BATCH_BYTES_FACTOR = 8 // 256 MB, where a single request may have 32 MB
 const LIFETIME_MS = 24 * 60 * 60_000
-const MOST_BATCHES = 100
-const MOST_RESULT_BYTES = 64 * 1024 * 1024 // over all batches; the oldest are dropped first
+const MAX_BATCHES = 100
+const MAX_RESULT_BYTES = 64 * 1024 * 1024 // over all batches; the oldest are dropped first
 const PRICE_FACTOR = 0.5
 
 const createSchema = object({
   requests: list(object({ custom_id: string({ pattern: "^[a-zA-Z0-9_-]{1,64}$" }), params: anything }), {
-    max: MOST_REQUESTS,
+    max: MAX_REQUESTS,
   }),
 })
 
@@ -186,7 +186,7 @@ function describe(batch: Batch, origin: string) {
 function dropOldest(batches: Map<string, Batch>): void {
   let bytes = [...batches.values()].reduce((sum, { results }) => sum + results.length, 0)
   for (const [id, { results }] of batches) {
-    if (batches.size <= MOST_BATCHES && bytes <= MOST_RESULT_BYTES) return
+    if (batches.size <= MAX_BATCHES && bytes <= MAX_RESULT_BYTES) return
     batches.delete(id)
     bytes -= results.length
   }

@@ -18,7 +18,7 @@ interface Sleeper {
   timer: NodeJS.Timeout | undefined
 }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1 // the most setTimeout accepts
+const MAX_TIMER_MS = 2 ** 31 - 1 // the most setTimeout accepts
 
 /** `source` returns the time before the offset: the machine's, or a constant for tests that must not depend on it. */
 export function createClock(source: () => number = Date.now): Clock {
@@ -30,7 +30,7 @@ export function createClock(source: () => number = Date.now): Clock {
     clearTimeout(sleeper.timer)
     const remaining = sleeper.until - now()
     if (remaining <= 0) return sleeper.wake()
-    sleeper.timer = setTimeout(() => arm(sleeper), Math.min(remaining, LONGEST_TIMER_MS))
+    sleeper.timer = setTimeout(() => arm(sleeper), Math.min(remaining, MAX_TIMER_MS))
     sleeper.timer.unref()
   }
 

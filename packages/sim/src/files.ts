@@ -6,9 +6,9 @@ import type { SimulatorEnv } from "./messages-route.ts"
 import { pageOf, pageQuery } from "./paging.ts"
 import type { Simulation } from "./simulation.ts"
 
-const MOST_FILES = 1000
-const MOST_BYTES = 256 * 1024 * 1024 // over all files; the API has 500 GB for each organization
-const LONGEST_NAME = 255
+const MAX_FILES = 1000
+const MAX_BYTES = 256 * 1024 * 1024 // over all files; the API has 500 GB for each organization
+const MAX_NAME = 255
 const FORBIDDEN_IN_NAME = /[<>:"|?*\\/\p{Cc}]/u
 
 interface StoredFile {
@@ -34,7 +34,7 @@ export function fileRoutes(simulation: Simulation) {
 
   app.post("/", async (c) => {
     const file = await readUpload(c.req.raw, simulation.maxRequestBytes)
-    if (files.size >= MOST_FILES || storedBytes + file.size > MOST_BYTES) {
+    if (files.size >= MAX_FILES || storedBytes + file.size > MAX_BYTES) {
       throw new ApiError(403, "The storage for files is full. Delete files first.")
     }
     const stored: StoredFile = {
@@ -75,7 +75,7 @@ async function readUpload(request: Request, maxBytes: number): Promise<File> {
   const file = form?.get("file")
   if (!(file instanceof File)) throw invalidRequest("file: Field required")
   if (file.size === 0) throw invalidRequest("file: the file is empty")
-  if (file.name === "" || file.name.length > LONGEST_NAME || FORBIDDEN_IN_NAME.test(file.name)) {
+  if (file.name === "" || file.name.length > MAX_NAME || FORBIDDEN_IN_NAME.test(file.name)) {
     throw invalidRequest(
       'file: the name must have 1 to 255 characters, without any of <>:"|?*\\/ and control characters',
     )

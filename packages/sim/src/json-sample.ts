@@ -148,14 +148,14 @@ class Sampler {
   }
 
   private array(schema: JsonSchema, depth: number): unknown[] {
-    const least = numberOf(schema.minItems) ?? 0
+    const min = numberOf(schema.minItems) ?? 0
     const tuple = Array.isArray(schema.prefixItems) ? schema.prefixItems : []
-    const wanted = depth < DEEPEST_OPTIONAL && this.options.optional ? Math.max(1, least) : least
+    const wanted = depth < DEEPEST_OPTIONAL && this.options.optional ? Math.max(1, min) : min
     const count = Math.min(Math.max(wanted, tuple.length), numberOf(schema.maxItems) ?? Number.POSITIVE_INFINITY)
     const items: unknown[] = []
     for (let index = 0; index < count; index++) {
       const item = () => this.sample(tuple[index] ?? schema.items ?? {}, depth + 1)
-      if (index < least) items.push(item())
+      if (index < min) items.push(item())
       else this.attempt(() => items.push(item()))
     }
     return schema.uniqueItems === true ? items.map((item, index) => distinct(item, index)) : items
@@ -212,12 +212,12 @@ function numberFor(schema: JsonSchema): number {
   const step = numberOf(schema.multipleOf) ?? (typeOf(schema) === "integer" ? 1 : undefined)
   const above = numberOf(schema.exclusiveMinimum)
   const below = numberOf(schema.exclusiveMaximum)
-  const least = numberOf(schema.minimum) ?? (above === undefined ? undefined : above + (step ?? 0.5))
-  const most = numberOf(schema.maximum) ?? (below === undefined ? undefined : below - (step ?? 0.5))
-  const value = Math.min(Math.max(1, least ?? Number.NEGATIVE_INFINITY), most ?? Number.POSITIVE_INFINITY)
+  const min = numberOf(schema.minimum) ?? (above === undefined ? undefined : above + (step ?? 0.5))
+  const max = numberOf(schema.maximum) ?? (below === undefined ? undefined : below - (step ?? 0.5))
+  const value = Math.min(Math.max(1, min ?? Number.NEGATIVE_INFINITY), max ?? Number.POSITIVE_INFINITY)
   if (step === undefined || Number.isInteger(value / step)) return value
   const up = Math.ceil(value / step) * step
-  return most !== undefined && up > most ? Math.floor(value / step) * step : up
+  return max !== undefined && up > max ? Math.floor(value / step) * step : up
 }
 
 /** Items that must differ: texts and numbers count on, anything else stays. */

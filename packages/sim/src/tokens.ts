@@ -22,7 +22,7 @@ import { countPiece, PIECE, PLAIN } from "./word-tokens.ts"
 // outline are the same. It takes less time than JSON and its hash, because a string that is known is only compared.
 
 const LONG = 200 // characters
-const MOST_CHARACTERS = 16 * 1024 * 1024 // of the strings of one generation; two are kept
+const MAX_CHARACTERS = 16 * 1024 * 1024 // of the strings of one generation; two are kept
 
 interface Known {
   readonly text: string
@@ -69,7 +69,7 @@ export class Outlines {
   }
 
   #keep(text: string): Known {
-    if (this.#characters + text.length > MOST_CHARACTERS) this.#startGeneration()
+    if (this.#characters + text.length > MAX_CHARACTERS) this.#startGeneration()
     const known = this.#old.get(text) ?? { text, number: this.#numbers++, generation: 0 }
     known.generation = this.#generation
     this.#young.set(text, known)
@@ -94,8 +94,8 @@ const PIXELS_PER_TOKEN = 750
 const MAX_IMAGE_TOKENS = 1600
 const PDF_PAGE_TOKENS = 1500
 const REFERENCED_DOCUMENT_TOKENS = 3000
-const MOST_HASHES = 200_000 // blocks, about 100 bytes each
-const MOST_OUTLINES = 50_000 // blocks, about 400 bytes each
+const MAX_HASHES = 200_000 // blocks, about 100 bytes each
+const MAX_OUTLINES = 50_000 // blocks, about 400 bytes each
 
 export function countText(text: string): number {
   let tokens = 0
@@ -139,17 +139,17 @@ export function createTokenCounter(): TokenCounter {
     const found = { hash: key, tokens: tokensByHash.get(key) ?? count(value) }
     tokensByHash.set(key, found.tokens)
     measures.set(outline, found)
-    keepNewest(tokensByHash, MOST_HASHES)
-    keepNewest(measures, MOST_OUTLINES)
+    keepNewest(tokensByHash, MAX_HASHES)
+    keepNewest(measures, MAX_OUTLINES)
     return found
   }
   return { block: (block) => measure(block, countBlock), tool: (tool) => measure(tool, countTool) }
 }
 
 /** Drops half of them at once: after a deletion, the search for the next oldest passes all that were deleted before. */
-function keepNewest(known: Map<string, unknown>, most: number): void {
-  if (known.size <= most) return
-  for (const oldest of known.keys()) if (known.size > most / 2) known.delete(oldest)
+function keepNewest(known: Map<string, unknown>, max: number): void {
+  if (known.size <= max) return
+  for (const oldest of known.keys()) if (known.size > max / 2) known.delete(oldest)
 }
 
 /** Hash of everything except cache marks. Key order matters, as it does on the wire. */

@@ -19,7 +19,7 @@ const UPPER = 4
 const LOWER = 5
 const MARK = 6 // everything else
 const KINDS = Uint8Array.from({ length: 256 }, (_, code) => (code < END ? kindOf(String.fromCharCode(code)) : 0))
-const MOST_DIGITS = 3 // of one word
+const MAX_DIGITS = 3 // of one word
 const [SPACE, SLASH, APOSTROPHE, SMALL] = [0x20, 0x2f, 0x27, 0x20] // `SMALL` is the bit that a small letter has
 const [D, E, L, M, R, S, T, V] = [..."delmrstv"].map((letter) => letter.charCodeAt(0))
 
@@ -101,7 +101,7 @@ function contractionAt(at: number): number {
 
 function endOfDigits(start: number): number {
   let at = start + 1
-  while (at < start + MOST_DIGITS && kindAt(at) === DIGIT) at++
+  while (at < start + MAX_DIGITS && kindAt(at) === DIGIT) at++
   return at
 }
 
@@ -127,8 +127,8 @@ function endOfBlanks(start: number): number {
  * memory is read and no byte is compared by itself.
  */
 const SLOTS = 1 << 17
-const MOST_WORDS = SLOTS / 2
-const LONGEST = 28 // characters; longer words seldom come again
+const MAX_WORDS = SLOTS / 2
+const MAX = 28 // characters; longer words seldom come again
 const SLOT = 8 // numbers: `length * 64 + tokens`, or 0 if the slot is free; the end of the word; the word up to its end
 const table = new Int32Array(SLOT * SLOTS)
 let words = 0
@@ -141,7 +141,7 @@ interface Word {
 function tokensOf(piece: string, word: Word): number {
   const { start, end } = word
   const length = end - start
-  if (length > LONGEST) return countByTokenizer(piece.slice(start, end))
+  if (length > MAX) return countByTokenizer(piece.slice(start, end))
   const tail = length < FOUR ? fourAt(start) & (-1 >>> (8 * (FOUR - length))) : fourAt(end - FOUR)
   let hash = Math.imul(tail ^ length, MIX)
   for (let at = start; at < end - FOUR; at += FOUR) hash = Math.imul(hash ^ (hash >>> 15) ^ fourAt(at), MIX)
@@ -151,7 +151,7 @@ function tokensOf(piece: string, word: Word): number {
     slot = (slot + SLOT) & (SLOT * SLOTS - 1)
   }
   const tokens = countByTokenizer(piece.slice(start, end))
-  if (words >= MOST_WORDS) {
+  if (words >= MAX_WORDS) {
     table.fill(0)
     words = 0
     slot = slotOf(hash)

@@ -147,9 +147,9 @@ export interface TestConversation {
   /** Every mismatch between an input and its schema. */
   readonly problems: string[]
   /** Sends a message and lets the brain work until it ends its turn, or for a number of answers. */
-  say(words: string, mostAnswers?: number): Promise<void>
+  say(words: string, maxAnswers?: number): Promise<void>
   /** Lets the brain go on without a message. */
-  goOn(mostAnswers: number): Promise<void>
+  goOn(maxAnswers: number): Promise<void>
 }
 
 export function converse(given: {
@@ -164,8 +164,8 @@ export function converse(given: {
   const problems: string[] = []
   let count = messages.length
 
-  async function goOn(mostAnswers: number): Promise<void> {
-    for (let round = 0; round < mostAnswers; round++) {
+  async function goOn(maxAnswers: number): Promise<void> {
+    for (let round = 0; round < maxAnswers; round++) {
       const request: BrainRequest = { ...requestOf(messages), tools, system: `Working directory: ${root}` }
       const answer = await brain.answer(makeTurn(request, count++))
       answers.push(answer)
@@ -183,9 +183,9 @@ export function converse(given: {
     answers,
     problems,
     goOn,
-    async say(words, mostAnswers = 200) {
+    async say(words, maxAnswers = 200) {
       addUserText(messages, words)
-      await goOn(mostAnswers)
+      await goOn(maxAnswers)
     },
   }
 }

@@ -11,9 +11,9 @@ import { type GitCall, printable, runGit } from "@strata/core/base"
 import { claimScratch } from "@strata/core/store"
 
 const TIMEOUT_MS = 10 * 60_000 // for one connection
-const MOST_FILES = 100_000
-const LONGEST_LISTING = 64 * 1024 * 1024 // bytes
-const MOST_BYTES = 2 * 1024 ** 3 // of all files that are read at once
+const MAX_FILES = 100_000
+const MAX_LISTING = 64 * 1024 * 1024 // bytes
+const MAX_BYTES = 2 * 1024 ** 3 // of all files that are read at once
 const [THEIRS, OURS] = ["refs/theirs/branch", "refs/ours/branch"]
 
 export interface BranchFile {
@@ -89,19 +89,19 @@ class Repository {
     await this.#remote(["fetch", "--quiet", "--no-tags", "--prune", "--no-recurse-submodules", "place", refs])
     const commit = await this.#resolved(THEIRS)
     if (commit === undefined) return { files: new Map() }
-    const listed = await this.#git(["ls-tree", "-r", "-z", "--long", commit], { most: LONGEST_LISTING })
+    const listed = await this.#git(["ls-tree", "-r", "-z", "--long", commit], { max: MAX_LISTING })
     const files = filesIn(listed)
-    if (files.size > MOST_FILES) throw this.#failed(`it has more than ${MOST_FILES} files`)
+    if (files.size > MAX_FILES) throw this.#failed(`it has more than ${MAX_FILES} files`)
     return { commit, files }
   }
 
   async contents(files: Iterable<BranchFile>): Promise<ReadonlyMap<string, Buffer>> {
     const wanted = new Map([...files].map(({ blob, bytes }) => [blob, bytes]))
     const all = [...wanted.values()].reduce((sum, bytes) => sum + bytes, 0)
-    if (all > MOST_BYTES) throw this.#failed(`its files have more than ${MOST_BYTES} bytes`)
+    if (all > MAX_BYTES) throw this.#failed(`its files have more than ${MAX_BYTES} bytes`)
     if (wanted.size === 0) return new Map()
     const input = Buffer.from([...wanted.keys()].map((blob) => `${blob}\n`).join(""))
-    const output = await this.#git(["cat-file", "--batch"], { input, most: all + wanted.size * 100 })
+    const output = await this.#git(["cat-file", "--batch"], { input, max: all + wanted.size * 100 })
     return contentsIn(output)
   }
 
@@ -131,11 +131,11 @@ class Repository {
 
   async #git(
     args: readonly string[],
-    { input, most = LONGEST_LISTING, timeout }: Partial<Pick<GitCall, "input" | "timeout">> & { most?: number } = {},
+    { input, max = MAX_LISTING, timeout }: Partial<Pick<GitCall, "input" | "timeout">> & { max?: number } = {},
   ): Promise<Buffer> {
     const isInit = args[0] === "init"
     const { GIT_DIR: _, ...outside } = this.#env
-    const call = { args, at: this.#at, env: isInit ? outside : this.#env, mostOutputBytes: most }
+    const call = { args, at: this.#at, env: isInit ? outside : this.#env, maxOutputBytes: max }
     try {
       return await runGit({ ...call, ...(input ? { input } : {}), ...(timeout ? { timeout } : {}) })
     } catch (error) {

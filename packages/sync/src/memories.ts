@@ -12,8 +12,8 @@ import { type TakeIn, type TakenIn, takeIn } from "./merge/take-in.ts"
 import type { SyncRemote } from "./remote.ts"
 
 export const MEMORIES_BRANCH = "strata/memories"
-const MOST_ATTEMPTS = 20 // each failure means that another machine succeeded
-const MOST_TEXT_BYTES = 64 * 1024 * 1024 // of one file: the state names every memory
+const MAX_ATTEMPTS = 20 // each failure means that another machine succeeded
+const MAX_TEXT_BYTES = 64 * 1024 * 1024 // of one file: the state names every memory
 const README = "README.md"
 const ABOUT = `Memories that Strata keeps for one person's machines. "strata sync" writes this branch: each sync replaces its only commit.\n`
 
@@ -59,9 +59,9 @@ export async function syncMemories(sync: MemorySync): Promise<readonly ProjectRe
       for (const one of taken) await one.sent()
       return [...reports.values()]
     }
-    if (attempt >= MOST_ATTEMPTS)
+    if (attempt >= MAX_ATTEMPTS)
       throw new StrataError(
-        `Other machines changed ${printable(sync.remote.title)} ${MOST_ATTEMPTS} times in a row. What came from there is kept here, and nothing was sent. Run the command again.`,
+        `Other machines changed ${printable(sync.remote.title)} ${MAX_ATTEMPTS} times in a row. What came from there is kept here, and nothing was sent. Run the command again.`,
         { code: "sync-overtaken" },
       )
   }
@@ -95,7 +95,7 @@ async function memoriesIn(
   const folder = folderOf(project.place)
   const own = [...state.files].filter(([path]) => path.startsWith(folder))
   if (own.length === 0) return { memories: NO_MEMORIES, problems: [] }
-  const read = own.filter(([, { bytes }]) => bytes <= MOST_TEXT_BYTES).map(([, file]) => file)
+  const read = own.filter(([, { bytes }]) => bytes <= MAX_TEXT_BYTES).map(([, file]) => file)
   const contents = await branch.contents(read)
   const texts = own.map(([path, { blob }]) => [path.slice(folder.length), textOf(contents.get(blob))] as const)
   const decoded = decodeMemories(new Map(texts))

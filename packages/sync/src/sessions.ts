@@ -11,8 +11,8 @@ import { BLOB, continueSession, type KeptSession, NOTES, OPEN, pathOf, sessionsH
 import { compared, pairsOf } from "./session-pairs.ts"
 
 export const SESSIONS_BRANCH = "strata/sessions"
-const MOST_ATTEMPTS = 20 // each failure means that another machine succeeded
-const MOST_FILE_BYTES = 95 * 1024 * 1024 // hosts of repositories refuse files of 100 MB
+const MAX_ATTEMPTS = 20 // each failure means that another machine succeeded
+const MAX_FILE_BYTES = 95 * 1024 * 1024 // hosts of repositories refuse files of 100 MB
 
 export type SessionStep =
   | { readonly what: "sent" | "received"; readonly session: string }
@@ -49,9 +49,9 @@ export async function syncSessions(sync: SessionSync): Promise<readonly SessionR
       reports.push({ project: place, steps: [...before, ...steps] })
     }
     if (sync.isDryRun || (await sync.branch.replace(files, state)) !== "overtaken") return reports
-    if (attempt >= MOST_ATTEMPTS)
+    if (attempt >= MAX_ATTEMPTS)
       throw new StrataError(
-        `Other machines changed the remote ${MOST_ATTEMPTS} times in a row. What came from there is kept here, and no session was sent. Run the command again.`,
+        `Other machines changed the remote ${MAX_ATTEMPTS} times in a row. What came from there is kept here, and no session was sent. Run the command again.`,
         { code: "sync-overtaken" },
       )
   }
@@ -139,7 +139,7 @@ const [JOURNAL, NOTES_FILE, RESULTS] = ["journal.jsonl", "notes.md", "results/"]
 /** Returns why it stays, as the end of a sentence. */
 async function send({ files, withSecrets }: Syncing, { folder, ours }: OnePair): Promise<string | undefined> {
   const sent = [[JOURNAL, ours!.lines] as const, ...(await ours!.files())]
-  if (sent.some(([, { length }]) => length > MOST_FILE_BYTES)) return "it has a file of more than 95 MB"
+  if (sent.some(([, { length }]) => length > MAX_FILE_BYTES)) return "it has a file of more than 95 MB"
   const kinds = new Set(withSecrets ? [] : sent.flatMap(([, bytes]) => secretsIn(bytes.toString("utf8"))))
   if (kinds.size > 0) return `something in it looks like a secret (${[...kinds].join(", ")}); --with-secrets sends it`
   for (const [name, bytes] of sent)
@@ -161,7 +161,7 @@ async function sessionsThere({ branch, state }: Syncing, project: string): Promi
   const [start, found] = [folderOf(project), new Map<string, Map<string, BranchFile>>()]
   for (const [at, file] of state.files) {
     const [, path, name] = (at.startsWith(start) && SESSION_FILE.exec(at.slice(start.length))) || []
-    if (path === undefined || name === undefined || file.bytes > MOST_FILE_BYTES) continue
+    if (path === undefined || name === undefined || file.bytes > MAX_FILE_BYTES) continue
     if (![...path.split("/agents/"), name.replace(RESULTS, "").replace(".", "")].every(isSafeId)) continue
     const own = found.get(path) ?? new Map<string, BranchFile>()
     found.set(path, own.set(name === NOTES_FILE ? NOTES : name.replace(RESULTS, BLOB), file))

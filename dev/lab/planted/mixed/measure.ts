@@ -56,8 +56,8 @@ export function mixedTable(all: readonly MixedFigures[], after: readonly number[
     const cells = after.map((count) => {
       const looks = figures.flatMap((one) => one.looks.filter(({ compactions }) => compactions === count))
       const stale = Math.max(...looks.map((look) => look.stale.length))
-      const most = (of: (look: MixedLook) => number) => Math.max(...looks.map(of))
-      return `${Math.min(...looks.map(({ inView }) => inView))} | ${stale} | ${most(({ tokens }) => tokens.record)} | ${most(({ tokens }) => tokens.all)}`
+      const max = (of: (look: MixedLook) => number) => Math.max(...looks.map(of))
+      return `${Math.min(...looks.map(({ inView }) => inView))} | ${stale} | ${max(({ tokens }) => tokens.record)} | ${max(({ tokens }) => tokens.all)}`
     })
     return `${head} ${cells.join(" | ")} |`
   })

@@ -17,8 +17,8 @@ import { type Call, callWith } from "./call.ts"
 import { type GenerateResult, type GivenModel, partsOf, type StreamResult } from "./given-model.ts"
 import { Splice } from "./splice.ts"
 
-const MOST_RETRIES = 2 // as the AI SDK's own
-const LONGEST_WAIT = 60 // seconds
+const MAX_RETRIES = 2 // as the AI SDK's own
+const MAX_WAIT = 60 // seconds
 
 /** One answer to a call, from the first request to the last part. */
 export class Course {
@@ -109,9 +109,9 @@ export class Course {
         return await send(callWith(body, this.#call))
       } catch (error) {
         const { isRetryable, responseHeaders } = (error ?? {}) as Refused
-        if (!isRetryable || attempt > MOST_RETRIES || signal?.aborted) throw error
+        if (!isRetryable || attempt > MAX_RETRIES || signal?.aborted) throw error
         const said = Number(responseHeaders?.["retry-after"])
-        const seconds = Math.min(said >= 0 ? said : 2 ** attempt, LONGEST_WAIT)
+        const seconds = Math.min(said >= 0 ? said : 2 ** attempt, MAX_WAIT)
         await setTimeout(seconds * 1000, undefined, signal ? { signal } : {})
       }
     }

@@ -11,7 +11,7 @@ import { callerText, textAround, textBefore, writtenLike } from "./source-text.t
 
 type Messages = ModelRequest["messages"]
 
-const MOST_MARKS = 4
+const MAX_MARKS = 4
 
 /** How a body marks what the server may cache. */
 export interface Marks {
@@ -114,8 +114,8 @@ function marked(body: Body, { messages, ...caching }: Replacement): Body {
   const marks = marksIn(body)
   const request = { ...body, messages } as unknown as ModelRequest
   if (marks.inPrompt === 0) return asBody(placeBreakpoints(request, { ...caching, lifetime: marks.lifetime }))
-  const most = MOST_MARKS - marks.inPrompt
-  return { ...request, messages: markedMessages(messages, { ...caching, lifetime: marks.lifetime, most }) }
+  const max = MAX_MARKS - marks.inPrompt
+  return { ...request, messages: markedMessages(messages, { ...caching, lifetime: marks.lifetime, max }) }
 }
 
 /** It may be the only request of its kind: a cache that is never read costs a quarter more. */

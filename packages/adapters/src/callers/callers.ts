@@ -45,9 +45,9 @@ interface Known {
   ends: readonly string[]
 }
 
-const MOST = 1_000 // conversations that are known by their beginnings
+const MAX = 1_000 // conversations that are known by their beginnings
 const TAIL = 10 // messages at the end of a list that a caller may keep when it summarises the rest
-const MOST_TAILS = 10_000
+const MAX_TAILS = 10_000
 
 export class Callers {
   readonly #log: CallerLog
@@ -123,7 +123,7 @@ export class Callers {
     const given = this.#messages(messages)
     for (const { trace } of given.slice(-TAIL)) if (trace.key !== "") this.#tails.set(trace.key, conversation)
     for (const [oldest] of this.#tails) {
-      if (this.#tails.size <= MOST_TAILS) break
+      if (this.#tails.size <= MAX_TAILS) break
       this.#tails.delete(oldest)
     }
     const chains = [linksOf(given), wordLinks(given)] as const
@@ -164,7 +164,7 @@ export class Callers {
       this.#sayers.set(link, (this.#sayers.get(link) ?? new Set()).add(conversation))
     }
     for (const [oldest] of this.#known) {
-      if (this.#known.size <= MOST) break
+      if (this.#known.size <= MAX) break
       this.#forget(oldest)
     }
   }

@@ -12,7 +12,7 @@ import {
   matchedExactly,
   repeatsCalls,
 } from "@strata/core/conversation"
-import { MOST_RESULT_CHARACTERS } from "@strata/core/settings"
+import { MAX_RESULT_CHARACTERS } from "@strata/core/settings"
 import type { Store } from "@strata/core/store"
 import type { ModelFacts } from "@strata/core/tokens"
 import { findModel } from "@strata/core/tokens"
@@ -69,7 +69,7 @@ export const FOR_CALLERS: SettingsInput = {
   // for files outside the project
   figures: { "audit-coverage": 0, "audit-fabrication": 100 },
   // what shows files cuts itself, and shows what was put aside
-  toolResultLimits: Object.fromEntries([...FILE_READERS, RECALL_TOOL].map((name) => [name, MOST_RESULT_CHARACTERS])),
+  toolResultLimits: Object.fromEntries([...FILE_READERS, RECALL_TOOL].map((name) => [name, MAX_RESULT_CHARACTERS])),
 }
 
 /** Memories belong to an owner. */
@@ -78,8 +78,8 @@ const NO_MEMORIES: SettingsInput = { switches: { "auto-memory": false, "memory-r
 /** A model that can neither read files nor recall would never see what was put aside. */
 const KEEPS_RESULTS: SettingsInput = { switches: { "tool-result-storage": false } }
 
-const MOST_CLOSED = 1_000 // rows that the status still shows
-const MOST_OPEN = 100 // conversations; others are opened again when they are asked for
+const MAX_CLOSED = 1_000 // rows that the status still shows
+const MAX_OPEN = 100 // conversations; others are opened again when they are asked for
 
 interface Open {
   readonly chat: Conversation
@@ -366,7 +366,7 @@ export class CallerConversations<R extends CallerRequest> {
 
   async #makeRoom(): Promise<void> {
     for (const [id, opening] of this.#open) {
-      if (this.#open.size <= MOST_OPEN) return
+      if (this.#open.size <= MAX_OPEN) return
       const open = await opening.catch(() => undefined)
       if (open && !this.#isBusy(id)) await this.#close(id)
     }
@@ -383,7 +383,7 @@ export class CallerConversations<R extends CallerRequest> {
     await chat.close()
     this.#closed.delete(id) // the newest is last
     this.#closed.set(id, managed.status) // what was under way has its price now
-    for (const [oldest] of this.#closed) if (this.#closed.size > MOST_CLOSED) this.#closed.delete(oldest)
+    for (const [oldest] of this.#closed) if (this.#closed.size > MAX_CLOSED) this.#closed.delete(oldest)
     this.#last.delete(id)
   }
 }

@@ -14,7 +14,7 @@ import type { Body } from "./plan.ts"
 import { writtenLike } from "./source-text.ts"
 
 /** Answers that only ask Recall, in one turn. Then the model has to go on with what it has. */
-const MOST_ROUNDS = 12
+const MAX_ROUNDS = 12
 const ENOUGH_ROUNDS = 8
 
 const { name, description, inputSchema } = recallTool()
@@ -62,7 +62,7 @@ const callsIn = (content: unknown): readonly ToolUse[] =>
 export async function roundOf(answer: Body, past: RecallSource, before: number): Promise<Round | undefined> {
   const calls = recallCalls(answer)
   const isOurs = calls.length > 0 && calls.length === callsIn(answer.content).length
-  if (!isOurs || answer.stop_reason !== "tool_use" || before >= MOST_ROUNDS) return undefined
+  if (!isOurs || answer.stop_reason !== "tool_use" || before >= MAX_ROUNDS) return undefined
   if (before < ENOUGH_ROUNDS) return { answer, results: await recallResults(calls, past) }
   const enough = "Recall was asked often enough for now. Go on with what you have."
   return { answer, results: calls.map(({ id }) => ({ type: "tool_result", tool_use_id: id, content: enough })) }

@@ -10,7 +10,7 @@ import { endToEnd, type RawHeaders, without } from "./headers.ts"
 import { beginAnswer, breakOff, type Client, passBody, write } from "./pass-through.ts"
 
 /** Of an answer that is one JSON text. What is longer is passed on, and not read. */
-const MOST_JSON_BYTES = 64 * 1024 * 1024
+const MAX_JSON_BYTES = 64 * 1024 * 1024
 
 const DECODERS: Readonly<Record<string, () => Readable & NodeJS.WritableStream>> = {
   gzip: createGunzip,
@@ -71,7 +71,7 @@ async function relayJson(answer: IncomingMessage, relay: Relay): Promise<void> {
     for await (const chunk of source as AsyncIterable<Buffer>) {
       chunks.push(chunk)
       bytes += chunk.length
-      if (bytes <= MOST_JSON_BYTES) continue
+      if (bytes <= MAX_JSON_BYTES) continue
       await passOn()
       return await passBody(source, relay)
     }
@@ -105,7 +105,7 @@ async function relayWhole(answer: IncomingMessage, whole: Buffer, relay: Relay):
 }
 
 async function bytesOf(source: Readable): Promise<Buffer> {
-  const read = await readBytes(source as AsyncIterable<Buffer>, { most: MOST_JSON_BYTES })
+  const read = await readBytes(source as AsyncIterable<Buffer>, { max: MAX_JSON_BYTES })
   return read.kind === "read" ? read.bytes : Buffer.alloc(0)
 }
 

@@ -10,10 +10,10 @@ export interface ApiError {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export const tooLarge = (most: number): ApiError => ({
+export const tooLarge = (max: number): ApiError => ({
   status: 413,
   type: "request_too_large",
-  message: `The request was not sent: it has more than ${most} bytes, the most that the proxy takes.`,
+  message: `The request was not sent: it has more than ${max} bytes, the most that the proxy takes.`,
 })
 
 export const overloaded = (why: string): ApiError => ({

@@ -17,14 +17,14 @@ const DECODERS: Readonly<Record<string, (bytes: Buffer, options: { maxOutputLeng
 /** Bytes of requests that are under way. */
 export class HeldBytes {
   #bytes = 0
-  readonly #most: number
+  readonly #max: number
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   take(bytes: number): "taken" | "full" {
-    if (this.#bytes + bytes > this.#most) return "full"
+    if (this.#bytes + bytes > this.#max) return "full"
     this.#bytes += bytes
     return "taken"
   }
@@ -48,12 +48,12 @@ export type Body =
 
 export async function readBody(
   request: IncomingMessage,
-  { most, held, known }: { readonly most: number; readonly held: HeldBytes; readonly known: ParsedBodies },
+  { max, held, known }: { readonly max: number; readonly held: HeldBytes; readonly known: ParsedBodies },
 ): Promise<Body> {
-  const read = await readBytes(request, { most, held })
+  const read = await readBytes(request, { max, held })
   if (read.kind !== "read") return read
   const sent = read.bytes
-  const plain = await decode(sent, request.headers["content-encoding"], most)
+  const plain = await decode(sent, request.headers["content-encoding"], max)
   const unpacked = plain.kind === "decoded" && plain.bytes !== sent ? plain.bytes.length : 0
   const isFull = held.take(unpacked) === "full"
   if (isFull || plain.kind === "too large") {
@@ -73,7 +73,7 @@ export type ReadBytes =
 /** The rest of a body that is too large is taken in as well, or its client would never read the answer. */
 export async function readBytes(
   source: AsyncIterable<Buffer>,
-  { most, held }: { readonly most: number; readonly held?: HeldBytes },
+  { max, held }: { readonly max: number; readonly held?: HeldBytes },
 ): Promise<ReadBytes> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -81,7 +81,7 @@ export async function readBytes(
   try {
     for await (const chunk of source) {
       if (problem !== undefined) continue
-      if (bytes + chunk.length > most) problem = "too large"
+      if (bytes + chunk.length > max) problem = "too large"
       else if (held?.take(chunk.length) === "full") problem = "full"
       if (problem !== undefined) {
         chunks.length = 0
@@ -104,13 +104,13 @@ export type Decoded =
   | { readonly kind: "too large" }
   | { readonly kind: "unreadable" }
 
-export async function decode(bytes: Buffer, encodings: string | undefined, most: number): Promise<Decoded> {
+export async function decode(bytes: Buffer, encodings: string | undefined, max: number): Promise<Decoded> {
   let decoded = bytes
   for (const encoding of encodingsIn(encodings).toReversed()) {
     const decoder = DECODERS[encoding]
     if (decoder === undefined) return { kind: "unreadable" }
     try {
-      decoded = await decoder(decoded, { maxOutputLength: most })
+      decoded = await decoder(decoded, { maxOutputLength: max })
     } catch (error) {
       return { kind: (error as NodeJS.ErrnoException).code === "ERR_BUFFER_TOO_LARGE" ? "too large" : "unreadable" }
     }

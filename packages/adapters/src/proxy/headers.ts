@@ -33,7 +33,7 @@ export function valuesOf(headers: RawHeaders, name: string): readonly string[] {
 }
 
 const UNSAFE = /[^\x20-\x7e]+/g
-const MOST_CHARACTERS = 300
+const MAX_CHARACTERS = 300
 
 /** A sentence as the value of a header. */
-export const headerText = (text: string): string => text.replace(UNSAFE, " ").trim().slice(0, MOST_CHARACTERS)
+export const headerText = (text: string): string => text.replace(UNSAFE, " ").trim().slice(0, MAX_CHARACTERS)

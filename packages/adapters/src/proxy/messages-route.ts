@@ -19,7 +19,7 @@ import { beginAnswer, breakOff, type Passing, passThrough } from "./pass-through
 import type { ClientRequest, Plans } from "./plans.ts"
 
 const PASSED_THROUGH = "strata-passed-through"
-const MOST_REFUSAL_BYTES = 16 * 1024 * 1024 // no error is longer
+const MAX_REFUSAL_BYTES = 16 * 1024 * 1024 // no error is longer
 
 export interface MessagesRoute {
   readonly plans: Plans
@@ -33,7 +33,7 @@ export interface MessagesRoute {
 export async function answerMessages(passing: Passing, route: MessagesRoute): Promise<string> {
   const { request, response } = passing
   const { limits, held, known } = route
-  const read = await readBody(request, { most: limits.bodyBytes, held, known })
+  const read = await readBody(request, { max: limits.bodyBytes, held, known })
   if (read.kind !== "read") {
     sendError(response, read.kind === "full" ? overloaded("the proxy has no room for it") : tooLarge(limits.bodyBytes))
     return read.kind
@@ -175,7 +175,7 @@ class Course {
   /** Another body to send. Without one, the client has got the refusal. */
   async #refused(answer: IncomingMessage, isSecond: boolean): Promise<Buffer | undefined> {
     const { response } = this.#passing
-    const read = await readBytes(answer, { most: MOST_REFUSAL_BYTES }).catch(() => undefined)
+    const read = await readBytes(answer, { max: MAX_REFUSAL_BYTES }).catch(() => undefined)
     const bytes = read?.kind === "read" ? read.bytes : undefined
     const error = bytes && (await errorIn(bytes, answer))
     const refusal = { status: answer.statusCode!, error, ...(isSecond && { isFinal: true }) }
@@ -207,7 +207,7 @@ class Course {
 }
 
 async function errorIn(bytes: Buffer, { headers }: IncomingMessage): Promise<unknown> {
-  const plain = await decode(bytes, headers["content-encoding"], MOST_REFUSAL_BYTES)
+  const plain = await decode(bytes, headers["content-encoding"], MAX_REFUSAL_BYTES)
   if (plain.kind !== "decoded") return undefined
   return jsonObject(plain.bytes) ?? plain.bytes.toString("utf8")
 }

@@ -85,7 +85,7 @@ const safe = (text: string): string => text.replace(/[&<>"']/g, (character) => E
 
 const MESSAGES = "/v1/messages"
 const OWN = /^\/_strata(?:\/|$)/
-const MOST_LOGGED_CHARACTERS = 200
+const MAX_LOGGED_CHARACTERS = 200
 
 export interface ServerParts extends MessagesRoute {
   readonly upstream: Upstream
@@ -162,7 +162,7 @@ async function handle({ request, response, busy, signal }: Handled, parts: Serve
   const admission = admit(request, parts.secret)
   if (admission.kind === "refused") return refuse(permissionError(admission.why))
   const { path, query } = admission
-  const name = `${request.method} ${escaped(path).slice(0, MOST_LOGGED_CHARACTERS)}`
+  const name = `${request.method} ${escaped(path).slice(0, MAX_LOGGED_CHARACTERS)}`
   if (OWN.test(path)) return `${name} ${await answerStatus(path, { request, response }, parts)}`
   if (busy !== undefined) return refuse(overloaded(busy))
   if (parts.upstream.isCircle(request.rawHeaders)) return refuse(CIRCLE)

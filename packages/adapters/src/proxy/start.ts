@@ -10,7 +10,7 @@ import { isSecret } from "./doors/admission.ts"
 import { DEFAULT_LIMITS, type ProxyLimits, withinLimit } from "./limits.ts"
 import type { Plans } from "./plans.ts"
 import { Requests } from "./server.ts"
-import { MOST_HEADER_BYTES, Upstream } from "./upstream.ts"
+import { MAX_HEADER_BYTES, Upstream } from "./upstream.ts"
 
 const HOST = "127.0.0.1"
 /** Longer than clients keep an idle connection: who closes it first must not be the server, or a request is lost now and then. */
@@ -63,7 +63,7 @@ export async function startProxy({
   const requests = new Requests({ plans, upstream, secret, limits, held, known, clock, onLog })
   const server = createServer(
     // an upload is as slow as the upstream takes it
-    { noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: MOST_HEADER_BYTES },
+    { noDelay: true, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0, maxHeaderSize: MAX_HEADER_BYTES },
     (request, response) => requests.start(request, response),
   )
   server.maxConnections = limits.requests * CONNECTIONS_PER_REQUEST

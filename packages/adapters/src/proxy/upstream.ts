@@ -10,9 +10,9 @@ import { type RawHeaders, valuesOf, without } from "./headers.ts"
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|0\.0\.0\.0|\[::1\])$/i
 /** Counts the proxies on this machine that a request has passed. Only servers on this machine get it. */
 const HOPS = "strata-proxy-hops"
-const MOST_HOPS = 4 // a proxy inside a wrapped command is fine; a circle is not
+const MAX_HOPS = 4 // a proxy inside a wrapped command is fine; a circle is not
 /** Of a request or an answer. Node's own limit is a quarter of it, and cookies of a gateway can be long. */
-export const MOST_HEADER_BYTES = 64 * 1024
+export const MAX_HEADER_BYTES = 64 * 1024
 /** They have no body unless a header says so. */
 const WITHOUT_BODY: ReadonlySet<string> = new Set(["GET", "HEAD", "DELETE", "OPTIONS", "TRACE", "CONNECT"])
 
@@ -57,7 +57,7 @@ export class Upstream {
 
   /** The request has passed so many proxies that it goes in a circle. */
   isCircle(headers: RawHeaders): boolean {
-    return hopsIn(headers) >= MOST_HOPS
+    return hopsIn(headers) >= MAX_HOPS
   }
 
   /** The head of the answer. A connection that the server closed while it was idle is replaced, as long as the body can be sent again. */
@@ -91,7 +91,7 @@ export class Upstream {
       path: pathname.replace(/\/$/, "") + path,
       headers: [...this.#headers({ method, headers, body })],
       signal,
-      maxHeaderSize: MOST_HEADER_BYTES,
+      maxHeaderSize: MAX_HEADER_BYTES,
     })
     const answered = once(outgoing, "response") as Promise<[IncomingMessage]>
     outgoing.on("error", () => {}) // also after the head of the answer, whose body then says so itself
@@ -140,7 +140,7 @@ type Attempt =
 
 const hopsIn = (headers: RawHeaders): number => {
   const hops = Number(valuesOf(headers, HOPS)[0] ?? 0)
-  return Number.isSafeInteger(hops) && hops >= 0 ? hops : MOST_HOPS
+  return Number.isSafeInteger(hops) && hops >= 0 ? hops : MAX_HOPS
 }
 
 function checkedUrl(address: string): URL {

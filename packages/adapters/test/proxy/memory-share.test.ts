@@ -9,7 +9,7 @@ import { Conversations, newSecret, startProxy } from "../../src/proxy/index.ts"
 
 const FACT = "The runbook of the heron service is at https://wiki.example.com/heron."
 const LONG = "A finding of the review. ".repeat(400)
-const MOST_TURNS = 60
+const MAX_TURNS = 60
 
 test("L5-9 memory asks for nothing in conversations of 1, 2 and 3 turns through the proxy; a later one looks at what was said in them", async () => {
   const dir = mkdtempSync(join(tmpdir(), "strata-proxy-share-"))
@@ -47,6 +47,6 @@ test("L5-9 memory asks for nothing in conversations of 1, 2 and 3 turns through 
   }
   expect(forks).toEqual([])
   const say = open()
-  for (let turn = 0; turn < MOST_TURNS && forks.length === 0; turn++) await say("Review the rest")
+  for (let turn = 0; turn < MAX_TURNS && forks.length === 0; turn++) await say("Review the rest")
   expect(forks[0]).toContain("https://wiki.example.com/heron")
 })

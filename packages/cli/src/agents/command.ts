@@ -73,7 +73,7 @@ const ACTIONS = {
   tail: [1, 1, "ID"],
   stop: [1, 1, "ID"],
   send: [2, Number.POSITIVE_INFINITY, "NAME TEXT…"],
-} as const satisfies Record<string, readonly [least: number, most: number, value: string]>
+} as const satisfies Record<string, readonly [min: number, max: number, value: string]>
 
 type Action = keyof typeof ACTIONS
 
@@ -152,8 +152,8 @@ function chosen([name = "list", ...given]: readonly string[]): { action: Action;
     const hint = near === undefined ? `The actions are ${names.join(", ")}.` : `Did you mean "strata agents ${near}"?`
     throw new UsageError(`strata agents has no action ${name}. ${hint}`)
   }
-  const [least, most, value] = ACTIONS[action]
-  if (given.length >= least && given.length <= most) return { action, given }
+  const [min, max, value] = ACTIONS[action]
+  if (given.length >= min && given.length <= max) return { action, given }
   const usage = `strata agents ${action}${value === "" ? "" : ` ${value}`}`
   throw new UsageError(`Use it like this: ${usage}. "strata agents --help" shows more.`)
 }

@@ -3,7 +3,7 @@ import { type AgentView, agentsOf } from "@strata/core/agent"
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 
-const MOST_EARLIER = 10
+const MAX_EARLIER = 10
 
 export interface EarlierAgent {
   /** The conversation that it worked for. */
@@ -30,9 +30,9 @@ export async function earlierAgents({ cwd, env, without, all }: EarlierOptions):
   for (const conversation of kept.filter(({ id }) => id !== without)) {
     const place = await agentsOf(conversation, { env })
     if (!(await place.hasAny())) continue
-    if (!all && agents.length >= MOST_EARLIER) return { agents: agents.slice(0, MOST_EARLIER), isCut: true }
+    if (!all && agents.length >= MAX_EARLIER) return { agents: agents.slice(0, MAX_EARLIER), isCut: true }
     const found = await place.list()
     agents.push(...found.toReversed().map((agent) => ({ conversation: conversation.id, agent })))
   }
-  return all ? { agents, isCut: false } : { agents: agents.slice(0, MOST_EARLIER), isCut: agents.length > MOST_EARLIER }
+  return all ? { agents, isCut: false } : { agents: agents.slice(0, MAX_EARLIER), isCut: agents.length > MAX_EARLIER }
 }

@@ -24,7 +24,7 @@ const ACTIONS = {
   restore: [1, 2],
   erase: [0, Number.POSITIVE_INFINITY],
   check: [0, 0],
-} as const satisfies Record<string, readonly [least: number, most: number]>
+} as const satisfies Record<string, readonly [min: number, max: number]>
 
 type Action = keyof typeof ACTIONS
 
@@ -124,8 +124,8 @@ function chosen([name = "now", ...given]: readonly string[]): { action: Action; 
       near === undefined ? '"strata archive --help" lists the actions.' : `Did you mean "strata archive ${near}"?`
     throw new UsageError(`strata archive has no action ${name}. ${hint}`)
   }
-  const [least, most] = ACTIONS[action]
-  if (given.length < least || given.length > most)
+  const [min, max] = ACTIONS[action]
+  if (given.length < min || given.length > max)
     throw new UsageError(`"strata archive --help" shows what strata archive ${action} takes.`)
   return { action, given }
 }

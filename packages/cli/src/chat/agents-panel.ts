@@ -11,7 +11,7 @@ import type { CommandTarget } from "./command-target.ts"
 import type { DialogBody, DialogOption } from "./dialog.ts"
 import { isSure, showList } from "./list-panel.ts"
 
-const MOST_LINES = 400 // the journal has the rest
+const MAX_LINES = 400 // the journal has the rest
 const NEWEST = Number.MAX_SAFE_INTEGER // the last page
 const SENDER = "terminal"
 /** Events after which the agent's journal has something new to show. */
@@ -61,7 +61,7 @@ async function bodyOf({ agent: { conversation } }: CommandTarget, id: string): P
   try {
     const lines: string[] = []
     for await (const entry of journal.entries()) lines.push(...entryLines(entry))
-    return { form: "text", text: lines.slice(-MOST_LINES).join("\n") || "It has written nothing yet." }
+    return { form: "text", text: lines.slice(-MAX_LINES).join("\n") || "It has written nothing yet." }
   } finally {
     await journal.close()
   }

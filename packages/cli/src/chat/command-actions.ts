@@ -32,8 +32,8 @@ import { compactionStateOf, notesStateOf } from "./snapshot.ts"
 
 // `/memory`: what this project remembers, and what was offered in this conversation.
 
-const MOST_ROWS = 20 // the rest is for the command
-const MOST_OFFERS = 40 // lines
+const MAX_ROWS = 20 // the rest is for the command
+const MAX_OFFERS = 40 // lines
 
 export interface MemoryPicture {
   readonly memories: readonly Memory[]
@@ -44,7 +44,7 @@ export interface MemoryPicture {
 
 export function memoryLines({ memories, location, offered, now }: MemoryPicture, columns: number): readonly string[] {
   const current = inOrder(memories.filter(isCurrentMemory))
-  const shown = current.slice(0, MOST_ROWS)
+  const shown = current.slice(0, MAX_ROWS)
   const rows = shown.map((memory) => [
     printable(stemOf(memory.file)),
     memory.type,
@@ -53,7 +53,7 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
   ])
   const more = current.length - shown.length
   const seeAll = "strata memory why"
-  const offers = listing(offeredLines(offered, columns), { isShort: true, most: MOST_OFFERS, seeAll })
+  const offers = listing(offeredLines(offered, columns), { isShort: true, max: MAX_OFFERS, seeAll })
   return [
     ...wrapped(
       current.length === 0

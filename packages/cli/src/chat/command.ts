@@ -23,7 +23,7 @@ import { tidyOnResize } from "./view/tidy-resize.ts"
 
 export const description = {
   ...CHAT,
-  operands: { value: "", least: 0, most: Number.POSITIVE_INFINITY },
+  operands: { value: "", min: 0, max: Number.POSITIVE_INFINITY },
   options: SESSION_OPTIONS,
   sections: [
     { title: "Commands in the chat", rows: SLASH_COMMANDS.map(({ usage, about }) => [usage, about]) },

@@ -31,7 +31,7 @@ const THRESHOLDS: Thresholds = {
   blocking: 177_000,
   notices: [],
 }
-const COMPACTIONS = { count: 0, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true }
+const COMPACTIONS = { count: 0, failures: 0, maxFailures: 3, at: 167_000, mayByHand: true }
 const picture = (more: Partial<ContextPicture> = {}): ContextPicture => ({
   accounting: ACCOUNTING,
   promptTokens: 20_000,

@@ -34,10 +34,10 @@ export interface ContextPicture {
 
 const BAR_SHARE = 0.4 // of the columns; the words after it take the rest
 const PART_BAR_SHARE = 0.27
-const LEAST_BAR_COLUMNS = 6
+const MIN_BAR_COLUMNS = 6
 const FIGURE_COLUMNS = 1 + 7 + 2 + 4 // after a part's bar: tokens and percent
-const MOST_PARTS = 30
-const MOST_REPEATED = 8
+const MAX_PARTS = 30
+const MAX_REPEATED = 8
 
 export function contextLines(picture: ContextPicture, columns: number): readonly string[] {
   const { used, percentLeft, thresholds, accounting } = picture
@@ -53,10 +53,10 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
   ]
   const rows = classRows(picture, columns)
   const seeAll = "strata inspect --json"
-  const repeated = listing(accounting.duplicateReads, { isShort: true, most: MOST_REPEATED, seeAll })
+  const repeated = listing(accounting.duplicateReads, { isShort: true, max: MAX_REPEATED, seeAll })
   const filled = (words: string) => {
-    const most = Math.max(LEAST_BAR_COLUMNS, columns - 1 - widthOf(words))
-    return `${bar(used / thresholds.limit, Math.min(most, Math.round(columns * BAR_SHARE)))} ${words}`
+    const max = Math.max(MIN_BAR_COLUMNS, columns - 1 - widthOf(words))
+    return `${bar(used / thresholds.limit, Math.min(max, Math.round(columns * BAR_SHARE)))} ${words}`
   }
   return [
     filled(`${short(used)} of ${short(thresholds.limit)} tokens, ${percentLeft}% left`),
@@ -115,9 +115,9 @@ function classRows({ accounting, promptTokens, used }: ContextPicture, columns: 
   const classes = [["system prompt and tools", promptTokens] as const, ...classesOf(accounting)]
     .map(([name, count]) => [name, count * scale] as const)
     .filter(([, count]) => count > 0)
-  const most = columns - FIGURE_COLUMNS - 2
-  const widest = Math.min(most - LEAST_BAR_COLUMNS, Math.max(0, ...classes.map(([name]) => widthOf(name))))
-  const barColumns = Math.min(most - widest, Math.floor(columns * PART_BAR_SHARE))
+  const max = columns - FIGURE_COLUMNS - 2
+  const widest = Math.min(max - MIN_BAR_COLUMNS, Math.max(0, ...classes.map(([name]) => widthOf(name))))
+  const barColumns = Math.min(max - widest, Math.floor(columns * PART_BAR_SHARE))
   return withoutSmall(classes.toSorted(([, a], [, b]) => b - a)).map(
     ([name, count]) =>
       `${padEnd(fitted(name, widest), widest)}  ${bar(count / used, barColumns)} ${short(count).padStart(7)}  ${percent(count, used).padStart(4)}`,
@@ -126,10 +126,10 @@ function classRows({ accounting, promptTokens, used }: ContextPicture, columns: 
 
 /** Many tools make many parts. The smallest are added up, so that the parts still make the whole. */
 function withoutSmall(parts: readonly (readonly [string, number])[]): readonly (readonly [string, number])[] {
-  if (parts.length <= MOST_PARTS) return parts
-  const small = parts.slice(MOST_PARTS - 1)
+  if (parts.length <= MAX_PARTS) return parts
+  const small = parts.slice(MAX_PARTS - 1)
   const sum = small.reduce((total, [, count]) => total + count, 0)
-  return [...parts.slice(0, MOST_PARTS - 1), [`${small.length} smaller parts`, sum]]
+  return [...parts.slice(0, MAX_PARTS - 1), [`${small.length} smaller parts`, sum]]
 }
 
 function classesOf(accounting: Accounting): [name: string, tokens: number][] {

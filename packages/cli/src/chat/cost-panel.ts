@@ -83,11 +83,11 @@ function lineTable(lines: readonly LedgerLine[], width: number): readonly string
   })
 }
 
-const MOST_AGENTS = 20
+const MAX_AGENTS = 20
 
 function agentTable(agents: readonly AgentCost[], width: number): readonly string[] {
-  const newest = agents.length > MOST_AGENTS ? agents.toReversed() : agents
-  const { shown, rest } = listing(newest, { isShort: true, most: MOST_AGENTS, seeAll: "strata agents" })
+  const newest = agents.length > MAX_AGENTS ? agents.toReversed() : agents
+  const { shown, rest } = listing(newest, { isShort: true, max: MAX_AGENTS, seeAll: "strata agents" })
   const rows = table({
     width,
     titles: (text) => text,

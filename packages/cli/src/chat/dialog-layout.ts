@@ -8,12 +8,12 @@ import { wrapSpans } from "./wrap.ts"
 
 export const FRAME_COLUMNS = 2 // a bar on the left and a space
 export const OPTION_COLUMNS = 4 // the selection, the key, and spaces
-const MOST_OPTIONS = 10 // rows; more are scrolled through
-const LEAST_OPTIONS = 3
-const MOST_REPLY_ROWS = 4 // a longer reply pushes the body up
+const MAX_OPTIONS = 10 // rows; more are scrolled through
+const MIN_OPTIONS = 3
+const MAX_REPLY_ROWS = 4 // a longer reply pushes the body up
 /** Blank rows around the dialog and its body, the hint, the count of rows left, the status line, three rows of the conversation, one to spare. */
 const OTHER_ROWS = { usual: 1 + 2 + 1 + 2 + 1 + 3 + 1, low: 1 + 2 + 1 + 1 }
-const LEAST_BODY_ROWS = { usual: 3, low: 1 }
+const MIN_BODY_ROWS = { usual: 3, low: 1 }
 const ROWS_OF_LOW_WINDOW = 20 // with fewer, no row is left blank, and the conversation shows nothing beside a question
 
 export interface Window {
@@ -64,15 +64,15 @@ export function layoutOf(dialog: Dialog, window: Window): DialogLayout {
   )
   const size = isLow(window) ? "low" : "usual"
   const texts = title.length + why.length + notes.length
-  const replyRows = dialog.reply ? MOST_REPLY_ROWS : 0
-  const bodyRow = dialog.body ? LEAST_BODY_ROWS[size] + replyRows : 0
+  const replyRows = dialog.reply ? MAX_REPLY_ROWS : 0
+  const bodyRow = dialog.body ? MIN_BODY_ROWS[size] + replyRows : 0
   const room = window.rows - texts - OTHER_ROWS[size] - bodyRow
   const { options, optionsAbove, optionsBelow } = optionsOf(dialog, { columns, room })
   const above = { title, why, notes, options, optionsAbove, optionsBelow }
   if (!dialog.body) return above
   const optionRows = Math.sign(optionsAbove) + Math.sign(optionsBelow) + rowsOf(options)
   const used = texts + optionRows + replyRows + OTHER_ROWS[size]
-  const height = Math.max(LEAST_BODY_ROWS[size], window.rows - used)
+  const height = Math.max(MIN_BODY_ROWS[size], window.rows - used)
   return { ...above, body: pageOf(shownRows(dialog.body, columns), { top: dialog.top ?? 0, height }) }
 }
 
@@ -128,9 +128,9 @@ function optionsOf(
   { columns, room }: { readonly columns: number; readonly room: number },
 ): OptionPage {
   if (options.length === 1 && reply) return { options: [], optionsAbove: 0, optionsBelow: 0 }
-  const most = body ? MOST_OPTIONS : Math.max(LEAST_OPTIONS, Math.min(MOST_OPTIONS, room))
-  const first = Math.max(0, Math.min(selected - most + 2, options.length - most))
-  let shown: readonly OptionRows[] = options.slice(first, first + most).map((option, i) => ({
+  const max = body ? MAX_OPTIONS : Math.max(MIN_OPTIONS, Math.min(MAX_OPTIONS, room))
+  const first = Math.max(0, Math.min(selected - max + 2, options.length - max))
+  let shown: readonly OptionRows[] = options.slice(first, first + max).map((option, i) => ({
     option,
     index: first + i,
     about: option.about === undefined ? [] : wrappedTo(option.about, columns - OPTION_COLUMNS),

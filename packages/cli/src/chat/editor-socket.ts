@@ -8,10 +8,10 @@ import { dirname } from "node:path"
 import type { EditorState } from "@strata/core"
 import { reasonOf } from "@strata/core/base"
 
-const MOST_LINE_BYTES = 512 * 1024 // the longest selection, escaped
-const MOST_SELECTION = 50_000 // characters
-const MOST_PATH = 4_096 // characters
-const MOST_CONNECTIONS = 8
+const MAX_LINE_BYTES = 512 * 1024 // the longest selection, escaped
+const MAX_SELECTION = 50_000 // characters
+const MAX_PATH = 4_096 // characters
+const MAX_CONNECTIONS = 8
 
 export interface EditorSocket {
   readonly path: string
@@ -65,7 +65,7 @@ export async function openEditorSocket(
     socket.on("close", () => open.delete(socket))
     serve(socket, show)
   })
-  server.maxConnections = MOST_CONNECTIONS
+  server.maxConnections = MAX_CONNECTIONS
   server.unref() // the chat ends when the person leaves
   await new Promise<void>((resolve, reject) => {
     server.once("error", reject)
@@ -118,8 +118,8 @@ function serve(socket: Socket, show: (state: EditorState | undefined) => void): 
         answer({ ok: false, error: reasonOf(error) })
       }
     }
-    if (waiting.length <= MOST_LINE_BYTES) return
-    answer({ ok: false, error: `A line may have ${MOST_LINE_BYTES} bytes. The connection is closed.` })
+    if (waiting.length <= MAX_LINE_BYTES) return
+    answer({ ok: false, error: `A line may have ${MAX_LINE_BYTES} bytes. The connection is closed.` })
     socket.destroySoon()
   })
 }
@@ -135,13 +135,13 @@ export function readState(line: string): EditorState | undefined {
   if (typeof value !== "object" || value === null) throw new Error("The line must be a JSON object.")
   const { file, selection } = value as Readonly<Record<string, unknown>>
   if (file === null) return undefined
-  if (typeof file !== "string" || file === "" || file.length > MOST_PATH || /\p{Cc}/u.test(file))
+  if (typeof file !== "string" || file === "" || file.length > MAX_PATH || /\p{Cc}/u.test(file))
     throw new Error('"file" must be the path of a file, or null if none is open.')
   const path = file.toWellFormed()
   if (selection === undefined || selection === null) return { type: "editor_file", path }
   const { text, startLine, endLine } = selection as Readonly<Record<string, unknown>>
-  if (typeof text !== "string" || text.length > MOST_SELECTION)
-    throw new Error(`"selection.text" must be a text of at most ${MOST_SELECTION} characters.`)
+  if (typeof text !== "string" || text.length > MAX_SELECTION)
+    throw new Error(`"selection.text" must be a text of at most ${MAX_SELECTION} characters.`)
   if (!isLine(startLine) || !isLine(endLine) || endLine < startLine)
     throw new Error('"selection.startLine" and "selection.endLine" must be line numbers from 1, in order.')
   if (text === "") return { type: "editor_file", path } // a cursor without a selection

@@ -8,7 +8,7 @@ import { sessionFile } from "../export/session-file.ts"
 import type { CommandTarget } from "./command-target.ts"
 
 const OWNER_ONLY = 0o600
-const MOST_TRIES = 100 // names with a number after them
+const MAX_TRIES = 100 // names with a number after them
 
 export interface ExportRequest {
   readonly to: ExportFormat
@@ -56,7 +56,7 @@ interface NewFile {
 async function writeNew(wanted: string, { text, mayRename }: NewFile): Promise<string | undefined> {
   const extension = extname(wanted)
   const stem = wanted.slice(0, wanted.length - extension.length)
-  for (let nth = 1; nth <= (mayRename ? MOST_TRIES : 1); nth++) {
+  for (let nth = 1; nth <= (mayRename ? MAX_TRIES : 1); nth++) {
     const path = nth === 1 ? wanted : `${stem}-${nth}${extension}`
     try {
       await writeFile(path, text, { flag: "wx", mode: OWNER_ONLY })

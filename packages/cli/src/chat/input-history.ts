@@ -3,7 +3,7 @@ import { appendFile, mkdir, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { projectDirectory } from "@strata/core/store"
 
-const MOST_REMEMBERED = 500 // inputs
+const MAX_REMEMBERED = 500 // inputs
 const OWNER_ONLY = { mode: 0o600 }
 
 export interface InputHistory {
@@ -21,7 +21,7 @@ export function historyOf(inputs: readonly string[]): InputHistory {
 
 export function remember({ inputs }: InputHistory, input: string): InputHistory {
   const kept = inputs.at(-1) === input ? inputs : [...inputs, input]
-  return historyOf(kept.slice(-MOST_REMEMBERED))
+  return historyOf(kept.slice(-MAX_REMEMBERED))
 }
 
 export interface HistoryStep {
@@ -57,7 +57,7 @@ export function historyFile(root: string, names: readonly string[]): HistoryFile
       return texts
         .flatMap((text) => text.split("\n"))
         .flatMap(inputIn)
-        .slice(-MOST_REMEMBERED)
+        .slice(-MAX_REMEMBERED)
     },
     async add(input) {
       await mkdir(dirname(path), { recursive: true })

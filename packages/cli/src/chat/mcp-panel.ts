@@ -150,17 +150,17 @@ async function showMcp(target: CommandTarget, isWhole: boolean): Promise<void> {
   target.print("MCP servers", (columns) => mcpLines(shown, { columns, isWhole }))
 }
 
-const MOST_SERVERS = 30
-const MOST_NAME_SHARE = 0.4
+const MAX_SERVERS = 30
+const MAX_NAME_SHARE = 0.4
 
 export function mcpLines(
   servers: readonly ServerPicture[],
   { columns, isWhole = false }: PanelLook,
 ): readonly string[] {
   if (servers.length === 0) return wrapped(NO_SERVERS, columns)
-  const { shown, rest } = listing(servers, { isShort: !isWhole, most: MOST_SERVERS, seeAll: "/mcp all" })
+  const { shown, rest } = listing(servers, { isShort: !isWhole, max: MAX_SERVERS, seeAll: "/mcp all" })
   const longest = Math.max(...shown.map(({ name }) => widthOf(escaped(name))))
-  const widest = Math.min(longest, Math.floor(columns * MOST_NAME_SHARE))
+  const widest = Math.min(longest, Math.floor(columns * MAX_NAME_SHARE))
   const below = (text: string) => indented(wrapped(text, columns - widest - 2), widest + 2)
   const declared = servers.reduce((sum, server) => sum + server.declared, 0)
   const waiting = servers.reduce((sum, server) => sum + server.waiting, 0)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { compactionWords, notesWords, plannerWords } from "./memory-words.ts"
 
-const STATE = { count: 0, failures: 0, mostFailures: 3, at: 167_000, mayByHand: true }
+const STATE = { count: 0, failures: 0, maxFailures: 3, at: 167_000, mayByHand: true }
 
 describe("L4-3, L4-35 the state of compaction", () => {
   test.each([

@@ -7,7 +7,7 @@ export interface CompactionState {
   /** Failures since the last success. */
   readonly failures: number
   /** Automatic compaction stops after this many. */
-  readonly mostFailures: number
+  readonly maxFailures: number
   /** The size that triggers automatic compaction; `undefined` if it is off. */
   readonly at: number | undefined
   /** The size at which the planner will probably compact before that. */
@@ -42,13 +42,13 @@ export function compactionWords(state: CompactionState): string {
   return [...done, automaticWords(state), ...PREPARED[prepared]].join(" ")
 }
 
-function automaticWords({ failures, mostFailures, at, plannedAt, mayByHand }: CompactionState): string {
+function automaticWords({ failures, maxFailures, at, plannedAt, mayByHand }: CompactionState): string {
   if (!mayByHand) return "Compaction is switched off."
   if (at === undefined) return "Automatic compaction is off. /compact still works."
   const times = counted(failures, "time")
-  if (failures >= mostFailures)
+  if (failures >= maxFailures)
     return `Automatic compaction failed ${times} in a row and has stopped. A successful /compact starts it again.`
-  const failed = failures === 0 ? "" : ` It failed ${times} in a row; after ${mostFailures} it stops.`
+  const failed = failures === 0 ? "" : ` It failed ${times} in a row; after ${maxFailures} it stops.`
   const earlier = plannedAt === undefined ? "" : `, and to save money perhaps earlier: from about ${short(plannedAt)}`
   return `Strata compacts automatically at ${short(at)} tokens${earlier}.${failed}`
 }

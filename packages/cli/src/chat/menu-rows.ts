@@ -3,7 +3,7 @@ import { fitted, fittedAtEnd, padEnd, widthOf } from "../display/text.ts"
 import type { Menu } from "./completion.ts"
 import type { HistorySearch } from "./history-search.ts"
 
-const MOST_ROWS = 8
+const MAX_ROWS = 8
 const FEWEST_ROWS = 3
 const ROWS_WITHOUT_MENU = 11 // conversation, work line, input and status line on a low screen
 
@@ -20,7 +20,7 @@ export interface MenuSpace {
 
 /** As many choices as fit, around the chosen one, and a line that counts the others. */
 export function menuRows({ choices, selected, trigger }: Menu, { columns, rows }: MenuSpace): readonly MenuRow[] {
-  const room = Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, rows - ROWS_WITHOUT_MENU))
+  const room = Math.max(FEWEST_ROWS, Math.min(MAX_ROWS, rows - ROWS_WITHOUT_MENU))
   const shown = choices.length <= room ? choices.length : room - 1
   const above = Math.max(0, selected - shown + 1)
   const below = choices.length - above - shown

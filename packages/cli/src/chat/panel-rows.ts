@@ -5,14 +5,14 @@ import { wrapSpans } from "./wrap.ts"
 const BAR = /[█░]{5,}/
 const SHORTEST_BAR = 4 // columns
 const LAST_COLUMN = /^.*\S {2,}(?=\S)/ // up to the start of a table's last column
-const LEAST_TEXT = 20 // columns: less makes the last column hard to read
+const MIN_TEXT = 20 // columns: less makes the last column hard to read
 const INDENT = 2
 
 export function panelRows(line: string, columns: number): readonly string[] {
   const fitting = withShorterBar(line, widthOf(line) - columns)
   if (widthOf(fitting) <= columns) return [fitting]
   const table = LAST_COLUMN.exec(fitting)?.[0] ?? ""
-  const isTable = table !== "" && columns - widthOf(table) >= LEAST_TEXT
+  const isTable = table !== "" && columns - widthOf(table) >= MIN_TEXT
   const before = isTable ? table : /^ */.exec(fitting)![0]
   const indent = " ".repeat(widthOf(before) + (isTable ? 0 : INDENT))
   return wrapSpans([{ text: fitting.slice(before.length) }], Math.max(1, columns - indent.length)).map(

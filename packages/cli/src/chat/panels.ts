@@ -9,12 +9,12 @@ import { KEYS } from "./keys.ts"
 export type PanelLines = (columns: number) => readonly string[]
 
 const MARGIN_COLUMNS = 4 // two on each side
-const MOST_COLUMNS = 160 // longer lines are hard to follow
-const LEAST_COLUMNS = 20
+const MAX_COLUMNS = 160 // longer lines are hard to follow
+const MIN_COLUMNS = 20
 
 /** What a panel may use of the window. */
 export const panelColumns = (window: number): number =>
-  Math.max(LEAST_COLUMNS, Math.min(window - MARGIN_COLUMNS, MOST_COLUMNS))
+  Math.max(MIN_COLUMNS, Math.min(window - MARGIN_COLUMNS, MAX_COLUMNS))
 
 /** `████████░░`: a share of a whole. Anything above zero shows at least one cell. */
 export function bar(share: number, columns: number): string {
@@ -24,7 +24,7 @@ export function bar(share: number, columns: number): string {
 
 const TODO_MARKS: Readonly<Record<Todo["status"], string>> = { completed: "[x]", in_progress: "[>]", pending: "[ ]" }
 
-const MOST_TODOS = 30
+const MAX_TODOS = 30
 
 export interface PanelLook {
   readonly columns: number
@@ -35,9 +35,9 @@ export interface PanelLook {
 /** Of a long list, the completed ones are left out first. */
 export function todoLines(todos: readonly Todo[], { columns, isWhole = false }: PanelLook): readonly string[] {
   if (todos.length === 0) return ["The agent has no todos."]
-  const isShort = !isWhole && todos.length > MOST_TODOS
+  const isShort = !isWhole && todos.length > MAX_TODOS
   const ordered = isShort ? todos.toSorted((a, b) => Number(isDone(a)) - Number(isDone(b))) : todos
-  const { shown, rest } = listing(ordered, { isShort, most: MOST_TODOS, seeAll: "/todos all" })
+  const { shown, rest } = listing(ordered, { isShort, max: MAX_TODOS, seeAll: "/todos all" })
   const rows = shown.map(({ content, status }): Row => [TODO_MARKS[status], content])
   return [...hanging(rows, { columns, gap: 1 }), ...rest]
 }
@@ -55,10 +55,10 @@ export interface HelpParts {
   readonly own: readonly Described[]
 }
 
-const MOST_OWN_COMMANDS = 20
+const MAX_OWN_COMMANDS = 20
 
 export function helpLines({ builtIn, own }: HelpParts, { columns, isWhole = false }: PanelLook): readonly string[] {
-  const { shown, rest } = listing(own, { isShort: !isWhole, most: MOST_OWN_COMMANDS, seeAll: "/help all" })
+  const { shown, rest } = listing(own, { isShort: !isWhole, max: MAX_OWN_COMMANDS, seeAll: "/help all" })
   const rowsOf = (commands: readonly Described[]) => commands.map(({ usage, about }): Row => [usage, about])
   const more = rest.map((text): Row => ["", text])
   return hanging([...rowsOf(builtIn), ...rowsOf(shown), ...more, ["", ""], ...KEYS], { columns })
@@ -66,15 +66,15 @@ export function helpLines({ builtIn, own }: HelpParts, { columns, isWhole = fals
 
 type Row = readonly [left: string, right: string]
 
-const MOST_LEFT_SHARE = 0.4
+const MAX_LEFT_SHARE = 0.4
 
 /** Two columns; what is long in the second one goes on below its beginning. */
 export function hanging(
   rows: readonly Row[],
   { columns, gap = 2 }: { readonly columns: number; readonly gap?: number },
 ): readonly string[] {
-  const most = Math.floor(columns * MOST_LEFT_SHARE)
-  const widest = Math.min(most, Math.max(...rows.map(([left]) => widthOf(left))))
+  const max = Math.floor(columns * MAX_LEFT_SHARE)
+  const widest = Math.min(max, Math.max(...rows.map(([left]) => widthOf(left))))
   const margin = widest + gap
   return rows.flatMap(([left, right]) => {
     const lines = wrapped(printable(right), columns - margin)

@@ -16,7 +16,7 @@ import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
-const MOST_SHOWN = 60 // items: a few screens
+const MAX_SHOWN = 60 // items: a few screens
 
 /** `lastCompaction`: the figures of the compaction that the conversation starts from. */
 export function pastItems(
@@ -33,7 +33,7 @@ export function pastItems(
     }
     return isShownToPerson(message) ? itemsOf(message, results) : []
   })
-  const left = items.length - MOST_SHOWN
+  const left = items.length - MAX_SHOWN
   if (left <= 0) return items
   return [
     { kind: "notice", tone: "plain", text: `${left} earlier items are not shown. The model still has them.` },

@@ -6,13 +6,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path"
 import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/store"
 import { counted } from "../display/numbers.ts"
-import { MOST_TASK_CHARACTERS } from "../run/task.ts"
+import { MAX_TASK_CHARACTERS } from "../run/task.ts"
 import { PASTE_LABEL } from "./paste-label.ts"
 
 /** What stays in the line as it is. A message that comes back to be edited may be longer than a paste: the person wrote it. */
 const PASTED = { characters: 800, lines: 5 }
 const WRITTEN = { characters: 1_000, lines: 12 } // about a screen
-const MOST_KEPT = 50 // files
+const MAX_KEPT = 50 // files
 const FILE = /^([1-9]\d{0,14})\.txt$/
 
 export type Abbreviated =
@@ -40,16 +40,16 @@ export class Pastes {
   /** Also a text that contains a label: sent as it is, another text would take its place. */
   abbreviate(text: string, { isWritten = false } = {}): Abbreviated {
     const lines = lineCount(text)
-    const most = isWritten ? WRITTEN : PASTED
-    const isShort = text.length <= most.characters && lines <= most.lines
+    const max = isWritten ? WRITTEN : PASTED
+    const isShort = text.length <= max.characters && lines <= max.lines
     if (isShort && text.search(PASTE_LABEL) < 0) return { state: "abbreviated", text }
     const { number, unkept } = this.#keep(text)
-    if (text.length > MOST_TASK_CHARACTERS) {
+    if (text.length > MAX_TASK_CHARACTERS) {
       const where = unkept ?? `It is kept in ${this.#path(number)}: name that file in your message.`
       const size = `The pasted text has ${text.length.toLocaleString("en")} characters, and a message takes at most`
       return {
         state: "refused",
-        why: `${size} ${MOST_TASK_CHARACTERS.toLocaleString("en")}. Nothing was sent. ${where}`,
+        why: `${size} ${MAX_TASK_CHARACTERS.toLocaleString("en")}. Nothing was sent. ${where}`,
       }
     }
     const size = lines > 1 ? counted(lines, "line") : counted(text.length, "character")
@@ -82,7 +82,7 @@ export class Pastes {
       mkdirSync(this.#directory, { recursive: true, mode: DIRECTORY_MODE })
       for (let number = this.#next(); ; number++) {
         if (!this.#claim(number, text)) continue
-        for (const old of this.#newestFirst().slice(MOST_KEPT)) rmSync(this.#path(old), { force: true })
+        for (const old of this.#newestFirst().slice(MAX_KEPT)) rmSync(this.#path(old), { force: true })
         return { number }
       }
     } catch {

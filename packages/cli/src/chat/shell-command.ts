@@ -4,8 +4,8 @@ import { fitted } from "../display/text.ts"
 import type { ShellItem } from "./state.ts"
 import type { ChatStore } from "./store.ts"
 
-const MOST_LINES = 20
-const MOST_COLUMNS = 400 // of one line: a few rows
+const MAX_LINES = 20
+const MAX_COLUMNS = 400 // of one line: a few rows
 
 /** The command in a line such as `!npm test`. */
 export const shellCommandIn = (line: string): string | undefined => /^!\s*(\S.*)$/s.exec(line.trim())?.[1]
@@ -14,10 +14,10 @@ export const shellCommandIn = (line: string): string | undefined => /^!\s*(\S.*)
 export function outputLines(output: string): readonly string[] {
   const lines = output
     .split("\n")
-    .map((line) => fitted(line.replaceAll("\t", "  ").slice(0, 2 * MOST_COLUMNS), MOST_COLUMNS))
-  if (lines.length <= MOST_LINES) return lines
-  const half = MOST_LINES / 2
-  return [...lines.slice(0, half), `… ${lines.length - MOST_LINES} more lines (Ctrl-O)`, ...lines.slice(-half)]
+    .map((line) => fitted(line.replaceAll("\t", "  ").slice(0, 2 * MAX_COLUMNS), MAX_COLUMNS))
+  if (lines.length <= MAX_LINES) return lines
+  const half = MAX_LINES / 2
+  return [...lines.slice(0, half), `… ${lines.length - MAX_LINES} more lines (Ctrl-O)`, ...lines.slice(-half)]
 }
 
 export interface PersonShellParts {

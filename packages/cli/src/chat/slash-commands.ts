@@ -38,7 +38,7 @@ import { showTasks } from "./tasks-panel.ts"
 
 // Puts a text on the person's clipboard: through the terminal (OSC 52), and with a program of the system where there is one.
 
-const MOST_BYTES = 74_994 // what xterm takes in one sequence; many terminals drop a longer one
+const MAX_BYTES = 74_994 // what xterm takes in one sequence; many terminals drop a longer one
 const PATIENCE_MS = 3_000 // for a program that waits for a display
 
 export interface Clipboard {
@@ -57,7 +57,7 @@ export interface Copied {
 
 export async function copyText(text: string, { env, platform, write }: Clipboard): Promise<Copied> {
   const encoded = Buffer.from(text).toString("base64")
-  const byTerminal = encoded.length <= MOST_BYTES
+  const byTerminal = encoded.length <= MAX_BYTES
   if (byTerminal) write(`\u001b]52;c;${encoded}\u0007`)
   for (const command of programsFor(env, platform))
     if (await isTakenBy(command, text, env)) return { byTerminal, program: command[0] }

@@ -56,7 +56,7 @@ export function compactionStateOf({ conversation: chat }: Agent): CompactionStat
     count,
     prepared: chat.preparedCompaction,
     failures,
-    mostFailures: figureOf(chat, "compact-failures"),
+    maxFailures: figureOf(chat, "compact-failures"),
     at: limit === autoCompact ? autoCompact : undefined,
     plannedAt: plannedSize(chat.planner().compaction),
     mayByHand: !chat.settings.values.off && !chat.settings.values.disableCompact,

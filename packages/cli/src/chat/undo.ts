@@ -1,7 +1,7 @@
 /** What the input line was before each change, so that a change can be taken back and made again. Letters typed one by one count as a word. */
 import type { Editor } from "./editor.ts"
 
-const MOST_KEPT = 200 // changes
+const MAX_KEPT = 200 // changes
 
 export interface Undo {
   /** The oldest first. */
@@ -27,7 +27,7 @@ export function noted({ past, future, open }: Undo, change: Change): Undo {
   const kind = letterChange(change)
   const joins = kind !== undefined && open?.kind === kind && open.cursor === before.cursor && !beginsWord(change)
   return {
-    past: joins ? past : [...past, before].slice(-MOST_KEPT),
+    past: joins ? past : [...past, before].slice(-MAX_KEPT),
     future: [],
     ...(kind === undefined ? {} : { open: { kind, cursor: after.cursor } }),
   }

@@ -39,8 +39,8 @@ const TIME_TO_LOOK: Partial<Record<QueryEvent["type"], number>> = {
   boundary: 300,
   compacted: 800,
 }
-const MOST_OVER = 2 // the simulated model may take up to a third more turns for a given task than planned
-const MOST_TURNS_AT_THE_END = 12 // of the correction, and of the second conversation
+const MAX_OVER = 2 // the simulated model may take up to a third more turns for a given task than planned
+const MAX_TURNS_AT_THE_END = 12 // of the correction, and of the second conversation
 const PLANNED_NEXT_DAY = 5 // turns of the second conversation, about
 const TIME_TO_READ = 2_000 // milliseconds for a heading or the introduction
 const INTERRUPTED = 130
@@ -79,8 +79,8 @@ async function perform({ scratch, env, terminal, signal, ...options }: Performan
     const first = beginning({ model: MODEL, thresholds: agent.conversation.thresholds, planned: turns })
     screen.say(introduction(scratch, first))
     if (isPaced) await pause(TIME_TO_READ, signal)
-    const most = task === undefined ? turnsBeforeCorrection(turns) : turns * MOST_OVER
-    const { state, end } = await work({ agent, screen, first, isPaced, signal, task, most, workshop })
+    const max = task === undefined ? turnsBeforeCorrection(turns) : turns * MAX_OVER
+    const { state, end } = await work({ agent, screen, first, isPaced, signal, task, max, workshop })
     const { location, views } = agent.conversation
     const facts = await stillThere(agent.conversation, {
       project: workshop.project,
@@ -122,7 +122,7 @@ async function nextDay({ workshop, screen, ...watched }: SecondConversation): Pr
   const onEvent = async ({ type }: QueryEvent) => {
     if (type === "request") await memories.show(screen)
   }
-  const query = agent.query(NEXT_DAY_TASK, { maxTurns: MOST_TURNS_AT_THE_END, signal })
+  const query = agent.query(NEXT_DAY_TASK, { maxTurns: MAX_TURNS_AT_THE_END, signal })
   const { end } = await watch(query, { ...watched, first, agent, screen, onEvent })
   if (!signal.aborted) await agent.conversation.settled()
   const { views } = agent.conversation
@@ -162,7 +162,7 @@ interface Work extends Watched {
   /** From `--task`: the only task. */
   readonly task: string | undefined
   /** The limit of turns for all tasks together, without the correction. */
-  readonly most: number
+  readonly max: number
 }
 
 interface Seen {
@@ -171,19 +171,19 @@ interface Seen {
 }
 
 /** One task after another, until the turns are used up. Then the person corrects the agent. */
-export async function work({ task, most, workshop, ...watched }: Work): Promise<Seen> {
+export async function work({ task, max, workshop, ...watched }: Work): Promise<Seen> {
   const { agent, signal } = watched
   let seen: Seen = { state: watched.first, end: { reason: "aborted" } }
   const say = async (text: string, maxTurns: number) => {
     seen = await watch(agent.query(text, { maxTurns, signal }), { ...watched, first: seen.state })
   }
   for (const next of task === undefined ? tasksInTurn() : [task]) {
-    await say(next, most - seen.state.turn)
-    if (seen.end.reason !== "answer" || seen.state.turn >= most) break
+    await say(next, max - seen.state.turn)
+    if (seen.end.reason !== "answer" || seen.state.turn >= max) break
   }
   if (isGood(seen.end)) {
     workshop.shortenTasks()
-    await say(CORRECTION, MOST_TURNS_AT_THE_END)
+    await say(CORRECTION, MAX_TURNS_AT_THE_END)
   }
   if (!signal.aborted) await agent.conversation.settled() // background work in progress belongs to the bill
   return { ...seen, state: atRest(seen.state, readingOf(agent)) }

@@ -59,7 +59,7 @@ export function picture(state: DemoState, { columns, rows, elapsedMs, hasColours
     ...growth(state, { width, isHigh: rows >= ROWS_FOR_CHART }).map((line): readonly [number, Line] => [20, line]),
     [0, headLine(state, { width, elapsedMs })],
   ]
-  const shown = lines.filter(([leastRows]) => rows >= leastRows).map(([, line]) => line)
+  const shown = lines.filter(([minRows]) => rows >= minRows).map(([, line]) => line)
   return hasColours ? shown : shown.map((line) => line.map(({ text }) => ({ text })))
 }
 
@@ -168,12 +168,12 @@ function growth(
   { sizes, compactions, thresholds, planned }: DemoState,
   { width, isHigh }: { readonly width: number; readonly isHigh: boolean },
 ): readonly Line[] {
-  const most = thresholds.autoCompact
+  const max = thresholds.autoCompact
   if (isHigh) {
     const ahead = Array<number>(Math.max(0, planned - sizes.length)).fill(0)
     const values = [...sizes, ...ahead]
     const marked = compactions.map(({ at }) => at)
-    const chart = columnChart({ values, most, marked, width, height: ROWS_OF_CHART, style: plainStyle })
+    const chart = columnChart({ values, max, marked, width, height: ROWS_OF_CHART, style: plainStyle })
     const lines = chart.map((text, row): Line => [{ text, color: row > ROWS_OF_CHART ? "yellow" : "cyan" }])
     return marked.length === 0 ? [...lines, []] : lines
   }
@@ -184,7 +184,7 @@ function growth(
     { capacity: Math.max(1, sizes.length), width: Math.min(room, Math.max(1, sizes.length)) },
   )
   return [
-    [...dim(label), { text: sparkline(sizes, { most, width: room }), color: "cyan" }],
+    [...dim(label), { text: sparkline(sizes, { max, width: room }), color: "cyan" }],
     compactions.length === 0 ? [] : [{ text: fitted(`${" ".repeat(label.length)}${marks}`, width), color: "yellow" }],
   ]
 }

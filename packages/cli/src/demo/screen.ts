@@ -22,11 +22,11 @@ export interface ScreenOptions {
   readonly elapsedMs: () => number
 }
 
-const LEAST_SCREEN = { columns: 50, rows: 10 }
+const MIN_SCREEN = { columns: 50, rows: 10 }
 
 export async function openScreen(terminal: Terminal, { elapsedMs }: ScreenOptions): Promise<DemoScreen> {
   const { isScreen, columns, rows, style } = terminal
-  if (!isScreen || columns < LEAST_SCREEN.columns || rows < LEAST_SCREEN.rows) return plainScreen(terminal)
+  if (!isScreen || columns < MIN_SCREEN.columns || rows < MIN_SCREEN.rows) return plainScreen(terminal)
   const { openDrawing } = await import("./view.ts") // a pipe needs no renderer
   let items: readonly Item[] = []
   let latest: DemoState | undefined

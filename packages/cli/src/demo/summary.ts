@@ -91,12 +91,12 @@ const whereJournalWent = ({ isInMemory }: Outcome) =>
 /** One line per compaction. */
 function compactionRows({ compactions, waits }: DemoState, width: number): readonly (readonly string[])[] {
   if (compactions.length === 0) return [["compacted", "never: there was room for everything"]]
-  const left = compactions.length - MOST_COMPACTIONS
+  const left = compactions.length - MAX_COMPACTIONS
   return [
     ["compacted", `${counted(compactions.length, "time")}; ${waitWords(waits)}`],
     ...(left > 0 ? [["", `${counted(left, "earlier compaction")}, then`]] : []),
     ...compactions
-      .slice(-MOST_COMPACTIONS)
+      .slice(-MAX_COMPACTIONS)
       .flatMap((one) => wrappedRows(`turn ${one.turn}: ${compactionWords(one)}${thenAdded(one)}`, width)),
   ]
 }
@@ -109,7 +109,7 @@ function thenAdded(compaction: DemoState["compactions"][number]): string {
   return added === "" ? "" : `; then added: ${added}`
 }
 
-const MOST_COMPACTIONS = 6 // a line each
+const MAX_COMPACTIONS = 6 // a line each
 const LABELS = 13 // columns of labels
 
 /** Continuation lines are indented. */

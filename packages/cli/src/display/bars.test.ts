@@ -4,9 +4,9 @@ import { plainStyle as style } from "./terminal.ts"
 
 describe("bars", () => {
   it("draws eighths, and something for the smallest value", () => {
-    expect(bar({ value: 5, most: 10, width: 3 })).toBe("█▌")
-    expect(bar({ value: 1, most: 1_000_000, width: 10 })).toBe("▏")
-    expect(bar({ value: 0, most: 10, width: 3 })).toBe("")
+    expect(bar({ value: 5, max: 10, width: 3 })).toBe("█▌")
+    expect(bar({ value: 1, max: 1_000_000, width: 10 })).toBe("▏")
+    expect(bar({ value: 0, max: 10, width: 3 })).toBe("")
   })
 
   it("stacks parts, and leaves the rest of the width free", () => {
@@ -36,7 +36,7 @@ describe("bars", () => {
   })
 
   it("squeezes many values into few columns, keeping the peaks", () => {
-    expect(sparkline([1, 8, 1, 1, 4, 1], { most: 8, width: 3 })).toBe("█▁▄")
+    expect(sparkline([1, 8, 1, 1, 4, 1], { max: 8, width: 3 })).toBe("█▁▄")
   })
 })
 

@@ -8,9 +8,9 @@ const EIGHTHS = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
 const STEPS = [" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"]
 
 /** `█████▍` */
-export function bar({ value, most, width }: { value: number; most: number; width: number }): string {
-  if (most <= 0 || value <= 0) return ""
-  const eighths = Math.max(1, Math.round((8 * width * Math.min(value, most)) / most))
+export function bar({ value, max, width }: { value: number; max: number; width: number }): string {
+  if (max <= 0 || value <= 0) return ""
+  const eighths = Math.max(1, Math.round((8 * width * Math.min(value, max)) / max))
   return "█".repeat(Math.floor(eighths / 8)) + EIGHTHS[eighths % 8]!
 }
 
@@ -33,7 +33,7 @@ export function stackedRuns({ parts, capacity, width }: StackedBar): StackedRuns
   const filled = Math.min(width, Math.round((width * total) / capacity))
   const counts = new Map<ContextPart, number>()
   for (let column = 0; column < filled; column++) {
-    const part = mostOf(parts, { from: (column * capacity) / width, to: ((column + 1) * capacity) / width })
+    const part = maxOf(parts, { from: (column * capacity) / width, to: ((column + 1) * capacity) / width })
     if (part) counts.set(part, (counts.get(part) ?? 0) + 1)
   }
   const runs = parts.flatMap((part) => (counts.has(part) ? [{ kind: part.kind, count: counts.get(part)! }] : []))
@@ -41,7 +41,7 @@ export function stackedRuns({ parts, capacity, width }: StackedBar): StackedRuns
 }
 
 /** The part with the most tokens between two places of the bar. */
-function mostOf(parts: readonly ContextPart[], { from, to }: { readonly from: number; readonly to: number }) {
+function maxOf(parts: readonly ContextPart[], { from, to }: { readonly from: number; readonly to: number }) {
   let start = 0
   let best: { readonly part: ContextPart; readonly share: number } | undefined
   for (const part of parts) {
@@ -69,16 +69,16 @@ export function marksBelow(marks: readonly Mark[], { capacity, width }: { capaci
 }
 
 /** One character per value: `▁▂▃▅▇`. */
-export function sparkline(values: readonly number[], { most, width }: { most: number; width: number }): string {
+export function sparkline(values: readonly number[], { max, width }: { max: number; width: number }): string {
   return squeezed(values, width)
-    .map((value) => STEPS[most <= 0 ? 0 : Math.min(8, Math.max(1, Math.ceil((8 * value) / most)))]!)
+    .map((value) => STEPS[max <= 0 ? 0 : Math.min(8, Math.max(1, Math.ceil((8 * value) / max)))]!)
     .join("")
 }
 
 export interface Chart {
   readonly values: readonly number[]
   /** The top of the scale. Default: the largest value. */
-  readonly most?: number
+  readonly max?: number
   /** Indices to mark below the axis. */
   readonly marked: readonly number[]
   readonly width: number
@@ -89,15 +89,15 @@ export interface Chart {
 const LABEL = 7
 
 /** Values as columns, with a scale on the left and marks below. */
-export function columnChart({ values, most: top = 0, marked, width, height, style }: Chart): string[] {
-  const most = Math.max(1, top, ...values)
+export function columnChart({ values, max: top = 0, marked, width, height, style }: Chart): string[] {
+  const max = Math.max(1, top, ...values)
   const columns = spread(values, width - LABEL - 1)
   const rows = Array.from({ length: height }, (_, i) => {
     const floor = height - 1 - i
     const cells = columns.map(
-      (value) => STEPS[Math.min(8, Math.max(0, Math.round((8 * height * value) / most) - 8 * floor))]!,
+      (value) => STEPS[Math.min(8, Math.max(0, Math.round((8 * height * value) / max) - 8 * floor))]!,
     )
-    const label = i === 0 ? short(most) : i === Math.floor(height / 2) ? short((most * (floor + 1)) / height) : ""
+    const label = i === 0 ? short(max) : i === Math.floor(height / 2) ? short((max * (floor + 1)) / height) : ""
     return `${padStart(label, LABEL - 1)} ┤${style.cyan(cells.join("").trimEnd())}`
   })
   const axis = `${padStart("0", LABEL - 1)} └${"─".repeat(columns.length)}`

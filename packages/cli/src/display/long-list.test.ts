@@ -54,5 +54,5 @@ test("of many agents the newest are shown", () => {
 })
 
 test("a list that fits is whole", () => {
-  expect(listing([1, 2], { isShort: true, most: 2, seeAll: "x" })).toEqual({ shown: [1, 2], rest: [] })
+  expect(listing([1, 2], { isShort: true, max: 2, seeAll: "x" })).toEqual({ shown: [1, 2], rest: [] })
 })

@@ -1,7 +1,7 @@
 /** Long lists on a screen: the first ones, how many more there are, and how to see them. In a pipe everything is printed. */
 import { grouped } from "./numbers.ts"
 
-const MOST_ON_SCREEN = 50 // about two screens
+const MAX_ON_SCREEN = 50 // about two screens
 
 export interface Listing<T> {
   readonly shown: readonly T[]
@@ -12,15 +12,15 @@ export interface Listing<T> {
 export interface ListLook {
   /** Shorten it. Default: no. */
   readonly isShort?: boolean | undefined
-  readonly most?: number
+  readonly max?: number
   /** What shows all of them: a command line. */
   readonly seeAll: string
 }
 
 export function listing<T>(
   items: readonly T[],
-  { isShort = false, most = MOST_ON_SCREEN, seeAll }: ListLook,
+  { isShort = false, max = MAX_ON_SCREEN, seeAll }: ListLook,
 ): Listing<T> {
-  if (!isShort || items.length <= most) return { shown: items, rest: [] }
-  return { shown: items.slice(0, most), rest: [`… and ${grouped(items.length - most)} more. To see all: ${seeAll}`] }
+  if (!isShort || items.length <= max) return { shown: items, rest: [] }
+  return { shown: items.slice(0, max), rest: [`… and ${grouped(items.length - max)} more. To see all: ${seeAll}`] }
 }

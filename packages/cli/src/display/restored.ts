@@ -5,7 +5,7 @@ import type { PlannedFile } from "@strata/core/conversation"
 import { escaped } from "./escaped.ts"
 import { counted, grouped } from "./numbers.ts"
 
-const MOST_NAMED = 5
+const MAX_NAMED = 5
 
 /** One line for each file: what would happen to it, or why nothing can. */
 export function restoreLines({ files, more }: RestorePlan): readonly string[] {
@@ -32,7 +32,7 @@ export function restoredSentence({ restored, removed, left }: RestoreReport): st
 }
 
 function leftWords(left: RestoreReport["left"]): string {
-  const named = left.slice(0, MOST_NAMED).map(({ name, why }) => `${escaped(name)} (${why})`)
+  const named = left.slice(0, MAX_NAMED).map(({ name, why }) => `${escaped(name)} (${why})`)
   const more = left.length - named.length
   const list = [...named, ...(more > 0 ? [`${grouped(more)} more`] : [])].join(", ")
   return `Left ${counted(left.length, "file")} unchanged: ${list}.`

@@ -15,7 +15,7 @@ const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|[\u{20000}-\u{3fffd}]/u
 const PLAIN = /^[\x20-\x7e]*$/
 const LINE_COLUMNS = 120
-const LONGEST_LETTER = 20 // characters that one emoji may take; cutting here keeps long lines cheap
+const MAX_LETTER = 20 // characters that one emoji may take; cutting here keeps long lines cheap
 
 export function widthOf(text: string): number {
   const bare = stripVTControlCharacters(text)
@@ -31,9 +31,9 @@ export function fitted(text: string, width: number): string {
 }
 
 /** The first line that is not blank, cut to this many columns. */
-export function firstLine(text: string, most = LINE_COLUMNS): string {
+export function firstLine(text: string, max = LINE_COLUMNS): string {
   const line = text.split("\n").find((candidate) => candidate.trim() !== "")
-  return fitted((line?.trim() ?? "").slice(0, most * LONGEST_LETTER), most)
+  return fitted((line?.trim() ?? "").slice(0, max * MAX_LETTER), max)
 }
 
 /** The end of a text, if it is too long: for paths. */

@@ -73,7 +73,7 @@ export async function checkTools(inForce: BaseUrlInForce | undefined, place: Pla
 
 // What this machine has to offer: a Node that runs Strata, a port on loopback, and a disk to keep journals on.
 
-const LEAST_FREE = 500_000_000 // bytes; a day of long conversations
+const MIN_FREE = 500_000_000 // bytes; a day of long conversations
 const GIGABYTE = 1e9
 
 export function checkNode(): Check {
@@ -108,7 +108,7 @@ export async function checkDisk(env: Call["env"]): Promise<Check> {
     await writeFile(probe, "", { mode: 0o600, flag: "wx" })
     const { bavail, bsize } = await statfs(directory)
     const free = `${((bavail * bsize) / GIGABYTE).toFixed(1)} GB free in ${directory}`
-    return bavail * bsize < LEAST_FREE ? problem("disk", `Only ${free}. Make room for journals.`) : ok("disk", free)
+    return bavail * bsize < MIN_FREE ? problem("disk", `Only ${free}. Make room for journals.`) : ok("disk", free)
   } catch (error) {
     return problem("disk", `${directory} cannot be written: ${reasonOf(error)}. Mend it, or set STRATA_HOME.`)
   } finally {

@@ -14,7 +14,7 @@ import type { Look } from "./report.ts"
 const WIDEST = 120
 const LEGEND =
   "cached: share of the input read from cache. lost: how often the cache was lost. loss: what that cost beyond reading it. reread: tokens of files read again."
-const MOST_SHARED = 8
+const MAX_SHARED = 8
 
 export interface Compared {
   readonly analyses: readonly Analysis[]
@@ -79,13 +79,13 @@ export function totalSentences({ money, shared }: InspectionTotal): readonly str
     ...(money.isLowerBound ? ["Some output was not recorded in full, so the cost is higher than shown."] : []),
     ...estimatedSentences(money.estimated),
     ...shared
-      .slice(0, MOST_SHARED)
+      .slice(0, MAX_SHARED)
       .map(
         ({ file, responses, countedIn }) =>
           `${printable(basename(file))}: ${counted(responses, "response is", "responses are")} also in ${printable(basename(countedIn))} and counted there.`,
       ),
-    ...(shared.length > MOST_SHARED
-      ? [`and ${grouped(shared.length - MOST_SHARED)} more files with shared responses`]
+    ...(shared.length > MAX_SHARED
+      ? [`and ${grouped(shared.length - MAX_SHARED)} more files with shared responses`]
       : []),
   ]
 }

@@ -15,13 +15,13 @@ export function content(page: Page): string[] {
   const { total: all } = analysis.content
   if (all === 0) return []
   const parts = contextParts(analysis.content).toSorted((a, b) => b.tokens - a.tokens)
-  const most = parts[0]?.tokens ?? 1
+  const max = parts[0]?.tokens ?? 1
   const label = Math.max(...parts.map(({ kind }) => PARTS[kind].label.length))
   const room = width - label - 20
   return [
     ...titled(page, { title: "Where the context went", about: `about ${short(all)} tokens in total` }),
     ...parts.map(({ kind, tokens }) => {
-      const drawn = style[PARTS[kind].colour](padEnd(bar({ value: tokens, most, width: room }), room))
+      const drawn = style[PARTS[kind].colour](padEnd(bar({ value: tokens, max, width: room }), room))
       const sign = style.isColorSupported ? partSign(kind, { style }) : " "
       return ` ${sign} ${padEnd(PARTS[kind].label, label)}  ${drawn} ${padStart(short(tokens), 6)} ${padStart(percent(tokens, all), 5)}`
     }),

@@ -13,7 +13,7 @@ import { printable } from "../display/visible.ts"
 import type { Page } from "./page.ts"
 
 const CHART_HEIGHT = 8
-const MOST_BREAKS = 8
+const MAX_BREAKS = 8
 
 export function growth(page: Page): string[] {
   const { analysis, style, width } = page
@@ -49,13 +49,13 @@ const LINES_OF_NAMES = 2
 function keptLines(needed: BoundaryNames | undefined, width: number): readonly string[] {
   if (needed === "unrecorded") return wrapped(`what was used again is ${keptNames(needed)}`, width)
   if (!needed || needed.names === 0) return []
-  const lines = (most: number) => {
-    const lost = printable(lostNames(needed, most))
+  const lines = (max: number) => {
+    const lost = printable(lostNames(needed, max))
     return wrapped(`kept ${keptNames(needed)} used again${lost === "" ? "" : `; lost: ${lost}`}`, width)
   }
-  let most = needed.lost.length
-  while (most > 1 && lines(most).length > LINES_OF_NAMES) most--
-  return lines(most)
+  let max = needed.lost.length
+  while (max > 1 && lines(max).length > LINES_OF_NAMES) max--
+  return lines(max)
 }
 
 export function cache(page: Page): string[] {
@@ -67,7 +67,7 @@ export function cache(page: Page): string[] {
   const facts = `${percent(hitRatio, 1)} of the input came from it: ${cacheWords(counts)}`
   if (broken.breaks === 0) return [...titled(page, { title: "Cache", about: facts }), "  the cache was never lost"]
   const hasReasons = breaks.some(({ apiReason }) => apiReason !== undefined)
-  const shown = breaks.toSorted((a, b) => b.paidAnew - a.paidAnew).slice(0, MOST_BREAKS)
+  const shown = breaks.toSorted((a, b) => b.paidAnew - a.paidAnew).slice(0, MAX_BREAKS)
   return [
     ...titled(page, { title: "Cache", about: facts }),
     `  lost ${counted(broken.breaks, "time")}; ${short(broken.paidAnew)} tokens paid again, ${paidWords(lossWords(broken))}:`,

@@ -19,7 +19,7 @@ import { type Page, total } from "./page.ts"
 
 // The section about sub-agents: the conversation, the agents it started, and what each cost. The rows add up to the total.
 
-const MOST_AGENTS = 30
+const MAX_AGENTS = 30
 const WIDE = 90 // columns; a narrower table has no room for the tasks
 
 export function agents(page: Page): string[] {
@@ -27,7 +27,7 @@ export function agents(page: Page): string[] {
   const { started, own, all } = analysis.agents
   if (started.length === 0) return []
   const hasRoom = width >= WIDE
-  const shown = started.slice(0, MOST_AGENTS)
+  const shown = started.slice(0, MAX_AGENTS)
   return [
     ...titled(page, { title: "Agents", about: `${counted(started.length, "agent")} worked for this conversation` }),
     ...table({
@@ -143,7 +143,7 @@ function signedPercent(share: number): string {
 
 // The section about Strata's layers: their decisions, the savings, and what the savings are compared with.
 
-const MOST_DECISIONS = 12
+const MAX_DECISIONS = 12
 const WITHOUT_SIZE: ReadonlySet<DecidedWhat> = new Set(["undone", "cache lifetime"])
 
 export function savings(page: Page): string[] {
@@ -164,7 +164,7 @@ function plannedDecisions({ analysis, width }: Page): string[] {
   const planned = analysis.decided.filter((one) => one.planned !== undefined)
   if (planned.length === 0) return []
   const lines = planned
-    .slice(-MOST_DECISIONS)
+    .slice(-MAX_DECISIONS)
     .map(({ turn, planned: why }) => `Planned after turn ${grouped(turn)}: ${why}`)
   return [
     "",
@@ -185,7 +185,7 @@ function checkedSummaries({ analysis, width }: Page): string[] {
 function decisionTable({ analysis, style, width }: Page): string[] {
   const { decided } = analysis
   if (decided.length === 0) return []
-  const shown = decided.toSorted((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0)).slice(0, MOST_DECISIONS)
+  const shown = decided.toSorted((a, b) => (b.tokens ?? 0) - (a.tokens ?? 0)).slice(0, MAX_DECISIONS)
   return [
     ...table({
       width,
@@ -217,7 +217,7 @@ export interface Look {
 }
 
 const WIDEST = 110
-const MOST_NOTES = 8
+const MAX_NOTES = 8
 
 export function report(analysis: Analysis, { style, columns }: Look): readonly string[] {
   const page: Page = { analysis, style, width: Math.min(columns, WIDEST) }
@@ -253,9 +253,9 @@ function heading({ analysis, style, width }: Page): string[] {
     ...wrapped(facts.join(" · "), width),
     ...wrapped(size.join(" · "), width),
     ...strange
-      .slice(0, MOST_NOTES)
+      .slice(0, MAX_NOTES)
       .map(([kind, count]) => style.yellow(`  not understood: ${printable(kind)} (${grouped(count)})`)),
-    ...more(strange.length - MOST_NOTES, "kind"),
+    ...more(strange.length - MAX_NOTES, "kind"),
   ]
 }
 
@@ -265,8 +265,8 @@ function notes(page: Page): string[] {
   if (said.length === 0) return []
   return [
     ...titled(page, { title: "Import notes" }),
-    ...said.slice(0, MOST_NOTES).flatMap((note) => indented(wrapped(printable(note), width - 4), 2)),
-    ...more(said.length - MOST_NOTES, "note"),
+    ...said.slice(0, MAX_NOTES).flatMap((note) => indented(wrapped(printable(note), width - 4), 2)),
+    ...more(said.length - MAX_NOTES, "note"),
   ]
 }
 

@@ -60,7 +60,7 @@ const ACTIONS = {
   revert: [1, 1, "ID"],
   search: [1, Number.POSITIVE_INFINITY, "WORDS…"],
   why: [0, 1, "[CONVERSATION]"],
-} as const satisfies Record<string, readonly [least: number, most: number, value: string]>
+} as const satisfies Record<string, readonly [min: number, max: number, value: string]>
 
 type Action = keyof typeof ACTIONS
 
@@ -141,8 +141,8 @@ function chosen([name = "list", ...given]: readonly string[]): { action: Action;
     const hint = near === undefined ? `The actions are ${names.join(", ")}.` : `Did you mean "strata memory ${near}"?`
     throw new UsageError(`strata memory has no action ${name}. ${hint}`)
   }
-  const [least, most, value] = ACTIONS[action]
-  if (given.length >= least && given.length <= most) return { action, given }
+  const [min, max, value] = ACTIONS[action]
+  if (given.length >= min && given.length <= max) return { action, given }
   const usage = `strata memory ${action}${value === "" ? "" : ` ${value}`}`
   throw new UsageError(`Use it like this: ${usage}. "strata memory --help" shows more.`)
 }

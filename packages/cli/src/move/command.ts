@@ -69,7 +69,7 @@ async function lookedAt(store: Store, choice: Choice) {
 
 const DONE = 0
 const NOT_DONE = 1
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
 const OUTCOMES: Readonly<Record<MoveOutcome, string>> = {
   copied: "copied",
@@ -146,6 +146,6 @@ function pageOf(report: MoveReport, { from, to, removal }: Shown): readonly stri
 
 function listed(all: readonly string[], title: (count: number) => string): readonly string[] {
   if (all.length === 0) return []
-  const rest = all.length > MOST_NAMED ? [`  and ${grouped(all.length - MOST_NAMED)} more`] : []
-  return [title(all.length), ...all.slice(0, MOST_NAMED).map((one) => `  ${one}`), ...rest]
+  const rest = all.length > MAX_NAMED ? [`  and ${grouped(all.length - MAX_NAMED)} more`] : []
+  return [title(all.length), ...all.slice(0, MAX_NAMED).map((one) => `  ${one}`), ...rest]
 }

@@ -17,7 +17,7 @@ export const PROXY = {
     "A client's requests pass with its own key, prompt and tools. Strata replaces only the messages, where that costs less.",
   ],
   options: {
-    port: { kind: "number", value: "N", about: "the port (default: any that is free)", least: 0, most: 65_535 },
+    port: { kind: "number", value: "N", about: "the port (default: any that is free)", min: 0, max: 65_535 },
     upstream: UPSTREAM,
     "no-recall": NO_RECALL,
     observe: { kind: "flag", about: "change nothing; keep the journal and the bill" },
@@ -41,7 +41,7 @@ export const WRAP = {
     "Strata only observes in a project until you say --manage there. The last of --manage and --observe is remembered for the project.",
     "Options come before the command. What follows its name belongs to it.",
   ],
-  operands: { value: "claude|pi|opencode|-- COMMAND…", least: 1, most: Number.POSITIVE_INFINITY },
+  operands: { value: "claude|pi|opencode|-- COMMAND…", min: 1, max: Number.POSITIVE_INFINITY },
   options: {
     ask: {
       kind: "flag",
@@ -70,15 +70,15 @@ export const DOCTOR = {
     "One line for each check. The exit code is 1 if something is wrong.",
     "Whether the cache works is tried with two small requests, for about a cent: after your yes, or with --yes. They need a key in the environment.",
   ],
-  operands: { value: "[claude|pi|opencode]", least: 0, most: 1 },
+  operands: { value: "[claude|pi|opencode]", min: 0, max: 1 },
   options: {
     upstream: UPSTREAM,
     port: {
       kind: "number",
       value: "N",
       about: "also check that this port is free (default: any)",
-      least: 0,
-      most: 65_535,
+      min: 0,
+      max: 65_535,
     },
     yes: { kind: "flag", about: "send the two requests without a question" },
     json: { kind: "flag", about: "print as JSON" },

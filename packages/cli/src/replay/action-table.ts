@@ -6,7 +6,7 @@ import { type Look, more } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { printable } from "../display/visible.ts"
 
-const MOST_ACTIONS = 12
+const MAX_ACTIONS = 12
 
 /** Actions that changed what is sent. */
 export const actionsIn = ({ actions }: ReplayReport): ReplayReport["actions"] =>
@@ -15,7 +15,7 @@ export const actionsIn = ({ actions }: ReplayReport): ReplayReport["actions"] =>
 export function actionTable(report: ReplayReport, { style, width }: Look): string[] {
   const { unit } = report.totals.saved
   const acted = actionsIn(report)
-  const shown = new Set(acted.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_ACTIONS))
+  const shown = new Set(acted.toSorted((a, b) => b.tokens - a.tokens).slice(0, MAX_ACTIONS))
   return [
     ...table({
       width,

@@ -12,13 +12,13 @@ import { namedPolicy } from "./named-policies.ts"
 import { type Recording, recordings } from "./recordings.ts"
 import { type Replayed, replayOverview, replayReport } from "./report.ts"
 
-const MOST_TURNS_ON_SCREEN = 100
+const MAX_TURNS_ON_SCREEN = 100
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands: files } = readArguments(REPLAY, args)
   const policy = namedPolicy(values.policy ?? "strata")
   const place = values.html === undefined ? undefined : await checkPagePlace(values.html, cwd)
-  const turns = terminal.isScreen ? MOST_TURNS_ON_SCREEN : Number.POSITIVE_INFINITY
+  const turns = terminal.isScreen ? MAX_TURNS_ON_SCREEN : Number.POSITIVE_INFINITY
   const found: Replayed[] = []
   const code = await overFiles(terminal, async ({ progress, complain }) => {
     for await (const recording of recordings({

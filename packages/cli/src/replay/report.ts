@@ -26,14 +26,14 @@ export interface ReportOptions {
 
 export type Replayed = Pick<ReplayPage, "recording" | "replay" | "report" | "calibration">
 
-export function replayReport(replayed: Replayed, { style, columns, turns: most }: ReportOptions): readonly string[] {
+export function replayReport(replayed: Replayed, { style, columns, turns: max }: ReportOptions): readonly string[] {
   const page: ReplayPage = { ...replayed, style, width: Math.min(columns, WIDEST) }
   if (page.report.requests.length === 0) return heading(page)
   const sections = [context, cost, cache, actions, evidence, billed, failures]
   return [
     ...heading(page),
     ...sections.flatMap((section) => withGap(section(page))),
-    ...(most === undefined ? [] : withGap(turns(page, most))),
+    ...(max === undefined ? [] : withGap(turns(page, max))),
   ]
 }
 
@@ -81,10 +81,10 @@ export function replayOverview(all: readonly Replayed[], { style, columns }: Rep
 const COLUMNS =
   "context: tokens of the request, of which cached were read from the cache and new were not. A line without a purpose is the conversation itself."
 
-function turns(page: ReplayPage, most: number): string[] {
+function turns(page: ReplayPage, max: number): string[] {
   const { report, style, width } = page
   const { unit } = report.totals.saved
-  const shown = report.requests.slice(0, most)
+  const shown = report.requests.slice(0, max)
   const acts = Map.groupBy(report.actions, ({ turn }) => turn)
   const losses = new Map(report.losses.map((loss) => [loss.turn, loss]))
   return [

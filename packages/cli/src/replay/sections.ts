@@ -12,8 +12,8 @@ import { actionsIn, actionTable } from "./action-table.ts"
 import { LOSS_WORDS, PURPOSE_NAMES, type ReplayPage } from "./page.ts"
 
 const CHART_HEIGHT = 8
-const MOST_BOUNDARIES = 6
-const MOST_FAILURES = 3
+const MAX_BOUNDARIES = 6
+const MAX_FAILURES = 3
 
 export function context(page: ReplayPage): string[] {
   const { report, style, width } = page
@@ -21,11 +21,8 @@ export function context(page: ReplayPage): string[] {
   const sent = report.requests.filter(({ purpose }) => purpose === "conversation")
   if (sent.length === 0) return []
   const sizes = sent.map((request) => request.context)
-  const largest = sizes.reduce((most, size) => Math.max(most, size))
-  const summary = report.requests.reduce(
-    (most, each) => Math.max(most, each.purpose === "summary" ? each.context : 0),
-    0,
-  )
+  const largest = sizes.reduce((max, size) => Math.max(max, size))
+  const summary = report.requests.reduce((max, each) => Math.max(max, each.purpose === "summary" ? each.context : 0), 0)
   const withSummary = summary > largest ? ` (${short(summary)} with the request for a summary)` : ""
   const invalid =
     totals.invalid === 0 ? "" : `; ${counted(totals.invalid, "request does", "requests do")} not fit the window`
@@ -49,12 +46,12 @@ export function context(page: ReplayPage): string[] {
       }),
       1,
     ),
-    ...boundaries.slice(0, MOST_BOUNDARIES).map((turn) => {
+    ...boundaries.slice(0, MAX_BOUNDARIES).map((turn) => {
       const at = sent.findIndex((request) => request.turn >= turn)
       const before = sizes[at - 1] ?? 0
       return `${" ".repeat(9)}${style.yellow("▲")} compacted before turn ${grouped(turn)}: ${short(before)} to ${short(sizes[at] ?? 0)}`
     }),
-    ...more(boundaries.length - MOST_BOUNDARIES, "compaction"),
+    ...more(boundaries.length - MAX_BOUNDARIES, "compaction"),
   ]
 }
 
@@ -177,7 +174,7 @@ export function evidence(page: ReplayPage): string[] {
   ]
 }
 
-const MOST_PARTS = 4
+const MAX_PARTS = 4
 
 /** How close the model of cache and prices is to what this recording was billed. */
 export function billed(page: ReplayPage): string[] {
@@ -195,7 +192,7 @@ export function billed(page: ReplayPage): string[] {
         ]),
     ...(unexplained === 0 ? [] : [`For ${wholePercent(unexplained)} of the bill, the recording does not show why.`]),
   ]
-  const causes = parts.filter(({ amount }) => Math.abs(amount) > bill / 200).slice(0, MOST_PARTS)
+  const causes = parts.filter(({ amount }) => Math.abs(amount) > bill / 200).slice(0, MAX_PARTS)
   return [
     ...titled(page, { title: "Compared with the bill" }),
     ...indented(wrapped(sentences.join(" "), width - 2), 2),
@@ -216,7 +213,7 @@ export function failures(page: ReplayPage): string[] {
   if (failed.length === 0) return []
   return [
     ...titled(page, { title: "Failures", about: "the replay went on without the layer" }),
-    ...failed.slice(0, MOST_FAILURES).flatMap((each) => indented(wrapped(printable(each), page.width - 2), 2)),
-    ...more(failed.length - MOST_FAILURES, "failure"),
+    ...failed.slice(0, MAX_FAILURES).flatMap((each) => indented(wrapped(printable(each), page.width - 2), 2)),
+    ...more(failed.length - MAX_FAILURES, "failure"),
   ]
 }

@@ -154,12 +154,12 @@ const isCompacting = ([task, ...more]: readonly string[]): boolean =>
 const withoutModel = (request: CompactRequest | undefined): CompactRequest | undefined =>
   request && { ...request, order: { ...request.order, routes: ["offline"] } }
 
-const MOST_WAIT_MS = 60_000
+const MAX_WAIT_MS = 60_000
 
 /** Memories of this task are written in the background. Closing at once would lose them until the conversation is continued. */
 async function unlessInterrupted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   const { promise: ended, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, MOST_WAIT_MS)
+  const timer = setTimeout(resolve, MAX_WAIT_MS)
   signal.addEventListener("abort", () => resolve(), { once: true })
   if (signal.aborted) resolve()
   await Promise.race([work, ended])

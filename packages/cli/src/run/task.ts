@@ -3,7 +3,7 @@ import { fstatSync } from "node:fs"
 import { type Call, UsageError } from "../command.ts"
 
 /** Longer than this is no message. */
-export const MOST_TASK_CHARACTERS = 1_000_000 // a quarter of a million tokens
+export const MAX_TASK_CHARACTERS = 1_000_000 // a quarter of a million tokens
 /** A program that starts this one may leave the pipe open and never write. */
 const SILENCE_MS = 3_000
 
@@ -61,10 +61,10 @@ async function readPipe({ stdin, waits, complain }: Pipe): Promise<string> {
   stdin.on("data", (piece: string) => {
     clearTimeout(silence)
     text += piece
-    if (text.length > MOST_TASK_CHARACTERS)
+    if (text.length > MAX_TASK_CHARACTERS)
       reject(
         new UsageError(
-          `The piped input is longer than ${MOST_TASK_CHARACTERS.toLocaleString("en")} characters. Nothing was sent. Write it to a file and name the file in the task.`,
+          `The piped input is longer than ${MAX_TASK_CHARACTERS.toLocaleString("en")} characters. Nothing was sent. Write it to a file and name the file in the task.`,
         ),
       )
   })

@@ -15,8 +15,8 @@ export const TEAM_OPTIONS = {
   "team-wait": {
     kind: "number",
     value: "SECONDS",
-    least: 0,
-    most: 86_400,
+    min: 0,
+    max: 86_400,
     about: `how long to wait for another process to join, after the answer (default ${USUAL_WAIT})`,
   },
 } as const satisfies Options

@@ -11,7 +11,7 @@ The memories of this project go both ways, with their history: what you forget o
 commit, so what is erased is gone from it.`,
     "The first time, you are asked whose the remote is, and see what would leave this machine. A memory with a secret in it never leaves.",
   ],
-  operands: { value: "REMOTE", least: 1, most: 1 },
+  operands: { value: "REMOTE", min: 1, max: 1 },
   options: {
     sessions: { kind: "flag", about: "conversations too; only with a remote that is yours alone" },
     "with-secrets": { kind: "flag", about: "with --sessions: also those with what looks like a secret" },
@@ -37,7 +37,7 @@ everything: conversations with their blobs and notes, sub-agents, memories with 
 goes on where it ended. What is something else on the other side is named and left alone.`,
     "From files to a server, you see first what its other users will be able to read, and are asked.",
   ],
-  operands: { value: "FROM TO", least: 2, most: 2 },
+  operands: { value: "FROM TO", min: 2, max: 2 },
   options: {
     project: { kind: "text", value: "NAME", about: "only this project" },
     owner: { kind: "text", value: "NAME", about: "only what this owner has: a person's data, to hand it out" },
@@ -57,7 +57,7 @@ export const STORE = {
     "Works on the store that STRATA_STORE names, or on the files under STRATA_HOME. migrate and status are for PostgreSQL.",
     "AGE is a number with d, w, m or y, such as 90d. SIZE is a number with KB, MB, GB or TB.",
   ],
-  operands: { value: "ACTION", least: 1, most: 1 },
+  operands: { value: "ACTION", min: 1, max: 1 },
   options: {
     role: { kind: "text", value: "NAME", about: "migrate: the role of applications (default strata_app)" },
     "older-than": { kind: "text", value: "AGE", about: "prune: what was not written to for that long" },

@@ -10,7 +10,7 @@ import { visible, visibleJson } from "../display/visible.ts"
 
 const DONE = 0
 const DAY_MS = 24 * 60 * 60 * 1000
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 const UNITS: Readonly<Record<string, number>> = { KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 }
 
 export interface Pruning {
@@ -25,10 +25,10 @@ export async function prune({ env, terminal }: Call, given: Pruning): Promise<nu
   if (olderThan === undefined && largerThan === undefined)
     throw new UsageError("Say what may go: --older-than 90d, --larger-than 10GB, or both.")
   const before = olderThan === undefined ? undefined : new Date(Date.now() - daysIn(olderThan) * DAY_MS)
-  const mostBytes = largerThan === undefined ? undefined : sizeIn(largerThan)
+  const maxBytes = largerThan === undefined ? undefined : sizeIn(largerThan)
   const store = storeFrom({ env })
   const report = await during(terminal, "Looking for what is old", () =>
-    pruneStore(store, { dryRun, ...(before ? { before } : {}), ...(mostBytes === undefined ? {} : { mostBytes }) }),
+    pruneStore(store, { dryRun, ...(before ? { before } : {}), ...(maxBytes === undefined ? {} : { maxBytes }) }),
   )
   terminal.print(
     json
@@ -53,11 +53,11 @@ interface Shown {
 function pageOf(report: PruneReport, { dryRun, where }: Shown): readonly string[] {
   const { conversations, subAgents, bytes: size, messages, sums, removed, open } = report
   const went = dryRun ? "would go" : "went"
-  const rest = removed.length > MOST_NAMED ? [`  and ${grouped(removed.length - MOST_NAMED)} more`] : []
+  const rest = removed.length > MAX_NAMED ? [`  and ${grouped(removed.length - MAX_NAMED)} more`] : []
   return [
     `In ${where}:`,
     `${counted(conversations, "conversation")} and ${counted(subAgents, "sub-agent")} ${went}, ${bytes(size)}.`,
-    ...removed.slice(0, MOST_NAMED).map((name) => `  ${name}`),
+    ...removed.slice(0, MAX_NAMED).map((name) => `  ${name}`),
     ...rest,
     `${counted(messages, "message")} that everyone had read, and the sums of ${counted(sums, "day")} ${went}.`,
     ...(open.length === 0 ? [] : [`Left because it is open: ${open.join(", ")}.`]),

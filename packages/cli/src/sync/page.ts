@@ -49,11 +49,11 @@ function ownLine(step: TakenStep): readonly string[] {
   }
 }
 
-const MOST_NAMED = 20
+const MAX_NAMED = 20
 
 export function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_NAMED).map(printable).join(", ")
-  return names.length <= MOST_NAMED ? shown : `${shown} and ${counted(names.length - MOST_NAMED, "other")}`
+  const shown = names.slice(0, MAX_NAMED).map(printable).join(", ")
+  return names.length <= MAX_NAMED ? shown : `${shown} and ${counted(names.length - MAX_NAMED, "other")}`
 }
 
 /** Names of what would leave this machine. */

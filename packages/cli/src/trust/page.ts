@@ -29,12 +29,12 @@ export function partLines(parts: readonly ProjectPart[], look: PartsLook): reado
     const file = style.dim(join(basename(dirname(part.source)), basename(part.source)))
     const variables = partVariables(part, { values }).map((variable) => `with ${variable}`)
     const text = part.what.trimEnd().split("\n")
-    const most = ["agent", "command", "output style"].includes(part.kind) ? agentLines : text.length
+    const max = ["agent", "command", "output style"].includes(part.kind) ? agentLines : text.length
     const more =
-      text.length > most
-        ? [`… ${text.length - most} more lines${part.kind === "output style" ? "" : ', shown by "strata trust"'}`]
+      text.length > max
+        ? [`… ${text.length - max} more lines${part.kind === "output style" ? "" : ', shown by "strata trust"'}`]
         : []
-    const lines = [...text.slice(0, most).map(escaped), ...more, ...variables]
+    const lines = [...text.slice(0, max).map(escaped), ...more, ...variables]
     return [`  ${style.bold(partTitle(part))}  ${file}${mark}`, ...lines.flatMap((line) => rowsOf(line, columns))]
   })
 }

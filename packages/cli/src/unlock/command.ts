@@ -24,7 +24,7 @@ import { printable } from "../display/visible.ts"
 // Who has conversations open in a store without files. It ends by itself what a process that is gone has held, so nothing is broken here.
 
 /** The newest conversations: each is asked for by itself. */
-const MOST_ASKED = 200
+const MAX_ASKED = 200
 
 export interface HeldConversation {
   readonly id: string
@@ -47,7 +47,7 @@ export async function heldIn(store: Store, { places, id = "" }: Wanted): Promise
     .flat()
     .filter((one) => one.id.startsWith(id))
     .sort((a, b) => b.touched.localeCompare(a.touched))
-    .slice(0, MOST_ASKED)
+    .slice(0, MAX_ASKED)
   const holders = await Promise.all(newest.map((one) => store.writerOf({ project: one.project, id: one.id })))
   return newest.flatMap((one, at) => {
     const holder = holders[at]

@@ -105,7 +105,7 @@ export async function writePicture(path: string, picture: string, terminal: Term
 const REPLAY_SECONDS = 10
 const SAMPLE_SECONDS = 60 // at most, until the sample is large enough to say something
 const WIDEST = 110
-const MOST_ROWS = 6
+const MAX_ROWS = 6
 const PICTURE = "strata-usage.svg"
 
 export const run: Run = async (call) => {
@@ -171,7 +171,7 @@ interface Shown {
 
 /** The report for a person: tables in the terminal. */
 async function showLook(look: Look, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
-  const { rows } = look.list({ ...filter, sort: "cost", limit: MOST_ROWS })
+  const { rows } = look.list({ ...filter, sort: "cost", limit: MAX_ROWS })
   const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.gone() : undefined
   const { style } = terminal
   terminal.print(
@@ -216,13 +216,13 @@ async function replayFor(look: Look, { seconds, filter, terminal }: Replaying): 
   if (replayed === of) return
   const progress = progressOn(terminal)
   let done = replayed
-  const most = seconds ?? SAMPLE_SECONDS
-  progress.show(`Computing what Strata would have saved, for at most ${most} s`, { done, of })
+  const max = seconds ?? SAMPLE_SECONDS
+  progress.show(`Computing what Strata would have saved, for at most ${max} s`, { done, of })
   const enough = new AbortController()
   const short = AbortSignal.timeout(REPLAY_SECONDS * 1_000)
   try {
     await look.replay({
-      signal: AbortSignal.any([enough.signal, AbortSignal.timeout(most * 1_000)]),
+      signal: AbortSignal.any([enough.signal, AbortSignal.timeout(max * 1_000)]),
       isInBackground: false,
       filter,
       onReplayed: () => {

@@ -31,8 +31,8 @@ export interface ReportLook {
   readonly gone?: GoneSessions
 }
 
-const MOST_LINES = 4 // of one table
-const MOST_WORST = 3
+const MAX_LINES = 4 // of one table
+const MAX_WORST = 3
 
 export function reportText(page: ReportLook): readonly string[] {
   const { report, style, width } = page
@@ -105,7 +105,7 @@ function money({ report, style, width }: ReportLook): readonly string[] {
 }
 
 function costRows(rows: readonly SpentOn[], { name }: { readonly name: string }): readonly (readonly string[])[] {
-  const shown = rows.slice(0, MOST_LINES)
+  const shown = rows.slice(0, MAX_LINES)
   return shown.map((row, at) => {
     const { input, cacheRead, cacheWrite5m, cacheWrite1h, output } = row.tokens
     const all = input + cacheRead + cacheWrite5m + cacheWrite1h
@@ -145,7 +145,7 @@ function projects({ report, style, width, home }: ReportLook): readonly string[]
       width,
       columns: [{ title: "", gives: "beginning" }, right(""), right(""), right("")],
       rows: byProject
-        .slice(0, MOST_LINES)
+        .slice(0, MAX_LINES)
         .map((row) => [
           shortPath(row.name, home),
           counted(row.conversations, "conversation"),
@@ -160,13 +160,13 @@ const LABELS = 34 // columns for the two days and gaps
 
 function days({ report, style, width }: ReportLook): readonly string[] {
   const known = report.byDay.filter(({ day }) => day !== "unknown")
-  const most = Math.max(...known.map((day) => day.dollars), 0)
-  if (known.length < 2 || most === 0) return []
+  const max = Math.max(...known.map((day) => day.dollars), 0)
+  if (known.length < 2 || max === 0) return []
   const line = sparkline(
     known.map((day) => day.dollars),
-    { most, width: Math.max(10, width - LABELS) },
+    { max, width: Math.max(10, width - LABELS) },
   )
-  const about = `${counted(known.length, "day")} with requests, at most ${dollars(most)} on one`
+  const about = `${counted(known.length, "day")} with requests, at most ${dollars(max)} on one`
   return [
     ...titled({ style, width }, { title: "Money by day", about }),
     `  ${known[0]!.day}  ${style.cyan(line)}  ${known.at(-1)!.day}`,
@@ -176,7 +176,7 @@ function days({ report, style, width }: ReportLook): readonly string[] {
 function caches({ report, style, width }: ReportLook): readonly string[] {
   const { lost, byCause, byReason, hitRatio } = report.cache
   if (lost.count === 0) return []
-  const reasons = byReason.slice(0, MOST_LINES).map(({ reason, count }) => `${printable(reason)} ${grouped(count)}`)
+  const reasons = byReason.slice(0, MAX_LINES).map(({ reason, count }) => `${printable(reason)} ${grouped(count)}`)
   return [
     ...titled(
       { style, width },
@@ -196,7 +196,7 @@ function caches({ report, style, width }: ReportLook): readonly string[] {
         right("of the bill"),
       ],
       rows: byCause
-        .slice(0, MOST_LINES)
+        .slice(0, MAX_LINES)
         .map((one) => [
           one.words,
           grouped(one.count),
@@ -223,7 +223,7 @@ function compactions({ report, style, width, home }: ReportLook): readonly strin
       width,
       columns: [right(""), { title: "", gives: "end" }, { title: "", gives: "end" }],
       rows: worst
-        .slice(0, MOST_WORST)
+        .slice(0, MAX_WORST)
         .map((row) => [
           `lost ${grouped(row.names.lost)} of ${grouped(row.names.needed)}`,
           printable(row.title ?? shortPath(row.file, home)),
@@ -261,7 +261,7 @@ function comparedWords(saved: LookSavings): string | undefined {
 }
 
 function context({ report, style, width }: ReportLook): readonly string[] {
-  const shown = report.context.slice(0, MOST_LINES + 1)
+  const shown = report.context.slice(0, MAX_LINES + 1)
   if (shown.length === 0) return []
   const parts = shown.map(({ name, share }) => `${printable(name)} ${percent(share, 1)}`)
   return [

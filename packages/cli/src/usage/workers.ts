@@ -3,11 +3,11 @@ import { Worker } from "node:worker_threads"
 
 /** In the sources, and beside the other parts in the built program. */
 const MAIN = import.meta.url.endsWith(".ts") ? "../main.ts" : "./main.js"
-const MOST_MEGABYTES = 4_096 // one transcript of 500 MB needs most of it; a worker that needs more ends with its file
+const MAX_MEGABYTES = 4_096 // one transcript of 500 MB needs most of it; a worker that needs more ends with its file
 
 export const startWorker = (): Worker =>
   new Worker(new URL(MAIN, import.meta.url), {
     argv: ["look-worker"],
     execArgv: [],
-    resourceLimits: { maxOldGenerationSizeMb: MOST_MEGABYTES },
+    resourceLimits: { maxOldGenerationSizeMb: MAX_MEGABYTES },
   })

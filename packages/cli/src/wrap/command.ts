@@ -158,7 +158,7 @@ export async function rememberMode(mode: Mode, project: Project): Promise<void> 
 // can be given up.
 
 const PATIENCE_MS = 8_000
-const MOST_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 
 type Replayed = Pick<ReplayReport, "totals">
 
@@ -182,7 +182,7 @@ const exists = (path: string): Promise<string | undefined> =>
   )
 
 function ownOutput(args: readonly string[], { cwd, env }: Pick<Call, "cwd" | "env">): Promise<string> {
-  const options = { cwd, env: env as NodeJS.ProcessEnv, timeout: PATIENCE_MS, maxBuffer: MOST_BYTES }
+  const options = { cwd, env: env as NodeJS.ProcessEnv, timeout: PATIENCE_MS, maxBuffer: MAX_BYTES }
   return new Promise((resolve, reject) => {
     execFile(process.execPath, [...process.execArgv, process.argv[1]!, ...args], options, (error, stdout) =>
       error ? reject(error) : resolve(stdout),
@@ -207,7 +207,7 @@ function sentence(replayed: readonly Replayed[]): string {
 export const run: Run = async (call) => {
   const { cwd, env, terminal } = call
   const { own, command } = split(call.args)
-  const { values } = readArguments({ ...WRAP, operands: { value: "", least: 0, most: 0 } }, own)
+  const { values } = readArguments({ ...WRAP, operands: { value: "", min: 0, max: 0 } }, own)
   if (own.some((arg) => arg === "--help" || arg === "-h")) {
     terminal.print(commandHelp(WRAP, terminal))
     return 0

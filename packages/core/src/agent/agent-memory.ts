@@ -15,7 +15,7 @@ import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/keep/rul
 import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import { announceWrite, watchWrites } from "../memory/changes/hand-edits.ts"
-import { MOST_MEMORY_BYTES } from "../memory/file-names.ts"
+import { MAX_MEMORY_BYTES } from "../memory/file-names.ts"
 import {
   isPersons,
   isRule,
@@ -256,7 +256,7 @@ export class AgentMemory {
 
 const NOT_KEPT = {
   changed: "someone else changed it in the meantime. Read it again, then repeat your change.",
-  "no-text": `a memory is a text in UTF-8 of at most ${MOST_MEMORY_BYTES} bytes.`,
+  "no-text": `a memory is a text in UTF-8 of at most ${MAX_MEMORY_BYTES} bytes.`,
 }
 
 /** The agent learns how to keep a rule: in the user's words. */

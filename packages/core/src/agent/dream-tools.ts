@@ -42,7 +42,7 @@ export async function openDreamTools(
   ])
   const shell = new ShellSession({
     timeoutMs: SHELL_TIMEOUT_MS,
-    mostTimeoutMs: SHELL_TIMEOUT_MS,
+    maxTimeoutMs: SHELL_TIMEOUT_MS,
     outputCharacters: SHELL_CHARACTERS,
   })
   const bash: Tool = {

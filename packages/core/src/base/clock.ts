@@ -16,19 +16,19 @@ export const dayOf = (time: Date | string): string =>
 
 export const systemClock: Clock = { now: () => new Date() }
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1 // the most setTimeout accepts
+const MAX_TIMER_MS = 2 ** 31 - 1 // the most setTimeout accepts
 
 /** A timer on this clock. It keeps no process alive. */
 export function callAfter(clock: Clock, ms: number, call: () => void): () => void {
   if (clock.after) return clock.after(ms, call)
-  const timer = setTimeout(call, Math.min(ms, LONGEST_TIMER_MS))
+  const timer = setTimeout(call, Math.min(ms, MAX_TIMER_MS))
   timer.unref()
   return () => clearTimeout(timer)
 }
 
 /** The process does not end until the result is called, also where only timers and sockets that keep none alive are left. For someone who waits. */
 export function keepProcess(): () => void {
-  const timer = setInterval(() => undefined, LONGEST_TIMER_MS)
+  const timer = setInterval(() => undefined, MAX_TIMER_MS)
   return () => clearInterval(timer)
 }
 
@@ -96,11 +96,11 @@ export function checkedId(kind: string, id: string): string {
   return id
 }
 
-const LONGEST_PROJECT_NAME = 200 // characters; file names may have 255 bytes
+const MAX_PROJECT_NAME = 200 // characters; file names may have 255 bytes
 
 /** The directory name for a project's path: everything but letters and digits becomes a dash. */
 export function projectName(path: string): string {
   const name = path.replace(/[^A-Za-z0-9]/g, "-")
-  if (name.length <= LONGEST_PROJECT_NAME) return name
-  return `${name.slice(0, LONGEST_PROJECT_NAME)}-${hash("sha256", path, "hex").slice(0, 8)}`
+  if (name.length <= MAX_PROJECT_NAME) return name
+  return `${name.slice(0, MAX_PROJECT_NAME)}-${hash("sha256", path, "hex").slice(0, 8)}`
 }

@@ -30,35 +30,35 @@ export class PlainFileError extends Error {
 }
 
 /** The whole file. Throws a `PlainFileError` for what is not a regular file of at most so many bytes, and the system's error otherwise. */
-export async function readPlainFile(path: string, most: number): Promise<Buffer> {
-  const { bytes, isCut } = await readPlainStart(path, most)
-  if (isCut) throw new PlainFileError(`it has more than ${most} bytes`)
+export async function readPlainFile(path: string, max: number): Promise<Buffer> {
+  const { bytes, isCut } = await readPlainStart(path, max)
+  if (isCut) throw new PlainFileError(`it has more than ${max} bytes`)
   return bytes
 }
 
 /** The first bytes of a file. The size is checked while reading: a file can grow after it was looked at. */
-export async function readPlainStart(path: string, most: number): Promise<{ bytes: Buffer; isCut: boolean }> {
+export async function readPlainStart(path: string, max: number): Promise<{ bytes: Buffer; isCut: boolean }> {
   const file = await open(path, WITHOUT_WAITING)
   try {
     const stats = await file.stat()
     checkKind(stats)
-    const bytes = Buffer.alloc(Math.min(most, stats.size) + 1)
+    const bytes = Buffer.alloc(Math.min(max, stats.size) + 1)
     let length = 0
     for (let read = 1; read > 0 && length < bytes.length; length += read)
       read = (await file.read(bytes, length, bytes.length - length, length)).bytesRead
-    return { bytes: bytes.subarray(0, Math.min(length, most)), isCut: length > most }
+    return { bytes: bytes.subarray(0, Math.min(length, max)), isCut: length > max }
   } finally {
     await file.close()
   }
 }
 
 /** The last bytes of a file. */
-export async function readPlainEnd(path: string, most: number): Promise<Buffer> {
+export async function readPlainEnd(path: string, max: number): Promise<Buffer> {
   const file = await open(path, WITHOUT_WAITING)
   try {
     const stats = await file.stat()
     checkKind(stats)
-    const bytes = Buffer.alloc(Math.min(most, stats.size))
+    const bytes = Buffer.alloc(Math.min(max, stats.size))
     const { bytesRead } = await file.read(bytes, 0, bytes.length, stats.size - bytes.length)
     return bytes.subarray(0, bytesRead)
   } finally {
@@ -67,16 +67,16 @@ export async function readPlainEnd(path: string, most: number): Promise<Buffer> 
 }
 
 /** As `readPlainFile`, for the few places that cannot wait. */
-export function readPlainFileSync(path: string, most: number): Buffer {
+export function readPlainFileSync(path: string, max: number): Buffer {
   const file = openSync(path, WITHOUT_WAITING)
   try {
     const stats = fstatSync(file)
     checkKind(stats)
-    const bytes = Buffer.alloc(Math.min(most, stats.size) + 1)
+    const bytes = Buffer.alloc(Math.min(max, stats.size) + 1)
     let length = 0
     for (let read = 1; read > 0 && length < bytes.length; length += read)
       read = readSync(file, bytes, length, bytes.length - length, length)
-    if (length > most) throw new PlainFileError(`it has more than ${most} bytes`)
+    if (length > max) throw new PlainFileError(`it has more than ${max} bytes`)
     return bytes.subarray(0, length)
   } finally {
     closeSync(file)
@@ -140,7 +140,7 @@ export interface MarkdownFile {
 const FENCED = /^---[ \t]*\n(?:([\s\S]*?)\n)?---[ \t]*(?:\n|$)/
 const KEY_LINE = /^([A-Za-z][\w-]*):(?:[ \t]+(.*))?$/
 const ITEM_LINE = /^[ \t]*-[ \t]+(.*)$/
-const MOST_ALIASES = 20 // aliases can multiply without end
+const MAX_ALIASES = 20 // aliases can multiply without end
 
 export async function readMarkdown(text: string): Promise<MarkdownFile> {
   const plain = text.replace(/^\uFEFF/, "").replaceAll("\r\n", "\n")
@@ -161,7 +161,7 @@ async function yamlValues(text: string): Promise<ReadonlyMap<string, unknown> | 
   if (document.contents === null) return new Map()
   if (!isMap(document.contents)) return undefined
   try {
-    const values: unknown = document.toJS({ maxAliasCount: MOST_ALIASES, mapAsMap: true })
+    const values: unknown = document.toJS({ maxAliasCount: MAX_ALIASES, mapAsMap: true })
     return new Map([...(values as Map<unknown, unknown>)].map(([key, value]) => [String(key), value]))
   } catch {
     return undefined

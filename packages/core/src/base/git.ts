@@ -11,7 +11,7 @@ export interface GitCall {
   readonly at: string
   /** Everything that git sees of the environment. */
   readonly env: Readonly<Record<string, string>>
-  readonly mostOutputBytes: number
+  readonly maxOutputBytes: number
   readonly input?: Buffer
   readonly signal?: AbortSignal | undefined
   /** In milliseconds. Default: it may take as long as it needs. */
@@ -25,9 +25,9 @@ const SAFE = [
 ]
 
 /** What git printed. Rejects with the error of `execFile`, which has what git complained about in `stderr`. */
-export async function runGit({ args, at, env, mostOutputBytes, input, signal, timeout = 0 }: GitCall): Promise<Buffer> {
+export async function runGit({ args, at, env, maxOutputBytes, input, signal, timeout = 0 }: GitCall): Promise<Buffer> {
   const run = promisify(execFile)("git", [...SAFE, ...args], {
-    ...{ cwd: at, env, timeout, maxBuffer: mostOutputBytes, encoding: "buffer", killSignal: "SIGKILL" },
+    ...{ cwd: at, env, timeout, maxBuffer: maxOutputBytes, encoding: "buffer", killSignal: "SIGKILL" },
     ...(signal ? { signal } : {}),
   })
   run.child.stdin?.on("error", () => undefined) // git may end before it has read everything
@@ -60,7 +60,7 @@ const ownerOf = (path: string): number | undefined => factsOf(path)?.uid
 // Which repository a directory belongs to: all worktrees and subdirectories of one are one. Only files are read; git is not run. What a
 // `.git` points to may be anyone's, so it counts only where it points back.
 
-const MOST_POINTER_BYTES = 16 * 1024 // a path and a word before it, or the config of a submodule
+const MAX_POINTER_BYTES = 16 * 1024 // a path and a word before it, or the config of a submodule
 
 export interface GitRepository {
   /** The main working directory, or the bare repository. */
@@ -172,16 +172,16 @@ const firstLine = async (path: string): Promise<string | undefined> =>
   (await beginningOf(path))?.split(/\r?\n/, 1)[0]?.trim()
 
 async function beginningOf(path: string): Promise<string | undefined> {
-  const start = await readPlainStart(path, MOST_POINTER_BYTES).catch(() => undefined)
+  const start = await readPlainStart(path, MAX_POINTER_BYTES).catch(() => undefined)
   return start?.bytes.toString("utf8")
 }
 
 // The address of a repository's remote, as its config file has it. The file is only read: nothing that it includes is followed, and git is
 // not run. Two spellings of one address are one, and no credential is part of it.
 
-const MOST_CONFIG_BYTES = 1_000_000
+const MAX_CONFIG_BYTES = 1_000_000
 const PREFERRED = "origin"
-const LONGEST_ADDRESS = 2_000 // characters
+const MAX_ADDRESS = 2_000 // characters
 
 /** Such as `github.com/acme/shop`. `origin` counts first, else the first by name. Remotes on this machine do not count. */
 export async function remoteAddress(commonDirectory: string): Promise<string | undefined> {
@@ -196,7 +196,7 @@ export async function remoteAddress(commonDirectory: string): Promise<string | u
 
 /** The first address of each remote, by its name, as it is written: it may have credentials in it. */
 export async function remoteUrls(commonDirectory: string): Promise<ReadonlyMap<string, string>> {
-  const bytes = await readPlainFile(join(commonDirectory, "config"), MOST_CONFIG_BYTES).catch(() => undefined)
+  const bytes = await readPlainFile(join(commonDirectory, "config"), MAX_CONFIG_BYTES).catch(() => undefined)
   return bytes === undefined ? new Map() : remotesIn(bytes.toString("utf8"))
 }
 
@@ -252,7 +252,7 @@ const SHORT_WITH_PORT = /^\[(?:[^@/:[\]]*@)?([^@/:[\]]+):(\d+)\]:(.+)$/s
 
 /** An address without credentials, usual port, `.git` and slash at the end. `undefined`: it names no other machine, or it may hold a secret. */
 export function addressIn(url: string): string | undefined {
-  if (url.length > LONGEST_ADDRESS || !/^[^\s\p{Cc}]+$/u.test(url)) return undefined
+  if (url.length > MAX_ADDRESS || !/^[^\s\p{Cc}]+$/u.test(url)) return undefined
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(url)) return ofUrl(url)
   const withPort = SHORT_WITH_PORT.exec(url)
   if (withPort) return joined({ host: withPort[1]!, port: portOf("ssh:", withPort[2]!), path: withPort[3]! })
@@ -299,8 +299,8 @@ function joined({ host: given, port, path }: AddressParts): string | undefined {
 // The first commit of a repository: equal in all its clones. Only git can find it, so git runs, and nothing else: no program that the
 // repository names, no request, none of your own settings. Git itself refuses a repository of another user.
 
-const MOST_MS = 2_000 // a person waits for it
-const MOST_OUTPUT_BYTES = 1_000_000
+const MAX_MS = 2_000 // a person waits for it
+const MAX_OUTPUT_BYTES = 1_000_000
 const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -327,8 +327,8 @@ async function askGit(directory: string, env: Environment): Promise<string | und
       args: [...args, "rev-list", "--max-parents=0", "HEAD", "--"],
       at: directory,
       env: bareEnvironment(env),
-      mostOutputBytes: MOST_OUTPUT_BYTES,
-      timeout: MOST_MS,
+      maxOutputBytes: MAX_OUTPUT_BYTES,
+      timeout: MAX_MS,
     })
     const commits = output.toString("latin1").split("\n")
     return commits.filter((line) => COMMIT.test(line)).sort()[0]

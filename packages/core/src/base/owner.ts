@@ -49,7 +49,7 @@ export const ownerIn = (memory: MemoryOption | undefined): Owner | undefined => 
 /** No name that `projectName` makes has this character. */
 const JOINED = "_"
 /** Characters of a project's name in the name of a place. The rest is for the owner. */
-export const LONGEST_START = 120
+export const MAX_START = 120
 const DIGITS = 40 // of SHA-256: no two owners share a place
 
 /**
@@ -61,7 +61,7 @@ export function placeFor(project: string, owner: Owner | undefined): string {
   if (owner === undefined) return `${project}${JOINED}unowned`
   // every code unit counts: in UTF-8, all broken characters are the same
   const exactly = Buffer.from(`${project}\0${owner}`, "utf16le")
-  return `${project.slice(0, LONGEST_START)}${JOINED}owner${JOINED}${hash("sha256", exactly, "hex").slice(0, DIGITS)}`
+  return `${project.slice(0, MAX_START)}${JOINED}owner${JOINED}${hash("sha256", exactly, "hex").slice(0, DIGITS)}`
 }
 
 /** Whether a place is the local person's. */
@@ -71,7 +71,7 @@ export const isLocal = (place: string): boolean => !place.includes(JOINED)
 export const isPlaceOf = (project: string, place: string): boolean =>
   place === project ||
   place.startsWith(`${project}${JOINED}`) ||
-  place.startsWith(`${project.slice(0, LONGEST_START)}${JOINED}owner`)
+  place.startsWith(`${project.slice(0, MAX_START)}${JOINED}owner`)
 
 /** The place of what an owner has for all projects. */
 export const placeOfAllProjects = (owner: string): string => placeFor("", owner)

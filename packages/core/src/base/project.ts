@@ -115,7 +115,7 @@ function isYours({ directory, common }: GitRepository): boolean {
 }
 
 const SHOWN_OF_COMMIT = 12 // digits
-const LONGEST_READABLE = 80 // characters; with the hash it is shorter than what `placeFor` keeps of a name
+const MAX_READABLE = 80 // characters; with the hash it is shorter than what `placeFor` keeps of a name
 /** Digits of the hash. Given names have more, so that they never equal a remote's, and because anyone may have chosen the text. */
 const DIGITS = { given: 16, foreign: 20, remote: 8, "root-commit": 8 }
 
@@ -131,7 +131,7 @@ function nameFrom({ kind, identity, readable = identity }: NameSource): string {
   const words = readable
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
-    .slice(0, LONGEST_READABLE)
+    .slice(0, MAX_READABLE)
     .replace(/^-+|-+$/g, "")
   // every code unit counts: in UTF-8, all broken characters are the same
   const exactly = Buffer.from(`${kind}\0${identity}`, "utf16le")

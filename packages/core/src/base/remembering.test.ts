@@ -8,7 +8,7 @@ test("answers the same text once, and forgets the oldest when there are too many
   expect(made).toBe(1)
   expect(length("x".repeat(3_999_999)).number).toBe(2)
   expect(length("one").number).toBe(3)
-  const newest = remembering((text) => ({ length: text.length, number: ++made }), { most: 2 })
+  const newest = remembering((text) => ({ length: text.length, number: ++made }), { max: 2 })
   const numbers = ["a", "b", "a", "c", "a", "c"].map((text) => newest(text).number - 3)
   expect(numbers).toEqual([1, 2, 1, 3, 4, 3])
 })

@@ -24,7 +24,7 @@ test("BEY-12 what is shared is opened with the first user and closed with the la
 
 test("BEY-12 the last ones without a user stay open and rest, the others are closed", () => {
   const { log, open } = watched()
-  const shared = new Shared<{ close(): void }>({ mostIdle: 2 })
+  const shared = new Shared<{ close(): void }>({ maxIdle: 2 })
   for (const name of ["a", "b", "a", "c"]) shared.use(name, open(name)).close()
   expect(log).toEqual(["open a", "rest a", "open b", "rest b", "rest a", "open c", "rest c", "close b"])
 })

@@ -4,7 +4,7 @@
  */
 import { stemmer } from "stemmer"
 
-const LONGEST_TERM = 64 // characters; longer runs are data, such as base64
+const MAX_TERM = 64 // characters; longer runs are data, such as base64
 const LATIN = /^[a-z]+$/
 
 /** Words that say nothing about the subject of a text. */
@@ -53,7 +53,7 @@ export interface Term {
 export function termsOf(text: string): readonly Term[] {
   const terms: Term[] = []
   for (const [run] of text.normalize("NFKC").matchAll(/[\p{L}\p{N}\p{M}_'’]+/gu)) {
-    if (run.length > LONGEST_TERM) continue
+    if (run.length > MAX_TERM) continue
     for (const word of wordsOf(run)) {
       if (!COMMON.has(word)) terms.push({ stem: stemOf(word), word })
     }

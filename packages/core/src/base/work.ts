@@ -93,12 +93,12 @@ export function oneLater(): () => Promise<void> {
 
 // A function of a text that remembers its newest answers: the same files and outputs are read again and again.
 
-const MOST_CHARACTERS = 4_000_000 // of all remembered texts: about 8 MB
+const MAX_CHARACTERS = 4_000_000 // of all remembered texts: about 8 MB
 
 /** `most`: texts, where only the newest are asked about again. */
 export function remembering<T extends object | string>(
   work: (text: string) => T,
-  { most = Number.POSITIVE_INFINITY }: { readonly most?: number } = {},
+  { max = Number.POSITIVE_INFINITY }: { readonly max?: number } = {},
 ): (text: string) => T {
   const known = new Map<string, T>()
   let characters = 0
@@ -109,7 +109,7 @@ export function remembering<T extends object | string>(
     known.set(text, made)
     characters += text.length
     for (const oldest of known.keys()) {
-      if (characters <= MOST_CHARACTERS && known.size <= most) break
+      if (characters <= MAX_CHARACTERS && known.size <= max) break
       known.delete(oldest)
       characters -= oldest.length
     }
@@ -128,11 +128,11 @@ export class Shared<T extends Closable> {
   readonly #open = new Map<string, { readonly value: T; users: number }>()
   /** Without users and still open, the last used at the end. */
   readonly #idle = new Map<string, T>()
-  readonly #mostIdle: number
+  readonly #maxIdle: number
 
   /** `mostIdle`: how many stay open without a user, because opening them takes long. Default: none. */
-  constructor({ mostIdle = 0 }: { readonly mostIdle?: number } = {}) {
-    this.#mostIdle = mostIdle
+  constructor({ maxIdle = 0 }: { readonly maxIdle?: number } = {}) {
+    this.#maxIdle = maxIdle
   }
 
   use(key: string, open: () => T): { readonly value: T; close(): void } {
@@ -157,7 +157,7 @@ export class Shared<T extends Closable> {
 
   #closeIdle(): void {
     for (const [key, value] of this.#idle) {
-      if (this.#idle.size <= this.#mostIdle) return
+      if (this.#idle.size <= this.#maxIdle) return
       this.#idle.delete(key)
       value.close()
     }
@@ -167,9 +167,9 @@ export class Shared<T extends Closable> {
 /** The same for each object apart, such as a store. What belongs to an object goes with it. */
 export class SharedIn<T extends Closable> {
   readonly #all = new WeakMap<object, Shared<T>>()
-  readonly #options: { readonly mostIdle?: number }
+  readonly #options: { readonly maxIdle?: number }
 
-  constructor(options: { readonly mostIdle?: number } = {}) {
+  constructor(options: { readonly maxIdle?: number } = {}) {
     this.#options = options
   }
 

@@ -67,9 +67,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   } = surroundings
   const forget = (toolUseIds: readonly string[]) => forgetCalls(reads, new Set(toolUseIds))
   const limitsItself = tools.filter((tool) => tool.limitsItself).map(({ name }) => name)
-  const shortResults = new Map(
-    tools.flatMap(({ name, shortResult: most }) => (most === undefined ? [] : [[name, most]])),
-  )
+  const shortResults = new Map(tools.flatMap(({ name, shortResult: max }) => (max === undefined ? [] : [[name, max]])))
   const parent = { model, tools, reads: readsInView, toolContext }
   const notes = sessionMemory({ ...parent, ...notesParts(daily, notesConfig), ...wishesOf(rest) })
   const compacts = compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) })

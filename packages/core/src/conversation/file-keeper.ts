@@ -5,9 +5,9 @@
 import { hash } from "node:crypto"
 import type { Journal } from "../journal/store.ts"
 
-const MOST_FILE_BYTES = 4 * 1024 * 1024
+const MAX_FILE_BYTES = 4 * 1024 * 1024
 /** Of all contents kept since the conversation was opened. */
-const MOST_BYTES = 256 * 1024 * 1024
+const MAX_BYTES = 256 * 1024 * 1024
 
 export class FileKeeper {
   readonly #journal: Pick<Journal, "writeBlob">
@@ -21,7 +21,7 @@ export class FileKeeper {
   /** Resolves with the sum. A content that cannot be written is not kept; the change goes on. */
   async keep(bytes: Uint8Array): Promise<string> {
     const sum = sumOf(bytes)
-    const fits = bytes.length <= MOST_FILE_BYTES && this.#bytes + bytes.length <= MOST_BYTES
+    const fits = bytes.length <= MAX_FILE_BYTES && this.#bytes + bytes.length <= MAX_BYTES
     if (this.#kept.has(sum) || !fits) return sum
     this.#kept.add(sum)
     this.#bytes += bytes.length

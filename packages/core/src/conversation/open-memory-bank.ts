@@ -67,7 +67,7 @@ const RULES: OptionRules<MemoryBankOptions> = {
   readOnly: anOption.switch,
 }
 
-const MOST_FOUND = 10
+const MAX_FOUND = 10
 
 export async function openMemoryBank(options: MemoryBankOptions): Promise<ProjectBank> {
   checkOptions("openMemoryBank", options, RULES)
@@ -90,7 +90,7 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
       const { claimsOf } = await import("../memory/claims.ts")
       return claimsOf(memory, { directory: repositoryRoot(cwd) })
     },
-    search: async (text, { limit = MOST_FOUND } = {}) =>
+    search: async (text, { limit = MAX_FOUND } = {}) =>
       searchIn({ memories: await bank.all(), store, places: await projects() }, { text, limit, now: new Date() }),
     dream: async () => readDreamState(dreams),
     stopDream: async () => killDream(dreams),

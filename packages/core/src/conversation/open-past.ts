@@ -33,8 +33,8 @@ export interface Past extends AsyncDisposable {
   close(): Promise<void>
 }
 
-const MOST_MATCHES = 20
-const MOST_IN_RANGE = 500 // blocks; a program goes on from the last one
+const MAX_MATCHES = 20
+const MAX_IN_RANGE = 500 // blocks; a program goes on from the last one
 
 export async function openPast(conversation: KeptConversation, where: WhereKept = {}): Promise<Past> {
   const { store } = keptIn(where)
@@ -84,11 +84,11 @@ async function dataOf(question: Clear, source: RecallSource): Promise<Pick<Recal
       const found = []
       for await (const text of (await source.range(question)) ?? []) {
         found.push(text)
-        if (found.length === MOST_IN_RANGE) break
+        if (found.length === MAX_IN_RANGE) break
       }
       return { found }
     }
     case "search":
-      return source.search({ ...question, limit: MOST_MATCHES })
+      return source.search({ ...question, limit: MAX_MATCHES })
   }
 }

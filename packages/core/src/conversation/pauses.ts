@@ -18,7 +18,7 @@ import type { ConversationOptions } from "./options.ts"
 
 export const PAUSES = "pauses.json"
 const VERSION = 1
-const MOST = 1_000 // owners: those who were away longest go first
+const MAX = 1_000 // owners: those who were away longest go first
 
 /** Plain sums. What they mean is known where they are used. */
 export type KeptSums = object
@@ -77,7 +77,7 @@ function withChanges(text: string | undefined, changes: readonly Change[]): stri
     all.delete(key) // the last to come is the last in the text
     all.set(key, sums)
   }
-  return `${JSON.stringify({ version: VERSION, owners: Object.fromEntries([...all].slice(-MOST)) })}\n`
+  return `${JSON.stringify({ version: VERSION, owners: Object.fromEntries([...all].slice(-MAX)) })}\n`
 }
 
 /** The name of an owner is not kept. */

@@ -36,9 +36,9 @@ import { memoriesToRead, settleProject } from "./settle-project.ts"
 // first question that can find something, and never holds up a request for long.
 
 /** Of past conversations, in bytes: a request does not wait for more to be indexed, about 30 ms. The rest is found from a later message on. */
-const MOST_NEW_BYTES = 48 * 1024
+const MAX_NEW_BYTES = 48 * 1024
 /** A message does not wait to see what was said elsewhere since. */
-const MOST_AGE_MS = 2_000
+const MAX_AGE_MS = 2_000
 /** While a project has no other conversation, the store is asked for one after this. What this process appends is heard at once. */
 const ASK_AGAIN_MS = 60_000
 
@@ -108,7 +108,7 @@ export function projectSearch({ bank, past, clock, index }: SearchOptions): Proj
 const together = (journals: readonly JournalSearch[]) => ({
   async search(question: Question) {
     const except = question.exclude?.sources
-    const which = { mostNew: MOST_NEW_BYTES, mostAge: MOST_AGE_MS, ...(except ? { except } : {}) }
+    const which = { maxNew: MAX_NEW_BYTES, maxAge: MAX_AGE_MS, ...(except ? { except } : {}) }
     const answers = await Promise.all(journals.map(async (index) => (await index.search(question, which)).answer))
     const found = answers.filter(({ isFitting }) => isFitting).flatMap((answer) => answer.found)
     return { found: found.sort((a, b) => b.score - a.score).slice(0, question.limit), isFitting: found.length > 0 }
@@ -392,10 +392,10 @@ interface OpenedMemory extends Pick<ProjectMemory, "bank" | "recall"> {
 }
 
 /** Memories that stay open without a user: the next conversation would read all of it again. */
-const MOST_IDLE = 8
+const MAX_IDLE = 8
 
-const inFiles = new Shared<OpenedMemory>({ mostIdle: MOST_IDLE })
-const inStores = new SharedIn<OpenedMemory>({ mostIdle: MOST_IDLE })
+const inFiles = new Shared<OpenedMemory>({ maxIdle: MAX_IDLE })
+const inStores = new SharedIn<OpenedMemory>({ maxIdle: MAX_IDLE })
 
 const unshared = (value: OpenedMemory) => ({ value, close: () => value.close() })
 

@@ -23,7 +23,7 @@ import {
 import { DREAM_NOTES } from "../layers/6-dreaming/dream-notes.ts"
 import { hasMemories, takeOverMemories } from "../memory/take-over.ts"
 
-const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
+const MAX_ATTEMPTS = 100 // each failure means that another process succeeded
 
 export interface Settling extends ProjectInStore {
   readonly clock: Clock
@@ -42,7 +42,7 @@ export async function settleProject(given: Settling): Promise<readonly string[]>
         await settle(files, { ...given, before })
         return noticeOf(project, before)
       } catch (error) {
-        if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
+        if (!(error instanceof MemoryChangedError) || attempt >= MAX_ATTEMPTS) throw error
       }
     }
   } catch (error) {

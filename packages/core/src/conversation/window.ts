@@ -98,7 +98,7 @@ export class Window {
 
 export const LIMITS = "limits.json"
 const VERSION = 1
-const MOST = 200 // limits: the oldest go first
+const MAX = 200 // limits: the oldest go first
 
 export interface KeptLimits {
   readonly limits: readonly KeptLimit[]
@@ -127,7 +127,7 @@ export async function keepLimit(files: SharedFiles, limit: KeptLimit): Promise<v
   await changedText(files, LIMITS, (text) => {
     const { limits, ...rest } = limitsIn(text)
     const others = limits.filter((each) => limitKey(each) !== limitKey(limit))
-    return written({ ...rest, limits: [...others, limit].slice(-MOST) })
+    return written({ ...rest, limits: [...others, limit].slice(-MAX) })
   })
 }
 

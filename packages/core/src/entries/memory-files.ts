@@ -17,7 +17,7 @@ export {
 export { mergeFile } from "../memory/changes/merge.ts"
 export type { Snapshot } from "../memory/changes/snapshot.ts"
 export { factsOf, SnapshotReader } from "../memory/changes/snapshot.ts"
-export { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "../memory/file-names.ts"
+export { INDEX_FILE, isTopicFile, MAX_MEMORY_BYTES } from "../memory/file-names.ts"
 export { lessTrusted, refusalOf, trespassOf } from "../memory/instruction-guard.ts"
 export { SPEAKERS } from "../memory/memory.ts"
 export { freePlace } from "../memory/take-over.ts"

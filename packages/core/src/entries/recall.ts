@@ -28,7 +28,7 @@ export {
   textsIn,
 } from "../recall/recalled-places.ts"
 export type { Embed } from "../recall/vectors/embedded-passages.ts"
-export { DEFAULT_BUDGET, LEAST_BUDGET } from "../tools/session/recall-input.ts"
+export { DEFAULT_BUDGET, MIN_BUDGET } from "../tools/session/recall-input.ts"
 export {
   RECALL_KINDS,
   type RecallInput,

@@ -1,7 +1,7 @@
 /** Which of a store's contents belong to an owner or a project: what is moved, and what is erased. */
 import { dirname } from "node:path"
 import { projectName } from "../base/clock.ts"
-import { isPlaceOf, LONGEST_START, placeFor } from "../base/owner.ts"
+import { isPlaceOf, MAX_START, placeFor } from "../base/owner.ts"
 import { namesMadeFrom } from "../base/project.ts"
 import { type ContentAddress, type KeptContent, projectOf } from "./contents.ts"
 import type { Store } from "./store.ts"
@@ -39,7 +39,7 @@ async function projectsOf(store: Store, places: ReadonlySet<string>): Promise<Re
   for (const place of places) {
     const base = baseOf(place)
     projects.add(base)
-    if (base === place || base.length < LONGEST_START) continue
+    if (base === place || base.length < MAX_START) continue
     for (const { facts } of await store.list(place))
       for (const directory of facts ? directoriesOf(facts.cwd) : []) projects.add(projectName(directory))
   }

@@ -3,7 +3,7 @@ import { counted, grouped } from "../base/text.ts"
 import type { DamagedLine } from "./line.ts"
 import type { OpeningReport } from "./store.ts"
 
-const MOST_PLACES = 3 // named in a sentence; the report has more
+const MAX_PLACES = 3 // named in a sentence; the report has more
 
 /** What opening a conversation found, as sentences for a person. Empty where nothing is wrong. */
 export function openingProblems(report: OpeningReport): readonly string[] {
@@ -57,7 +57,7 @@ export function damageSentences({
 }
 
 function places(damaged: readonly DamagedLine[], lost: number): string {
-  const named = damaged.filter(({ isLost }) => isLost).slice(0, MOST_PLACES)
+  const named = damaged.filter(({ isLost }) => isLost).slice(0, MAX_PLACES)
   const list = named.map(
     ({ line, offset, bytes }) => `line ${line} (${grouped(bytes)} bytes at offset ${grouped(offset)})`,
   )

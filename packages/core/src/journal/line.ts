@@ -158,7 +158,7 @@ export interface LinePiece {
 }
 
 const SUM_END = /,"sum":"[0-9a-f]{8}"\}/g
-const MOST_TRIES = 64 // of each search: content can look like the end of a line
+const MAX_TRIES = 64 // of each search: content can look like the end of a line
 
 /**
  * Takes apart a raw line that is not whole. If a line end was lost, there are two lines in it, with one changed byte or an unfinished
@@ -190,7 +190,7 @@ function wholeAtFront(raw: Buffer): number | undefined {
   if (raw[0] !== OPENING || !raw.includes(SUM_FIELD)) return undefined
   let tries = 0
   for (const { index } of raw.toString("latin1").matchAll(SUM_END)) {
-    if (tries++ === MOST_TRIES) return undefined
+    if (tries++ === MAX_TRIES) return undefined
     const end = index + TAIL_LENGTH
     if (decodeLine(raw.subarray(0, end)).state === "whole") return end
   }
@@ -200,7 +200,7 @@ function wholeAtFront(raw: Buffer): number | undefined {
 function wholeAtEnd(raw: Buffer): number | undefined {
   const START = '{"uuid":"'
   let tries = 0
-  for (let at = raw.indexOf(START, 1); at > 0 && tries++ < MOST_TRIES; at = raw.indexOf(START, at + 1))
+  for (let at = raw.indexOf(START, 1); at > 0 && tries++ < MAX_TRIES; at = raw.indexOf(START, at + 1))
     if (decodeLine(raw.subarray(at)).state === "whole") return at
   return undefined
 }

@@ -21,17 +21,17 @@ export type MailboxLine =
   | { readonly state: "header"; readonly header: SegmentHeader }
   | { readonly state: "damaged" }
 
-const MOST_CHARACTERS = 500_000 // of a message as JSON; those of a team have a few thousand
-const MOST_RECEIVERS = 1_000
+const MAX_CHARACTERS = 500_000 // of a message as JSON; those of a team have a few thousand
+const MAX_RECEIVERS = 1_000
 
 /** Returns the draft if it can be written; throws otherwise. */
 export function checkedDraft(draft: MailboxDraft): MailboxDraft {
   checkedId("name for an agent", draft.from)
   for (const name of draft.to) checkedId("name for an agent", name)
   if (draft.to.length === 0) throw new MailboxMessageError("it has no receiver")
-  if (draft.to.length > MOST_RECEIVERS) throw new MailboxMessageError(`it has more than ${MOST_RECEIVERS} receivers`)
-  if (JSON.stringify(draft.content).length > MOST_CHARACTERS)
-    throw new MailboxMessageError(`it has more than ${MOST_CHARACTERS} characters`)
+  if (draft.to.length > MAX_RECEIVERS) throw new MailboxMessageError(`it has more than ${MAX_RECEIVERS} receivers`)
+  if (JSON.stringify(draft.content).length > MAX_CHARACTERS)
+    throw new MailboxMessageError(`it has more than ${MAX_CHARACTERS} characters`)
   return draft
 }
 
@@ -107,13 +107,13 @@ function* wholeIn(bytes: Buffer, from: number): Generator<FoundPiece> {
 }
 
 const FRONTS = ['{"from":"', '{"mailbox":']
-const MOST_TRIES = 20
+const MAX_TRIES = 20
 
 /** Where a whole line begins that ends here, if there is one. */
 function wholeBegin(bytes: Buffer, start: number, end: number): number | undefined {
   const part = bytes.subarray(start, end)
   for (const front of FRONTS)
-    for (let at = part.indexOf(front), tries = 0; at >= 0 && tries < MOST_TRIES; at = part.indexOf(front, at + 1)) {
+    for (let at = part.indexOf(front), tries = 0; at >= 0 && tries < MAX_TRIES; at = part.indexOf(front, at + 1)) {
       tries++
       if (isWhole(part.subarray(at))) return start + at
     }

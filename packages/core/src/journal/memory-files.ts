@@ -51,7 +51,7 @@ export interface WantedTexts {
   /** Versions that the reader has. Their texts are left out. */
   readonly known?: ReadonlyMap<string, string>
   /** Of larger files the text is left out. */
-  readonly mostBytes?: number
+  readonly maxBytes?: number
   /**
    * A file that every change of the others changes too. Where a store reads one after the other, it looks at this one again at the end, and
    * reads all of them again if it is another: no change falls between two of them.
@@ -111,7 +111,7 @@ export interface MemoryFileChange {
   readonly setsAside?: boolean
 }
 
-const MOST_NAME_BYTES = 200 // file names may have 255; the rest is for endings
+const MAX_NAME_BYTES = 200 // file names may have 255; the rest is for endings
 const DEEPEST = 8 // six for a memory, and two for the folder of a worktree
 
 /** Returns the path if every part of it is a plain name; throws otherwise. It then cannot lead out of the directory. */
@@ -128,18 +128,18 @@ export function checkedMemoryPath(path: string): string {
 /** Where writes are announced that may not be the person's. */
 export const WRITING = ".history/writing"
 
-const MOST_MEMORY_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
-const MOST_OWN_BYTES = 100 * 1024 * 1024 // grows with the number of memories; PostgreSQL takes 120 MB
+const MAX_MEMORY_BYTES = 4 * 1024 * 1024 // a memory has a few kilobytes; more is something else
+const MAX_OWN_BYTES = 100 * 1024 * 1024 // grows with the number of memories; PostgreSQL takes 120 MB
 
 /** Hidden files are Strata's own. The writer and the reader of a store have the same limit. */
-export const mostBytesOf = (path: string): number => (path.startsWith(".") ? MOST_OWN_BYTES : MOST_MEMORY_BYTES)
+export const maxBytesOf = (path: string): number => (path.startsWith(".") ? MAX_OWN_BYTES : MAX_MEMORY_BYTES)
 
 /** Throws if the text cannot be kept as it is. */
 export function checkMemoryText(path: string, text: string | undefined): void {
   if (text === undefined) return
-  const most = mostBytesOf(path)
-  if (text.length * 3 > most && Buffer.byteLength(text) > most)
-    throw new MemoryFileError(path, `it would have more than ${most} bytes`)
+  const max = maxBytesOf(path)
+  if (text.length * 3 > max && Buffer.byteLength(text) > max)
+    throw new MemoryFileError(path, `it would have more than ${max} bytes`)
   if (!text.isWellFormed()) throw new MemoryFileError(path, "the text has half a character in it")
 }
 
@@ -159,7 +159,7 @@ function problemWith(part: string): string | undefined {
   if (/[\\:*?"<>|]/.test(part) || hasControl(part)) return "a name has a character that not every system allows"
   if (/[. ]$/.test(part)) return "a name ends with a dot or a space"
   if (/^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i.test(part)) return "Windows reserves this name"
-  if (Buffer.byteLength(part) > MOST_NAME_BYTES) return `a name has more than ${MOST_NAME_BYTES} bytes`
+  if (Buffer.byteLength(part) > MAX_NAME_BYTES) return `a name has more than ${MAX_NAME_BYTES} bytes`
   return part.isWellFormed() ? undefined : "a name is not valid text"
 }
 
@@ -168,7 +168,7 @@ const hasControl = (text: string) => /[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2
 
 // Changes a small text that several processes share: no change is lost.
 
-const MOST_ATTEMPTS = 10_000 // each failure means that another succeeded; of 16 at once, one may lose a hundred times
+const MAX_ATTEMPTS = 10_000 // each failure means that another succeeded; of 16 at once, one may lose a hundred times
 
 /** `to`: the new text for the one that is there, or `undefined` to leave it. It may be called several times. */
 export async function changedText(
@@ -184,7 +184,7 @@ export async function changedText(
       await files.install([{ path, text, expected: before ?? null }])
       return
     } catch (error) {
-      if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
+      if (!(error instanceof MemoryChangedError) || attempt >= MAX_ATTEMPTS) throw error
     }
   }
 }

@@ -34,7 +34,7 @@ export interface ReadableShelf {
   /** Those of these passages that have a text as it is written: the newest `most`, the newest first. */
   having(wanted: TextWanted): Promise<readonly number[]>
   /** For each of these passages the ones of its source around it, in their order, with itself: up to so many numbers away. Empty where it is not there. */
-  around(ids: readonly number[], most: number): Promise<readonly (readonly ShelfRow[])[]>
+  around(ids: readonly number[], max: number): Promise<readonly (readonly ShelfRow[])[]>
 }
 
 /** From one state of a source to the next. */
@@ -91,12 +91,12 @@ export interface ShelfSince {
   readonly source: number
   readonly removals: number
   /** Up to this many new passages are wanted as rows too. */
-  readonly mostRows: number
+  readonly maxRows: number
   /** In how many passages are these? */
   readonly tokens: readonly string[]
   /** The first `mostMissed` of these that no passage has are looked up by their beginning: at most `mostSimilar` tokens for each. */
   readonly asked: readonly string[]
-  readonly mostMissed: number
+  readonly maxMissed: number
   readonly mostSimilar: number
 }
 
@@ -126,7 +126,7 @@ export interface TokenCount {
 export interface TextWanted {
   readonly ids: Uint32Array
   readonly text: string
-  readonly most: number
+  readonly max: number
 }
 
 /** Whose passages a shelf keeps. */

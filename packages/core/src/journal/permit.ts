@@ -31,7 +31,7 @@ export interface PermitRequest {
   /** Chosen by the caller, new for each: letters, digits, `-` and `_`. Who asks again with it, because an answer was lost, has the same one. */
   readonly id: string
   /** How often it may be taken at once. Callers may differ: each is refused where it is taken as often as it allows. */
-  readonly most: number
+  readonly max: number
 }
 
 export type PermitAttempt =

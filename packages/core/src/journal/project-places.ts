@@ -14,7 +14,7 @@ import type { Store } from "./store.ts"
 export const RECORD = ".project.json"
 /** In a place of an earlier version, for people and for other projects. It is no memory. */
 const MARK = "MOVED.txt"
-const MOST_NOTED = 50 // the last ones: each is an index to search, and a directory to look through
+const MAX_NOTED = 50 // the last ones: each is an index to search, and a directory to look through
 
 export interface ProjectInStore {
   readonly store: Store
@@ -29,7 +29,7 @@ export const placeOf = ({ project, owner }: Pick<ProjectInStore, "project" | "ow
 export async function placesOf(given: ProjectInStore): Promise<readonly string[]> {
   const { claimed, free } = await otherNames(given)
   const all = [given.project.name, ...claimed, ...free]
-  return all.slice(0, MOST_NOTED).map((name) => placeFor(name, given.owner))
+  return all.slice(0, MAX_NOTED).map((name) => placeFor(name, given.owner))
 }
 
 /** Names besides its own under which a project may have something. */
@@ -100,7 +100,7 @@ async function notedUnder(name: string, given: ProjectInStore): Promise<readonly
   const notes = given.store.memories({ project: placeFor(name, given.owner), beside: "directories" })
   if (notes.directory === undefined) return [] // earlier versions noted directories only in files
   const noted = await notes.readAll({ folders: [undefined] }).catch(() => [])
-  return noted.slice(0, MOST_NOTED).flatMap(({ path, text = "" }) => {
+  return noted.slice(0, MAX_NOTED).flatMap(({ path, text = "" }) => {
     const cwd = text.trim()
     // a note must not lead to the places of another owner
     return placeFor(projectName(cwd), given.owner) === path ? [projectName(cwd)] : []
@@ -126,7 +126,7 @@ export async function readRecord(files: MemoryFiles): Promise<ProjectRecord> {
 }
 
 export function recordText({ directories, names }: Pick<ProjectRecord, "directories" | "names">): string {
-  const last = (texts: readonly string[]) => [...new Set(texts)].slice(-MOST_NOTED)
+  const last = (texts: readonly string[]) => [...new Set(texts)].slice(-MAX_NOTED)
   return `${JSON.stringify({ directories: last(directories), names: last(names) })}\n`
 }
 

@@ -4,7 +4,7 @@ import type { Clock } from "../base/clock.ts"
 import { ConversationLockedError } from "../base/errors.ts"
 
 const FIRST_PAUSE_MS = 10
-const LONGEST_PAUSE_MS = 200
+const MAX_PAUSE_MS = 200
 
 export interface Patience {
   /** Milliseconds. After that, the error that names the other process is thrown. */
@@ -14,7 +14,7 @@ export interface Patience {
 
 export async function waitForLock<T>(open: () => Promise<T>, { patience, clock }: Patience): Promise<T> {
   const pause = (ms: number) => (clock.after ? new Promise<void>((end) => clock.after!(ms, end)) : wait(ms))
-  for (let waited = 0, next = FIRST_PAUSE_MS; ; next = Math.min(2 * next, LONGEST_PAUSE_MS)) {
+  for (let waited = 0, next = FIRST_PAUSE_MS; ; next = Math.min(2 * next, MAX_PAUSE_MS)) {
     try {
       return await open()
     } catch (error) {

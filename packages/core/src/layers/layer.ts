@@ -184,7 +184,7 @@ export interface CompactionPlan {
   readonly tokensBefore: number
   readonly expectedAfter: number
   /** The least and the most that it may be. Both are `expectedAfter` where the summary is written. */
-  readonly between: readonly [least: number, most: number]
+  readonly between: readonly [min: number, max: number]
   /** Whether that is enough. A compaction that gains too little is refused. */
   readonly isWorthIt: boolean
   /** Price of the model call by the first route. Absent where there is no call or no known price. */

@@ -34,7 +34,7 @@ import {
   type MemoryToolEdits,
 } from "./memory.ts"
 
-const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
+const MAX_ATTEMPTS = 100 // each failure means that another process succeeded
 
 interface BankOptions {
   readonly files: MemoryFiles
@@ -92,7 +92,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
       try {
         return await work()
       } catch (error) {
-        if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
+        if (!(error instanceof MemoryChangedError) || attempt >= MAX_ATTEMPTS) throw error
       }
     }
   }

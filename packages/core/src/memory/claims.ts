@@ -7,7 +7,7 @@ import { isAbsolute, join, normalize, sep } from "node:path"
 import { ripgrepProgram, runRipgrep } from "../tools/files/ripgrep.ts"
 import type { Memory } from "./memory.ts"
 
-const MOST_CLAIMS = 20
+const MAX_CLAIMS = 20
 const SEARCH_MS = 2000
 const RIPGREP_OPTIONS = [
   ...[
@@ -45,7 +45,7 @@ export async function claimsOf(
   memory: Pick<Memory, "description" | "body">,
   options: ClaimOptions,
 ): Promise<readonly Claim[]> {
-  const named = namedThings(`${memory.description}\n${memory.body}`).slice(0, MOST_CLAIMS)
+  const named = namedThings(`${memory.description}\n${memory.body}`).slice(0, MAX_CLAIMS)
   const files = named.filter(({ kind }) => kind === "file")
   const words = named.filter(({ kind }) => kind !== "file")
   const [checked, search] = await Promise.all([
@@ -143,7 +143,7 @@ async function searchFor(given: readonly string[], options: ClaimOptions): Promi
       env: options.env ?? process.env,
       signal: options.signal ? AbortSignal.any([options.signal, allFound.signal]) : allFound.signal,
       timeoutMs: options.timeoutMs ?? SEARCH_MS,
-      most: { lines: 1, characters: 1 },
+      max: { lines: 1, characters: 1 },
       skip: note,
     })
     return { found, isComplete: output.stopped === undefined && output.problem === undefined }

@@ -9,9 +9,9 @@ export const ARCHIVE = "archive"
 /** The index of memories for search, beside them. */
 export const SEARCH_INDEX = ".search.sqlite"
 /** Of the longest file that counts as a memory. */
-export const MOST_MEMORY_BYTES = 256 * 1024
+export const MAX_MEMORY_BYTES = 256 * 1024
 const LOGS = "logs" // daily logs, which consolidation reads
-const MOST_SLUG_BYTES = 120
+const MAX_SLUG_BYTES = 120
 
 /** Whether a file is a memory. The index, the archive, the logs and hidden files are not. */
 export function isTopicFile(path: string): boolean {
@@ -63,7 +63,7 @@ function slugOf(name: string): string {
     .replace(/^-+|-+$/g, "")
   let slug = ""
   for (const character of words) {
-    if (Buffer.byteLength(slug + character) > MOST_SLUG_BYTES) break
+    if (Buffer.byteLength(slug + character) > MAX_SLUG_BYTES) break
     slug += character
   }
   if (slug === "" || slug === "memory") return "note" // memory.md would be the index where case does not count

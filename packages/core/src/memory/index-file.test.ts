@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { indexLine, linkedFile, loadedIndex, MOST_INDEX_BYTES, MOST_INDEX_LINES, updateIndex } from "./index-file.ts"
+import { indexLine, linkedFile, loadedIndex, MAX_INDEX_BYTES, MAX_INDEX_LINES, updateIndex } from "./index-file.ts"
 import type { Memory } from "./memory.ts"
 
 const memory = (file: string, more: Partial<Memory> = {}): Memory => ({
@@ -35,17 +35,17 @@ test("L5-5 a line is a link and a hook of at most 150 characters, and can be rea
 
 test("L5-5 the index is cut at 200 lines or 25 KB, whichever comes first, and says so", () => {
   expect(loadedIndex("a\nb\n")).toEqual({ text: "a\nb", lines: ["a", "b"], isCut: false })
-  const exact = Array.from({ length: MOST_INDEX_LINES }, (_, i) => `- ${i}`).join("\n")
+  const exact = Array.from({ length: MAX_INDEX_LINES }, (_, i) => `- ${i}`).join("\n")
   expect(loadedIndex(`${exact}\n`)).toMatchObject({ text: exact, isCut: false })
   const long = loadedIndex(`${exact}\n- 200\n`)
   expect(long.isCut).toBe(true)
-  expect(long.text.split("\n")).toHaveLength(MOST_INDEX_LINES)
+  expect(long.text.split("\n")).toHaveLength(MAX_INDEX_LINES)
   expect(long.text).toMatch(/\n- 198\n\[MEMORY\.md is too long: it has 201 lines/)
   for (const wide of [Array(100).fill("部".repeat(200)).join("\n"), "é".repeat(30_000)]) {
     const { text, isCut } = loadedIndex(wide)
     expect(isCut).toBe(true)
-    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MOST_INDEX_BYTES)
-    expect(Buffer.byteLength(text)).toBeGreaterThan(MOST_INDEX_BYTES - 1000)
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(MAX_INDEX_BYTES)
+    expect(Buffer.byteLength(text)).toBeGreaterThan(MAX_INDEX_BYTES - 1000)
     expect(text).not.toContain("\uFFFD")
     expect(text).toContain("[MEMORY.md is too long")
   }

@@ -7,10 +7,10 @@ import { INDEX_FILE } from "./file-names.ts"
 import { isCurrent, type Memory } from "./memory.ts"
 import { cut } from "./topic-file.ts"
 
-export const MOST_INDEX_LINES = 200
-export const MOST_INDEX_BYTES = 25_000
-const MOST_LINE_CHARACTERS = 150
-const MOST_FILE_BYTES = 3_500_000 // of 4 MB: lines that are written again may grow
+export const MAX_INDEX_LINES = 200
+export const MAX_INDEX_BYTES = 25_000
+const MAX_LINE_CHARACTERS = 150
+const MAX_FILE_BYTES = 3_500_000 // of 4 MB: lines that are written again may grow
 
 export interface LoadedIndex {
   readonly text: string
@@ -24,7 +24,7 @@ export function indexLine({ file, name, description, failed, doubtedBy }: Memory
   const label = name.replace(/[[\]\\]/g, "\\$&")
   const target = /[\s()<>]/.test(file) ? `<${file.replace(/[<>]/g, "")}>` : file
   const link = `- [${cut(label, 60)}](${target})`
-  const room = MOST_LINE_CHARACTERS - charactersIn(link) - 2
+  const room = MAX_LINE_CHARACTERS - charactersIn(link) - 2
   const hook =
     `${failed ? "(did not work) " : ""}${doubtedBy === undefined ? "" : "(a later one may say otherwise) "}${description}`
       .replace(/\s+/g, " ")
@@ -72,7 +72,7 @@ export function updateIndex({ text = "", memories, renewed, gone }: IndexUpdate)
 
 /** A file that is too large could not be read again. What is not listed is still remembered. */
 function withRoom(text: string, added: readonly string[]): readonly string[] {
-  let room = MOST_FILE_BYTES - Buffer.byteLength(text)
+  let room = MAX_FILE_BYTES - Buffer.byteLength(text)
   return added.filter((line) => {
     room -= Buffer.byteLength(line) + "\r\n".length
     return room >= 0
@@ -125,12 +125,12 @@ export function loadedIndex(text: string): LoadedIndex {
     .trimEnd()
   const lines = plain === "" ? [] : plain.split("\n")
   const bytes = Buffer.byteLength(plain)
-  if (lines.length <= MOST_INDEX_LINES && bytes <= MOST_INDEX_BYTES) return { text: plain, lines, isCut: false }
-  const warning = `[${INDEX_FILE} is too long: it has ${grouped(lines.length)} lines and ${grouped(bytes)} bytes. Only the beginning is shown here, at most ${MOST_INDEX_LINES} lines and ${grouped(MOST_INDEX_BYTES)} bytes. The rest is in the file.]`
-  const room = MOST_INDEX_BYTES - Buffer.byteLength(warning) - 1
+  if (lines.length <= MAX_INDEX_LINES && bytes <= MAX_INDEX_BYTES) return { text: plain, lines, isCut: false }
+  const warning = `[${INDEX_FILE} is too long: it has ${grouped(lines.length)} lines and ${grouped(bytes)} bytes. Only the beginning is shown here, at most ${MAX_INDEX_LINES} lines and ${grouped(MAX_INDEX_BYTES)} bytes. The rest is in the file.]`
+  const room = MAX_INDEX_BYTES - Buffer.byteLength(warning) - 1
   const shown: string[] = []
   let used = 0
-  for (const line of lines.slice(0, MOST_INDEX_LINES - 1)) {
+  for (const line of lines.slice(0, MAX_INDEX_LINES - 1)) {
     const size = Buffer.byteLength(line) + 1
     if (used + size > room) {
       if (shown.length === 0) shown.push(firstBytes(line, room - 1))
@@ -142,7 +142,7 @@ export function loadedIndex(text: string): LoadedIndex {
   return { text: [...shown, warning].join("\n"), lines, isCut: true }
 }
 
-function firstBytes(text: string, most: number): string {
+function firstBytes(text: string, max: number): string {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true })
-  return decoder.decode(Buffer.from(text).subarray(0, most), { stream: true }) // leaves out a cut character
+  return decoder.decode(Buffer.from(text).subarray(0, max), { stream: true }) // leaves out a cut character
 }

@@ -22,7 +22,7 @@ const WRITER = fileURLToPath(new URL("../../test/memory/turmoil-writer.ts", impo
 const RUNS = Math.min(Number(process.env.FUZZ_RUNS ?? size(1, 12)), 1_000)
 const AT_ONCE = 2
 const FILES = Array.from({ length: 10 }, (_, at) => `m${at}.md`)
-const LONGEST_MS = 60 // a change of these files takes about that
+const MAX_MS = 60 // a change of these files takes about that
 
 interface Turmoil {
   /** Edits by hand: which file, after how many milliseconds, and how the editor saves. */
@@ -36,7 +36,7 @@ const turmoil: fc.Arbitrary<Turmoil> = fc.record({
   edits: fc.uniqueArray(
     fc.record({
       file: fc.nat(FILES.length - 1),
-      after: fc.nat(LONGEST_MS),
+      after: fc.nat(MAX_MS),
       way: fc.constantFrom("in place", "by rename"),
     }),
     { selector: ({ file }) => file, maxLength: 6 },

@@ -11,7 +11,7 @@ import { sentenceParts, sentencesIn } from "../views/record/user-messages.ts"
 import { isPersons, type Memory } from "./memory.ts"
 
 const REMARK = /^\s*(?:[-*]\s+)?\*\*(?:Why|How to apply):?\*\*/im
-const MOST_NAME_WORDS = 8
+const MAX_NAME_WORDS = 8
 
 /** What the person said, without remarks of the agent. A file that they wrote or confirmed is theirs as a whole. */
 export function ownText({ source, body }: Pick<Memory, "source" | "body">): string {
@@ -27,7 +27,7 @@ export function ruleIn(body: string): string {
 /** A title for a text, made from its own words. */
 export function titleOf(text: string): Pick<Memory, "name" | "description"> {
   const first = text.trim().split("\n")[0]!.trim()
-  const words = first.split(/\s+/).slice(0, MOST_NAME_WORDS)
+  const words = first.split(/\s+/).slice(0, MAX_NAME_WORDS)
   return { name: words.join(" ").replace(/[.,;:!?]+$/, ""), description: first }
 }
 
@@ -49,12 +49,12 @@ const OPENING =
   /^(?:(?:no|yes|actually)[,:]\s+|(?:and|so|ok(?:ay)?|please|from now on|in (?:the )?future|going forward|for the record|remember(?: that)?|note(?: that)?)\b[,:]?\s+)+/iu
 export const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
 const QUOTED = /^\s*(?:["“„«'‘].*["”“»'’][.!]?|`[^`]*`[.!]?)\s*$/su
-const LONGEST = 600 // characters; a longer sentence is pasted text
+const MAX = 600 // characters; a longer sentence is pasted text
 
 /** The sentences of a text that say something. Questions, quotations and fragments say nothing. */
 export function statementsIn(text: string): readonly Statement[] {
   return sentencesIn(text)
-    .filter((sentence) => sentence.length <= LONGEST && !/[?？؟]\W*$/u.test(sentence) && !QUOTED.test(sentence))
+    .filter((sentence) => sentence.length <= MAX && !/[?？؟]\W*$/u.test(sentence) && !QUOTED.test(sentence))
     .map(statementOf)
     .filter((words) => words.length >= 2 || /[^\p{ASCII}]{4,}/u.test(words.join("")))
 }

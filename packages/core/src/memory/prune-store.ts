@@ -8,7 +8,7 @@ export interface PruneOptions {
   /** What was not written to since then goes. */
   readonly before?: Date
   /** The oldest conversations go until the rest has at most so many bytes. */
-  readonly mostBytes?: number
+  readonly maxBytes?: number
   /** Only says what would go. */
   readonly dryRun?: boolean
 }
@@ -34,12 +34,12 @@ interface Group {
 
 export async function pruneStore(
   store: Store,
-  { before, mostBytes, dryRun = false }: PruneOptions,
+  { before, maxBytes, dryRun = false }: PruneOptions,
 ): Promise<PruneReport> {
   const contents = store.contents()
   const groups = await groupsIn(contents.list())
   const report = { conversations: 0, subAgents: 0, bytes: 0, removed: [] as string[], open: [] as string[] }
-  for (const group of chosenOf(groups, { before, mostBytes })) {
+  for (const group of chosenOf(groups, { before, maxBytes })) {
     const name = contentName(group.members[0]!.address)
     if (group.isOpen || !(await isRemoved(group))) {
       report.open.push(name)
@@ -98,19 +98,16 @@ const bytesOf = ({ lines = 0, files }: KeptContent): number => files.reduce((sum
 
 interface Limits {
   readonly before: Date | undefined
-  readonly mostBytes: number | undefined
+  readonly maxBytes: number | undefined
 }
 
-function chosenOf(
-  groups: readonly Group[],
-  { before, mostBytes = Number.POSITIVE_INFINITY }: Limits,
-): readonly Group[] {
+function chosenOf(groups: readonly Group[], { before, maxBytes = Number.POSITIVE_INFINITY }: Limits): readonly Group[] {
   const limit = before?.toISOString() ?? ""
   let total = groups.reduce((sum, { bytes }) => sum + bytes, 0)
   return groups
     .toSorted((a, b) => (a.touched < b.touched ? -1 : 1))
     .filter(({ touched, bytes, isOpen }) => {
-      const goes = touched < limit || total > mostBytes
+      const goes = touched < limit || total > maxBytes
       if (goes && !isOpen) total -= bytes
       return goes
     })

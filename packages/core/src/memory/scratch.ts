@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { DIRECTORY_MODE } from "../journal/file/layout.ts"
 import { acquireLock, type FileLock } from "../journal/file/lock.ts"
 
-const MOST_AT_ONCE = 100 // processes that work on the same texts
+const MAX_AT_ONCE = 100 // processes that work on the same texts
 const NAME_DIGITS = 16
 
 export interface Scratch {
@@ -29,12 +29,12 @@ interface ScratchOrder {
 export async function claimScratch({ kind, of }: ScratchOrder, at = tmpdir()): Promise<Scratch> {
   const base = await ownDirectory(at)
   const name = `${kind}-${hash("sha256", of, "hex").slice(0, NAME_DIGITS)}`
-  for (let count = 1; count <= MOST_AT_ONCE; count++) {
+  for (let count = 1; count <= MAX_AT_ONCE; count++) {
     const directory = join(base, count === 1 ? name : `${name}-${count}`)
     const attempt = await acquireLock(`${directory}.lock`, new Date(0).toISOString())
     if (attempt.state === "acquired") return claimed(directory, attempt.lock)
   }
-  throw new Error(`${MOST_AT_ONCE} processes work on ${of} already`)
+  throw new Error(`${MAX_AT_ONCE} processes work on ${of} already`)
 }
 
 async function claimed(directory: string, lock: FileLock): Promise<Scratch> {

@@ -94,7 +94,7 @@ export interface FileFacts {
   readonly source: Provenance
 }
 
-const MOST_NAME_CHARACTERS = 120
+const MAX_NAME_CHARACTERS = 120
 
 interface MemoryFileText {
   readonly file: string
@@ -267,22 +267,22 @@ function oneLine(given: unknown): string {
 
 function firstHeading(body: string): string | undefined {
   const heading = /^#{1,6}[ \t]+(.+?)[ \t#]*$/m.exec(body)?.[1]
-  return heading && cut(oneLine(heading), MOST_NAME_CHARACTERS)
+  return heading && cut(oneLine(heading), MAX_NAME_CHARACTERS)
 }
 
 function firstSentence(body: string): string {
   const line = body.split("\n").find((text) => text.trim() !== "" && !text.startsWith("#"))
-  return cut(oneLine(line?.replace(/^[\s>*+-]+/, "") ?? ""), MOST_NAME_CHARACTERS)
+  return cut(oneLine(line?.replace(/^[\s>*+-]+/, "") ?? ""), MAX_NAME_CHARACTERS)
 }
 
 /** At most this many characters, never half of one. */
-export function cut(text: string, most: number): string {
-  if (text.length <= most) return text
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text
   const characters = [...text]
-  return characters.length <= most
+  return characters.length <= max
     ? text
     : `${characters
-        .slice(0, most - 1)
+        .slice(0, max - 1)
         .join("")
         .trimEnd()}…`
 }

@@ -13,7 +13,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest"
 import { scratchDirectory } from "../../test/tool-context.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
-import { MOST_MEMORY_BYTES } from "./file-names.ts"
+import { MAX_MEMORY_BYTES } from "./file-names.ts"
 import { claimScratch } from "./scratch.ts"
 import { openWorkingCopy } from "./working-copy.ts"
 
@@ -48,7 +48,7 @@ describe("BEY-12 memories of a store without files, as files", () => {
 
   test("what cannot be a memory is not taken in, and that is said", async () => {
     const { files, copy, at, shown } = await opened()
-    writeFileSync(at("tabs.md"), "x".repeat(MOST_MEMORY_BYTES + 1))
+    writeFileSync(at("tabs.md"), "x".repeat(MAX_MEMORY_BYTES + 1))
     writeFileSync(at("new.md"), Buffer.from([0xff, 0xfe, 0x41]))
     expect(await copy.takeIn()).toEqual([
       { path: "new.md", why: "no-text" },

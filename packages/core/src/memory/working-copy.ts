@@ -17,7 +17,7 @@ import {
   type MemoryPlace,
 } from "../journal/memory-files.ts"
 import type { Store } from "../journal/store.ts"
-import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "./file-names.ts"
+import { INDEX_FILE, isTopicFile, MAX_MEMORY_BYTES } from "./file-names.ts"
 import { claimScratch, type Scratch } from "./scratch.ts"
 
 /** A file that was not installed: someone else changed it meanwhile, or it cannot be a memory. */
@@ -152,7 +152,7 @@ class Copy {
 
   /** Writes these files as the store has them. One that a tool has written since is left: it is taken in first. */
   async #mirror(paths: readonly string[]): Promise<void> {
-    const read = await this.#files.readAll({ folders: [], paths, mostBytes: MOST_MEMORY_BYTES })
+    const read = await this.#files.readAll({ folders: [], paths, maxBytes: MAX_MEMORY_BYTES })
     const found = new Map(read.map((file) => [file.path, file]))
     for (const path of paths) {
       if ((await this.#stateOf(path)) !== (this.#mirrored.get(path)?.state ?? NOT_THERE)) continue
@@ -200,7 +200,7 @@ class Copy {
   /** Nothing if it is gone. */
   async #textOf(path: string): Promise<string | typeof NO_TEXT | undefined> {
     try {
-      const bytes = await readPlainFile(this.#at(path), MOST_MEMORY_BYTES)
+      const bytes = await readPlainFile(this.#at(path), MAX_MEMORY_BYTES)
       return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
     } catch (error) {
       return (error as NodeJS.ErrnoException).code === "ENOENT" ? undefined : NO_TEXT

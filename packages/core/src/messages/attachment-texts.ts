@@ -269,7 +269,7 @@ function memoryText({ from, path, age, source, gone = [], content }: RecalledMem
   return `${origin}${lost}${advice}\n${within(content)}`
 }
 
-const MOST_PATHS = 50 // more are counted
+const MAX_PATHS = 50 // more are counted
 
 function restoredText({ restored, removed, left }: FilesRestored): string {
   const parts = [
@@ -282,9 +282,9 @@ function restoredText({ restored, removed, left }: FilesRestored): string {
 }
 
 function pathLines(paths: readonly string[]): string {
-  const more = paths.length - MOST_PATHS
+  const more = paths.length - MAX_PATHS
   return [
-    ...paths.slice(0, MOST_PATHS).map((path) => `- ${inline(path)}`),
+    ...paths.slice(0, MAX_PATHS).map((path) => `- ${inline(path)}`),
     ...(more > 0 ? [`- ${more} more`] : []),
   ].join("\n")
 }

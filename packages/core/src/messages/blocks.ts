@@ -226,9 +226,9 @@ export function inline(text: string): string {
 export const quoted = (text: string): string => JSON.stringify(text.toWellFormed()).replace(BEYOND_JSON, escaped)
 
 /** At most `most` characters of the text, with a note if there are more. */
-export function inlineUpTo(most: number, text: string): string {
-  if (text.length <= most) return inline(text)
-  return `${inline(text.slice(0, most).toWellFormed())} [cut: ${most} of ${text.length} characters]`
+export function inlineUpTo(max: number, text: string): string {
+  if (text.length <= max) return inline(text)
+  return `${inline(text.slice(0, max).toWellFormed())} [cut: ${max} of ${text.length} characters]`
 }
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`

@@ -172,7 +172,7 @@ class ExactReader {
 // Copies a value from outside as plain JSON, so that what is sent now equals what is read from the journal later. A value that JSON cannot
 // carry, or would change, is refused with its place.
 
-const LONGEST_PATH = 120 // characters
+const MAX_PATH = 120 // characters
 
 export class NotJsonError extends Error {
   /** For example `content[0].input.when` */
@@ -180,7 +180,7 @@ export class NotJsonError extends Error {
 
   constructor(at: string, what: string) {
     super(what)
-    this.at = at.length > LONGEST_PATH ? `${at.slice(0, LONGEST_PATH)}…` : at
+    this.at = at.length > MAX_PATH ? `${at.slice(0, MAX_PATH)}…` : at
   }
 }
 

@@ -16,7 +16,7 @@ interface Line {
 
 const HEAD = 120 // characters of a line that the patterns look at
 const LONG_LINE = 1_000 // characters; prose and code in longer lines has blanks
-const LEAST_BLANKS = 1 / 12 // of a long line: prose has one in six characters, minified code one in thirty
+const MIN_BLANKS = 1 / 12 // of a long line: prose has one in six characters, minified code one in thirty
 
 const NOISE: readonly RegExp[] = [
   /^(?:[0-9a-fA-F]{4,16}[:\s]\s*)?(?:[0-9a-fA-F]{2}[\s:]){7}/, // hex dump in pairs
@@ -46,7 +46,7 @@ function isMinified({ text, at, end }: Line): boolean {
     const code = text.charCodeAt(each)
     if (code <= 0x20 || code >= 0x3000) blanks++
   }
-  return blanks < length * LEAST_BLANKS
+  return blanks < length * MIN_BLANKS
 }
 
 const TIME = String.raw`\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?`
@@ -91,8 +91,8 @@ const CLOSING: ReadonlyMap<number, string> = new Map(
     "‹": "›",
   }).map(([open, close]) => [open.charCodeAt(0), close] as const),
 )
-const LONGEST_QUOTE = 60 // characters
-const MOST_WORDS = 8
+const MAX_QUOTE = 60 // characters
+const MAX_WORDS = 8
 const ASCII_QUOTES = "\"'"
 const CODE_BEFORE = "=:([{,+|&?<>\\$/"
 const CODE_AFTER = /^\s*(?::|=|\]|\}|\+|=>)/
@@ -124,9 +124,9 @@ export function quotedAt({ text, at, start, end, closings }: QuotePlace): string
   const close = CLOSING.get(text.charCodeAt(at))!
   const closing = nextClosing({ text, at, close, closings })
   const length = closing - at - 1
-  if (closing >= end || length < 2 || length > LONGEST_QUOTE) return undefined
+  if (closing >= end || length < 2 || length > MAX_QUOTE) return undefined
   const inside = text.slice(at + 1, closing)
-  if (inside !== inside.trim() || PLAIN_WORD.test(inside) || inside.split(/\s+/, MOST_WORDS + 1).length > MOST_WORDS)
+  if (inside !== inside.trim() || PLAIN_WORD.test(inside) || inside.split(/\s+/, MAX_WORDS + 1).length > MAX_WORDS)
     return undefined
   if (inside.includes(open) || UNSAFE.test(inside) || isName(inside)) return undefined
   if (open === "`") return text[at - 1] === "`" || text[closing + 1] === "`" ? undefined : inside
@@ -166,19 +166,19 @@ function isProse({ text, at, start, end }: Omit<QuotePlace, "closings">, after: 
 
 export type { ExactName, NameKind }
 
-const MOST_NAMES = 2_000
-const LONGEST_WORD = 200 // characters; longer ones are data, not names
-const MOST_LONG_HASHES = 8 // uuids and sha256 in one text; more than that is a dump or a lock file
+const MAX_NAMES = 2_000
+const MAX_WORD = 200 // characters; longer ones are data, not names
+const MAX_LONG_HASHES = 8 // uuids and sha256 in one text; more than that is a dump or a lock file
 const LONG_HASH = 32 // characters
 
 /** Distinct names in order of first occurrence, at most `most`. */
-export function exactNamesIn(text: string, most = MOST_NAMES): readonly ExactName[] {
+export function exactNamesIn(text: string, max = MAX_NAMES): readonly ExactName[] {
   const found = new Map<string, NameKind>()
   const closings: Closings = new Map()
-  for (let at = 0; at < text.length && found.size < most; ) {
+  for (let at = 0; at < text.length && found.size < max; ) {
     let end = at
     while (end < text.length && !isLineBreak(text.charCodeAt(end))) end++
-    readLine({ text, at, end, most, closings }, found)
+    readLine({ text, at, end, max, closings }, found)
     at = end + 1
   }
   return withoutBulk(found)
@@ -188,18 +188,18 @@ interface LineOfExactNames {
   readonly text: string
   readonly at: number
   readonly end: number
-  readonly most: number
+  readonly max: number
   readonly closings: Closings
 }
 
-function readLine({ text, at: begin, end, most, closings }: LineOfExactNames, found: Map<string, NameKind>): void {
+function readLine({ text, at: begin, end, max, closings }: LineOfExactNames, found: Map<string, NameKind>): void {
   if (begin === end || isNoise({ text, at: begin, end })) return
   const start = contentStart({ text, at: begin, end })
   const add = ({ name, kind }: ExactName) => {
     if (!found.has(name)) found.set(name, kind)
   }
   let at = start
-  while (at < end && found.size < most) {
+  while (at < end && found.size < max) {
     const code = text.charCodeAt(at)
     if (isQuote(code)) {
       const quoted = quotedAt({ text, at, start: begin, end, closings })
@@ -208,7 +208,7 @@ function readLine({ text, at: begin, end, most, closings }: LineOfExactNames, fo
     } else if (isWordBreak(code)) at = code === ESCAPE ? afterEscape(text, at) : at + 1
     else {
       const word = wordAt({ text, at, end })
-      if (word.end - at <= LONGEST_WORD)
+      if (word.end - at <= MAX_WORD)
         for (const name of classify({
           text,
           at,
@@ -265,5 +265,5 @@ function wordAt({ text, at, end }: Pick<LineOfExactNames, "text" | "at" | "end">
 function withoutBulk(found: ReadonlyMap<string, NameKind>): readonly ExactName[] {
   const names = [...found].map(([name, kind]) => ({ name, kind }))
   const isLongHash = ({ name, kind }: ExactName) => kind === "hash" && name.length >= LONG_HASH
-  return names.filter(isLongHash).length > MOST_LONG_HASHES ? names.filter((name) => !isLongHash(name)) : names
+  return names.filter(isLongHash).length > MAX_LONG_HASHES ? names.filter((name) => !isLongHash(name)) : names
 }

@@ -233,8 +233,8 @@ function refusal(item: MediaItem, limits: MediaLimits, sidePixels: number): With
   const { address, bytes, pixels, pages } = item
   if (item.isUnreadable)
     return [{ address, why: `it is not ${item.kind === "image" ? "an image" : "a document"} that the API can read` }]
-  const most = item.kind === "image" ? limits.imageBytes : limits.documentBytes
-  if (bytes > most) return [{ address, why: `more than ${most} bytes` }]
+  const max = item.kind === "image" ? limits.imageBytes : limits.documentBytes
+  if (bytes > max) return [{ address, why: `more than ${max} bytes` }]
   if (pixels && Math.max(pixels.width, pixels.height) > sidePixels)
     return [{ address, why: `more than ${sidePixels} pixels on a side` }]
   if (pages !== undefined && pages > limits.documentPages)

@@ -320,7 +320,7 @@ export type RepairRule =
 
 // What a list shows for a conversation without a title: the first line that the person wrote.
 
-const LONGEST = 120 // characters: more than a line of a list shows
+const MAX = 120 // characters: more than a line of a list shows
 
 /** Of the first message that asks for something in words. */
 export function firstWords(messages: Iterable<Message>): string | undefined {
@@ -335,10 +335,7 @@ export function firstWords(messages: Iterable<Message>): string | undefined {
 function wordsOf(text: string): string | undefined {
   const [first, next] = linesOf(text)
   if (first === undefined) return undefined
-  return (first.endsWith(":") && next !== undefined ? `${first} ${next.replace(/^#+\s+/, "")}` : first).slice(
-    0,
-    LONGEST,
-  )
+  return (first.endsWith(":") && next !== undefined ? `${first} ${next.replace(/^#+\s+/, "")}` : first).slice(0, MAX)
 }
 
 /** The first two that are not empty. */

@@ -17,7 +17,7 @@ export interface FailureDetails {
   /** How often it was tried. Default 1. */
   readonly attempts?: number
   /** The same request would be accepted if it asked for no more output than this. */
-  readonly mostOutput?: number | undefined
+  readonly maxOutput?: number | undefined
 }
 
 const KEPT = "Everything in the conversation is kept." // also the message that was to be sent
@@ -38,16 +38,16 @@ export class ModelError extends StrataError {
   readonly requestId: string | undefined
   readonly attempts: number
   /** @internal The same request would be accepted if it asked for no more output than this. */
-  readonly mostOutput: number | undefined
+  readonly maxOutput: number | undefined
 
-  constructor(message: string, { provider, status, said, requestId, attempts = 1, mostOutput }: FailureDetails) {
+  constructor(message: string, { provider, status, said, requestId, attempts = 1, maxOutput }: FailureDetails) {
     super(redact(message))
     this.provider = provider
     this.status = status
     this.said = said === undefined ? undefined : redact(said)
     this.requestId = requestId
     this.attempts = attempts
-    this.mostOutput = mostOutput
+    this.maxOutput = maxOutput
   }
 }
 
@@ -320,11 +320,11 @@ const whatToChange = ({ status, said = "" }: FailureDetails) =>
 /** The provider's words, as a sentence of their own. */
 const theirWords = (details: FailureDetails) => (details.said ? `The answer${inWords(details)}. ` : "")
 
-const LONGEST_WAIT_MS = 7 * 24 * 3_600_000 // a header that asks for more is a mistake
+const MAX_WAIT_MS = 7 * 24 * 3_600_000 // a header that asks for more is a mistake
 
 function whenToTry(retryAfterMs: number | undefined): string {
   if (retryAfterMs === undefined) return "in a minute"
-  if (!(retryAfterMs <= LONGEST_WAIT_MS)) return "later"
+  if (!(retryAfterMs <= MAX_WAIT_MS)) return "later"
   return `in ${grouped(Math.ceil(retryAfterMs / 1000))} seconds`
 }
 

@@ -167,10 +167,10 @@ export async function* fitOutput(request: ModelRequest, { attempt, watch }: Fitt
   try {
     yield* attempt(request)
   } catch (error) {
-    const most = error instanceof ModelError ? error.mostOutput : undefined
-    if (most === undefined || most >= request.max_tokens) throw error
+    const max = error instanceof ModelError ? error.maxOutput : undefined
+    if (max === undefined || max >= request.max_tokens) throw error
     watch?.refused?.(error)
-    yield* attempt({ ...request, max_tokens: most })
+    yield* attempt({ ...request, max_tokens: max })
   }
 }
 

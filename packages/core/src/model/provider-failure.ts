@@ -13,7 +13,7 @@ import {
   SpendLimitError,
 } from "./errors.ts"
 import { redact } from "./redact.ts"
-import { mostOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
+import { maxOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
 
 /** A refusal or a failure, as a provider reported it. */
 export interface ProviderFailure {
@@ -74,7 +74,7 @@ export function modelErrorFrom(failure: ProviderFailure, context: FailureContext
   const { status, requestId } = failure
   const said = readable(redact(failure.said, secrets))
   const words = [failure.code, failure.type, failure.said].filter(Boolean).join(" ")
-  const details = { provider, status, said, requestId, attempts, mostOutput: mostOutputIn(words) }
+  const details = { provider, status, said, requestId, attempts, maxOutput: maxOutputIn(words) }
   const passing = { ...details, ...retryAdvice(failure) }
   const kind = kindOf(failure)
   const tooLong = kind === "authentication" || kind === "rate-limit" ? undefined : recogniseTooLong(words)
@@ -95,14 +95,14 @@ export function modelErrorFrom(failure: ProviderFailure, context: FailureContext
   }
 }
 
-const MOST_SAID = 2_000 // characters; an error page can have megabytes
+const MAX_SAID = 2_000 // characters; an error page can have megabytes
 const MARKUP = /<(?:style|script)\b[\s\S]*?<\/(?:style|script)>|<[^>]*>/gi
 
 /** A provider's words in a sentence: short, and without the markup of an error page. */
 function readable(said: string): string {
-  const start = said.slice(0, 20 * MOST_SAID)
+  const start = said.slice(0, 20 * MAX_SAID)
   const text = /<!doctype html|<html\b/i.test(start) ? start.replace(MARKUP, " ").replace(/\s+/g, " ").trim() : start
-  return text.length > MOST_SAID ? `${text.slice(0, MOST_SAID)}…` : text
+  return text.length > MAX_SAID ? `${text.slice(0, MAX_SAID)}…` : text
 }
 
 function kindOf({ status, type, code }: ProviderFailure): FailureKind {

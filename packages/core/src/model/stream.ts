@@ -45,16 +45,16 @@ export interface AnswerSize {
 }
 
 const CHARACTERS_PER_TOKEN = 32 // prose has 3 to 5; runs of spaces have most
-const LEAST_CHARACTERS = 100_000 // servers that round a small limit up are not cut
-const MOST_CHARACTERS = 16_000_000
-const MOST_BLOCKS = 5_000
-const MOST_EMPTY_BYTES = 8 * 1024 * 1024 // a block with a fetched document can have megabytes
+const MIN_CHARACTERS = 100_000 // servers that round a small limit up are not cut
+const MAX_CHARACTERS = 16_000_000
+const MAX_BLOCKS = 5_000
+const MAX_EMPTY_BYTES = 8 * 1024 * 1024 // a block with a fetched document can have megabytes
 const KEPT_CHARACTERS_PER_TOKEN = 4 // of an endless answer: what a full answer of ordinary text has
 
 export const sizeLimit = (maxTokens: number): AnswerSize => ({
-  characters: Math.min(MOST_CHARACTERS, Math.max(LEAST_CHARACTERS, maxTokens * CHARACTERS_PER_TOKEN)),
-  blocks: MOST_BLOCKS,
-  emptyBytes: MOST_EMPTY_BYTES,
+  characters: Math.min(MAX_CHARACTERS, Math.max(MIN_CHARACTERS, maxTokens * CHARACTERS_PER_TOKEN)),
+  blocks: MAX_BLOCKS,
+  emptyBytes: MAX_EMPTY_BYTES,
 })
 
 /** How much of an answer that did not end is kept, in characters. More would fill the next request. */
@@ -123,7 +123,7 @@ class Watch {
   isComplete = false
   readonly #stream: Pick<WatchedStream<never>, "provider" | "attempts">
   readonly #limits: StreamLimits
-  readonly #most: AnswerSize
+  readonly #max: AnswerSize
   readonly #clock: Clock
   readonly #onTrouble: () => void
   readonly #began: number
@@ -140,7 +140,7 @@ class Watch {
   constructor(stream: Omit<WatchedStream<never>, "open" | "measure">, onTrouble: () => void) {
     this.#stream = stream
     this.#limits = { ...DEFAULT_LIMITS, ...stream.limits }
-    this.#most = sizeLimit(stream.maxTokens)
+    this.#max = sizeLimit(stream.maxTokens)
     this.#clock = stream.clock ?? systemClock
     this.#onTrouble = onTrouble
     this.#began = this.#now()
@@ -153,7 +153,7 @@ class Watch {
     this.#lastByte = this.#now()
     if (isFirst) this.#arm()
     this.#emptyBytes += bytes
-    const { emptyBytes } = this.#most
+    const { emptyBytes } = this.#max
     if (this.#emptyBytes > emptyBytes) this.#endless({ what: "empty", count: this.#emptyBytes, limit: emptyBytes })
   }
 
@@ -168,9 +168,9 @@ class Watch {
     this.#characters += characters
     if (beginsBlock) this.#blocks++
     if (isLast) this.#complete()
-    const { characters: mostCharacters, blocks } = this.#most
-    if (this.#characters > mostCharacters)
-      this.#endless({ what: "characters", count: this.#characters, limit: mostCharacters })
+    const { characters: maxCharacters, blocks } = this.#max
+    if (this.#characters > maxCharacters)
+      this.#endless({ what: "characters", count: this.#characters, limit: maxCharacters })
     else if (this.#blocks > blocks) this.#endless({ what: "blocks", count: this.#blocks, limit: blocks })
   }
 
@@ -282,7 +282,7 @@ const MAX_STALLS = 3 // each has taken minutes already
 const MAX_UNREACHED = 4 // attempts, in about four seconds: enough for a server that starts again
 const MAX_TOTAL_MS = 30 * 60_000 // no attempt begins after this time
 const FIRST_DELAY_MS = 500
-const LONGEST_DELAY_MS = 30_000
+const MAX_DELAY_MS = 30_000
 const JITTER = 0.25 // random share of a delay, so that clients do not come back all at once
 
 export interface RetryOptions {
@@ -330,7 +330,7 @@ export function planRetry(
   return waitedMs + delayMs > maxWaitMs ? GIVE_UP : { step: "retry", delayMs, reason: error.reason }
 }
 
-const backoff = (attempt: number) => Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), LONGEST_DELAY_MS)
+const backoff = (attempt: number) => Math.min(FIRST_DELAY_MS * 2 ** (attempt - 1), MAX_DELAY_MS)
 
 export interface RetriedWork extends RetryOptions {
   readonly provider: string

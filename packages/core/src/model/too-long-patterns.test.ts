@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { mostOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
+import { maxOutputIn, recogniseTooLong } from "./too-long-patterns.ts"
 
 /** Sentences as they were seen, with whose they are and the numbers in them. */
 const SEEN: readonly [
@@ -9,7 +9,7 @@ const SEEN: readonly [
     tokens?: number
     limit?: number
     gap?: number
-    mostOutput?: number
+    maxOutput?: number
     countsOutput?: boolean
     isBytes?: boolean
   },
@@ -18,7 +18,7 @@ const SEEN: readonly [
   ["Prompt is too long", { provider: "anthropic" }],
   [
     "input length and `max_tokens` exceed context limit: 188059 + 20000 > 200000, decrease input length or `max_tokens` and try again",
-    { provider: "anthropic", tokens: 208_059, limit: 200_000, mostOutput: 11_941, countsOutput: true },
+    { provider: "anthropic", tokens: 208_059, limit: 200_000, maxOutput: 11_941, countsOutput: true },
   ],
   ["Input is too long for requested model.", { provider: "bedrock" }],
   ["Input Tokens Exceeded: Number of input tokens exceeds maximum length.", { provider: "bedrock" }],
@@ -102,7 +102,7 @@ describe("LOOP-5 a refusal of the answer's size alone says how much output is al
       undefined,
     ],
     ["prompt is too long: 215000 tokens > 200000 maximum", undefined],
-  ])("%s", (words, most) => {
-    expect(mostOutputIn(words)).toBe(most)
+  ])("%s", (words, max) => {
+    expect(maxOutputIn(words)).toBe(max)
   })
 })

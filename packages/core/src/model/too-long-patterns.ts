@@ -13,7 +13,7 @@ export interface TooLong {
   /** By how much, where only that is given. */
   readonly gap?: number
   /** The prompt fits, and with it this much output. */
-  readonly mostOutput?: number
+  readonly maxOutput?: number
   /** Input and output together must fit. */
   readonly countsOutput?: boolean
   /** It is about bytes, not tokens. */
@@ -126,7 +126,7 @@ export function recogniseTooLong(words: string): TooLong | undefined {
       ...(size === undefined ? {} : { tokens: count(size) }),
       ...(limit === undefined ? {} : { limit: count(limit) }),
       ...(gap === undefined ? {} : { gap: count(gap) }),
-      ...(room >= LEAST_OUTPUT ? { mostOutput: room } : {}),
+      ...(room >= MIN_OUTPUT ? { maxOutput: room } : {}),
       ...(reason === INPUT_AND_OUTPUT ? { countsOutput: true } : {}),
       ...(reason === BYTES ? { isBytes: true } : {}),
     }
@@ -135,7 +135,7 @@ export function recogniseTooLong(words: string): TooLong | undefined {
 }
 
 /** With less room than this, a shorter answer is no help: the conversation has to shrink. */
-const LEAST_OUTPUT = 1_000 // tokens
+const MIN_OUTPUT = 1_000 // tokens
 
 /** How providers say that a model cannot write as much as was asked for, whatever the prompt. */
 const OUTPUT_PATTERNS: readonly RegExp[] = [
@@ -146,12 +146,12 @@ const OUTPUT_PATTERNS: readonly RegExp[] = [
 ]
 
 /** The most output that a refusal allows; `undefined` where it is about something else. */
-export function mostOutputIn(words: string): number | undefined {
+export function maxOutputIn(words: string): number | undefined {
   const tooLong = recogniseTooLong(words)
-  if (tooLong) return tooLong.mostOutput
+  if (tooLong) return tooLong.maxOutput
   for (const pattern of OUTPUT_PATTERNS) {
-    const most = pattern.exec(words)?.groups?.most
-    if (most !== undefined && count(most) > 0) return count(most)
+    const max = pattern.exec(words)?.groups?.most
+    if (max !== undefined && count(max) > 0) return count(max)
   }
   return undefined
 }

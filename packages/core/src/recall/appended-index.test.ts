@@ -16,7 +16,7 @@ import { JournalSearch } from "./journal-search.ts"
 const ids = seededIds("appended")
 const said = (words: string): Entry => ({ ...conversation().user(words).messages[0]!, uuid: ids.uuid() })
 /** As the look that comes with each message. */
-const AUTOMATIC = { mostNew: 48 * 1024, mostAge: 2_000 }
+const AUTOMATIC = { maxNew: 48 * 1024, maxAge: 2_000 }
 
 const KINDS = ["files", "memory"] as const
 

@@ -19,7 +19,7 @@ import {
 import { contentOf, isRequest, isSyntheticError, type Message, type Uuid } from "../messages/messages.ts"
 import { RECALL_TOOL, type RecalledText } from "../tools/session/recall-source.ts"
 
-const MOST_OPEN_CALLS = 500 // more are not open at once; a call that is never answered must not stay for ever
+const MAX_OPEN_CALLS = 500 // more are not open at once; a call that is never answered must not stay for ever
 
 /** Attachments that say something new. The others repeat what the journal holds elsewhere, or are about the session. */
 const TELLING: ReadonlySet<Attachment["type"]> = new Set([
@@ -58,7 +58,7 @@ export class BlockReader {
   }
 
   carried(): readonly (readonly [string, string])[] | undefined {
-    return this.#calls.size === 0 ? undefined : [...this.#calls].slice(-MOST_OPEN_CALLS)
+    return this.#calls.size === 0 ? undefined : [...this.#calls].slice(-MAX_OPEN_CALLS)
   }
 
   take(entry: Entry): readonly BlockText[] {

@@ -138,7 +138,7 @@ test("BEY-12 an index in memory is not built again for the next conversation, an
   }
   const found = async (text: string) => {
     const search = sharedJournalSearch(store, { project: "p" })
-    const which = { mostNew: 48 * 1024, mostAge: 2_000 } // as with each message
+    const which = { maxNew: 48 * 1024, maxAge: 2_000 } // as with each message
     const { answer } = await search.value.search({ text, now: new Date() }, which)
     search.close()
     return answer.found.map((one) => one.text)

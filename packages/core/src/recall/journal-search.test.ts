@@ -171,7 +171,7 @@ test("BEY-5 what is long and new is read in the background: no question waits fo
   await index.update()
   await write("c2", [...Array.from({ length: 600 }, (_, at) => said(`filler number ${at}`)), said("omega")])
   const ask = async (text: string) =>
-    (await index.search({ text, now: NOW }, { mostNew: 1_000 })).answer.found.map((one) => one.text)
+    (await index.search({ text, now: NOW }, { maxNew: 1_000 })).answer.found.map((one) => one.text)
   expect(await ask("omega")).toEqual([])
   expect(await ask("alpha")).toEqual(["alpha"])
   let found: readonly string[] = []

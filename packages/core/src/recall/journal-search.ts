@@ -87,7 +87,7 @@ export class JournalSearch {
   async nearest(embed: Embed, question: JournalQuestion): Promise<JournalAnswer["found"]> {
     const known = this.#embedded.get(embed)
     const ask = async <T>(asking: (index: FollowedIndex) => T | Promise<T>) =>
-      (await this.#journals.ask(asking, { ...this.#only, mostAge: JUST_SEARCHED_MS })).answer
+      (await this.#journals.ask(asking, { ...this.#only, maxAge: JUST_SEARCHED_MS })).answer
     const embedded = known ?? new EmbeddedPassages({ embed, ask })
     this.#embedded.set(embed, embedded)
     const { around = 0, ...rest } = question
@@ -124,10 +124,10 @@ export function journalSearchIn(store: Store, { project, under }: JournalPlace, 
 }
 
 /** Indexes in memory that stay open without a user: the next one would read all journals again. Each is about as large as its journals. */
-const MOST_IDLE = 32
+const MAX_IDLE = 32
 
 const inFiles = new Shared<JournalSearch>()
-const inStores = new SharedIn<JournalSearch>({ mostIdle: MOST_IDLE })
+const inStores = new SharedIn<JournalSearch>({ maxIdle: MAX_IDLE })
 
 /**
  * The search in a place, one for all conversations of this process: each has open files, and would read what the others have read. Stores

@@ -10,15 +10,15 @@ import { isExactName, questionTerms } from "./passages/passage-terms.ts"
 
 const DEFAULT_LIMIT = 5
 /** Passages are there to fill a gap. One has its place beside memories: what waits for an extraction is in passages alone. */
-const MOST_PASSAGES = 2
+const MAX_PASSAGES = 2
 const OWN_PASSAGES = 1
 /** A passage was never meant to be kept, so it has to fit better than a memory: the share of the question that it covers. */
-const LEAST_PASSAGE_COVERAGE = 0.5
-const PASSAGES_LOOKED_AT = 2 * MOST_PASSAGES
+const MIN_PASSAGE_COVERAGE = 0.5
+const PASSAGES_LOOKED_AT = 2 * MAX_PASSAGES
 /** Words of the message that what is attached must have. One word is in common with anything; one exact name is enough. */
-const LEAST_WORDS = 2
+const MIN_WORDS = 2
 /** Of the message, for a memory that has one of its words only: a message can ask about several things. */
-const LEAST_MEMORY_COVERAGE = 0.3
+const MIN_MEMORY_COVERAGE = 0.3
 /** Said to keep a talk going. They tell nothing apart. */
 const SMALL_TALK = new Set(
   (
@@ -28,7 +28,7 @@ const SMALL_TALK = new Set(
   ).split(","),
 )
 /** New memories that a message waits for, about 20 ms. The others are found from a later message on. */
-const MOST_INDEXED = 100
+const MAX_INDEXED = 100
 const DAY = 86_400_000
 
 export interface MemoryRecallOptions<M extends RecallableMemory> {
@@ -89,12 +89,12 @@ export class MemoryRecall<M extends RecallableMemory> {
   async recall({ limit = DEFAULT_LIMIT, exclude = {}, ...question }: RecallQuestion): Promise<readonly Recalled<M>[]> {
     if (!isTelling(question.text)) return []
     const all = (await this.#options.bank?.all()) ?? []
-    this.#search.update(all, MOST_INDEXED)
+    this.#search.update(all, MAX_INDEXED)
     const memories = this.#search
       .search({ ...question, mustFit: true, limit: Number.POSITIVE_INFINITY })
       .filter(
         ({ memory, words, coverage }) =>
-          (isAbout(words) || coverage >= LEAST_MEMORY_COVERAGE) &&
+          (isAbout(words) || coverage >= MIN_MEMORY_COVERAGE) &&
           !exclude.memories?.has(memory.file) &&
           !isFrom(memory, exclude),
       )
@@ -108,7 +108,7 @@ export class MemoryRecall<M extends RecallableMemory> {
       })
     const retired = [...this.#search.retired].flatMap((file) => this.#search.get(file) ?? [])
     const known = messagesOf([...retired, ...memories.map(({ memory }) => memory)])
-    const places = Math.min(MOST_PASSAGES, Math.max(limit > 1 ? OWN_PASSAGES : 0, limit - memories.length))
+    const places = Math.min(MAX_PASSAGES, Math.max(limit > 1 ? OWN_PASSAGES : 0, limit - memories.length))
     const passages = await this.#passages(question, places, {
       conversations: exclude.conversations ?? new Set(),
       messages: { has: (uuid) => known.has(uuid) || exclude.messages?.has(uuid) === true },
@@ -130,11 +130,11 @@ export class MemoryRecall<M extends RecallableMemory> {
     if (!journals || places <= 0) return []
     const { found, isFitting } = await journals.search({
       ...{ ...question, isSaid: true, limit: PASSAGES_LOOKED_AT },
-      ...{ isOnePerSource: true, leastCoverage: LEAST_PASSAGE_COVERAGE },
+      ...{ isOnePerSource: true, minCoverage: MIN_PASSAGE_COVERAGE },
       exclude: { sources: exclude.conversations, messages: exclude.messages },
     })
     const fitting = isFitting
-      ? found.filter(({ coverage, words }) => coverage >= LEAST_PASSAGE_COVERAGE && isAbout(words))
+      ? found.filter(({ coverage, words }) => coverage >= MIN_PASSAGE_COVERAGE && isAbout(words))
       : []
     return [...Map.groupBy(fitting, ({ source }) => source).values()].slice(0, places).map(([passage]) => ({
       kind: "conversation",
@@ -151,7 +151,7 @@ function isTelling(text: string): boolean {
 }
 
 const isAbout = (words: readonly string[]) =>
-  words.filter((word) => !SMALL_TALK.has(word)).length >= LEAST_WORDS || words.some(isExactName)
+  words.filter((word) => !SMALL_TALK.has(word)).length >= MIN_WORDS || words.some(isExactName)
 
 /** Messages that memories come from: a replaced fact must not return through its conversation, nor a chosen one twice. */
 function messagesOf(memories: readonly RecallableMemory[]): ReadonlySet<string> {

@@ -47,7 +47,7 @@ const TYPE_PRIOR: Readonly<Record<string, number>> = { feedback: 1.15, user: 1.1
 const CONCLUDED_PRIOR = 0.9 // the agent's own conclusion, not seen or said
 const DEFAULT_LIMIT = 5
 /** Passages of memories. Replaced ones, and those that are in view already, are left out of them. */
-const MOST_LOOKED_AT = 100
+const MAX_LOOKED_AT = 100
 const SLICE = 20 // memories that are indexed at once in the background: about 5 ms
 
 export class MemorySearch<M extends SearchableMemory> {
@@ -72,7 +72,7 @@ export class MemorySearch<M extends SearchableMemory> {
    * Takes these memories in place of the ones before. Only those that changed are indexed again, the newest first: `most` of them now, the
    * rest in slices while nothing else happens.
    */
-  update(memories: readonly M[], most = Number.POSITIVE_INFINITY): void {
+  update(memories: readonly M[], max = Number.POSITIVE_INFINITY): void {
     const before = this.#memories
     const isSame =
       memories === this.#given ||
@@ -83,11 +83,11 @@ export class MemorySearch<M extends SearchableMemory> {
       this.#successors = successorsOf(memories)
       this.#filled = undefined
     }
-    this.#kept.ask((index) => this.#fill(index, most))
+    this.#kept.ask((index) => this.#fill(index, max))
     this.#indexLater()
   }
 
-  #fill(index: PassageIndex, most: number): void {
+  #fill(index: PassageIndex, max: number): void {
     if (this.#filled !== index) {
       const known = index.marks()
       for (const file of [...known.keys()]) if (!this.#memories.has(file)) index.remove(file)
@@ -95,7 +95,7 @@ export class MemorySearch<M extends SearchableMemory> {
       this.#waiting = changed.sort((a, b) => compare(b.confirmed, a.confirmed)).map(({ file }) => file)
       this.#filled = index
     }
-    const next = this.#waiting.splice(0, most).flatMap((file) => this.#memories.get(file) ?? [])
+    const next = this.#waiting.splice(0, max).flatMap((file) => this.#memories.get(file) ?? [])
     if (next.length === 0) return
     index.replace(
       new Map(next.map((memory) => [memory.file, passagesOf(memory)])),
@@ -119,7 +119,7 @@ export class MemorySearch<M extends SearchableMemory> {
       if (this.#filled !== index) this.#fill(index, SLICE) // someone removed the file since
       return index.choose({
         ...question,
-        ...{ limit: MOST_LOOKED_AT, isDistinct: false },
+        ...{ limit: MAX_LOOKED_AT, isDistinct: false },
         // one that another process has indexed and this one has not read is not offered
         prior: (source) => priorOf(this.#memories.get(source)),
       })

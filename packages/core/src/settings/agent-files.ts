@@ -9,11 +9,11 @@ import { isMissing, PlainFileError, readPlainFile, realPath } from "../base/file
 import { repositoryRoot } from "../base/git.ts"
 import { escaped } from "../base/text.ts"
 
-const MOST_BYTES = 128 * 1024 // instructions of one agent, not a book
-const MOST_FILES = 100 // in one directory with its subfolders: each is listed in the first request
-const MOST_ENTRIES = 2_000 // looked at in one directory with its subfolders
+const MAX_BYTES = 128 * 1024 // instructions of one agent, not a book
+const MAX_FILES = 100 // in one directory with its subfolders: each is listed in the first request
+const MAX_ENTRIES = 2_000 // looked at in one directory with its subfolders
 const DEEPEST = 4 // folders below the directory of agents
-const MOST_PROBLEMS = 20 // named for one directory
+const MAX_PROBLEMS = 20 // named for one directory
 
 export interface AgentFile {
   /** Links followed. */
@@ -137,7 +137,7 @@ class AgentFolder implements AgentFiles {
   async #walk(folder: string, depth: number): Promise<void> {
     for (const name of (await readdir(folder)).toSorted()) {
       if (name.startsWith(".")) continue
-      this.#isCut ||= ++this.#entries > MOST_ENTRIES
+      this.#isCut ||= ++this.#entries > MAX_ENTRIES
       if (this.#isCut) return
       const path = join(folder, name)
       try {
@@ -158,7 +158,7 @@ class AgentFolder implements AgentFiles {
       return this.#walk(path, depth + 1)
     }
     if (!stats.isFile()) throw new BadFile("it is not a regular file")
-    if (this.files.length === MOST_FILES) this.#isCut = true
+    if (this.files.length === MAX_FILES) this.#isCut = true
     else this.files.push({ path: real, name: this.#nameOf(path), text: await readText(real) })
   }
 
@@ -171,7 +171,7 @@ class AgentFolder implements AgentFiles {
   }
 
   #refuse(path: string, why: string): void {
-    if (this.problems.length < MOST_PROBLEMS)
+    if (this.problems.length < MAX_PROBLEMS)
       this.problems.push(`The ${this.#kind} file ${this.#nameOf(path)} is not used, because ${why}.`)
     else this.#unsaid++
   }
@@ -180,7 +180,7 @@ class AgentFolder implements AgentFiles {
 class BadFile extends Error {}
 
 async function readText(path: string): Promise<string> {
-  const bytes = await readPlainFile(path, MOST_BYTES).catch((error: unknown) => {
+  const bytes = await readPlainFile(path, MAX_BYTES).catch((error: unknown) => {
     throw error instanceof PlainFileError ? new BadFile(error.message) : error
   })
   const text = decoded(bytes)

@@ -17,7 +17,7 @@ import type { Settings } from "./settings-schema.ts"
 // Reads a settings file of another program in the person's home directory. A file that cannot be used must not stop Strata, so the answer
 // says what is wrong, without a word of the content: it may hold keys.
 
-const MOST_BYTES = 64 * 1024 * 1024 // `.claude.json` also held the history of every project
+const MAX_BYTES = 64 * 1024 * 1024 // `.claude.json` also held the history of every project
 
 export type ForeignJson =
   | { readonly state: "read"; readonly content: unknown }
@@ -27,7 +27,7 @@ export type ForeignJson =
 export async function readForeignJson(file: string): Promise<ForeignJson> {
   let text: string
   try {
-    text = (await readPlainFile(file, MOST_BYTES)).toString("utf8").replace(/^\uFEFF/, "")
+    text = (await readPlainFile(file, MAX_BYTES)).toString("utf8").replace(/^\uFEFF/, "")
   } catch (error) {
     const why = error instanceof PlainFileError ? error.message : reasonOf(error)
     return { state: "broken", why: `cannot be read (${why})`, text: "" }
@@ -182,13 +182,13 @@ async function readFile(source: string, { cwd }: ClaudeHomePlace): Promise<Restr
   return { source, given, restricting: count > 0 ? [{ source, values: { permissions: values } }] : [], problems }
 }
 
-const LONGEST_SHOWN = 80 // characters
+const MAX_SHOWN = 80 // characters
 
 const notUnderstoodSentence = (
   rule: string,
   { source, list }: { readonly source: string; readonly list: "ask" | "deny" },
 ): string =>
-  `The rule ${JSON.stringify(escaped(rule.slice(0, LONGEST_SHOWN)))} in ${escaped(source)} ${list === "deny" ? "denies" : "asks"} nothing, because it is not "Tool" or "Tool(pattern)". Write it again.`
+  `The rule ${JSON.stringify(escaped(rule.slice(0, MAX_SHOWN)))} in ${escaped(source)} ${list === "deny" ? "denies" : "asks"} nothing, because it is not "Tool" or "Tool(pattern)". Write it again.`
 
 /** All but what restricts, which counts already. */
 function translatedHome(

@@ -11,9 +11,9 @@ import { readSettingsFile } from "./settings-files.ts"
 import type { Settings } from "./settings-schema.ts"
 
 const FILES = ["settings.json", "settings.local.json"]
-const MOST_LISTED = 10
-const LONGEST_LISTED = 80 // characters
-const HOOK_SECONDS = { byDefault: 600, least: 0.1, most: 3600 } // scripts written for Claude Code may take ten minutes
+const MAX_LISTED = 10
+const MAX_LISTED_LENGTH = 80 // characters
+const HOOK_SECONDS = { byDefault: 600, min: 0.1, max: 3600 } // scripts written for Claude Code may take ten minutes
 
 export interface ClaudeSettings {
   readonly source: string
@@ -45,7 +45,7 @@ export function unusedSentence(found: readonly ClaudeSettings[]): string | undef
 
 /** Names from a stranger's file: they must neither draw on the screen nor fill it. */
 function listed(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_LISTED).map((name) => escaped(name.slice(0, LONGEST_LISTED)))
+  const shown = names.slice(0, MAX_LISTED).map((name) => escaped(name.slice(0, MAX_LISTED_LENGTH)))
   const more = names.length - shown.length
   return [...shown, ...(more > 0 ? [`${more} more`] : [])].join(", ")
 }
@@ -148,7 +148,7 @@ function commandFrom(
   return {
     command,
     ...(typeof given.matcher === "string" && given.matcher !== "" ? { matcher: matcherFrom(given.matcher) } : {}),
-    timeoutSeconds: Math.min(HOOK_SECONDS.most, Math.max(HOOK_SECONDS.least, seconds)),
+    timeoutSeconds: Math.min(HOOK_SECONDS.max, Math.max(HOOK_SECONDS.min, seconds)),
     projectDirectory: given.directory,
   }
 }

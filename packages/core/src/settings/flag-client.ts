@@ -26,7 +26,7 @@ export interface FlagDetails<T> {
 export type FlagContext = Readonly<Record<string, string | number | boolean>>
 
 /** The highest limit for a tool's results. No result reaches it. */
-export const MOST_RESULT_CHARACTERS = 100_000_000
+export const MAX_RESULT_CHARACTERS = 100_000_000
 export const NOT_SET = Number.NaN // what the client answers for a tool that no flag names
 
 interface Range {
@@ -39,7 +39,7 @@ export interface RangedFigure extends Range {
   readonly value: number
 }
 
-const RESULT_LIMITS: Range = { min: 0, max: MOST_RESULT_CHARACTERS }
+const RESULT_LIMITS: Range = { min: 0, max: MAX_RESULT_CHARACTERS }
 
 export const isWithin = (value: number, { min, max }: Range) => value >= min && value <= max
 

@@ -3,8 +3,8 @@ import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { readMarkdown, readPlainFile } from "../base/files.ts"
 
-const MOST_BYTES = 128 * 1024 // instructions, not a book
-const MOST_FILES = 100
+const MAX_BYTES = 128 * 1024 // instructions, not a book
+const MAX_FILES = 100
 
 export interface OutputStyle {
   readonly name: string
@@ -18,9 +18,9 @@ export async function outputStyleIn(folder: string, wanted: unknown): Promise<Ou
   if (typeof wanted !== "string" || wanted === "") return undefined
   const directory = join(folder, "output-styles")
   const names = (await readdir(directory).catch(() => [])).filter((name) => /\.md$/i.test(name)).toSorted()
-  for (const file of names.slice(0, MOST_FILES)) {
+  for (const file of names.slice(0, MAX_FILES)) {
     const source = join(directory, file)
-    const bytes = await readPlainFile(source, MOST_BYTES).catch(() => undefined)
+    const bytes = await readPlainFile(source, MAX_BYTES).catch(() => undefined)
     if (!bytes) continue
     const { values, body } = await readMarkdown(bytes.toString("utf8"))
     const isWanted = [values?.get("name"), file.replace(/\.md$/i, "")].some((name) => isSame(name, wanted))

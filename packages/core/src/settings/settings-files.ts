@@ -3,7 +3,7 @@ import { reasonOf, SettingsError } from "../base/errors.ts"
 import { isMissing, readPlainFile } from "../base/files.ts"
 import { escaped } from "../base/text.ts"
 
-const MOST_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
+const MAX_BYTES = 1_000_000 // settings take a few kilobytes; everything in them is shown before it is trusted
 const DEEPEST = 50 // the deepest setting has six levels
 
 /** The parsed content. A file that does not exist has none: `{}`. */
@@ -12,7 +12,7 @@ export async function readSettingsFile(file: string): Promise<unknown> {
   if (isMissing(file)) return {}
   let text: string
   try {
-    text = (await readPlainFile(file, MOST_BYTES)).toString("utf8")
+    text = (await readPlainFile(file, MAX_BYTES)).toString("utf8")
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code
     if (code === "ENOENT" || code === "ENOTDIR") return {}

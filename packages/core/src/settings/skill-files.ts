@@ -10,8 +10,8 @@ import { escaped } from "../base/text.ts"
 import type { AgentFile } from "./agent-files.ts"
 
 export const SKILL_FILE = "SKILL.md"
-export const MOST_SKILL_BYTES = 256 * 1024 // instructions, not a book; larger texts belong in files next to it
-export const MOST_SKILLS = 100 // in one directory: each is listed in the first request
+export const MAX_SKILL_BYTES = 256 * 1024 // instructions, not a book; larger texts belong in files next to it
+export const MAX_SKILLS = 100 // in one directory: each is listed in the first request
 
 /** Where a project has skills: at its directory first, then at the root of its repository. */
 export const projectSkillFolders = (cwd: string, home: string | undefined): readonly string[] =>
@@ -35,12 +35,12 @@ export async function projectSkillFiles({ root, home, cwd }: SkillPlaces): Promi
   for (const folder of folders) {
     if (own.includes(folder) || !folder.startsWith(project + sep)) continue // one that leads out of the project does not count
     const names = await readdir(folder).catch(() => [])
-    for (const name of names.toSorted().slice(0, MOST_SKILLS)) {
+    for (const name of names.toSorted().slice(0, MAX_SKILLS)) {
       try {
         const directory = await realpath(join(folder, name))
         const path = await realpath(join(directory, SKILL_FILE))
         if (!path.startsWith(directory + sep) || !within.some((place) => path.startsWith(place + sep))) continue
-        const text = (await readPlainFile(path, MOST_SKILL_BYTES)).toString("utf8")
+        const text = (await readPlainFile(path, MAX_SKILL_BYTES)).toString("utf8")
         found.push({ path, name: escaped(relative(cwd, join(folder, name))), text })
       } catch {} // no skill
     }

@@ -30,7 +30,7 @@ export class AgentPermits {
   take(): Promise<PermitAttempt> {
     const { lead, ids = randomIds } = this.#parts
     const { flags } = lead()
-    const asked = lead().agentPermit({ id: ids.uuid(), most: flags.figures["max-agents-project"] })
+    const asked = lead().agentPermit({ id: ids.uuid(), max: flags.figures["max-agents-project"] })
     const answered = this.#last.then(() => asked)
     this.#last = Promise.allSettled([asked, answered])
     return answered

@@ -26,8 +26,8 @@ export function startProblem({ running, started, figures }: StartState): string 
 }
 
 /** Why no agent can be started: others work for the project, in this process or in another one. */
-export const projectProblem = (taken: number, { "max-agents-project": most }: Flags["figures"]): string =>
-  `${taken} agents of this project work at the moment, those of other conversations and machines included, and the limit is ${most} (max-agents-project). Nothing was started: try again later, or do the work yourself.`
+export const projectProblem = (taken: number, { "max-agents-project": max }: Flags["figures"]): string =>
+  `${taken} agents of this project work at the moment, those of other conversations and machines included, and the limit is ${max} (max-agents-project). Nothing was started: try again later, or do the work yourself.`
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$/
 /** Ids, the lead, and names that a reader could take for the person or the program. */

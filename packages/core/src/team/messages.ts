@@ -47,8 +47,8 @@ const refused = (why: string): CheckedContent => ({ state: "refused", why })
 
 /** The most characters of a message between agents: what is longer belongs into a file. */
 const MESSAGE_LIMIT = 16_000
-const MOST_ID = 200 // characters of a request's id
-const MOST_SUMMARY = 200
+const MAX_ID = 200 // characters of a request's id
+const MAX_SUMMARY = 200
 
 export interface GivenMessage {
   readonly message: string | Readonly<Record<string, unknown>>
@@ -59,7 +59,7 @@ export interface GivenMessage {
 
 /** Checks what a model wants to send. A refusal is one sentence for that model. */
 export function checkContent({ message, summary, newRequest }: GivenMessage): CheckedContent {
-  const about = summary === undefined ? {} : { summary: summary.slice(0, MOST_SUMMARY) }
+  const about = summary === undefined ? {} : { summary: summary.slice(0, MAX_SUMMARY) }
   if (typeof message === "string") {
     if (message.trim() === "") return refused("The message is empty.")
     return message.length > MESSAGE_LIMIT ? tooLong(message.length) : accepted({ text: message, ...about })
@@ -72,8 +72,8 @@ export function checkContent({ message, summary, newRequest }: GivenMessage): Ch
   if (extra !== undefined) return refused(`A ${kind} has no field ${shown(extra)}.`)
   if (typeof reason !== "string") return refused("The reason must be a text.")
   if (reason.length > MESSAGE_LIMIT) return tooLong(reason.length)
-  if (typeof request !== "string" || request === "" || request.length > MOST_ID)
-    return refused(`The request must be a text of 1 to ${MOST_ID} characters.`)
+  if (typeof request !== "string" || request === "" || request.length > MAX_ID)
+    return refused(`The request must be a text of 1 to ${MAX_ID} characters.`)
   if (isRequest(kind)) {
     if (approve !== undefined) return refused(`A ${kind} has no field "approve": it asks.`)
   } else {
@@ -146,8 +146,8 @@ function structuredText({ kind, request, approve, plan }: Structured): string {
 
 const sentFlaw = fields(
   {
-    ...{ text: text({ least: 1 }), summary: maybe(text({ most: MOST_SUMMARY })), hops: whole(1) },
-    ...{ kind: maybe(text()), request: maybe(text({ most: MOST_ID })) },
+    ...{ text: text({ min: 1 }), summary: maybe(text({ max: MAX_SUMMARY })), hops: whole(1) },
+    ...{ kind: maybe(text()), request: maybe(text({ max: MAX_ID })) },
     ...{ approve: maybe(flag), reason: maybe(text()), plan: maybe(text()) },
   },
   "closed",

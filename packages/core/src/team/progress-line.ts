@@ -17,14 +17,14 @@ import type { Flags } from "../settings/flags.ts"
 import { createEstimator } from "../tokens/estimate.ts"
 import { costOf, sentModelName } from "../tokens/models.ts"
 
-const MOST_CHARACTERS = 60 // of a line
+const MAX_CHARACTERS = 60 // of a line
 const NEWEST_MESSAGES = 6
-const MOST_OF_A_BLOCK = 400 // characters of each text, call and result
+const MAX_OF_A_BLOCK = 400 // characters of each text, call and result
 const LINE_TOKENS = 20
 const THINKING_TOKENS = 300 // what a model that always thinks needs on top, roughly
 const READER_MAX_TOKENS = 2_000 // a model may think first
 const CACHE_LIVES_MS = 5 * 60_000
-const MOST_FAILURES = 3 // of one way in a row; then it is not tried again
+const MAX_FAILURES = 3 // of one way in a row; then it is not tried again
 
 /** The agent as its list sees it. */
 export interface Watched {
@@ -112,7 +112,7 @@ export class ProgressLines {
   #choose({ fork, newest }: Question): Way | undefined {
     const isCheaper = fork.dollars !== undefined && newest.dollars !== undefined && fork.dollars < newest.dollars
     const order: readonly Way[] = isCheaper ? ["fork", "newest"] : ["newest", "fork"]
-    return order.find((way) => this.#failures[way] < MOST_FAILURES)
+    return order.find((way) => this.#failures[way] < MAX_FAILURES)
   }
 }
 
@@ -205,7 +205,7 @@ const newestOf = (messages: ModelRequest["messages"]): string =>
     .join("\n")
 
 function shown(role: string, block: Block): string | undefined {
-  const cut = (text: string) => text.slice(0, MOST_OF_A_BLOCK).toWellFormed()
+  const cut = (text: string) => text.slice(0, MAX_OF_A_BLOCK).toWellFormed()
   if (isText(block)) return JSON.stringify({ role, text: cut(block.text) })
   if (isToolUse(block)) return JSON.stringify({ role, calls: block.name, with: cut(JSON.stringify(block.input)) })
   if (isToolResult(block)) return JSON.stringify({ result: cut(textOf(resultBlocks(block))) })
@@ -225,6 +225,6 @@ export function oneLine(text: string): string | undefined {
     .trim()
     .replace(/^["'`*]+|["'`*.]+$/g, "")
   if (plain === "") return undefined
-  if (plain.length <= MOST_CHARACTERS) return plain
-  return `${plain.slice(0, MOST_CHARACTERS - 1).toWellFormed()}…`
+  if (plain.length <= MAX_CHARACTERS) return plain
+  return `${plain.slice(0, MAX_CHARACTERS - 1).toWellFormed()}…`
 }

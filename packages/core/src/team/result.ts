@@ -92,13 +92,13 @@ function cutMiddle(text: string, { limit, estimate }: Pick<ResultBounds, "limit"
     const left = text.length - characters
     return `${text.slice(0, head)}\n[… ${left} characters are left out here …]\n${tail > 0 ? text.slice(-tail) : ""}`.toWellFormed()
   }
-  let [least, most] = [0, text.length]
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2)
-    if (estimate(shown(middle)) <= limit) least = middle
-    else most = middle - 1
+  let [min, max] = [0, text.length]
+  while (min < max) {
+    const middle = Math.ceil((min + max) / 2)
+    if (estimate(shown(middle)) <= limit) min = middle
+    else max = middle - 1
   }
-  return shown(least)
+  return shown(min)
 }
 
 const plural = (count: number, one: string) => `${count} ${one}${count === 1 ? "" : "s"}`

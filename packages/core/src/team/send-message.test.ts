@@ -63,8 +63,8 @@ async function opened({ names = [], id = "chat-1", store, hopsOf = () => 0, ...o
       }
     },
     /** Journals everything that has arrived for the lead, or the first few. */
-    async receive(most = Number.POSITIVE_INFINITY) {
-      const taken = (await mail.take()).slice(0, most)
+    async receive(max = Number.POSITIVE_INFINITY) {
+      const taken = (await mail.take()).slice(0, max)
       for (const { attachment, journaled } of taken) {
         await chat.attach(attachment)
         journaled?.()

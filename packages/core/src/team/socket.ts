@@ -13,10 +13,10 @@ import { type Holder, isAlive, thisProcess } from "../journal/file/lock-owner.ts
 import { makeDirectory } from "../journal/file/make-directory.ts"
 import { fields, flag, isRecord, maybe, record, text, whole } from "../messages/shapes/shapes.ts"
 
-const MOST_LINE_BYTES = 256 * 1024 // the longest message, every character escaped
-const MOST_SECONDS = 5 // for one message and its answer
-const MOST_CONNECTIONS = 16
-const MOST_PATH_BYTES = 100 // the system allows 104 to 108 bytes for a socket's path
+const MAX_LINE_BYTES = 256 * 1024 // the longest message, every character escaped
+const MAX_SECONDS = 5 // for one message and its answer
+const MAX_CONNECTIONS = 16
+const MAX_PATH_BYTES = 100 // the system allows 104 to 108 bytes for a socket's path
 const TOKEN_BYTES = 32
 
 /** A message could not be handed to another conversation. The text is a sentence for the model. */
@@ -61,7 +61,7 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
   await removeStale(directory)
   const name = nameOf(options)
   const place = placeOf(directory, name)
-  if (Buffer.byteLength(place.socket) > MOST_PATH_BYTES)
+  if (Buffer.byteLength(place.socket) > MAX_PATH_BYTES)
     throw socketError(`${place.socket} is too long for the path of a socket. Choose a shorter STRATA_HOME.`)
   const token = randomBytes(TOKEN_BYTES).toString("hex")
   const { since: _, token: __, ...owner } = await thisProcess("")
@@ -168,7 +168,7 @@ async function writeOwn(path: string, content: string): Promise<void> {
 
 function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
   const server = createServer(onConnection)
-  server.maxConnections = MOST_CONNECTIONS
+  server.maxConnections = MAX_CONNECTIONS
   server.unref() // a conversation that has nothing else to do may end
   return new Promise((resolve, reject) => {
     server.once("error", reject)
@@ -192,7 +192,7 @@ function serve(socket: Socket, { clock, receive, token }: Serving): void {
   })
 }
 
-const answerFlaw = fields({ accepted: flag, why: maybe(text({ most: 2_000 })) }, "open")
+const answerFlaw = fields({ accepted: flag, why: maybe(text({ max: 2_000 })) }, "open")
 
 async function exchange(path: string, line: string, clock: Clock): Promise<SocketAnswer> {
   const socket = createConnection(path)
@@ -213,12 +213,12 @@ async function exchange(path: string, line: string, clock: Clock): Promise<Socke
 function onLine(socket: Socket, clock: Clock, call: (line: string) => void): void {
   const chunks: Buffer[] = []
   let bytes = 0
-  const stopTimer = callAfter(clock, 1000 * MOST_SECONDS, () => socket.destroy())
+  const stopTimer = callAfter(clock, 1000 * MAX_SECONDS, () => socket.destroy())
   socket.on("close", stopTimer)
   socket.on("error", () => socket.destroy())
   const onData = (chunk: Buffer) => {
     bytes += chunk.length
-    if (bytes > MOST_LINE_BYTES) return void socket.destroy()
+    if (bytes > MAX_LINE_BYTES) return void socket.destroy()
     chunks.push(chunk)
     if (!chunk.includes("\n")) return
     socket.off("data", onData)

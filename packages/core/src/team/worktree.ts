@@ -15,7 +15,7 @@ import { StrataError } from "../base/errors.ts"
 import { type GitCall as RunGit, runGit } from "../base/git.ts"
 import { isLocal } from "../base/owner.ts"
 
-const MOST_OUTPUT_BYTES = 256 * 1024 * 1024
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 
 export interface WorktreePlace {
   /** The project's directory. */
@@ -262,7 +262,7 @@ type GitOptions = Omit<GitCall, "args" | "env"> & Partial<Pick<GitCall, "env">>
 
 async function gitOutput(call: GitCall): Promise<Buffer> {
   try {
-    return await runGit({ ...call, mostOutputBytes: MOST_OUTPUT_BYTES })
+    return await runGit({ ...call, maxOutputBytes: MAX_OUTPUT_BYTES })
   } catch (error) {
     call.signal?.throwIfAborted()
     const { stderr, message } = error as { readonly stderr?: Buffer; readonly message: string }

@@ -62,7 +62,7 @@ const PRIOR: Readonly<Record<TokenizerFamily, { readonly deviation: number; read
 }
 const NOISE_SHARE = 0.1 // of an estimate: texts of one class differ by this much
 const DRIFT_VARIANCE = 0.0002 // per observation: fifty of them undo what one taught
-const CORRECTION_RANGE = { least: 0.5, most: 2 }
+const CORRECTION_RANGE = { min: 0.5, max: 2 }
 const COUNTED_DEVIATIONS = 0.8 // corrections follow the typical window, not a mean with outliers
 const GROSS_FACTOR = 1.5 // off by more than this factor: something other than the estimate is wrong
 const KEPT_ERRORS = 500
@@ -101,8 +101,8 @@ export function createCalibration(options: { family: TokenizerFamily; state?: Ca
     const noise = (NOISE_SHARE * sumOf(parts)) ** 2 + noiseTokens ** 2
     const spread = names.reduce((sum, name) => sum + doubt(name), noise)
     const counted = clamp(miss, {
-      least: -COUNTED_DEVIATIONS * Math.sqrt(spread),
-      most: COUNTED_DEVIATIONS * Math.sqrt(spread),
+      min: -COUNTED_DEVIATIONS * Math.sqrt(spread),
+      max: COUNTED_DEVIATIONS * Math.sqrt(spread),
     })
     for (const name of names) {
       const { correction, variance } = known.get(name) ?? unseen
@@ -133,8 +133,7 @@ function grossSurprise(estimate: number, actual: number): Surprise {
 }
 
 const sumOf = (parts: Parts) => Object.values(parts).reduce((sum, tokens) => sum + tokens, 0)
-const clamp = (value: number, { least, most }: { least: number; most: number }) =>
-  Math.min(most, Math.max(least, value))
+const clamp = (value: number, { min, max }: { min: number; max: number }) => Math.min(max, Math.max(min, value))
 
 class RecentErrors {
   readonly #errors: number[] = []

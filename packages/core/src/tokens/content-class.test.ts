@@ -19,7 +19,7 @@ function segmentsOf(text: string): Segment[] {
 function mainClass(text: string): ContentClass {
   const characters = (name: ContentClass) =>
     segmentsOf(text).reduce((sum, segment) => sum + (segment.contentClass === name ? segment.characters : 0), 0)
-  return CONTENT_CLASSES.reduce((most, name) => (characters(name) > characters(most) ? name : most))
+  return CONTENT_CLASSES.reduce((max, name) => (characters(name) > characters(max) ? name : max))
 }
 
 describe("content classes", () => {

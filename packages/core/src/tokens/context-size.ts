@@ -202,7 +202,7 @@ export interface CountedWhole {
 }
 
 const STEADY = 4_000 // estimated tokens: fewer say little about a factor, so the prompt takes the difference
-const RANGE = { least: 0.5, most: 2 } // outside of it something other than an estimate is wrong
+const RANGE = { min: 0.5, max: 2 } // outside of it something other than an estimate is wrong
 
 export function settleSizes({ counted, prompt, messages, factor }: CountedWhole): SettledSizes {
   const expected = prompt.tokens + factor * messages
@@ -223,4 +223,4 @@ function bySteps({ counted, prompt, messages, factor }: CountedWhole): SettledSi
   return { prompt: counted - settled * messages, factor: settled }
 }
 
-const isPlausible = (ratio: number): boolean => ratio >= RANGE.least && ratio <= RANGE.most
+const isPlausible = (ratio: number): boolean => ratio >= RANGE.min && ratio <= RANGE.max

@@ -119,7 +119,7 @@ export function takeMeasure(total: RunningMeasure, measure: Measure): void {
 }
 
 /** A text is measured as it comes, in its message, and before the next request. */
-const classTokens = remembering(readClassTokens, { most: 100 })
+const classTokens = remembering(readClassTokens, { max: 100 })
 
 function readClassTokens(text: string): Readonly<Record<ContentClass, number>> {
   const byClass = { ...NO_CLASS }

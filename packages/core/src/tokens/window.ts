@@ -204,7 +204,7 @@ export interface RefusedRequest {
   readonly believed: { readonly window: number; readonly countsOutput: boolean }
 }
 
-const LEAST = 1_000 // tokens: a smaller figure is no window
+const MIN = 1_000 // tokens: a smaller figure is no window
 const ASSUMED_SHARE = 0.5 // of what was refused, where nothing else is known
 
 /** What the refusal of a request teaches; `undefined` where it says nothing new. */
@@ -215,7 +215,7 @@ export function limitIn(
   if (isBytes) return undefined
   const named = limit ?? (gap === undefined ? undefined : (tokens ?? estimate) - gap)
   const learnt = Math.floor(named ?? Math.max(accepted, estimate * ASSUMED_SHARE))
-  if (!(learnt >= LEAST)) return undefined
+  if (!(learnt >= MIN)) return undefined
   const isSmaller = learnt < believed.window
   const isStricter = countsOutput && !believed.countsOutput && limit !== undefined
   if (!isSmaller && !isStricter) return undefined

@@ -29,12 +29,12 @@ test("L4-30 names that wait are read one by one as entries come in, never many a
   for (let number = 0; number < 600; number++) builder.user(`Look at file_${number}.ts`).say(`It has load_${number}.`)
   const { entries, read } = watched(builder.messages)
   const views = new Views({ family: "claude-4" })
-  let most = 0
+  let max = 0
   for (const [at, entry] of entries.entries()) {
     views.apply(entry)
-    most = Math.max(most, read().filter((place) => place < at - 1).length)
+    max = Math.max(max, read().filter((place) => place < at - 1).length)
   }
-  expect(most).toBe(1)
+  expect(max).toBe(1)
   expect(views.names.said.has("load_599")).toBe(true)
   expect(read().length).toBeGreaterThan(1) // who asks for the names gets all of them
 })

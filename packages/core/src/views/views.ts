@@ -108,7 +108,7 @@ interface Checkpoint {
 
 const CHECKPOINT_VERSION = 32 // increase it whenever the shape or the rules of a state change
 
-const MOST_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
+const MAX_WAITING = 500 // entries: a journal of gigabytes must not stay in memory
 const WAITING_LONG = 100 // entries: from here on it is worth a slice of work between turns
 
 export class Views {
@@ -228,7 +228,7 @@ export class Views {
         for (const work of later) work()
       })
     // one for one: applying all of them at once would take as long as many turns
-    while (this.#waiting.length > MOST_WAITING) this.#waiting.shift()!()
+    while (this.#waiting.length > MAX_WAITING) this.#waiting.shift()!()
   }
 
   /** The work that can wait until someone reads the state. */

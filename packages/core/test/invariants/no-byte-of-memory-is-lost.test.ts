@@ -106,7 +106,7 @@ test("L6-7 no byte of memory is lost: all of it is in the files after a dream, o
 })
 
 const LOOP = fileURLToPath(new URL("../dream-loop.ts", import.meta.url))
-const LONGEST_LIFE_MS = 400 // several dreams
+const MAX_LIFE_MS = 400 // several dreams
 
 /** Runs a process that dreams, and kills it so many milliseconds after its first dream began. */
 async function killedAfter(milliseconds: number, { root, seed }: { root: string; seed: number }): Promise<void> {
@@ -123,7 +123,7 @@ test.runIf(isWhole)(
   "L6-7 L6-5 no byte of memory is lost when the process is killed at a random moment, again and again",
   async () => {
     const kill = fc.record({
-      after: fc.integer({ min: 0, max: LONGEST_LIFE_MS }),
+      after: fc.integer({ min: 0, max: MAX_LIFE_MS }),
       seed: fc.integer({ min: 1, max: 1e6 }),
     })
     await fc.assert(

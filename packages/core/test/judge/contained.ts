@@ -19,7 +19,7 @@ export interface JudgeRun {
   readonly lines: number
   readonly seed: number
   readonly shares?: number
-  readonly mostFindings?: number
+  readonly maxFindings?: number
   /** Only these lines. */
   readonly only?: readonly string[]
   /** Every line runs, whatever the judge says. */
@@ -72,7 +72,7 @@ export async function runJudge({ shares = 2, ...run }: JudgeRun): Promise<JudgeR
 }
 
 async function runShare(run: Omit<JudgeRun, "shares">, { part, of }: Pick<Share, "part" | "of">): Promise<JudgeReport> {
-  const { lines, seed, mostFindings = 20, only, skipsJudge = false, except, containment, onFinding } = run
+  const { lines, seed, maxFindings = 20, only, skipsJudge = false, except, containment, onFinding } = run
   const isAlone = containment.state === "contained"
   const root = isAlone ? "/tmp/judge" : join(mkdtempSync(join(tmpdir(), "strata-judge-")), "world")
   const port = isAlone ? PORT : 0
@@ -83,7 +83,7 @@ async function runShare(run: Omit<JudgeRun, "shares">, { part, of }: Pick<Share,
     lines,
     part,
     of,
-    mostFindings,
+    maxFindings,
     isAlone,
     skipsJudge,
     ...(only ? { only } : {}),

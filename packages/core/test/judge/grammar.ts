@@ -160,8 +160,8 @@ class Generator {
   }
 
   /** Some programs take the first of an option that is given twice, some the last, some both. */
-  #options(known: KnownProgram["options"], most: number): readonly string[] {
-    const chosen = this.#random.some(known, most)
+  #options(known: KnownProgram["options"], max: number): readonly string[] {
+    const chosen = this.#random.some(known, max)
     const twice = this.#random.chance(0.15) ? chosen.slice(0, 1) : []
     return [...chosen, ...twice].map((option) => this.#option(option.text, option.takesValue))
   }

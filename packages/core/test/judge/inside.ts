@@ -21,7 +21,7 @@ export interface Share {
   readonly lines: number
   readonly part: number
   readonly of: number
-  readonly mostFindings: number
+  readonly maxFindings: number
   readonly isAlone: boolean
   /** Only these lines. */
   readonly only?: readonly string[]
@@ -139,7 +139,7 @@ const findingOf = ({ number, line, setting }: Trial, effects: Effects, shrunk: s
 })
 
 async function main(share: Share): Promise<void> {
-  const { root, seed, mostFindings, isAlone, only } = share
+  const { root, seed, maxFindings, isAlone, only } = share
   const say = (value: object) => process.stdout.write(`${JSON.stringify(value)}\n`)
   const known = knownPrograms()
   const canaries = new Canaries(worldAt({ root, port: share.port }), { isAlone })
@@ -163,7 +163,7 @@ async function main(share: Share): Promise<void> {
       : only.flatMap((line) => settingsOf(line, world).slice(share.skipsJudge ? 1 : 0)),
   )) {
     say({ finding })
-    if (++found >= mostFindings) break
+    if (++found >= maxFindings) break
   }
   say({ tally: tester.tally })
   rmSync(root, { recursive: true, force: true })

@@ -18,7 +18,7 @@ test("PERM-7 PERM-9 no line that runs without a question has an effect", contain
     seed: SEED,
     containment,
     shares: size(1, 2), // each asks all programs for their options first
-    mostFindings: 5,
+    maxFindings: 5,
   })
   expect(findings).toEqual([])
   expect(ran).toBeGreaterThanOrEqual(LINES)
@@ -51,7 +51,7 @@ test.runIf(isWhole)("PERM-7 every canary notices", contained, async () => {
     only,
     skipsJudge: true,
     shares: 1,
-    mostFindings: 99,
+    maxFindings: 99,
   })
   const noticed = Object.groupBy(findings, ({ line }) => line)
   expect(Object.keys(noticed).sort()).toEqual(Object.keys(HARMFUL).sort())

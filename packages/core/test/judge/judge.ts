@@ -56,7 +56,7 @@ const { judged, ran, findings } = await runJudge({
   lines,
   seed,
   containment,
-  mostFindings: Number(values.most),
+  maxFindings: Number(values.most),
   ...(values.except === undefined ? {} : { except: values.except }),
   ...(values.line === undefined ? {} : { only: [values.line], shares: 1 }),
   onFinding: (finding) => console.log(shown(finding)),

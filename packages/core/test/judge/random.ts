@@ -6,7 +6,7 @@ export interface Random {
   chance(share: number): boolean
   pick<T>(list: readonly T[]): T
   /** From none up to `most` of them, each drawn on its own. */
-  some<T>(list: readonly T[], most: number): readonly T[]
+  some<T>(list: readonly T[], max: number): readonly T[]
 }
 
 /** Several numbers make one seed: that of the run and that of the line. */
@@ -22,7 +22,7 @@ export function randomFrom(...seeds: readonly number[]): Random {
     below,
     pick,
     chance: (share) => next() < share,
-    some: (list, most) => Array.from({ length: list.length === 0 ? 0 : below(most + 1) }, () => pick(list)),
+    some: (list, max) => Array.from({ length: list.length === 0 ? 0 : below(max + 1) }, () => pick(list)),
   }
 }
 

@@ -21,9 +21,9 @@ export const DENIED = ["Read(.env)", "Read(secrets/**)", "Read(*.pem)"]
 
 const TIMEOUT_MS = 1_000 // what waits for ever is ended, and has had no effect
 const GRACE_MS = 100
-const MOST_OUTPUT = 1_000_000
+const MAX_OUTPUT = 1_000_000
 
-const session = new ShellSession({ timeoutMs: TIMEOUT_MS, graceMs: GRACE_MS, outputCharacters: MOST_OUTPUT })
+const session = new ShellSession({ timeoutMs: TIMEOUT_MS, graceMs: GRACE_MS, outputCharacters: MAX_OUTPUT })
 const tool = bashTool(session)
 
 export async function isUnasked(line: string, setting: Setting, world: World): Promise<boolean> {

@@ -6,7 +6,7 @@ import { fragment } from "./live.ts"
 
 const NEAR = "1200px"
 const ROW_PIXELS = 90 // until a slice was seen
-const MOST_LOADED = 16 // slices
+const MAX_LOADED = 16 // slices
 
 export interface ScrolledRows {
   grown(total: number): void
@@ -138,7 +138,7 @@ class Rows {
       .map(([slice, seen]) => ({ slice, seen, place: slice.getBoundingClientRect() }))
       .filter(({ place }) => place.bottom < box.top - box.height || place.top > box.bottom + box.height)
       .toSorted((a, b) => a.seen - b.seen)
-    for (const { slice, place } of far.slice(0, Math.max(0, this.#loaded.size - MOST_LOADED))) {
+    for (const { slice, place } of far.slice(0, Math.max(0, this.#loaded.size - MAX_LOADED))) {
       slice.style.minHeight = `${place.height}px`
       slice.replaceChildren()
       this.#loaded.delete(slice)

@@ -11,9 +11,9 @@ export function keptNames(needed: BoundaryNames | undefined): string {
 }
 
 /** `src/a.ts, readToken and 30 more`: at most so many by name. */
-export function lostNames(needed: BoundaryNames | undefined, most = Number.POSITIVE_INFINITY): string {
+export function lostNames(needed: BoundaryNames | undefined, max = Number.POSITIVE_INFINITY): string {
   if (!needed || needed === "unrecorded") return ""
-  const named = needed.lost.slice(0, most)
+  const named = needed.lost.slice(0, max)
   const more = needed.names - needed.inView - named.length
   return `${named.join(", ")}${more > 0 ? ` and ${grouped(more)} more` : ""}`
 }

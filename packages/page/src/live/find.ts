@@ -10,7 +10,7 @@ export interface Hit {
   readonly words: string
 }
 
-const MOST_HITS = 40
+const MAX_HITS = 40
 const AROUND = 80 // characters on each side
 
 export interface Searched {
@@ -29,7 +29,7 @@ export async function findIn({ named, followed }: Searched, words: string): Prom
     const { uuid } = row.kind === "decision" ? row.decision : row.message
     return [{ uuid, at: row.at, words: around(text, words) }]
   })
-  return recalled.length > 0 ? recalled.slice(0, MOST_HITS) : lookedThrough(followed, words)
+  return recalled.length > 0 ? recalled.slice(0, MAX_HITS) : lookedThrough(followed, words)
 }
 
 /** Rows that have all words, newest first. */
@@ -37,7 +37,7 @@ function lookedThrough({ rows }: FollowedConversation, words: string): readonly 
   const wanted = words.toLowerCase().split(/\s+/)
   const hits: Hit[] = []
   for (const row of rows.toReversed()) {
-    if (hits.length >= MOST_HITS) break
+    if (hits.length >= MAX_HITS) break
     if (row.kind === "decision") continue
     const text = blocksIn(row.message).map(textIn).join("\n")
     const lower = text.toLowerCase()

@@ -14,7 +14,7 @@ export interface ContextChart {
   readonly height: number
   readonly turns: Range
   /** The top of the scale, in tokens. */
-  readonly most: number
+  readonly max: number
   /** How many points to draw at most. */
   readonly points: number
   /** How many stretches say their figures when pointed at. */
@@ -23,9 +23,9 @@ export interface ContextChart {
   readonly levels?: readonly { readonly value: number; readonly words: string }[]
 }
 
-const MOST_MARKS = 80
-const MOST_BOUNDARIES = 400
-const MOST_LONG_LINES = 30 // more would hide the areas: then boundaries are short lines at the top
+const MAX_MARKS = 80
+const MAX_BOUNDARIES = 400
+const MAX_LONG_LINES = 30 // more would hide the areas: then boundaries are short lines at the top
 const SHORT_LINE = 10 // pixels
 
 const CLASS_WORDS: Readonly<Record<ContextClass, string>> = {
@@ -46,23 +46,23 @@ const LOSS_TITLES: Readonly<Record<LossKind, string>> = {
   other: "other",
 }
 
-export function contextChart({ course, height, turns, most, points, slices, levels = [] }: ContextChart): Markup {
+export function contextChart({ course, height, turns, max, points, slices, levels = [] }: ContextChart): Markup {
   const shown = sampled(course.points, points)
   const peak = course.points.reduce((largest, { context }) => Math.max(largest, context), 0)
-  const marks = course.losses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_MARKS)
+  const marks = course.losses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MAX_MARKS)
   return framed({
     height,
     turns,
-    most,
+    max,
     label: (value) => tickLabel(value, "tokens"),
     about: `Context over turns, ${course.name}: at most ${short(peak)} tokens, ${counted(course.boundaries.length, "compaction")}, ${counted(course.losses.length, "lost cache")}.`,
-    plot: areas(shown, { height, turns, most }),
+    plot: areas(shown, { height, turns, max }),
     over: [
-      ...levels.map((each) => level(each, { height, most })),
+      ...levels.map((each) => level(each, { height, max })),
       ...course.boundaries
-        .slice(0, MOST_BOUNDARIES)
+        .slice(0, MAX_BOUNDARIES)
         .map((turn) =>
-          boundary(turn, { turns, height: course.boundaries.length > MOST_LONG_LINES ? SHORT_LINE : height }),
+          boundary(turn, { turns, height: course.boundaries.length > MAX_LONG_LINES ? SHORT_LINE : height }),
         ),
       ...slicesOf(shown, { height, turns, slices }),
     ],
@@ -73,13 +73,13 @@ export function contextChart({ course, height, turns, most, points, slices, leve
 type Place = Pick<ContextChart, "height" | "turns">
 
 /** From the bottom: the order of the classes. */
-function areas(points: readonly Point[], { height, turns, most }: Place & { readonly most: number }): Markup[] {
+function areas(points: readonly Point[], { height, turns, max }: Place & { readonly max: number }): Markup[] {
   const xs = points.map(({ turn }) => round(PLOT_WIDTH * alongTurns(turn, turns)))
   let floor = points.map(() => 0)
   return [...CLASSES, "whole" as const].flatMap((name) => {
     const top = points.map((point, i) => floor[i]! + (name === "whole" ? restOf(point) : (point.classes?.[name] ?? 0)))
-    if (top.every((value, i) => value - floor[i]! < most / 2_000)) return []
-    const y = (value: number) => round(height * (1 - Math.min(1, value / most)))
+    if (top.every((value, i) => value - floor[i]! < max / 2_000)) return []
+    const y = (value: number) => round(height * (1 - Math.min(1, value / max)))
     const upper = top.map((value, i) => [xs[i]!, y(value)] as const)
     const lower = floor.map((value, i) => [xs[i]!, y(value)] as const).reverse()
     floor = top
@@ -87,8 +87,8 @@ function areas(points: readonly Point[], { height, turns, most }: Place & { read
   })
 }
 
-function level({ value, words }: { value: number; words: string }, { height, most }: { height: number; most: number }) {
-  const y = round(plotTop + height * (1 - value / most))
+function level({ value, words }: { value: number; words: string }, { height, max }: { height: number; max: number }) {
+  const y = round(plotTop + height * (1 - value / max))
   return html`<line class="level" x1="0" x2="100%" y1="${y}" y2="${y}"/><text class="tick" x="100%" y="${y + 12}" text-anchor="end">${words}, ${short(value)}</text>`
 }
 

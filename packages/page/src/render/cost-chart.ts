@@ -38,8 +38,8 @@ export const costAtEnd = ({ points }: Course): number | undefined => points.at(-
 export function costChart({ conversation, turns, points }: CostChart): Markup | undefined {
   const { unit } = conversation
   const courses = conversation.courses.filter((course) => costAtEnd(course) !== undefined)
-  const most = Math.max(0, ...courses.map((course) => costAtEnd(course)!))
-  if (most === 0) return undefined
+  const max = Math.max(0, ...courses.map((course) => costAtEnd(course)!))
+  if (max === 0) return undefined
   const looks = looksOf(courses)
   const drawn = courses.toSorted((a, b) => emphasis(looks.get(a)!) - emphasis(looks.get(b)!))
   const single = courses.length === 1 ? courses[0] : undefined
@@ -47,10 +47,10 @@ export function costChart({ conversation, turns, points }: CostChart): Markup | 
 <div class="with-legend"><div class="canvas">${framed({
     height: HEIGHT,
     turns,
-    most,
+    max,
     label: (value) => tickLabel(value, unit),
     about: `Cost over turns: ${courses.map((course) => `${course.name} ${costIn(costAtEnd(course)!, unit)}`).join(", ")}.`,
-    plot: drawn.map((course) => line(course, { look: looks.get(course)!, turns, most, points, unit })),
+    plot: drawn.map((course) => line(course, { look: looks.get(course)!, turns, max, points, unit })),
     over: (single?.boundaries ?? []).map((turn) => {
       const x = percentAt(turn, turns)
       return html`<line class="boundary" x1="${x}" x2="${x}" y1="${plotTop}" y2="${plotTop + HEIGHT}"/>`
@@ -65,14 +65,14 @@ const emphasis = (look: string) =>
 interface LineOptions {
   readonly look: string
   readonly turns: Range
-  readonly most: number
+  readonly max: number
   readonly points: number
   readonly unit: CostUnit
 }
 
-function line(course: Course, { look, turns, most, points, unit }: LineOptions): Markup {
+function line(course: Course, { look, turns, max, points, unit }: LineOptions): Markup {
   const at = sampled(course.points, points).map(
-    ({ turn, cost = 0 }) => [round(PLOT_WIDTH * alongTurns(turn, turns)), round(HEIGHT * (1 - cost / most))] as const,
+    ({ turn, cost = 0 }) => [round(PLOT_WIDTH * alongTurns(turn, turns)), round(HEIGHT * (1 - cost / max))] as const,
   )
   return html`<path class="line ${look}" d="M${places(at)}${at.length === 1 ? "h0" : ""}"><title>${course.name}: ${costIn(costAtEnd(course)!, unit)}</title></path>`
 }

@@ -13,7 +13,7 @@ export interface Day {
 const HEIGHT = 190 // pixels
 const ABOVE = 14
 const LABELS = 18
-const MOST_BARS = 120
+const MAX_BARS = 120
 const DAY_MS = 86_400_000
 /** Days of one bar. */
 const LENGTHS = { day: 1, week: 7, "four weeks": 28 } as const
@@ -47,24 +47,24 @@ export interface Bars {
 
 export function dayChart({ unit, days }: Bars): Markup {
   const names = namesIn(days)
-  const most = Math.max(...days.map((day) => day.dollars), 0.01)
+  const max = Math.max(...days.map((day) => day.dollars), 0.01)
   const width = 100 / days.length
-  const y = (value: number) => round(ABOVE + HEIGHT * (1 - value / most))
+  const y = (value: number) => round(ABOVE + HEIGHT * (1 - value / max))
   const [first, last] = [days[0]?.day ?? "", days.at(-1)?.day ?? ""]
-  return html`<svg class="chart" role="img" aria-label="Money by ${unit}, from ${first} to ${last}: at most ${dollars(most)} in one bar." width="100%" height="${ABOVE + HEIGHT + LABELS}">
-${ticksUpTo(most).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}"/>`)}
+  return html`<svg class="chart" role="img" aria-label="Money by ${unit}, from ${first} to ${last}: at most ${dollars(max)} in one bar." width="100%" height="${ABOVE + HEIGHT + LABELS}">
+${ticksUpTo(max).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${y(tick)}" y2="${y(tick)}"/>`)}
 ${days.map((day, i) => {
   let floor = 0
   const bars = names.flatMap((name) => {
     const paid = day.parts[name] ?? 0
     if (paid <= 0) return []
-    const bar = html`<rect class="c-${colourOf(name, names)}" x="${round(i * width + width * 0.1)}%" width="${round(width * 0.8)}%" y="${y(floor + paid)}" height="${round((HEIGHT * paid) / most)}"/>`
+    const bar = html`<rect class="c-${colourOf(name, names)}" x="${round(i * width + width * 0.1)}%" width="${round(width * 0.8)}%" y="${y(floor + paid)}" height="${round((HEIGHT * paid) / max)}"/>`
     floor += paid
     return [bar]
   })
   return html`<g>${bars}<rect class="slice" x="${round(i * width)}%" width="${round(width)}%" y="${ABOVE}" height="${HEIGHT}"><title>${unit === "day" ? "" : `${unit} from `}${wordsOf(day)}</title></rect></g>`
 })}
-${ticksUpTo(most)
+${ticksUpTo(max)
   .filter((tick) => tick > 0)
   .map((tick) => html`<text class="tick" x="2" y="${y(tick) - 3}">${tickLabel(tick, "dollars")}</text>`)}
 <text class="tick" x="0" y="${ABOVE + HEIGHT + 13}">${first}</text><text class="tick" x="100%" y="${ABOVE + HEIGHT + 13}" text-anchor="end">${last}</text>
@@ -72,10 +72,10 @@ ${ticksUpTo(most)
 }
 
 function wordsOf({ day, dollars: paid, parts }: Day): string {
-  const most = Object.entries(parts)
+  const max = Object.entries(parts)
     .toSorted(([, a], [, b]) => b - a)
     .map(([name, each]) => `${name} ${dollars(each)}`)
-  return [`${day}: ${dollars(paid)}`, ...most].join(", ")
+  return [`${day}: ${dollars(paid)}`, ...max].join(", ")
 }
 
 /** Days without money between others are days too. */
@@ -85,7 +85,7 @@ export function barsOf(all: readonly Day[]): Bars {
   if (days.length === 0 || first === undefined || last === undefined) return { unit: "day", days: [] }
   const units = Object.keys(LENGTHS) as (keyof typeof LENGTHS)[]
   const countOf = (unit: keyof typeof LENGTHS) => Math.floor((last - first) / (LENGTHS[unit] * DAY_MS)) + 1
-  const unit = units.find((each) => countOf(each) <= MOST_BARS) ?? units.at(-1)!
+  const unit = units.find((each) => countOf(each) <= MAX_BARS) ?? units.at(-1)!
   const length = LENGTHS[unit] * DAY_MS
   const bars = Array.from({ length: countOf(unit) }, (_, i) => ({
     day: new Date(first + i * length).toISOString().slice(0, 10),
@@ -97,5 +97,5 @@ export function barsOf(all: readonly Day[]): Bars {
     bar.dollars += paid
     for (const [name, each] of Object.entries(parts)) bar.parts[name] = (bar.parts[name] ?? 0) + each
   }
-  return { unit, days: bars.slice(-MOST_BARS) }
+  return { unit, days: bars.slice(-MAX_BARS) }
 }

@@ -11,7 +11,7 @@ export interface Frame {
   readonly height: number
   readonly turns: Range
   /** The top of the scale. */
-  readonly most: number
+  readonly max: number
   readonly label: (value: number) => string
   /** For people who cannot see the chart. */
   readonly about: string
@@ -26,14 +26,14 @@ export interface Frame {
 export const stripMiddle = (height: number): number => ABOVE + height + STRIP / 2
 export const plotTop = ABOVE
 
-export function framed({ height, turns, most, label, about, plot, over, strip }: Frame): Markup {
+export function framed({ height, turns, max, label, about, plot, over, strip }: Frame): Markup {
   const below = strip === undefined ? 0 : STRIP
-  const placeOf = (value: number) => round(ABOVE + height * (1 - value / most))
+  const placeOf = (value: number) => round(ABOVE + height * (1 - value / max))
   return html`<svg class="chart" role="img" aria-label="${about}" width="100%" height="${ABOVE + height + below + LABELS}">
-${ticksUpTo(most).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${placeOf(tick)}" y2="${placeOf(tick)}"/>`)}
+${ticksUpTo(max).map((tick) => html`<line class="grid" x1="0" x2="100%" y1="${placeOf(tick)}" y2="${placeOf(tick)}"/>`)}
 <svg x="0" y="${ABOVE}" width="100%" height="${height}" viewBox="0 0 ${PLOT_WIDTH} ${height}" preserveAspectRatio="none">${plot}</svg>
 ${over}
-${ticksUpTo(most)
+${ticksUpTo(max)
   .filter((tick) => tick > 0)
   .map((tick) => html`<text class="tick" x="2" y="${placeOf(tick) - 3}">${label(tick)}</text>`)}
 ${strip}

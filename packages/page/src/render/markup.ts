@@ -24,7 +24,7 @@ export class Markup {
 
 export type Piece = Markup | string | number | readonly Piece[] | undefined
 
-const LONGEST = 300 // characters of one text: names, titles, reasons
+const MAX = 300 // characters of one text: names, titles, reasons
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -35,7 +35,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 
 /** A text of any origin, for the content of an element or a quoted attribute. */
 export function escaped(text: string): string {
-  const cut = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
+  const cut = text.length > MAX ? `${text.slice(0, MAX)}…` : text
   return printable(cut).replace(/[&<>"']/g, (sign) => ESCAPES[sign]!)
 }
 

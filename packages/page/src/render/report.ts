@@ -10,22 +10,22 @@ import { html, type Markup } from "./markup.ts"
 import { turnsIn } from "./scale.ts"
 import { SCORE_COLUMNS } from "./score-columns.ts"
 
-const MOST_POINTS = 400 // in one chart: more cannot be seen
+const MAX_POINTS = 400 // in one chart: more cannot be seen
 const FEWEST_POINTS = 40
 const POINTS_IN_ALL = 30_000 // about 4 MB
-const MOST_DETAILED = 60 // conversations with charts; the others are in the table
+const MAX_DETAILED = 60 // conversations with charts; the others are in the table
 const SLICES = 48
-const MOST_CHARTS_WITH_SLICES = 40
+const MAX_CHARTS_WITH_SLICES = 40
 const TALL = 220 // pixels
 const LOW = 130
 const OURS = "strata"
 const BOUND = "optimum"
 
 export function page({ title, about, scorecard, conversations, total }: PageContent): Markup {
-  const detailed = new Set(conversations.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MOST_DETAILED))
+  const detailed = new Set(conversations.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MAX_DETAILED))
   const charts = [...detailed].reduce((sum, { courses }) => sum + courses.length, 0)
-  const points = Math.min(MOST_POINTS, Math.max(FEWEST_POINTS, Math.floor(POINTS_IN_ALL / Math.max(1, charts))))
-  const slices = charts <= MOST_CHARTS_WITH_SLICES ? SLICES : 0
+  const points = Math.min(MAX_POINTS, Math.max(FEWEST_POINTS, Math.floor(POINTS_IN_ALL / Math.max(1, charts))))
+  const slices = charts <= MAX_CHARTS_WITH_SLICES ? SLICES : 0
   const isMany = conversations.length > 1
   const body = html`${MARK_SHAPES}
 <header><h1>${title}</h1>${about.map((sentence) => html`<p class="soft">${sentence}</p>`)}</header>
@@ -43,7 +43,7 @@ const weightOf = ({ courses }: PageConversation) =>
   Math.max(0, ...courses.map((course) => costAtEnd(course) ?? 0)) || (courses[0]?.points.length ?? 0) / 1e9
 
 function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["scorecard"]>): Markup {
-  const least = Math.min(...scores.filter(({ policy }) => policy !== BOUND).map(({ cost }) => cost))
+  const min = Math.min(...scores.filter(({ policy }) => policy !== BOUND).map(({ cost }) => cost))
   return html`<section><h2>Scorecard</h2>
 <p>${counted(scores.length, "policy", "policies")} on ${counted(conversations, "conversation")}. The lowest cost is marked. Optimum knows the future, so it is a bound and not marked.</p>
 <div class="scroll" tabindex="0"><table><thead><tr><th>policy</th>${SCORE_COLUMNS.map(({ title, about }) => html`<th title="${about}">${title}</th>`)}</tr></thead>
@@ -51,7 +51,7 @@ function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["
     (score) =>
       html`<tr${score.policy === OURS ? html` class="ours"` : undefined}><th title="${score.about}">${score.policy}</th>${SCORE_COLUMNS.map(
         ({ title, cell }) =>
-          html`<td${title === "cost" && score.policy !== BOUND && score.cost === least ? html` class="best"` : undefined}>${cell(score, unit)}</td>`,
+          html`<td${title === "cost" && score.policy !== BOUND && score.cost === min ? html` class="best"` : undefined}>${cell(score, unit)}</td>`,
       )}</tr>`,
   )}</tbody></table></div>
 <details><summary>What the columns and policies mean</summary>
@@ -136,7 +136,7 @@ ${
 ${classLegend(courses)}${lossLegend(courses)}
 <div class="${isSingle ? "single" : "panels"}">${courses.map(
         (course) =>
-          html`<div class="panel">${isSingle ? undefined : panelTitle(course, scales.of(course) > scales.shared)}${contextChart({ course, height: isSingle ? TALL : LOW, turns, most: scales.of(course), points, slices })}</div>`,
+          html`<div class="panel">${isSingle ? undefined : panelTitle(course, scales.of(course) > scales.shared)}${contextChart({ course, height: isSingle ? TALL : LOW, turns, max: scales.of(course), points, slices })}</div>`,
       )}</div></figure>`
     : undefined
 }
@@ -180,13 +180,13 @@ function factTable(courses: readonly Course[]): Markup {
   )}</tbody></table></div>`
 }
 
-const MOST_LOSSES = 12
+const MAX_LOSSES = 12
 
 /** The reasons in words, also for paper and for those who cannot point at a mark. */
 function lossTable({ losses }: Course): Markup | undefined {
   if (losses.length === 0) return undefined
   const hasCosts = losses.some(({ cost }) => cost !== undefined)
-  const largest = new Set(losses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MOST_LOSSES))
+  const largest = new Set(losses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MAX_LOSSES))
   return html`<h3>Where the cache was lost</h3><div class="scroll" tabindex="0"><table><thead><tr><th>turn</th><th>tokens written again</th>${hasCosts ? html`<th>cost</th>` : undefined}<th class="long">why</th></tr></thead>
 <tbody>${losses
     .filter((loss) => largest.has(loss))
@@ -197,15 +197,15 @@ function lossTable({ losses }: Course): Markup | undefined {
 ${losses.length > largest.size ? html`<p class="soft">and ${grouped(losses.length - largest.size)} smaller ones</p>` : undefined}`
 }
 
-const MOST_COMPACTIONS = 30
+const MAX_COMPACTIONS = 30
 
 /** What each compaction lost that was used again after it. */
 function compactionTable({ compactions = [] }: Course): Markup | undefined {
   if (compactions.length === 0) return undefined
-  const left = compactions.length - MOST_COMPACTIONS
+  const left = compactions.length - MAX_COMPACTIONS
   return html`<h3>What compactions kept of what was used again</h3><div class="scroll" tabindex="0"><table><thead><tr><th>after turn</th><th>tokens</th><th>still in view</th><th class="long">lost</th></tr></thead>
 <tbody>${compactions
-    .slice(0, MOST_COMPACTIONS)
+    .slice(0, MAX_COMPACTIONS)
     .map(
       ({ turn, size, kept, lost }) =>
         html`<tr><td>${grouped(turn)}</td><td>${size}</td><td>${kept}</td><td class="long">${lost}</td></tr>`,

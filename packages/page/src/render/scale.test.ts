@@ -8,8 +8,8 @@ describe("BEY-7 the scales of a chart", () => {
     [315_000, [0, 100_000, 200_000, 300_000]],
     [1, [0, 0.25, 0.5, 0.75, 1]],
     [0, [0]],
-  ])("has round ticks up to %d", (most, ticks) => {
-    expect(ticksUpTo(most)).toEqual(ticks)
+  ])("has round ticks up to %d", (max, ticks) => {
+    expect(ticksUpTo(max)).toEqual(ticks)
   })
 
   it("labels dollars and tokens", () => {

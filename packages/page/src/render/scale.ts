@@ -7,16 +7,16 @@ import type { Point } from "./content.ts"
 /** The coordinates of a plot. It is stretched to the width of the page. */
 export const PLOT_WIDTH = 1_000
 
-const MOST_TICKS = 4
+const MAX_TICKS = 4
 const ROUND_STEPS = [1, 2, 2.5, 5, 10]
 
 /** Round values from 0 up to the largest, at most five. */
-export function ticksUpTo(most: number): readonly number[] {
-  if (!(most > 0)) return [0]
-  const rough = most / MOST_TICKS
+export function ticksUpTo(max: number): readonly number[] {
+  if (!(max > 0)) return [0]
+  const rough = max / MAX_TICKS
   const size = 10 ** Math.floor(Math.log10(rough))
   const step = size * ROUND_STEPS.find((each) => each * size >= rough)!
-  return Array.from({ length: Math.floor(most / step + 1e-9) + 1 }, (_, i) => i * step)
+  return Array.from({ length: Math.floor(max / step + 1e-9) + 1 }, (_, i) => i * step)
 }
 
 /** `$0.25`, `$12`, `75K`, `1.5M` */
@@ -46,9 +46,9 @@ export const percentAt = (turn: number, range: Range): string => `${round(100 * 
 export const round = (value: number): number => Math.round(value * 10) / 10
 
 /** At most so many points. Of each stretch the largest and the smallest context stay, so that no peak and no drop is lost. */
-export function sampled(points: readonly Point[], most: number): readonly Point[] {
-  if (points.length <= most) return points
-  const stretches = Math.max(1, Math.floor(most / 2) - 1)
+export function sampled(points: readonly Point[], max: number): readonly Point[] {
+  if (points.length <= max) return points
+  const stretches = Math.max(1, Math.floor(max / 2) - 1)
   const kept = new Set([points[0]!, points.at(-1)!])
   for (let i = 0; i < stretches; i++) {
     const from = Math.floor((i * points.length) / stretches)

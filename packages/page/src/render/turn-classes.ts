@@ -6,7 +6,7 @@ import { classesOf, OwnTexts } from "@strata/transcripts/replay/context-classes"
 
 export type ClassSums = Readonly<Record<ContextClass, number>>
 
-const MOST_NOTED = 150
+const MAX_NOTED = 150
 
 export class TurnClasses {
   readonly #own = new OwnTexts()
@@ -24,7 +24,7 @@ export class TurnClasses {
   note({ turn, messages }: RecordedView): void {
     if ((turn - 1) % this.#every !== 0) return
     this.#noted.set(turn, classesOf({ messages: messages(), prompt: 0 }, this.#own))
-    if (this.#noted.size <= MOST_NOTED) return
+    if (this.#noted.size <= MAX_NOTED) return
     this.#every *= 2
     for (const each of this.#noted.keys()) if ((each - 1) % this.#every !== 0) this.#noted.delete(each)
   }

@@ -36,7 +36,7 @@ const VIEW_WORDS: Readonly<Record<View, string>> = {
   agents: "Agents",
 }
 
-const MOST_ROWS = 100 // in one answer
+const MAX_ROWS = 100 // in one answer
 
 export interface ConversationPages {
   readonly base: string
@@ -61,7 +61,7 @@ export function addConversation(routes: Hono, pages: ConversationPages): void {
     if (!found) return context.notFound()
     const { named, followed } = found
     const from = wholeNumber(context.req.query("from"))
-    const count = Math.min(MOST_ROWS, wholeNumber(context.req.query("count"), MOST_ROWS))
+    const count = Math.min(MAX_ROWS, wholeNumber(context.req.query("count"), MAX_ROWS))
     const rows = followed.rows.slice(from, from + count)
     return sent(context, rowsMarkup(rows, { base, conversation: named.id }))
   })

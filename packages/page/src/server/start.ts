@@ -21,7 +21,7 @@ export type {
 } from "../live/source.ts"
 
 const LOOPBACK = "127.0.0.1"
-const MOST_OPEN = 6 // conversations in memory; each is as large as its journal
+const MAX_OPEN = 6 // conversations in memory; each is as large as its journal
 
 export interface PageOptions {
   readonly source: PageSource
@@ -94,7 +94,7 @@ class OpenConversations implements Conversations {
     const opening = known ?? this.#read(id)
     this.#open.set(id, opening)
     // a page that still listens to one goes on hearing from it
-    for (const other of this.#open.keys()) if (this.#open.size > MOST_OPEN) this.#open.delete(other)
+    for (const other of this.#open.keys()) if (this.#open.size > MAX_OPEN) this.#open.delete(other)
     const found = await opening.catch((error: unknown) => {
       this.#open.delete(id)
       throw error

@@ -5,7 +5,7 @@ import type { Environment } from "@strata/transcripts"
 import { fieldsAt, jsonLines, numberAt, parseFields, textAt } from "@strata/transcripts/import"
 
 const USUAL_DAYS = 30 // `cleanupPeriodDays` where the person has not set it
-const MOST_BYTES = 64 * 1024 * 1024
+const MAX_BYTES = 64 * 1024 * 1024
 
 export interface GoneSessions {
   /** After how many days Claude Code deletes a transcript. */
@@ -39,4 +39,4 @@ export async function goneSessions(
 }
 
 const textAtPath = async (path: string): Promise<string | undefined> =>
-  (await readPlainFile(path, MOST_BYTES).catch(() => undefined))?.toString("utf8")
+  (await readPlainFile(path, MAX_BYTES).catch(() => undefined))?.toString("utf8")

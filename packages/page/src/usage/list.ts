@@ -4,7 +4,7 @@ import { inScope, type Looked, type Scope } from "./look-index.ts"
 import type { ListOrder, ListRequest, LookFilter, LookList, LookRow } from "./report-data.ts"
 
 const USUAL_LIMIT = 50
-const MOST_LIMIT = 1_000
+const MAX_LIMIT = 1_000
 
 const ORDERS: Readonly<Record<ListOrder, string>> = {
   newest: "c.last DESC",
@@ -23,7 +23,7 @@ export function lookList({ index, scope }: Looked, request: ListRequest = {}): L
   const { where, values } = rowQuery({ scope, filter: request })
   const days = daysQuery(request)
   const from = "conversation c JOIN file ON file.id = c.file"
-  const slice = [Math.max(0, Math.min(limit, MOST_LIMIT)), Math.max(0, offset)]
+  const slice = [Math.max(0, Math.min(limit, MAX_LIMIT)), Math.max(0, offset)]
   const words = ftsQuery(query)
   if (words === undefined) {
     const conditions = `${where} AND ${days.where}`

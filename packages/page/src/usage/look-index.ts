@@ -313,7 +313,7 @@ export function inScope({ home, dirs }: Scope): { readonly where: string; readon
   }
 }
 
-const MOST_TRIES = 50
+const MAX_TRIES = 50
 const PAUSE_MS = 100
 
 /** Another process may be writing. It writes one file at a time, so its turn is short. */
@@ -322,7 +322,7 @@ export async function whenFree<T>(work: () => T): Promise<T> {
     try {
       return work()
     } catch (error) {
-      if (!isBusy(error) || tries === MOST_TRIES) throw error
+      if (!isBusy(error) || tries === MAX_TRIES) throw error
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
     }
   }

@@ -55,7 +55,7 @@ export interface ReplayOrder {
   readonly onReplayed?: () => void
 }
 
-const MOST_WORKERS = 4
+const MAX_WORKERS = 4
 
 export function openLook(options: LookOptions): Look {
   const { env, home = homeIn(env), dirs = [], onlyDirs = false, startWorker } = options
@@ -64,7 +64,7 @@ export function openLook(options: LookOptions): Look {
   )
   const scope = scopeOf({ dirs, onlyDirs })
   const looked = { index, scope }
-  const size = Math.min(MOST_WORKERS, availableParallelism())
+  const size = Math.min(MAX_WORKERS, availableParallelism())
   const fetchJournal = fetchingFrom(env)
   const pool = workPool(startWorker, size)
   const background = workPool(startWorker, 1) // apart: a thread's priority cannot be raised again

@@ -5,7 +5,7 @@ import type { ReadConversation, ReadFile } from "./look-index.ts"
 import { recordedFrom } from "./recorded.ts"
 import { saidIn } from "./said.ts"
 
-const MOST_BYTES = 512 * 1024 * 1024 // a text of this size is the largest that Node holds as one
+const MAX_BYTES = 512 * 1024 * 1024 // a text of this size is the largest that Node holds as one
 
 export interface FileToRead {
   readonly path: string
@@ -15,7 +15,7 @@ export interface FileToRead {
 }
 
 export async function readFileForIndex({ path, size, journal }: FileToRead): Promise<ReadFile> {
-  if (size > MOST_BYTES) return { kind: "problem", reason: "larger than 512 MB" }
+  if (size > MAX_BYTES) return { kind: "problem", reason: "larger than 512 MB" }
   if (journal?.bytes.length === 0) return { kind: "problem", reason: EMPTY }
   try {
     const conversations: ReadConversation[] = []

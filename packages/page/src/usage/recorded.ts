@@ -82,9 +82,9 @@ export interface BoundaryLine {
   readonly isUnrecorded?: true
 }
 
-const LONGEST_TEXT = 300 // characters of a title, a path or a name: they are other people's
-const MOST_EXAMPLES = 6
-const MOST_TOOLS = 8
+const MAX_TEXT = 300 // characters of a title, a path or a name: they are other people's
+const MAX_EXAMPLES = 6
+const MAX_TOOLS = 8
 const NO_TIME = "1970-01-01" // importers of formats without times start here
 
 export async function recordedFrom(transcript: Transcript): Promise<Recorded> {
@@ -225,7 +225,7 @@ function boundaryLine(
     ...(response === undefined ? {} : { response }),
     needed: known?.names ?? 0,
     inView: known?.inView ?? 0,
-    lost: (known?.lost ?? []).slice(0, MOST_EXAMPLES).map(short),
+    lost: (known?.lost ?? []).slice(0, MAX_EXAMPLES).map(short),
     ...(needed === "unrecorded" ? { isUnrecorded: true } : {}),
   }
 }
@@ -239,8 +239,8 @@ function contextOf({ content }: Inspection): Readonly<Record<string, number>> {
     ["answers", content.assistant],
     ["thinking", content.thinking],
     ["tool calls", sum(Object.values(content.toolRequests))],
-    ...results.slice(0, MOST_TOOLS).map(([tool, tokens]) => [`results of ${short(tool)}`, tokens] as const),
-    ["results of other tools", sum(results.slice(MOST_TOOLS).map(([, tokens]) => tokens))],
+    ...results.slice(0, MAX_TOOLS).map(([tool, tokens]) => [`results of ${short(tool)}`, tokens] as const),
+    ["results of other tools", sum(results.slice(MAX_TOOLS).map(([, tokens]) => tokens))],
     ["attachments", sum(attached)],
     ["other", content.other + content.commandOutput],
   ]
@@ -249,5 +249,5 @@ function contextOf({ content }: Inspection): Readonly<Record<string, number>> {
   )
 }
 
-const short = (text: string): string => text.slice(0, LONGEST_TEXT)
+const short = (text: string): string => text.slice(0, MAX_TEXT)
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

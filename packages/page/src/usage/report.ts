@@ -90,9 +90,9 @@ export const together = (a: LostCaches = NO_LOSS, b: Omit<LostCaches, "share">):
   share: 0,
 })
 
-const MOST_WORST = 10
-const MOST_CLASSES = 14
-const MOST_AGENT_KINDS = 12
+const MAX_WORST = 10
+const MAX_CLASSES = 14
+const MAX_AGENT_KINDS = 12
 const MAX_NAMED = 5 // files
 const NO_PROJECT = "(no directory recorded)"
 
@@ -200,7 +200,7 @@ class Sums {
   }
 
   worst() {
-    return this.#lossesOfNames.sort((a, b) => b.lost - a.lost).slice(0, MOST_WORST)
+    return this.#lossesOfNames.sort((a, b) => b.lost - a.lost).slice(0, MAX_WORST)
   }
 
   report() {
@@ -244,7 +244,7 @@ class Sums {
         dollars: spentOnAgents,
         unknown: sum(agents.map(({ unknown }) => unknown)),
         share: share(spentOnAgents),
-        byName: agents.sort((a, b) => b.dollars - a.dollars || b.count - a.count).slice(0, MOST_AGENT_KINDS),
+        byName: agents.sort((a, b) => b.dollars - a.dollars || b.count - a.count).slice(0, MAX_AGENT_KINDS),
       } satisfies LookAgents,
     }
   }
@@ -306,8 +306,8 @@ class Sums {
   #contextClasses(): readonly ContextClass[] {
     const all = [...this.#context].sort(([, a], [, b]) => b - a)
     const whole = sum(all.map(([, tokens]) => tokens))
-    const rest = sum(all.slice(MOST_CLASSES).map(([, tokens]) => tokens))
-    const shown = [...all.slice(0, MOST_CLASSES), ...(rest > 0 ? [["everything else", rest] as const] : [])]
+    const rest = sum(all.slice(MAX_CLASSES).map(([, tokens]) => tokens))
+    const shown = [...all.slice(0, MAX_CLASSES), ...(rest > 0 ? [["everything else", rest] as const] : [])]
     return shown.map(([name, tokens]) => ({ name, tokens, share: tokens / whole }))
   }
 }

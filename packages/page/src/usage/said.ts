@@ -9,18 +9,18 @@ export interface Said {
   readonly text: string
 }
 
-const LONGEST = 8_000 // characters of one message
-const MOST = 400_000 // characters of one conversation
+const MAX_LENGTH = 8_000 // characters of one message
+const MAX = 400_000 // characters of one conversation
 const NO_TIME = "1970-01-01" // importers of formats without times start here
 
 export function saidIn({ title, entries }: Transcript): readonly Said[] {
-  const said: Said[] = title === undefined ? [] : [{ who: "title", text: title.slice(0, LONGEST) }]
-  let room = MOST
+  const said: Said[] = title === undefined ? [] : [{ who: "title", text: title.slice(0, MAX_LENGTH) }]
+  let room = MAX
   for (const entry of entries) {
     if (!isMessage(entry) || room <= 0) continue
     const isAnswer = entry.type === "assistant" && !entry.isSidechain && !isSyntheticError(entry)
     if (!isAnswer && !isHuman(entry)) continue
-    const text = textOf(contentOf(entry)).trim().slice(0, Math.min(LONGEST, room))
+    const text = textOf(contentOf(entry)).trim().slice(0, Math.min(MAX_LENGTH, room))
     if (text === "") continue
     room -= text.length
     const at = entry.timestamp.startsWith(NO_TIME) ? {} : { at: entry.timestamp }

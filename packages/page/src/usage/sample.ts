@@ -92,8 +92,8 @@ function estimate(sample: readonly SampledConversation[], end: number) {
   const variance = (deviation: (one: (typeof drawn)[number]) => number) =>
     total((one) => (deviation(one) ** 2 * (1 - one.probability)) / one.probability ** 2) / recorded ** 2
   const found = (variance((one) => one.saved - share * one.recorded) * drawn.length) / (drawn.length - 1)
-  const least = variance((one) => MIN_SPREAD * one.recorded)
-  return { share, halfWidth: student(drawn.length - 1) * Math.sqrt(Math.max(found, least)) }
+  const min = variance((one) => MIN_SPREAD * one.recorded)
+  return { share, halfWidth: student(drawn.length - 1) * Math.sqrt(Math.max(found, min)) }
 }
 
 /** The 99% quantile of Student's distribution on both sides, as a series in the degrees of freedom. */

@@ -20,8 +20,8 @@ const AFTER: Readonly<Record<BreakCause, string>> = {
   "prompt-left": "after an early message changed, or the server dropped it",
   "history-changed": "after an earlier message changed",
 }
-const MOST_CAUSES = 3
-const MOST_REASONS = 3
+const MAX_CAUSES = 3
+const MAX_REASONS = 3
 
 /** What was spent, what was lost to broken caches and after what, what Strata would have saved. */
 export function firstSentence(report: Figures): string {
@@ -99,13 +99,13 @@ function cacheSentence(report: Figures): string {
   const { lost, byCause, byReason } = report.cache
   if (lost.count === 0) return "No cache was lost."
   const causes = byCause
-    .slice(0, MOST_CAUSES)
+    .slice(0, MAX_CAUSES)
     .map(
       ({ cause, dollars: cost, count, unpriced }) =>
         `${unpriced === count ? `${count} times` : dollars(cost)} ${AFTER[cause]}`,
     )
   const named = byReason.reduce((all, { count }) => all + count, 0)
-  const reasons = byReason.slice(0, MOST_REASONS).map(({ reason, count }) => `${printable(reason)} (${count})`)
+  const reasons = byReason.slice(0, MAX_REASONS).map(({ reason, count }) => `${printable(reason)} (${count})`)
   const api = named === 0 ? "" : `. The API itself gives a reason for ${named} of them: ${reasons.join(", ")}`
   return `${upper(lossWords(report).replace(" of it (", " (").replace(") went", " of the bill) went"))}: ${causes.join(", ")}${api}.`
 }

@@ -5,7 +5,7 @@ import { html, type Markup } from "../render/markup.ts"
 import type { LookReport, SpentOnDay } from "./report-data.ts"
 import { intervalWords, moneyWords } from "./sentences.ts"
 
-const MOST_CAUSES = 4
+const MAX_CAUSES = 4
 
 export function shareText(report: LookReport): string {
   const { total, cache, agents, saved } = report
@@ -15,7 +15,7 @@ export function shareText(report: LookReport): string {
     ["input read from cache", percent(cache.hitRatio, 1)],
     ["lost caches", `${lossCost(report)} for ${cache.lost.count.toLocaleString("en")}`],
     ...cache.byCause
-      .slice(0, MOST_CAUSES)
+      .slice(0, MAX_CAUSES)
       .map(
         ({ words, count, dollars: cost, unpriced }) =>
           [`  ${words}`, `${unpriced === count ? "unknown" : moreThan(unpriced, cost)} for ${count}`] as const,
@@ -129,16 +129,16 @@ ${bars(report.byDay)}
   return `${PICTURE_BEGINNING}\n${svg.toString()}\n`
 }
 
-const MOST_BARS = 120
+const MAX_BARS = 120
 
 /** The newest days, without the days between them. */
 function bars(days: readonly SpentOnDay[]): readonly Markup[] {
-  const shown = days.slice(-MOST_BARS)
-  const most = Math.max(...shown.map((day) => day.dollars), 0)
-  if (most === 0) return []
+  const shown = days.slice(-MAX_BARS)
+  const max = Math.max(...shown.map((day) => day.dollars), 0)
+  if (max === 0) return []
   const step = CHART.width / shown.length
   return shown.map(({ dollars: cost }, at) => {
-    const height = Math.max(1, (CHART.height * cost) / most)
+    const height = Math.max(1, (CHART.height * cost) / max)
     const [x, y] = [LEFT + at * step, CHART.top + CHART.height - height]
     return html`<rect class="bar" x="${x.toFixed(1)}" y="${y.toFixed(1)}" width="${Math.max(1, step - 2).toFixed(1)}" height="${height.toFixed(1)}"/>`
   })

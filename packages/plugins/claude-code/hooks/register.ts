@@ -78,9 +78,9 @@ const UNDO = "strata undo" // as the instructions of a compaction: the one door 
 const TYPED: ReadonlySet<string> = new Set(["composer", "sdk"]) // the person at the prompt, or who runs `claude -p`
 const PROMPTS_TO_LEARN_FROM = 8 // a small request for every eighth prompt
 const SMALL_MODEL = "haiku"
-const LONGEST_ANSWER = 2_000 // tokens
+const MAX_ANSWER = 2_000 // tokens
 const ENOUGH_NAMES = 8 // used again: then the figures say something
-const MOST_TURNS = 5 // to wait for them
+const MAX_TURNS = 5 // to wait for them
 const SHOWN_NAMES = 5
 const SOON_MS = 100
 const TIMEOUT_MS = 10_000
@@ -192,7 +192,7 @@ async function learned($: Engine, state: State): Promise<void> {
     const request = { ask: "learn", cwd: await $.session.root(), typed }
     const { prompt } = await ask<Learned>($, state, request)
     if (prompt === undefined) return
-    const answered = await $.model.complete({ model: SMALL_MODEL, prompt, maxTokens: LONGEST_ANSWER })
+    const answered = await $.model.complete({ model: SMALL_MODEL, prompt, maxTokens: MAX_ANSWER })
     if (!answered.isAnswered) return
     const kept = await ask<Learned>($, state, { ...request, answer: answered.text })
     if (kept.learned.length > 0)
@@ -214,7 +214,7 @@ async function observed($: Engine, state: State): Promise<void> {
   state.turnsSince = (state.turnsSince ?? 0) + 1
   try {
     const { usedAgain, lost, lostWithStrata } = await ask<Observed>($, state, { ask: "observe" })
-    if (usedAgain < ENOUGH_NAMES && state.turnsSince < MOST_TURNS) return
+    if (usedAgain < ENOUGH_NAMES && state.turnsSince < MAX_TURNS) return
     state.turnsSince = undefined
     if (usedAgain === 0) return
     const named =

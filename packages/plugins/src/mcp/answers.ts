@@ -3,7 +3,7 @@
 import type { ToolOutput } from "@strata/core/agent"
 import { maskSecrets, reasonOf } from "@strata/core/base"
 import { inline, inlineUpTo, isMedia } from "@strata/core/messages"
-import { DEFAULT_BUDGET, LEAST_BUDGET, type RecallInput, recalled, shortened } from "@strata/core/recall"
+import { DEFAULT_BUDGET, MIN_BUDGET, type RecallInput, recalled, shortened } from "@strata/core/recall"
 import { CONVERSATIONS, MEMORIES } from "./definitions.ts"
 import { ClientMemories, listText, type MemoryAction } from "./memories.ts"
 import { type Asker, type PastOptions, ProjectPast } from "./past.ts"
@@ -13,10 +13,10 @@ import { ERRORS, type Parameters, ProtocolError } from "./protocol.ts"
 const CALL_ID = "claudecode/toolUseId"
 const isCallId = (id: unknown): id is string => typeof id === "string" && /^[\w-]{8,80}$/.test(id)
 
-const MOST_LISTED = 100 // conversations
-const LONGEST_TITLE = 100 // characters
+const MAX_LISTED = 100 // conversations
+const MAX_TITLE = 100 // characters
 /** Memories beside what a search in the project found: how many, and their share of the budget. They must fit. */
-const MOST_BESIDE = 3
+const MAX_BESIDE = 3
 const SHARE_BESIDE = 0.3
 const PROMPT_TOKENS = 3_000
 
@@ -39,7 +39,7 @@ export class Answers {
     } catch (error) {
       return toolResult({ content: reasonOf(error), isError: true })
     }
-    throw new ProtocolError(ERRORS.params, `There is no tool ${inlineUpTo(LONGEST_TITLE, String(name))}.`)
+    throw new ProtocolError(ERRORS.params, `There is no tool ${inlineUpTo(MAX_TITLE, String(name))}.`)
   }
 
   async read({ uri }: Parameters): Promise<unknown> {
@@ -65,18 +65,18 @@ export class Answers {
   async #recall({ in: where = "project", ...input }: Record<string, unknown>, asker: Asker): Promise<ToolOutput> {
     const past = this.#past.of(asker)
     const { search } = input
-    const budget = Math.max(LEAST_BUDGET, Number(input.budget) || DEFAULT_BUDGET)
+    const budget = Math.max(MIN_BUDGET, Number(input.budget) || DEFAULT_BUDGET)
     const within = (tokens: number) => (text: string) => past.estimate(text) <= tokens
     if (where === "memories") {
       if (typeof search !== "string" || search === "") return { content: "search must be a text.", isError: true }
       const found = await this.#memories.search(search, { fits: within(budget) })
-      return { content: found || `No memory fits ${inlineUpTo(LONGEST_TITLE, search)}. Try other words.` }
+      return { content: found || `No memory fits ${inlineUpTo(MAX_TITLE, search)}. Try other words.` }
     }
     const question = { ...input, in: where } as RecallInput
     if (where !== "project" || typeof search !== "string" || search === "") return recalled(question, past)
     // with the memory off, a project still has a past
     const beside = await this.#memories
-      .search(search, { limit: MOST_BESIDE, mustFit: true, fits: within(budget * SHARE_BESIDE) })
+      .search(search, { limit: MAX_BESIDE, mustFit: true, fits: within(budget * SHARE_BESIDE) })
       .catch(() => "")
     const output = await recalled({ ...question, budget: budget - Math.ceil(past.estimate(beside)) }, past)
     return beside === "" ? output : { ...output, content: `${beside}\n\n${textIn(output.content)}` }
@@ -86,7 +86,7 @@ export class Answers {
     if (uri === CONVERSATIONS) return this.#conversations()
     if (uri === MEMORIES) return listText(await this.#memories.all())
     if (uri.startsWith(`${MEMORIES}/`)) return this.#memories.read(decodeURIComponent(uri.slice(MEMORIES.length + 1)))
-    throw new ProtocolError(ERRORS.params, `There is no resource ${inlineUpTo(LONGEST_TITLE, uri)}.`)
+    throw new ProtocolError(ERRORS.params, `There is no resource ${inlineUpTo(MAX_TITLE, uri)}.`)
   }
 
   async #conversations(): Promise<string> {
@@ -97,8 +97,8 @@ export class Answers {
       ...{ program: "strata", id, touched: Date.parse(touched), title: facts?.title ?? firstWords },
     }))
     const all = [...others, ...own].sort((a, b) => b.touched - a.touched)
-    const lines = all.slice(0, MOST_LISTED).map(({ program, id, touched, title }) => {
-      const about = title ? `: ${inlineUpTo(LONGEST_TITLE, maskSecrets(title))}` : ""
+    const lines = all.slice(0, MAX_LISTED).map(({ program, id, touched, title }) => {
+      const about = title ? `: ${inlineUpTo(MAX_TITLE, maskSecrets(title))}` : ""
       return `${shortened(id)} · ${program} · ${new Date(touched).toISOString().slice(0, 16).replace("T", " ")}${about}`
     })
     return lines.length === 0 ? "This project has no conversations yet." : lines.join("\n")

@@ -11,7 +11,7 @@ import { answerTo, clientIn, type Methods, PROTOCOL_VERSIONS, unreadable } from 
 
 const HOST = "127.0.0.1"
 const MCP_PATH = "/mcp"
-const MOST_BYTES = 4 * 1024 * 1024 // of a request
+const MAX_BYTES = 4 * 1024 * 1024 // of a request
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i
 const SESSION = "mcp-session-id"
 
@@ -77,7 +77,7 @@ async function handled(
   if (version !== undefined && !PROTOCOL_VERSIONS.some((known) => known === version))
     return refused(400, `The protocol version must be one of ${PROTOCOL_VERSIONS.join(", ")}.`)
   const text = await bodyOf(request)
-  if (text === undefined) return refused(413, `A request has at most ${MOST_BYTES} bytes.`)
+  if (text === undefined) return refused(413, `A request has at most ${MAX_BYTES} bytes.`)
   const message = parsed(text)
   if (message === undefined) return { status: 400, body: unreadable() }
   const introduced = clientIn(message)
@@ -107,9 +107,9 @@ async function bodyOf(request: IncomingMessage): Promise<string | undefined> {
   let bytes = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes <= MOST_BYTES) chunks.push(chunk)
+    if (bytes <= MAX_BYTES) chunks.push(chunk)
   }
-  return bytes > MOST_BYTES ? undefined : Buffer.concat(chunks).toString("utf8")
+  return bytes > MAX_BYTES ? undefined : Buffer.concat(chunks).toString("utf8")
 }
 
 function parsed(text: string): unknown {

@@ -47,8 +47,8 @@ const SLICE_MS = 200 // of indexing in the background, before a question may com
 /** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
 const AROUND_MATCH = 40
 const SHORTEST_PREFIX = 8 // characters of a conversation's id
-const MOST_JOURNALS = 50 // that are looked into for a handle without the name of its conversation
-const MOST_OPEN = 8 // conversations that one program may have open in a project
+const MAX_JOURNALS = 50 // that are looked into for a handle without the name of its conversation
+const MAX_OPEN = 8 // conversations that one program may have open in a project
 const END_BYTES = 256 * 1024 // of a transcript: what it ends with
 const MODEL = "claude-opus-4-6" // whose tokens are counted
 
@@ -156,7 +156,7 @@ export class ProjectPast {
     const program = CLIENTS.find(([name]) => name.test(client))?.[1]
     const own = transcripts.filter((transcript) => transcript.program === program)
     if (call !== undefined)
-      for (const transcript of own.slice(0, MOST_OPEN)) if (await endsWith(transcript, call)) return transcript
+      for (const transcript of own.slice(0, MAX_OPEN)) if (await endsWith(transcript, call)) return transcript
     const session = program === "claude-code" ? this.#options.env.CLAUDE_CODE_SESSION_ID : undefined
     return session ? own.find(({ id }) => id === session) : own[0]
   }
@@ -232,7 +232,7 @@ export class ProjectPast {
     const { store } = await this.#placed()
     const kept = await this.kept({ isBare: true })
     const fitting = kept.filter(({ id }) => named === undefined || isNamed(id, named))
-    for (const { project, id } of fitting.slice(0, MOST_JOURNALS)) {
+    for (const { project, id } of fitting.slice(0, MAX_JOURNALS)) {
       const journal: Journal | undefined = await store.open({ project, id }, { access: "read" }).catch(() => undefined)
       if (!journal) continue
       try {

@@ -33,7 +33,7 @@ interface Answer {
 }
 
 const UNKNOWN_CLIENT = "an MCP client"
-const LONGEST_NAME = 60
+const MAX_NAME = 60
 
 /** The name of a client that introduces itself: one line, no longer than a name. */
 export function clientIn(message: unknown): string | undefined {
@@ -41,7 +41,7 @@ export function clientIn(message: unknown): string | undefined {
   if (method !== "initialize") return undefined
   const name = Object(Object(params).clientInfo).name
   const plain = typeof name === "string" ? name.replace(/[^\w .-]/g, "").trim() : ""
-  return plain.slice(0, LONGEST_NAME) || UNKNOWN_CLIENT
+  return plain.slice(0, MAX_NAME) || UNKNOWN_CLIENT
 }
 
 /** Answers one message, or a list of them as older clients send. Nothing where no answer is due. */

@@ -6,7 +6,7 @@ import type { Entry, Stretch } from "@strata/core/store"
 import type { Transcript } from "../project-transcripts.ts"
 
 /** Of transcripts that are kept, as their files have them. The last read one is kept whatever its size. */
-const MOST_KEPT_BYTES = 48 * 1024 * 1024
+const MAX_KEPT_BYTES = 48 * 1024 * 1024
 
 class ReadTranscript {
   /** The conversation, then its sub-agents one after the other. */
@@ -61,7 +61,7 @@ export class TranscriptReader {
   #makeRoom(): void {
     let bytes = this.#kept.values().reduce((sum, { transcript }) => sum + transcript.bytes, 0)
     for (const [path, { transcript }] of this.#kept) {
-      if (bytes <= MOST_KEPT_BYTES || this.#kept.size === 1) return
+      if (bytes <= MAX_KEPT_BYTES || this.#kept.size === 1) return
       this.#kept.delete(path)
       bytes -= transcript.bytes
     }

@@ -201,7 +201,7 @@ class FleetAgent {
 
   async #alone(): Promise<void> {
     const { store, name, write } = this.#parts
-    const attempt = await store.permit({ project: PROJECT, name: "alone" }).take({ id: this.#name(), most: 1 })
+    const attempt = await store.permit({ project: PROJECT, name: "alone" }).take({ id: this.#name(), max: 1 })
     if (attempt.state === "full") return
     write({ type: "permitted", agent: name, fence: attempt.permit.fence })
     await attempt.permit.release()

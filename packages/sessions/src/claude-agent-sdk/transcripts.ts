@@ -4,7 +4,7 @@ import { foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
 import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
 import type { SessionStoreEntry } from "./shapes.ts"
 
-const MOST_REMEMBERED = 1000 // transcripts; of others it is asked again what is there
+const MAX_REMEMBERED = 1000 // transcripts; of others it is asked again what is there
 
 /**
  * Adds lines, each uuid once. What the SDK sends again begins with lines that are there, so a transcript whose last lines were new need not
@@ -48,7 +48,7 @@ export class TranscriptWriter {
 
   #remember(key: string): void {
     this.#followed.add(key)
-    for (const oldest of this.#followed) if (this.#followed.size > MOST_REMEMBERED) this.#followed.delete(oldest)
+    for (const oldest of this.#followed) if (this.#followed.size > MAX_REMEMBERED) this.#followed.delete(oldest)
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { StrataError } from "@strata/core"
 
-const LONGEST = 180 // characters; names may have 200, and the rest is for endings
+const MAX = 180 // characters; names may have 200, and the rest is for endings
 
 /** Lower case letters, digits and `-` stay. Any other character becomes `_` with its code: `_2f`, or `_u` with four digits. */
 export function safeId(kind: string, text: string): string {
@@ -12,7 +12,7 @@ export function safeId(kind: string, text: string): string {
     const code = unit.charCodeAt(0)
     return code < 0x80 ? `_${code.toString(16).padStart(2, "0")}` : `_u${code.toString(16).padStart(4, "0")}`
   })
-  if (id === "" || id.length > LONGEST) throw unusable(kind, text)
+  if (id === "" || id.length > MAX) throw unusable(kind, text)
   return id
 }
 
@@ -24,6 +24,6 @@ export const textOfId = (id: string): string =>
 
 const unusable = (kind: string, text: string) =>
   new StrataError(
-    `A ${kind} of ${text.length} characters cannot be kept: it must have at least one, and at most ${LONGEST} once others than a to z, 0 to 9 and "-" are spelled out. Nothing was written. Use a shorter one.`,
+    `A ${kind} of ${text.length} characters cannot be kept: it must have at least one, and at most ${MAX} once others than a to z, 0 to 9 and "-" are spelled out. Nothing was written. Use a shorter one.`,
     { code: "unusable-id" },
   )

@@ -120,12 +120,12 @@ export function changeBetween(before: Node | undefined, after: Node, places: Pla
 function listChange(before: ListNode | undefined, after: ListNode, places: Places): ListChange | undefined {
   const old = before?.items ?? []
   const { items } = after
-  const most = Math.min(old.length, items.length)
+  const max = Math.min(old.length, items.length)
   let kept = 0
-  while (kept < most && old[kept]!.equals(items[kept]!)) kept++
+  while (kept < max && old[kept]!.equals(items[kept]!)) kept++
   if (before && kept === old.length && kept === items.length) return undefined
   let atEnd = 0
-  while (atEnd < most - kept && old.at(-1 - atEnd)!.equals(items.at(-1 - atEnd)!)) atEnd++
+  while (atEnd < max - kept && old.at(-1 - atEnd)!.equals(items.at(-1 - atEnd)!)) atEnd++
   return { l: [kept, items.slice(kept, items.length - atEnd).map((item) => places.place(item)), atEnd] }
 }
 

@@ -90,7 +90,7 @@ export class NewPieces implements Places {
 /** Of a segment that holds little: below this, nothing is written again. */
 const ROOM = 256_000 // characters
 /** A segment may have this many times what is still needed of it. So reading it costs a few times the state, whatever the thread's length. */
-const MOST_TIMES = 3
+const MAX_TIMES = 3
 const LOOK_AGAIN = 1.5
 
 export interface Write {
@@ -288,8 +288,8 @@ export class Segment {
     if (this.#bytes <= this.#lookAt) return false
     const others = [...this.#heads].filter(([each]) => each !== ns && !isOfOneTask(each))
     const needed = others.reduce((sum, [, head]) => sum + sizeOf(head.state), sizeOf(state))
-    if (this.#bytes > ROOM + MOST_TIMES * needed) return true
-    this.#lookAt = Math.max(LOOK_AGAIN * this.#bytes, ROOM + MOST_TIMES * needed)
+    if (this.#bytes > ROOM + MAX_TIMES * needed) return true
+    this.#lookAt = Math.max(LOOK_AGAIN * this.#bytes, ROOM + MAX_TIMES * needed)
     return false
   }
 

@@ -16,7 +16,7 @@ import { Segment, segmentAfter } from "./segment.ts"
 import { damagedThread } from "./thread-errors.ts"
 
 const IDLE_MS = 200 // a graph writes several times in a step; a model takes longer
-const MOST_OLDER = 4 // segments that time travel has read
+const MAX_OLDER = 4 // segments that time travel has read
 
 export interface ThreadPlace {
   readonly store: Store
@@ -233,7 +233,7 @@ export class Thread {
 
   #keepOlder(segment: Segment): void {
     this.#older.set(segment.number, segment)
-    for (const number of this.#older.keys()) if (this.#older.size > MOST_OLDER) this.#older.delete(number)
+    for (const number of this.#older.keys()) if (this.#older.size > MAX_OLDER) this.#older.delete(number)
   }
 }
 

@@ -4,7 +4,7 @@ import type { Store } from "@strata/core/store"
 import { eraseAlone } from "../foreign/write-alone.ts"
 import { Thread, type ThreadPlace } from "./thread.ts"
 
-const MOST_BYTES = 64_000_000 // of threads that no one uses now; they are read again when they are asked for
+const MAX_BYTES = 64_000_000 // of threads that no one uses now; they are read again when they are asked for
 const PLAIN = /^[a-z0-9_-]{1,120}$/
 
 export interface ThreadsPlace extends Pick<ThreadPlace, "store" | "clock" | "patience"> {
@@ -63,7 +63,7 @@ export class Threads {
   #makeRoom(): void {
     let bytes = [...this.#threads.values()].reduce((sum, thread) => sum + thread.bytes, 0)
     for (const [id, thread] of [...this.#threads].slice(0, -1)) {
-      if (bytes <= MOST_BYTES && this.#threads.size <= MOST_THREADS) return
+      if (bytes <= MAX_BYTES && this.#threads.size <= MAX_THREADS) return
       if (!thread.isIdle) continue
       bytes -= thread.bytes
       this.#threads.delete(id)
@@ -71,7 +71,7 @@ export class Threads {
   }
 }
 
-const MOST_THREADS = 1000
+const MAX_THREADS = 1000
 
 const shared = new WeakMap<Store, Map<string, Map<string, Thread>>>()
 

@@ -12,7 +12,7 @@ import { type Said, takeNotes } from "./extractive/notes.ts"
 import { writeSummary } from "./extractive/summary.ts"
 import { obedient } from "./obedient.ts"
 
-const LONGEST_LINE = 120 // characters of a progress line
+const MAX_LINE = 120 // characters of a progress line
 
 /** Returns `undefined` if the request continues the conversation instead of asking about it. */
 export function extractiveAnswer(turn: BrainTurn): Answer | undefined {
@@ -41,8 +41,8 @@ function answerTo(turn: BrainTurn): Said | undefined {
 
 function progressLine({ calls, lastText, userMessages }: Known): string {
   const lastCall = calls.at(-1)
-  if (!lastCall) return headOf(lastText ?? userMessages.at(-1) ?? "Starting", LONGEST_LINE)
-  return headOf(`Using ${lastCall.name} ${pathOf(lastCall) ?? commandOf(lastCall) ?? ""}`.trim(), LONGEST_LINE)
+  if (!lastCall) return headOf(lastText ?? userMessages.at(-1) ?? "Starting", MAX_LINE)
+  return headOf(`Using ${lastCall.name} ${pathOf(lastCall) ?? commandOf(lastCall) ?? ""}`.trim(), MAX_LINE)
 }
 
 /** A brain that can do only this. It answers any other request by repeating the last thing the user said. */

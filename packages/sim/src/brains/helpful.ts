@@ -9,7 +9,7 @@ import type { Answer, AnswerBlock, Brain, BrainMessage, BrainRequest, BrainTurn 
 import { extractiveAnswer } from "./extractive.ts"
 import { obedient } from "./obedient.ts"
 
-const MOST_REPEATED = 200 // characters of a result
+const MAX_REPEATED = 200 // characters of a result
 const NAMED = /\((\w+: [^)]*)\)/ // arguments with their names, in parentheses
 
 export function helpfulBrain(): Brain {
@@ -19,12 +19,12 @@ export function helpfulBrain(): Brain {
       const extracted = extractiveAnswer(turn)
       if (extracted) return extracted
       const found = serverResultIn(turn.request.messages.at(-1))
-      if (found !== undefined) return say(`The server says: ${found.slice(0, MOST_REPEATED)}`)
+      if (found !== undefined) return say(`The server says: ${found.slice(0, MAX_REPEATED)}`)
       const last = turn.request.messages.findLast(({ role }) => role === "user")
       const results = (last?.content ?? []).filter(({ type }) => type === "tool_result")
       const question = questionIn(last)
       if (results.length > 0 && question === "")
-        return say(`The tool says: ${resultText(results).slice(0, MOST_REPEATED)}`)
+        return say(`The tool says: ${resultText(results).slice(0, MAX_REPEATED)}`)
       const words = new Set(
         question
           .replace(NAMED, "")

@@ -7,7 +7,7 @@ import { sampleJson } from "../json-sample.ts"
 import { type ServerToolKind, serverToolKind } from "../server-tools/kinds.ts"
 
 const NOTHING_LEFT = "There is nothing to say without a tool call."
-const MOST_WORDS = 200 // characters of the brain's own text in a sampled value
+const MAX_WORDS = 200 // characters of the brain's own text in a sampled value
 
 export function obedient<T extends Brain>(brain: T): T {
   return {
@@ -79,7 +79,7 @@ function callOf(tool: BrainTool, turn: BrainTurn, words: string): AnswerBlock {
 }
 
 function formatted(content: readonly AnswerBlock[], schema: Record<string, unknown>): readonly AnswerBlock[] {
-  const value = sampleJson(schema, { words: textIn(content).slice(0, MOST_WORDS), optional: true })
+  const value = sampleJson(schema, { words: textIn(content).slice(0, MAX_WORDS), optional: true })
   return [
     ...content.filter(({ type }) => type === "thinking"),
     { type: "text", text: JSON.stringify(value === undefined ? {} : value) },

@@ -26,7 +26,7 @@ export type { WorkerSettings } from "./worker/step.ts"
 const SHARE_OF_WORDS = 0.6 // share of answers with tool calls that also contain text
 const SHARE_OF_THOUGHTS = 0.5 // the simulator drops them if the request has thinking off
 const RECENT_CALLS = 40 // a call among these is repeated only if there is nothing else to do
-const MOST_REFUSALS = 2 // then the worker avoids the tool while the refusals are in view
+const MAX_REFUSALS = 2 // then the worker avoids the tool while the refusals are in view
 const STOP = /^\s*(?:please )?stop\b[\s.!]*$/i
 
 export function workerBrain(settings: Partial<WorkerSettings> = {}): Brain {
@@ -69,7 +69,7 @@ function permit(step: Step | undefined, { situation }: Hand): Step | undefined {
   const refused = situation.calls.filter((call) => call.result?.failed && REFUSED.test(call.result.text))
   const isPermitted = (call: PlannedCall) => {
     const timesRefused = refused.filter(({ name }) => roleOf(name) === call.role).length
-    return timesRefused < MOST_REFUSALS && situation.rules.every((rule) => obeys(rule, { call, root: situation.root }))
+    return timesRefused < MAX_REFUSALS && situation.rules.every((rule) => obeys(rule, { call, root: situation.root }))
   }
   return step && keepCalls(step, isPermitted)
 }

@@ -20,7 +20,7 @@ export const LOOK_BACK = 20
 const SWEEP_EVERY = 4096
 
 /** The most entries. A clock that does not move lets none expire, so the oldest go then. */
-const MOST_ENTRIES = 200_000
+const MAX_ENTRIES = 200_000
 
 export interface PrefixItem {
   /** Hash of the item's content, without its mark. */
@@ -105,7 +105,7 @@ export class PromptCache {
       this.entries.set(key, { ttl: lasting, expires: Math.max(known?.expires ?? 0, start + TTL_MS[lasting]) })
     }
     if (this.entries.size > this.sweepAt) this.sweep(entries[0]?.start ?? 0)
-    while (this.entries.size > MOST_ENTRIES) this.entries.delete(this.entries.keys().next().value as string)
+    while (this.entries.size > MAX_ENTRIES) this.entries.delete(this.entries.keys().next().value as string)
   }
 
   /** Drops all entries before they expire, as a server may do. */

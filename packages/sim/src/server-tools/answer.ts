@@ -6,7 +6,7 @@ import type { Simulation } from "../simulation.ts"
 import type { Block, MessagesBody, ServerToolUsage } from "../wire.ts"
 import { answerTurn, runServerTool } from "./run.ts"
 
-const MOST_ROUNDS = 10 // the API's own limit: then it pauses the turn
+const MAX_ROUNDS = 10 // the API's own limit: then it pauses the turn
 
 export interface ServedAnswer {
   readonly answer: WrittenAnswer
@@ -39,7 +39,7 @@ export async function answerWithServerTools(simulation: Simulation, given: AskBr
       content.push(call, result)
       resultTokens += simulation.counter.block(result.block as Block).tokens
     }
-    const isPaused = round + 1 === MOST_ROUNDS
+    const isPaused = round + 1 === MAX_ROUNDS
     if (isPaused || answer.content.some(({ type }) => type === "tool_use")) {
       const stopped = isPaused ? { stopReason: "pause_turn" as const } : {}
       return { answer: { ...stopped, content }, resultTokens, serverTools: usesIn(content) }

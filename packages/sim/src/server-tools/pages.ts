@@ -8,7 +8,7 @@ export interface WebPage {
   readonly age?: string
 }
 
-const MOST_RESULTS = 5
+const MAX_RESULTS = 5
 
 export const DEFAULT_PAGES: readonly WebPage[] = [
   {
@@ -50,7 +50,7 @@ export function searchPages(pages: readonly WebPage[], query: string): readonly 
     return { page, score: [...wanted].filter((word) => own.has(word)).length }
   })
   const found = scored.filter(({ score }) => score > 0).toSorted((a, b) => b.score - a.score)
-  return (found.length > 0 ? found : scored).slice(0, MOST_RESULTS).map(({ page }) => page)
+  return (found.length > 0 ? found : scored).slice(0, MAX_RESULTS).map(({ page }) => page)
 }
 
 const wordsIn = (text: string): ReadonlySet<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]{3,}/gu) ?? [])

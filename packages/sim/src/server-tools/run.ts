@@ -9,9 +9,9 @@ import type { Block, ToolParam } from "../wire.ts"
 import { serverToolKind } from "./kinds.ts"
 import { searchPages, type WebPage } from "./pages.ts"
 
-const LONGEST_QUERY = 1000 // characters
-const LONGEST_URL = 250
-const MOST_TOOLS_FOUND = 5
+const MAX_QUERY = 1000 // characters
+const MAX_URL = 250
+const MAX_TOOLS_FOUND = 5
 
 export interface ServerCall {
   readonly id: string
@@ -55,7 +55,7 @@ function search({ name, input }: ServerCall, tool: ToolParam, { pages, turns }: 
   const failed = (error_code: string) => ({ type: "web_search_tool_result_error", error_code })
   const query = `${input.query ?? ""}`
   if (query.trim() === "") return failed("invalid_tool_input")
-  if (query.length > LONGEST_QUERY) return failed("query_too_long")
+  if (query.length > MAX_QUERY) return failed("query_too_long")
   if (isUsedUp(name, tool, turns)) return failed("max_uses_exceeded")
   return searchPages(
     pages.filter(({ url }) => isAllowed(url, tool)),
@@ -73,7 +73,7 @@ function fetchPage({ name, input }: ServerCall, tool: ToolParam, { pages, turns,
   const failed = (error_code: string) => ({ type: "web_fetch_tool_result_error", error_code })
   const url = `${input.url ?? ""}`
   if (!URL.canParse(url)) return failed("invalid_tool_input")
-  if (url.length > LONGEST_URL) return failed("url_too_long")
+  if (url.length > MAX_URL) return failed("url_too_long")
   if (isUsedUp(name, tool, turns)) return failed("max_uses_exceeded")
   if (!isAllowed(url, tool)) return failed("url_not_allowed")
   if (!isInContext(url, tool, turns)) return failed("url_not_in_prior_context")
@@ -136,7 +136,7 @@ function searchTools({ name, input }: ServerCall, { tools }: ServerContext): unk
     .toSorted((a, b) => b.score - a.score || a.name.localeCompare(name))
   return {
     type: "tool_search_tool_search_result",
-    tool_references: found.slice(0, MOST_TOOLS_FOUND).map((tool) => ({ type: "tool_reference", tool_name: tool.name })),
+    tool_references: found.slice(0, MAX_TOOLS_FOUND).map((tool) => ({ type: "tool_reference", tool_name: tool.name })),
   }
 }
 

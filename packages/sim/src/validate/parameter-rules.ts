@@ -4,7 +4,7 @@ import { isDeferred, referencesIn } from "../deferred-tools.ts"
 import type { Block } from "../wire.ts"
 import type { ParsedRequest, Rule } from "./rule.ts"
 
-const LEAST_TOP_P = 0.99 // accepted for older clients, and without effect
+const MIN_TOP_P = 0.99 // accepted for older clients, and without effect
 
 const forcesTool = ({ body }: ParsedRequest) => body.tool_choice?.type === "any" || body.tool_choice?.type === "tool"
 const hasFormat = ({ body }: ParsedRequest) => Boolean(body.output_config?.format ?? body.output_format)
@@ -86,7 +86,7 @@ export const PARAMETER_RULES: readonly Rule[] = [
     name: "no sampling parameters on models after Opus 4.6",
     refuses: ({ body: { temperature = 1, top_p = 1, top_k }, model }) => {
       if (model.accepts.thinkingBudget) return undefined // the models up to 4.6 are those that take a budget
-      const given = temperature !== 1 ? "temperature" : top_p < LEAST_TOP_P ? "top_p" : top_k !== undefined && "top_k"
+      const given = temperature !== 1 ? "temperature" : top_p < MIN_TOP_P ? "top_p" : top_k !== undefined && "top_k"
       return given ? `${given}: \`${given}\` is deprecated for this model.` : undefined
     },
   },

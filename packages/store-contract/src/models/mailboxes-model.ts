@@ -8,7 +8,7 @@ import type { Random } from "../random.ts"
 
 const STEPS = 50
 const NAMES = ["a", "b", "c"]
-const MOST_WAITING = 5
+const MAX_WAITING = 5
 
 interface Seat {
   readonly mailbox: Mailbox
@@ -74,8 +74,8 @@ async function send({ ground: { random }, mailbox, model, name, step }: Step): P
   if (to.length === 0) return
   const waiting = (one: string) =>
     model.log.slice(model.passed.get(one) ?? 0).filter((message) => message.to.includes(one)).length
-  const isFull = to.some((one) => waiting(one) >= MOST_WAITING)
-  const limits = random.chance(0.5) ? { waiting: MOST_WAITING } : {}
+  const isFull = to.some((one) => waiting(one) >= MAX_WAITING)
+  const limits = random.chance(0.5) ? { waiting: MAX_WAITING } : {}
   const sending = () => mailbox.send({ from: name, to, content: { text: `${step}` } }, limits)
   if (isFull && "waiting" in limits)
     return assert.ok((await failureOf(sending)) instanceof MailboxFullError, `step ${step}`)
@@ -84,8 +84,8 @@ async function send({ ground: { random }, mailbox, model, name, step }: Step): P
 
 /** Who has saved a place does not go back. */
 function laterPlace(random: Random, { log, passed }: Model, name: string): number {
-  const least = passed.get(name) ?? 0
-  return least + random.below(log.length - least + 1)
+  const min = passed.get(name) ?? 0
+  return min + random.below(log.length - min + 1)
 }
 
 /** A member reads from a place that it has seen, and says so if it has saved it. */

@@ -29,9 +29,9 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
 
   const operations: readonly (() => Promise<void>)[] = [
     async () => {
-      const [id, most] = [`agent-${random.below(6)}`, 1 + random.below(4)]
-      const attempt = await agents().take({ id, most })
-      const isFull = !permits.has(id) && permits.size >= most
+      const [id, max] = [`agent-${random.below(6)}`, 1 + random.below(4)]
+      const attempt = await agents().take({ id, max })
+      const isFull = !permits.has(id) && permits.size >= max
       assert.equal(attempt.state, isFull ? "full" : "acquired")
       if (attempt.state === "acquired") permits.set(id, attempt.permit)
       else assert.equal(attempt.taken, permits.size)
@@ -52,7 +52,7 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
     },
     async () => {
       time += HOUR_MS
-      const attempt = await consolidation().take({ id: `dream-${time}`, most: 1 })
+      const attempt = await consolidation().take({ id: `dream-${time}`, max: 1 })
       assert.equal(attempt.state, consolidated.permit ? "full" : "acquired")
       if (attempt.state === "full") return
       assert.equal(attempt.permit.last?.toISOString(), consolidated.last)

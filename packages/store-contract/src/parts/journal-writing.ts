@@ -131,10 +131,10 @@ export const journalWriting: readonly Claim[] = [
       })()
       const readings = upTo(4).map(async () => {
         while (acknowledged < entries.length) {
-          const least = acknowledged
+          const min = acknowledged
           const seen = await read(ground)
           assert.deepEqual(seen.map(textOf), entries.slice(0, seen.length).map(textOf))
-          assert.ok(seen.length >= least, `${least} were acknowledged, and ${seen.length} are there`)
+          assert.ok(seen.length >= min, `${min} were acknowledged, and ${seen.length} are there`)
           await others()
         }
       })

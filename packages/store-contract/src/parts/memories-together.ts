@@ -131,9 +131,9 @@ export const memoriesTogether: readonly Claim[] = [
       const readings = ground.handles.map(async (store, at) => {
         const files = store.memories(PLACE)
         for (let [seen, next] = [0, at]; seen < last; next++) {
-          const least = Math.max(seen, acknowledged)
+          const min = Math.max(seen, acknowledged)
           seen = Number((await files.read(paths[next % paths.length]!)) ?? 0)
-          assert.ok(seen >= least, `${seen} is read after ${least} was seen or acknowledged: a change is half there`)
+          assert.ok(seen >= min, `${seen} is read after ${min} was seen or acknowledged: a change is half there`)
           await others()
         }
       })

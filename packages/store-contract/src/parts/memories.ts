@@ -119,7 +119,7 @@ export const memories: readonly Claim[] = [
         (await ground.handle().memories(PLACE).readAll(wanted)).toSorted((a, b) => (a.path < b.path ? -1 : 1))
       const texts = async (wanted: Parameters<typeof files.readAll>[0]) =>
         (await read(wanted)).map(({ path, text }) => `${path}: ${text?.slice(0, 20)}`)
-      const visible = { folders: [undefined], mostBytes: 100 }
+      const visible = { folders: [undefined], maxBytes: 100 }
       assert.deepEqual(await texts(visible), [
         "a.md: text of a.md",
         "large.md: undefined",

@@ -37,7 +37,7 @@ export const names: readonly Claim[] = [
         await refused(() => store.permit({ project: PROJECT, name }), InvalidIdError, what)
         for (const permit of ["p", CONSOLIDATE])
           await refused(
-            () => store.permit({ project: PROJECT, name: permit }).take({ id: name, most: 1 }),
+            () => store.permit({ project: PROJECT, name: permit }).take({ id: name, max: 1 }),
             InvalidIdError,
             what,
           )

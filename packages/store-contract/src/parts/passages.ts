@@ -6,8 +6,8 @@ import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 
 const PLACE: ShelfAddress = { project: PROJECT, tokens: 1 }
 const NOTHING_KNOWN: ShelfSince = {
-  ...{ passage: 0, source: 0, removals: 0, mostRows: 100 },
-  ...{ tokens: [], asked: [], mostMissed: 0, mostSimilar: 0 },
+  ...{ passage: 0, source: 0, removals: 0, maxRows: 100 },
+  ...{ tokens: [], asked: [], maxMissed: 0, mostSimilar: 0 },
 }
 
 /** The tokens are the words. */
@@ -70,7 +70,7 @@ export const passages: readonly Claim[] = [
         .sort()
         .concat(""),
     )
-    const written = (text: string, most = 9) => shelf.having({ ids: Uint32Array.of(1, 2), text, most })
+    const written = (text: string, max = 9) => shelf.having({ ids: Uint32Array.of(1, 2), text, max })
     assert.deepEqual(await written("heron"), [2, 1], "the newest first")
     assert.deepEqual(await written("heron", 1), [2])
     assert.deepEqual(await written("heron\0 said"), [1])
@@ -92,7 +92,7 @@ export const passages: readonly Claim[] = [
 
     const known = { passage: 3, source: Math.max(...all.sources.keys()), removals: all.removals }
     await shelfOf().extend([step("one", ["herons"], { from: "1", to: "2" })])
-    const asked = { asked: ["hero", "heron"], mostMissed: 4, mostSimilar: 1 }
+    const asked = { asked: ["hero", "heron"], maxMissed: 4, mostSimilar: 1 }
     const news = await shelf.news({ ...NOTHING_KNOWN, ...known, ...asked })
     assert.deepEqual(textsOf(news.rows ?? []), ["herons"])
     assert.deepEqual(
@@ -100,7 +100,7 @@ export const passages: readonly Claim[] = [
       [["hero", [{ token: "herons", documents: 1 }]]],
       "in the fewest passages first",
     )
-    const few = await shelf.news({ ...NOTHING_KNOWN, mostRows: 3 })
+    const few = await shelf.news({ ...NOTHING_KNOWN, maxRows: 3 })
     assert.equal(few.rows, undefined, "more are new than were wanted as rows")
   }),
 

@@ -13,9 +13,9 @@ const MEMORY = { project: PROJECT, name: CONSOLIDATE }
 async function taken(
   store: Store,
   id: string,
-  { most = 2, ...address }: Partial<PermitRequest & typeof AGENTS> = {},
+  { max = 2, ...address }: Partial<PermitRequest & typeof AGENTS> = {},
 ): Promise<TakenPermit> {
-  const attempt = await store.permit({ ...AGENTS, ...address }).take({ id, most })
+  const attempt = await store.permit({ ...AGENTS, ...address }).take({ id, max })
   if (attempt.state === "full") return assert.fail(`no permit for ${id}: ${attempt.taken} are taken`)
   return attempt.permit
 }
@@ -32,57 +32,57 @@ export const permits: readonly Claim[] = [
     "BEY-12 permits can be taken while some are left, and one that is given back can be taken again",
     async (ground) => {
       const [first, second] = [await taken(ground.handle(), "a"), await taken(ground.handle(), "b")]
-      const asked = (most: number, id = "c") => ground.handle().permit(AGENTS).take({ id, most })
-      for (const most of [2, 1, 0]) refusedBy(await asked(most), 2)
+      const asked = (max: number, id = "c") => ground.handle().permit(AGENTS).take({ id, max })
+      for (const max of [2, 1, 0]) refusedBy(await asked(max), 2)
       assert.deepEqual(await ground.handle().permit(AGENTS).state(), { taken: 2 })
       for (const elsewhere of [{ name: "others" }, { project: `${PROJECT}-2` }])
-        await (await taken(ground.handle(), "c", { ...elsewhere, most: 1 })).release()
+        await (await taken(ground.handle(), "c", { ...elsewhere, max: 1 })).release()
       await first.release()
       refusedBy(await asked(1), 1)
       const third = await taken(ground.handle(), "c")
       await first.release() // again, and too late
       refusedBy(await asked(2, "d"), 2)
       for (const permit of [second, third]) await permit.release()
-      await (await taken(ground.handle(), "e", { most: 1 })).release()
+      await (await taken(ground.handle(), "e", { max: 1 })).release()
     },
   ],
   [
     "BEY-12 who asks again for a permit, because an answer was lost, has the same one",
     async (ground) => {
       await taken(ground.handle(), "a") // the answer is lost
-      const permit = await taken(ground.handle(), "a", { most: 1 })
+      const permit = await taken(ground.handle(), "a", { max: 1 })
       const second = await taken(ground.handle(), "b")
       await permit.release()
       await (await taken(ground.handle(), "c")).release()
       await second.release()
-      await (await taken(ground.handle(), "d", { most: 1 })).release()
-      const same = await Promise.all(ground.handles.map((store) => taken(store, "e", { most: 1 })))
+      await (await taken(ground.handle(), "d", { max: 1 })).release()
+      const same = await Promise.all(ground.handles.map((store) => taken(store, "e", { max: 1 })))
       for (const one of same) await one.release()
-      await (await taken(ground.handle(), "f", { most: 1 })).release()
+      await (await taken(ground.handle(), "f", { max: 1 })).release()
     },
   ],
   [
     "BEY-12 of many that want a permit at once, no more have one than there are",
     async (ground) => {
-      const most = Math.max(1, ground.writers - 2)
+      const max = Math.max(1, ground.writers - 2)
       const first = await Promise.all(
-        ground.handles.map((store, at) => store.permit(AGENTS).take({ id: `first-${at}`, most })),
+        ground.handles.map((store, at) => store.permit(AGENTS).take({ id: `first-${at}`, max })),
       )
       const had = first.flatMap((attempt) => (attempt.state === "acquired" ? [attempt.permit] : []))
-      assert.equal(had.length, Math.min(most, ground.writers), "permits were left")
+      assert.equal(had.length, Math.min(max, ground.writers), "permits were left")
       await Promise.all(had.map((permit) => permit.release()))
 
       const turns = 2 * ground.runs
-      const inside = { count: 0, most: 0 }
+      const inside = { count: 0, max: 0 }
       await Promise.all(
         ground.handles.map(async (store, at) => {
           for (let done = 0, tries = 0; done < turns; tries++) {
-            const attempt = await store.permit(AGENTS).take({ id: `${at}-${tries}`, most: 2 })
+            const attempt = await store.permit(AGENTS).take({ id: `${at}-${tries}`, max: 2 })
             if (attempt.state === "full") {
               await others()
               continue
             }
-            inside.most = Math.max(inside.most, ++inside.count)
+            inside.max = Math.max(inside.max, ++inside.count)
             await others()
             inside.count--
             await attempt.permit.release()
@@ -90,7 +90,7 @@ export const permits: readonly Claim[] = [
           }
         }),
       )
-      assert.ok(inside.most <= 2, `${inside.most} had a permit at once, and there are 2`)
+      assert.ok(inside.max <= 2, `${inside.max} had a permit at once, and there are 2`)
     },
   ],
   [
@@ -99,7 +99,7 @@ export const permits: readonly Claim[] = [
       for (const address of [AGENTS, MEMORY]) {
         let before = 0
         for (const at of upTo(10)) {
-          const permit = await taken(ground.handle(), `${at}`, { ...address, most: 1 })
+          const permit = await taken(ground.handle(), `${at}`, { ...address, max: 1 })
           assert.ok(permit.fence > before, `permit ${at} has the number ${permit.fence}, after ${before}`)
           before = permit.fence
           await permit.release()
@@ -110,17 +110,17 @@ export const permits: readonly Claim[] = [
   [
     "L6-2 of many, one consolidates at a time, and the time of the last success is known to the next",
     async (ground) => {
-      const inside = { count: 0, most: 0 }
+      const inside = { count: 0, max: 0 }
       await Promise.all(
         ground.handles.map(async (store, at) => {
           for (let done = 0, tries = 0; done < ground.runs; tries++) {
-            const attempt = await store.permit(MEMORY).take({ id: `${at}-${tries}`, most: 1 })
+            const attempt = await store.permit(MEMORY).take({ id: `${at}-${tries}`, max: 1 })
             if (attempt.state === "full") {
               refusedBy(attempt, 1)
               await others()
               continue
             }
-            inside.most = Math.max(inside.most, ++inside.count)
+            inside.max = Math.max(inside.max, ++inside.count)
             await others()
             inside.count--
             await attempt.permit.release(NOON)
@@ -128,7 +128,7 @@ export const permits: readonly Claim[] = [
           }
         }),
       )
-      assert.equal(inside.most, 1, "two consolidated at once")
+      assert.equal(inside.max, 1, "two consolidated at once")
       assert.deepEqual(await ground.handle().permit(MEMORY).state(), { taken: 0, last: NOON })
     },
   ],
@@ -136,7 +136,7 @@ export const permits: readonly Claim[] = [
     "L6-2 a failed consolidation leaves the time of the one before, and a late release takes nothing from the next",
     async (ground) => {
       const state = () => ground.handle().permit(MEMORY).state()
-      const right = (id: string) => taken(ground.handle(), id, { ...MEMORY, most: 1 })
+      const right = (id: string) => taken(ground.handle(), id, { ...MEMORY, max: 1 })
       assert.deepEqual(await state(), { taken: 0 })
       const first = await right("a")
       assert.equal(first.last, undefined)
@@ -148,7 +148,7 @@ export const permits: readonly Claim[] = [
       const third = await right("c")
       assert.deepEqual(third.last, NOON)
       await second.release(new Date(NOON.getTime() + 1_000)) // again, and too late
-      assert.equal((await ground.handle().permit(MEMORY).take({ id: "d", most: 1 })).state, "full")
+      assert.equal((await ground.handle().permit(MEMORY).take({ id: "d", max: 1 })).state, "full")
       await third.release()
       assert.deepEqual(await state(), { taken: 0, last: NOON })
     },

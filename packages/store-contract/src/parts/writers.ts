@@ -106,7 +106,7 @@ export const writers: readonly Claim[] = [
     "JRN-3 of many that open a journal at once, one writes at a time, and no entry is lost",
     async (ground) => {
       const make = entriesOf("contenders")
-      const [turns, inside] = [ground.runs, { count: 0, most: 0 }]
+      const [turns, inside] = [ground.runs, { count: 0, max: 0 }]
       const contend = async (store: (typeof ground.handles)[number]) => {
         for (let done = 0; done < turns; ) {
           const journal = await store.open(ADDRESS, { access: "write", create: true }).catch((error: unknown) => {
@@ -117,7 +117,7 @@ export const writers: readonly Claim[] = [
             await others()
             continue
           }
-          inside.most = Math.max(inside.most, ++inside.count)
+          inside.max = Math.max(inside.max, ++inside.count)
           await journal.append([make.user("turn")])
           await others()
           inside.count--
@@ -126,7 +126,7 @@ export const writers: readonly Claim[] = [
         }
       }
       await Promise.all(ground.handles.map(contend))
-      assert.equal(inside.most, 1, "two had the journal open for writing")
+      assert.equal(inside.max, 1, "two had the journal open for writing")
       const read = await listOf((await ground.reader()).entries())
       assert.equal(read.length, turns * ground.writers)
     },

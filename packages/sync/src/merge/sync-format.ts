@@ -4,7 +4,7 @@
  */
 
 import type { MemoryProvenance as Provenance } from "@strata/core/memory"
-import { hashOf, isTopicFile, MOST_MEMORY_BYTES, SPEAKERS } from "@strata/core/memory-files"
+import { hashOf, isTopicFile, MAX_MEMORY_BYTES, SPEAKERS } from "@strata/core/memory-files"
 import { isMemoryPath } from "@strata/core/store"
 import { z } from "zod/v4"
 import { copiesIn, identityOf, type SyncedChange, type SyncedFile, type SyncedMemories } from "./synced-memories.ts"
@@ -105,7 +105,7 @@ export function decodeMemories(given: ReadonlyMap<string, string | undefined>): 
 const WRONG_MEMORY = "it is too large, is no text, has a name that is not allowed, or nothing is known about its source"
 
 const isText = (text: string | undefined): text is string =>
-  text !== undefined && Buffer.byteLength(text) <= MOST_MEMORY_BYTES && text.isWellFormed()
+  text !== undefined && Buffer.byteLength(text) <= MAX_MEMORY_BYTES && text.isWellFormed()
 
 function parsed<T>(shape: z.ZodType<T>, text: string | undefined): T | undefined {
   try {

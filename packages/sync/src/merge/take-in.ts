@@ -13,7 +13,7 @@ import { installSync, noteBase } from "./install-sync.ts"
 import { planSync, type SyncStep } from "./plan-sync.ts"
 import { erasedKey, type SyncedMemories } from "./synced-memories.ts"
 
-const MOST_ATTEMPTS = 100 // each failure means that another process succeeded
+const MAX_ATTEMPTS = 100 // each failure means that another process succeeded
 
 export interface TakeIn {
   readonly files: MemoryFiles
@@ -51,7 +51,7 @@ export async function takeIn(given: TakeIn): Promise<TakenIn> {
     try {
       return await takeInOnce(given, erased)
     } catch (error) {
-      if (!(error instanceof MemoryChangedError) || attempt >= MOST_ATTEMPTS) throw error
+      if (!(error instanceof MemoryChangedError) || attempt >= MAX_ATTEMPTS) throw error
     }
   }
 }

@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path"
 import { isSafeId } from "@strata/core/base"
 import type { ForeignFile } from "./importer.ts"
 
-const MOST_AGENTS = 1_000
-const MOST_BYTES = 256 * 1024 * 1024 // of one agent's transcript
+const MAX_AGENTS = 1_000
+const MAX_BYTES = 256 * 1024 * 1024 // of one agent's transcript
 const AGENT_ID = /"agentId":\s*"([^"]+)"/g
 
 /** `content`: the transcript's text, or its lines. */
@@ -26,9 +26,9 @@ export async function companionFiles(
   const paths = [
     ...inFolder
       .toSorted()
-      .slice(0, 2 * MOST_AGENTS)
+      .slice(0, 2 * MAX_AGENTS)
       .map((name) => join(folder, name)),
-    ...beside.slice(0, MOST_AGENTS).map((name) => join(dirname(file), name)),
+    ...beside.slice(0, MAX_AGENTS).map((name) => join(dirname(file), name)),
   ]
   const files: ForeignFile[] = []
   for (const path of paths) {
@@ -41,5 +41,5 @@ export async function companionFiles(
 /** Only a file of usual size: a pipe would block, and a link could lead anywhere. */
 async function textOf(path: string): Promise<string | undefined> {
   const facts = await lstat(path)
-  return facts.isFile() && facts.size <= MOST_BYTES ? readFile(path, "utf8") : undefined
+  return facts.isFile() && facts.size <= MAX_BYTES ? readFile(path, "utf8") : undefined
 }

@@ -59,7 +59,7 @@ export class LargeFile {
 
   /** Each line without its end. */
   *lines(): Generator<string> {
-    const most = usableMemory() * LINE_SHARE
+    const max = usableMemory() * LINE_SHARE
     const file = openSync(this.#path, "r")
     try {
       const chunk = Buffer.alloc(CHUNK)
@@ -76,7 +76,7 @@ export class LargeFile {
           from = end + 1
         }
         bytes += read - from
-        if (bytes > most) throw tooLarge(`Line ${grouped(number)} of ${basename(this.#path)} is longer`)
+        if (bytes > max) throw tooLarge(`Line ${grouped(number)} of ${basename(this.#path)} is longer`)
         if (from < read) parts.push(Buffer.from(chunk.subarray(from, read)))
       }
       if (bytes > 0) yield Buffer.concat(parts).toString()

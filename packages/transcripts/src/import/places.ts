@@ -206,8 +206,8 @@ async function storedJournals(store: Store): Promise<readonly FoundTranscript[]>
   return (await Promise.all(listed)).flat()
 }
 
-const MOST_DEPTH = 12 // folders below a directory that a person names
-const MOST_FILES = 200_000
+const MAX_DEPTH = 12 // folders below a directory that a person names
+const MAX_FILES = 200_000
 const TRANSCRIPT = /\.(?:jsonl|json|traj)$/
 /** Folders that hold files of a conversation, not conversations; and those that no one keeps transcripts in. */
 const SKIPPED = new Set(["subagents", "tool-results", "node_modules", ".git"])
@@ -216,7 +216,7 @@ const SKIPPED = new Set(["subagents", "tool-results", "node_modules", ".git"])
 async function transcriptsBelow(directory: string): Promise<readonly FoundTranscript[]> {
   const paths: string[] = []
   let level = [resolve(directory)]
-  for (let depth = 0; depth < MOST_DEPTH && level.length > 0 && paths.length < MOST_FILES; depth++) {
+  for (let depth = 0; depth < MAX_DEPTH && level.length > 0 && paths.length < MAX_FILES; depth++) {
     const folders: string[] = []
     for (const folder of level) {
       for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
@@ -227,7 +227,7 @@ async function transcriptsBelow(directory: string): Promise<readonly FoundTransc
     }
     level = folders
   }
-  return factsOfAll(paths.slice(0, MOST_FILES), (path, { size, mtimeMs, ino }) => [
+  return factsOfAll(paths.slice(0, MAX_FILES), (path, { size, mtimeMs, ino }) => [
     { program: "other" as const, path, size, modifiedMs: mtimeMs, inode: ino },
   ])
 }

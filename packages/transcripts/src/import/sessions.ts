@@ -11,9 +11,9 @@ import type { ImportedConversation } from "./importer.ts"
 import { openCodeExport } from "./opencode-sessions.ts"
 import { type FindTranscripts, type FoundTranscript, foreignTranscripts, type Program } from "./places.ts"
 
-const MOST_LISTED = 50
-const MOST_ELSEWHERE = 20 // of other directories
-const MOST_LOOKED_AT = 300 // files whose first bytes say in which directory they were written
+const MAX_LISTED = 50
+const MAX_ELSEWHERE = 20 // of other directories
+const MAX_LOOKED_AT = 300 // files whose first bytes say in which directory they were written
 const FIRST_BYTES = 8 * 1024
 const HEAD_BYTES = 128 * 1024 // a title or a first message is in it
 const END_BYTES = [32 * 1024, 1024 * 1024] // the last line may be long
@@ -42,11 +42,11 @@ export interface SessionsPlace extends Pick<FindTranscripts, "home" | "env"> {
 /** Those of this directory first; each part newest first. */
 export async function foreignSessions({ cwd, ...where }: SessionsPlace): Promise<readonly ForeignSession[]> {
   const all = (await foreignTranscripts(where)).filter(isForeign)
-  const looked = all.filter(({ program }) => program !== "claude-code").slice(0, MOST_LOOKED_AT)
+  const looked = all.filter(({ program }) => program !== "claude-code").slice(0, MAX_LOOKED_AT)
   const named = await Promise.all(looked.map(async (file) => ((await names(file, cwd)) ? [file.path] : [])))
   const here = new Set([...named.flat(), ...all.filter((file) => isFolderOf(file, cwd)).map(({ path }) => path)])
-  const near = all.filter(({ path }) => here.has(path)).slice(0, MOST_LISTED)
-  const far = all.filter(({ path }) => !here.has(path)).slice(0, Math.min(MOST_ELSEWHERE, MOST_LISTED - near.length))
+  const near = all.filter(({ path }) => here.has(path)).slice(0, MAX_LISTED)
+  const far = all.filter(({ path }) => !here.has(path)).slice(0, Math.min(MAX_ELSEWHERE, MAX_LISTED - near.length))
   const sessions = await Promise.all(
     [...near, ...far].map(async ({ program, path, modifiedMs }) => {
       const { id, title } = await headOf(path)
@@ -66,8 +66,8 @@ const TIME = /"timestamp"\s*:\s*"(\d{4}-\d{2}-\d{2}T[^"\\]{5,30})"/g
 
 /** A copy or a tool may touch a file long after the last message. Every program writes a time with each message. */
 async function lastTimeIn(path: string): Promise<number | undefined> {
-  for (const most of END_BYTES) {
-    const end = await readPlainEnd(path, most).catch(() => undefined)
+  for (const max of END_BYTES) {
+    const end = await readPlainEnd(path, max).catch(() => undefined)
     const time = Date.parse([...(end?.toString("utf8") ?? "").matchAll(TIME)].at(-1)?.[1] ?? "")
     if (!Number.isNaN(time)) return time
   }

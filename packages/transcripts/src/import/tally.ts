@@ -3,7 +3,7 @@ import type { JsonLine } from "./foreign-json.ts"
 import type { ImportReport } from "./importer.ts"
 import { damageNotes, type JsonDocument } from "./json-document.ts"
 
-const LONGEST_KIND = 80 // characters; a kind is another program's text
+const MAX_KIND = 80 // characters; a kind is another program's text
 
 export class Tally {
   #lines = 0
@@ -80,4 +80,4 @@ export class Tally {
   }
 }
 
-const named = (kind: string) => kind.slice(0, LONGEST_KIND)
+const named = (kind: string) => kind.slice(0, MAX_KIND)

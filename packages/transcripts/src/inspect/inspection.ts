@@ -168,7 +168,7 @@ export interface RecordedCost {
   }[]
 }
 
-const MOST_RESULTS = 10
+const MAX_RESULTS = 10
 const NO_TIME = "1970-01-01" // importers of formats without times start here
 
 export function inspectTranscript(transcript: Transcript): Inspection {
@@ -201,7 +201,7 @@ export function inspectTranscript(transcript: Transcript): Inspection {
     repeated: repeatedReads(content, facts),
     byTool: totalsByTool(calls),
     byFile: totalsByFile(calls),
-    largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MOST_RESULTS),
+    largestResults: calls.toSorted((a, b) => b.resultTokens - a.resultTokens).slice(0, MAX_RESULTS),
     growth: { ...course.growth(names.found()), last: accountSent({ context: views.context, estimator: tokens }) },
     cache: cacheOf(views),
     money: moneyOf(views, {

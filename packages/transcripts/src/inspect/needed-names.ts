@@ -29,8 +29,8 @@ export interface NeededNames {
 /** `unrecorded`: the file begins with the compaction, so what came before it is not known. */
 export type BoundaryNames = NeededNames | "unrecorded"
 
-const MOST_LOST = 12
-const LONGEST = 100 // characters; longer ones are data
+const MAX_LOST = 12
+const MAX = 100 // characters; longer ones are data
 const PATH = /(?<![\w/.:@-])(?:[\w@.-]+)?(?:\/[\w@.-]+)+\.[A-Za-z]\w{0,7}\b/g
 const IS_NUMBER = /^[\d,.]+$/
 
@@ -74,8 +74,8 @@ export class NamesAfterBoundaries {
       if (!hasPast) return "unrecorded"
       if (!inView) return undefined
       const lost = [...used].filter((name) => !inView.has(name))
-      const shown = lost.filter((name) => name.length <= LONGEST).toSorted((a, b) => kindOf(a) - kindOf(b))
-      return { names: used.size, inView: used.size - lost.length, lost: shown.slice(0, MOST_LOST) }
+      const shown = lost.filter((name) => name.length <= MAX).toSorted((a, b) => kindOf(a) - kindOf(b))
+      return { names: used.size, inView: used.size - lost.length, lost: shown.slice(0, MAX_LOST) }
     })
   }
 

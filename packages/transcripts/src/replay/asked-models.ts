@@ -31,7 +31,7 @@ export function askedModels(
   const asked = (name: string): AskedModel => {
     const lookup = findModel(name, models)
     const ofIt = requests.filter(({ model }) => model === name)
-    const largest = ofIt.reduce((most, { counted }) => Math.max(most, counted?.input ?? 0), 0)
+    const largest = ofIt.reduce((max, { counted }) => Math.max(max, counted?.input ?? 0), 0)
     const windowName = largest > lookup.facts.window ? `${name}[1m]` : name
     const window = given ?? (largest > USUAL_WINDOW || keepsCompactions ? undefined : USUAL_WINDOW)
     const values = window === undefined ? settings : { ...settings, contextWindow: window }

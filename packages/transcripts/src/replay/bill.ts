@@ -13,7 +13,7 @@ import type { RecordedRequest } from "./recorded-steps.ts"
 import type { CacheLoss, Purpose, ReplayedRequest } from "./report.ts"
 import type { SentMessage } from "./server-copy.ts"
 
-const LEAST_LOSS = 1_000 // tokens: less is a difference of counting
+const MIN_LOSS = 1_000 // tokens: less is a difference of counting
 const FIVE_MINUTES = 5 * 60_000
 
 /** The context of a request as the server gets it. */
@@ -108,7 +108,7 @@ export class Bill {
     const last = this.last?.request
     if (!last || inputTokens(last.counts) === last.counts.input) return // nothing had been cached
     const tokens = Math.min(last.context, inputTokens(counts)) - counts.cacheRead // what a layer removed is not written again
-    if (tokens < LEAST_LOSS) return
+    if (tokens < MIN_LOSS) return
     const isLate = request.at.getTime() - Date.parse(last.at) > FIVE_MINUTES && counts.cacheRead < last.context / 2
     const why = request.model !== last.model ? "model" : isLate ? "pause" : (acted ?? "other")
     this.losses.push({ turn, tokens, why })

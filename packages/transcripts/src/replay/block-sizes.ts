@@ -12,7 +12,7 @@ import { type FlatMessage, isToolResult } from "@strata/core/messages"
 import type { TokenizerFamily } from "@strata/core/tokens"
 import { createEstimator, type Estimator } from "@strata/core/tokens"
 
-const SCALE = { least: 0.5, most: 2 } // the same range as the calibration
+const SCALE = { min: 0.5, max: 2 } // the same range as the calibration
 const LARGEST_PROMPT = 70_000 // tokens of system prompt and tools: recorded ones have up to 62,000. More than that is history that the file lacks
 const WHOLE_ANSWER = 0.5 // a recorded output below this share of its estimate was recorded before the answer was complete
 
@@ -180,6 +180,6 @@ function scalesFor({ estimates, answers, growth, lastOutput = 0 }: Growth): read
 /** Whether a recorded output is that of the whole answer. Some programs record what was counted when it began. */
 export const isWhole = (output: number, estimated: number): boolean => output >= estimated * WHOLE_ANSWER
 
-const clamped = (scale: number) => (Number.isFinite(scale) ? Math.min(SCALE.most, Math.max(SCALE.least, scale)) : 1)
+const clamped = (scale: number) => (Number.isFinite(scale) ? Math.min(SCALE.max, Math.max(SCALE.min, scale)) : 1)
 
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

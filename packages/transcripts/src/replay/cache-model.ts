@@ -234,9 +234,9 @@ function cumulated(items: readonly PromptItem[]): readonly number[] {
 }
 
 function commonLength(a: readonly PromptItem[], b: readonly PromptItem[]): number {
-  const most = Math.min(a.length, b.length)
-  for (let at = 0; at < most; at++) if (!isSame(a[at]!, b[at]!)) return at
-  return most
+  const max = Math.min(a.length, b.length)
+  for (let at = 0; at < max; at++) if (!isSame(a[at]!, b[at]!)) return at
+  return max
 }
 
 function isSame(a: PromptItem, b: PromptItem): boolean {

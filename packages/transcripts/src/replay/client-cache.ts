@@ -27,7 +27,7 @@ export function clientCacheOf(requests: readonly RecordedRequest[], prompts: rea
   const first = requests.findIndex(({ usage }) => usage)
   const firstRead = readOf(usages[0])
   const caching = cachingIn(usages)
-  const smallest = requests.reduce((least, { counted }) => Math.min(least, counted?.input ?? least), Infinity)
+  const smallest = requests.reduce((min, { counted }) => Math.min(min, counted?.input ?? min), Infinity)
   return {
     caching,
     lifetimes: caching === "automatic" ? requests.map(() => AUTOMATIC_LIFETIME) : lifetimesIn(requests),

@@ -78,7 +78,7 @@ function questionFor(name: string, text: string): string {
   return [...before, ...after].slice(0, QUERY_WORDS).join(" ")
 }
 
-const LONGEST_FETCH = 24_000 // characters, about 6,000 tokens: of longer blocks the part around what is needed
+const MAX_FETCH = 24_000 // characters, about 6,000 tokens: of longer blocks the part around what is needed
 const RECALL = "Recall"
 const READ = "Read"
 
@@ -207,8 +207,8 @@ export class Fetching {
 /** The whole block, or where it is long the part around the first thing it is needed for. */
 function partOf({ block, wanted }: Missing): string {
   const text = wordsOf(block)
-  if (text.length <= LONGEST_FETCH) return text
+  if (text.length <= MAX_FETCH) return text
   const first = Math.min(...wanted.map((each) => text.indexOf(each)).filter((at) => at >= 0))
-  const from = Math.max(0, Math.min(first - LONGEST_FETCH / 2, text.length - LONGEST_FETCH))
-  return [text.slice(from, from + LONGEST_FETCH), ...wanted].join("\n")
+  const from = Math.max(0, Math.min(first - MAX_FETCH / 2, text.length - MAX_FETCH))
+  return [text.slice(from, from + MAX_FETCH), ...wanted].join("\n")
 }

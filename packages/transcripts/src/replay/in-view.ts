@@ -14,9 +14,9 @@ export class InView {
 
   /** The blocks of the next request. */
   update(blocks: readonly Block[]): void {
-    const most = Math.min(blocks.length, this.#blocks.length)
+    const max = Math.min(blocks.length, this.#blocks.length)
     let same = 0
-    while (same < most && blocks[same] === this.#blocks[same]) same++
+    while (same < max && blocks[same] === this.#blocks[same]) same++
     for (const block of this.#blocks.slice(same)) this.#remove(block)
     for (const block of blocks.slice(same)) this.#add(block)
     this.#blocks = blocks

@@ -172,7 +172,7 @@ function totalsOf({
     requests: requests.length,
     counts,
     weighed: Math.round(weigh(counts)),
-    peak: requests.reduce((most, { context }) => Math.max(most, context), 0),
+    peak: requests.reduce((max, { context }) => Math.max(max, context), 0),
     hitRatio: share(counts.cacheRead, inputTokens(counts)),
     compactions: contexts.length,
     invalid,

@@ -90,8 +90,8 @@ export function savingsByAction({ actions, differences, contexts }: Course): rea
   return saved
 }
 
-const LEAST_WEIGHT = 1e-6 // an action that removed nothing gets next to no share
-const weightOf = ({ tokens }: PolicyAction) => Math.max(LEAST_WEIGHT, tokens)
+const MIN_WEIGHT = 1e-6 // an action that removed nothing gets next to no share
+const weightOf = ({ tokens }: PolicyAction) => Math.max(MIN_WEIGHT, tokens)
 
 const indexesOf = (actions: readonly PolicyAction[], fits: (action: PolicyAction) => boolean) =>
   actions.flatMap((action, i) => (fits(action) ? [i] : []))

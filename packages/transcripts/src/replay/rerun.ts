@@ -52,7 +52,7 @@ import { withoutCompactions } from "./without-compactions.ts"
 
 const FILLER = "Words in place of a prompt that was not recorded, as many as the prompt has tokens. "
 const SUMMARY_SECONDS = 30 // that a model takes for a summary: recorded ones took 10 to 88
-const LONGEST_ANSWER_MS = 2 * 60_000
+const MAX_ANSWER_MS = 2 * 60_000
 const CALL_OUTPUT = 80 // tokens of a call that fetches something
 const NO_MODEL = { name: "replay", capabilities: {} } // nothing is asked
 
@@ -264,7 +264,7 @@ class Rerun {
     this.#decide(this.#sent.reported()) // a fork asks for what the server has cleared
     const now = this.#now
     // an answer that seems to have taken longer was asked for again meanwhile, and its cache is newer than the recorded request
-    this.#now = new Date(Math.min(answered.at.getTime(), this.#newestRequest.at.getTime() + LONGEST_ANSWER_MS))
+    this.#now = new Date(Math.min(answered.at.getTime(), this.#newestRequest.at.getTime() + MAX_ANSWER_MS))
     this.#layers.inBackground("afterResponse")
     if (answered.isFinal) this.#layers.inBackground("afterQuery")
     await this.#settled()

@@ -112,7 +112,7 @@ function scoreOf(runs: readonly ScoredRun[], costs: ReadonlyMap<string, number>)
     relative: relativeTo(costs, cost),
     requests: total(({ totals }) => totals.requests),
     hitRatio: part(counts.cacheRead, inputTokens(counts)).share ?? 0,
-    peak: reports.reduce((most, { totals }) => Math.max(most, totals.peak), 0),
+    peak: reports.reduce((max, { totals }) => Math.max(max, totals.peak), 0),
     invalid: total(({ totals }) => totals.invalid),
     compactions: total(({ totals }) => totals.compactions),
     openings: { task: at("task"), request: at("request"), pause: at("pause") },

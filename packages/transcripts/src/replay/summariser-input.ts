@@ -8,11 +8,11 @@ export function summariserInput(
   { messages }: { readonly messages: readonly SentMessage[] },
   { resultLimit = Number.POSITIVE_INFINITY }: { readonly resultLimit?: number },
 ): number {
-  const most = resultLimit / CHARACTERS_PER_TOKEN
+  const max = resultLimit / CHARACTERS_PER_TOKEN
   return messages.reduce(
     (sum, { items }) =>
       items.reduce(
-        (all, { block, tokens }) => all + (block && isToolResult(block) ? Math.min(tokens, most) : tokens),
+        (all, { block, tokens }) => all + (block && isToolResult(block) ? Math.min(tokens, max) : tokens),
         sum,
       ),
     0,

@@ -14,7 +14,7 @@ import { SplicedEvents } from "./spliced-events.ts"
 // tool inputs keep the model's own spelling. A stream that makes no sense has no message, and harms nothing.
 
 /** Of an answer. What is longer is passed on, and not put together. */
-const MOST_CHARACTERS = 64 * 1024 * 1024
+const MAX_CHARACTERS = 64 * 1024 * 1024
 
 export type Message = Readonly<Record<string, unknown>>
 
@@ -25,7 +25,7 @@ export class AssembledMessage {
   /** Takes the data of the next event. Says whether it is the last one. */
   take(data: string): "last" | undefined {
     this.#characters += data.length
-    if (this.#characters > MOST_CHARACTERS) this.giveUp()
+    if (this.#characters > MAX_CHARACTERS) this.giveUp()
     try {
       const event = JSON.parse(data) as Parameters<MessageCollector["take"]>[0]
       this.#collector?.take(event)

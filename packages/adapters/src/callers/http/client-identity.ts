@@ -9,22 +9,22 @@ export const CONVERSATION_HEADER = "strata-conversation"
 /** Where clients put the id of a conversation, the first that is there. */
 const ID_HEADERS = ["x-claude-code-session-id", "x-session-id", "x-session-affinity"] as const
 const THREAD_HEADER = "x-claude-code-agent-id"
-const LONGEST_ID = 200 // characters
+const MAX_ID = 200 // characters
 
 export function clientOf(headers: IncomingHttpHeaders, body: Body): Caller {
   const id = ID_HEADERS.map((name) => textIn(headers, name)).find(Boolean) ?? sessionIn(body)
   const thread = textIn(headers, THREAD_HEADER)
   return {
     name: nameOf(headers),
-    ...(id ? { id: id.slice(0, LONGEST_ID) } : {}),
-    ...(thread ? { thread: thread.slice(0, LONGEST_ID) } : {}),
+    ...(id ? { id: id.slice(0, MAX_ID) } : {}),
+    ...(thread ? { thread: thread.slice(0, MAX_ID) } : {}),
     tools: toolNames(body),
   }
 }
 
 /** The conversation that a program names. All of its requests are part of it. */
 export const namedIn = (headers: IncomingHttpHeaders): string | undefined =>
-  textIn(headers, CONVERSATION_HEADER)?.slice(0, LONGEST_ID)
+  textIn(headers, CONVERSATION_HEADER)?.slice(0, MAX_ID)
 
 /**
  * Titles, warm-ups and questions about one command carry the id of their conversation, but none of its tools. A program without an id may

@@ -4,9 +4,9 @@
  */
 
 /** More than any `message_stop` has. A longer event passes as it comes. */
-const MOST_HELD_BYTES = 4096
+const MAX_HELD_BYTES = 4096
 /** A longer event is passed on, and not read. */
-const MOST_EVENT_BYTES = 16 * 1024 * 1024
+const MAX_EVENT_BYTES = 16 * 1024 * 1024
 
 const LINE_FEED = 0x0a
 const CARRIAGE_RETURN = 0x0d
@@ -56,7 +56,7 @@ export class EventReader {
     this.#keep(chunk.subarray(start))
     if (this.#isWhole) return pieces
     const isBegun = this.#eventBytes > this.#heldBytes
-    if (this.#heldBytes > 0 && (isBegun || this.#heldBytes > MOST_HELD_BYTES || this.#held.every(isBlank)))
+    if (this.#heldBytes > 0 && (isBegun || this.#heldBytes > MAX_HELD_BYTES || this.#held.every(isBlank)))
       pieces.push({ bytes: this.rest() })
     return pieces
   }
@@ -90,7 +90,7 @@ export class EventReader {
     this.#held.push(bytes)
     this.#heldBytes += bytes.length
     this.#eventBytes += bytes.length
-    if (this.#eventBytes > MOST_EVENT_BYTES) this.#isLost = true
+    if (this.#eventBytes > MAX_EVENT_BYTES) this.#isLost = true
     if (this.#isLost) this.#event = []
     else this.#event.push(bytes)
   }

@@ -8,7 +8,7 @@ import { keepBodyText, keepMessageText } from "../source-text.ts"
 
 /** Smaller ones are parsed faster than compared. */
 const SMALLEST_BYTES = 64 * 1024
-const MOST_BODIES = 64
+const MAX_BODIES = 64
 const COMPARED_BYTES = 64 * 1024 // at a time
 
 const QUOTE = 0x22
@@ -40,12 +40,12 @@ interface Known {
 const NONE: Known = { known: undefined, count: 0 }
 
 export class ParsedBodies {
-  readonly #mostBytes: number
+  readonly #maxBytes: number
   /** The newest last. */
   #known: readonly ParsedBody[] = []
 
-  constructor(mostBytes: number) {
-    this.#mostBytes = mostBytes
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
   }
 
   /** Like `JSON.parse`: throws where that throws. Fields that would change keep their texts: see `parseExact`. */
@@ -80,9 +80,9 @@ export class ParsedBodies {
     let bytes = 0
     const tooMany = all.findLastIndex(({ raw }) => {
       bytes += raw.length
-      return bytes > this.#mostBytes
+      return bytes > this.#maxBytes
     })
-    this.#known = all.slice(Math.max(tooMany + 1, all.length - MOST_BODIES))
+    this.#known = all.slice(Math.max(tooMany + 1, all.length - MAX_BODIES))
   }
 }
 
@@ -90,10 +90,10 @@ export class ParsedBodies {
 const isMostOf = (count: number, { messages }: ParsedBody): boolean => count * 4 >= messages.length * 3
 
 function commonLength(a: Buffer, b: Buffer): number {
-  const most = Math.min(a.length, b.length)
+  const max = Math.min(a.length, b.length)
   let at = 0
   for (let size = COMPARED_BYTES; size > 0; ) {
-    const end = Math.min(at + size, most)
+    const end = Math.min(at + size, max)
     if (end > at && a.compare(b, at, end, at, end) === 0) at = end
     else size >>= 1
   }

@@ -9,7 +9,7 @@ import { h } from "./element.ts"
 import { Text } from "./text.ts"
 import { useTheme } from "./theme.ts"
 
-const MOST_LINES = 10 // on the screen; a frame higher than the window would scroll with every key
+const MAX_LINES = 10 // on the screen; a frame higher than the window would scroll with every key
 const FEWEST_LINES = 1
 const ROWS_WITHOUT_INPUT = 11 // conversation, work line, rules and status line on a low screen
 const NARROWEST = 4 // columns
@@ -28,7 +28,7 @@ export interface InputBoxProps {
 
 export function InputBox({ editor, placeholder, menu, rows }: InputBoxProps): ReactNode {
   const theme = useTheme()
-  const mostLines = Math.max(FEWEST_LINES, Math.min(MOST_LINES, rows - ROWS_WITHOUT_INPUT - menu.length))
+  const maxLines = Math.max(FEWEST_LINES, Math.min(MAX_LINES, rows - ROWS_WITHOUT_INPUT - menu.length))
   return h(
     Box,
     { ...RULE, flexDirection: "column", marginTop: 1, flexShrink: 0, borderDimColor: theme.quiet.dimColor === true },
@@ -36,7 +36,7 @@ export function InputBox({ editor, placeholder, menu, rows }: InputBoxProps): Re
       Box,
       null,
       h(Box, { flexShrink: 0 }, h(Text, theme.accent, "> ")),
-      editor.text === "" ? h(EmptyLine, { placeholder }) : h(EditorLines, { editor, inset: PROMPT_COLUMNS, mostLines }),
+      editor.text === "" ? h(EmptyLine, { placeholder }) : h(EditorLines, { editor, inset: PROMPT_COLUMNS, maxLines }),
     ),
     menu.length === 0 ? null : h(MenuBox, { rows: menu }),
   )
@@ -55,20 +55,20 @@ export interface EditorLinesProps {
   readonly editor: Editor
   /** Columns taken on the left. */
   readonly inset: number
-  readonly mostLines?: number
+  readonly maxLines?: number
 }
 
-export function EditorLines({ editor, inset, mostLines = MOST_LINES }: EditorLinesProps): ReactNode {
+export function EditorLines({ editor, inset, maxLines = MAX_LINES }: EditorLinesProps): ReactNode {
   const { quiet } = useTheme()
   const rows = editorRows(editor, Math.max(NARROWEST, useColumns() - inset))
   const row = rows.findIndex(({ cursor }) => cursor !== undefined)
-  const first = Math.max(0, Math.min(row - mostLines + 1, rows.length - mostLines))
-  const below = rows.length - first - mostLines
+  const first = Math.max(0, Math.min(row - maxLines + 1, rows.length - maxLines))
+  const below = rows.length - first - maxLines
   return h(
     Box,
     { flexDirection: "column" },
     first > 0 ? h(Text, quiet, `… ${first} lines above`) : null,
-    rows.slice(first, first + mostLines).map((shown, i) => h(EditorLine, { key: first + i, row: shown })),
+    rows.slice(first, first + maxLines).map((shown, i) => h(EditorLine, { key: first + i, row: shown })),
     below > 0 ? h(Text, quiet, `… ${below} lines below`) : null,
   )
 }

@@ -18,7 +18,7 @@ import { MarkdownView } from "./markdown-view.ts"
 import { Text, type TextProps } from "./text.ts"
 import { type Role, useTheme } from "./theme.ts"
 
-const MOST_PANEL_LINES = 400 // fits a terminal's scrollback; the journal has the rest
+const MAX_PANEL_LINES = 400 // fits a terminal's scrollback; the journal has the rest
 
 export interface ItemViewProps {
   readonly item: Item
@@ -161,8 +161,8 @@ function NoticeView({ tone, text }: { readonly tone: keyof typeof NOTICE_MARKS; 
 function PanelView({ title, lines: given }: PanelItem): ReactNode {
   const columns = useColumns() - 2
   const lines = typeof given === "function" ? given(panelColumns(columns + 2)) : given
-  const left = lines.length - MOST_PANEL_LINES
-  const shown = left > 0 ? [...lines.slice(0, MOST_PANEL_LINES), `… ${left} more lines`] : lines
+  const left = lines.length - MAX_PANEL_LINES
+  const shown = left > 0 ? [...lines.slice(0, MAX_PANEL_LINES), `… ${left} more lines`] : lines
   return h(
     Box,
     { flexDirection: "column", flexShrink: 0 },

@@ -279,13 +279,13 @@ test("a line much longer than the window is wide takes no more rows than many sh
 
 test("however many items there are, the window is listened to a few times only", async () => {
   const stdout = Object.assign(new PassThrough(), { columns: 80, rows: 24 }) as unknown as NodeJS.WriteStream
-  let most = 0
+  let max = 0
   stdout.on("newListener", () => {
-    most = Math.max(most, stdout.listenerCount("resize") + 1)
+    max = Math.max(max, stdout.listenerCount("resize") + 1)
   })
   const items = Array.from({ length: 50 }, (_, i) => ({ kind: "answer", text: `answer ${i}` }) as const)
   const app = render(h(Screen, { state: { ...STATE, items } }), { stdout, patchConsole: false })
   await app.waitUntilRenderFlush()
   app.unmount()
-  expect(most).toBeLessThan(5) // beyond ten Node prints a warning, in the middle of the screen
+  expect(max).toBeLessThan(5) // beyond ten Node prints a warning, in the middle of the screen
 })

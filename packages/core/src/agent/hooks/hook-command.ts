@@ -11,7 +11,7 @@ import { type Hook, type HookAnswer, type HookInput, PERMISSIONS } from "./hooks
 
 const DEFAULT_TIMEOUT_SECONDS = 60
 const BLOCKING_EXIT = 2
-const MOST_OUTPUT = 1_000_000 // characters of each stream: a JSON answer must not be cut in the middle
+const MAX_OUTPUT = 1_000_000 // characters of each stream: a JSON answer must not be cut in the middle
 const SHOWN_ERROR = 500 // characters of standard error in a report
 const GRACE_MS = 200 // between SIGTERM and SIGKILL: an abort should be felt at once
 
@@ -56,7 +56,7 @@ async function runCommand(run: CommandRun): Promise<HookAnswer | undefined> {
   const onAbort = () => stop("it was interrupted")
   const timer = setTimeout(() => stop(`it took longer than ${timeoutSeconds} s`), timeoutSeconds * 1000)
   signal.addEventListener("abort", onAbort, { once: true })
-  const onFull = () => stop(`it printed more than ${MOST_OUTPUT} characters`)
+  const onFull = () => stop(`it printed more than ${MAX_OUTPUT} characters`)
   const [stdout, stderr] = [collected(child.stdout, onFull), collected(child.stderr, onFull)]
   child.stdin.end(JSON.stringify(input))
   try {
@@ -74,7 +74,7 @@ async function runCommand(run: CommandRun): Promise<HookAnswer | undefined> {
 function collected(stream: GuardedProcess["stdout"], onFull: () => void): () => string {
   let text = ""
   stream.setEncoding("utf8").on("data", (data: string) => {
-    if (text.length + data.length > MOST_OUTPUT) onFull()
+    if (text.length + data.length > MAX_OUTPUT) onFull()
     else text += data
   })
   return () => text
@@ -111,7 +111,7 @@ function withRedactedTexts(answer: HookAnswer, secrets: readonly string[]): Hook
  * Reads what a hook's command printed: JSON in the shape that hooks of other agents use, or plain text. Fields that are unknown or hold
  * something else than expected are ignored, so that a hook written for another agent works here.
  */
-const MOST_CONTEXT = 100_000 // characters for the model
+const MAX_CONTEXT = 100_000 // characters for the model
 const UNEXPLAINED_BLOCK = "blocked by a hook"
 const UNEXPLAINED_STOP = "a hook stopped it"
 
@@ -201,7 +201,7 @@ const wordsIn = (value: unknown): string | undefined => (typeof value === "strin
 const jsonOf = (value: unknown) =>
   value === undefined || value === null ? undefined : (wordsIn(value) ?? JSON.stringify(value))
 const permissionIn = (value: unknown) => PERMISSIONS.find((known) => known === value)
-const bounded = (text: string) => text.slice(0, MOST_CONTEXT).toWellFormed()
+const bounded = (text: string) => text.slice(0, MAX_CONTEXT).toWellFormed()
 
 /** Anything given counts, even if it is no object: the tool's schema refuses it, and the original does not run in its place. */
 const inputIn = (value: unknown) => (value === undefined || value === null ? undefined : (value as HookAnswer["input"]))

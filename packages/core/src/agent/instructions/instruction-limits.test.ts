@@ -9,7 +9,7 @@ import { manualClock } from "../../base/clock.ts"
 import { repositoryRoot } from "../../base/git.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { read } from "../../tools/files/read.ts"
-import { MOST_CHARACTERS, MOST_IMPORTS } from "./instruction-source.ts"
+import { MAX_CHARACTERS, MAX_IMPORTS } from "./instruction-source.ts"
 
 function place() {
   const made = scene()
@@ -85,7 +85,7 @@ describe("NEST-4 limits", () => {
     for (const name of all) put(`project/${name}`, `${name} ${all.map((other) => `@${other}`).join(" ")}`)
     put("project/AGENTS.md", all.map((name) => `@${name}`).join("\n"))
     await ask(await open([]), "go")
-    expect(sent().length).toBeLessThan(MOST_CHARACTERS + 20_000)
+    expect(sent().length).toBeLessThan(MAX_CHARACTERS + 20_000)
   })
 
   test("imports that take longer than two seconds are left out, and this is said", async () => {
@@ -102,14 +102,14 @@ describe("NEST-4 limits", () => {
 
   test.runIf(isWhole)("imports are counted; words with an @ are not imports", async () => {
     const { put, open, sent } = place()
-    const all = Array.from({ length: MOST_IMPORTS + 5 }, (_, i) => `f${i}.md`)
+    const all = Array.from({ length: MAX_IMPORTS + 5 }, (_, i) => `f${i}.md`)
     for (const name of all) put(`project/${name}`, `text of ${name}.`)
     put("project/AGENTS.md", `${"@someone ".repeat(200)}${all.map((name) => `@${name}`).join("\n")}`)
     const agent = await open([])
     await ask(agent, "go")
-    expect(agent.problems).toEqual([expect.stringContaining(`more than ${MOST_IMPORTS} files`)])
-    expect(sent()).toContain(`text of f${MOST_IMPORTS - 1}.md.`)
-    expect(sent()).toContain(`@f${MOST_IMPORTS}.md`)
+    expect(agent.problems).toEqual([expect.stringContaining(`more than ${MAX_IMPORTS} files`)])
+    expect(sent()).toContain(`text of f${MAX_IMPORTS - 1}.md.`)
+    expect(sent()).toContain(`@f${MAX_IMPORTS}.md`)
   })
 
   test("a nested file is cut at a line end and says where the rest is", async () => {
@@ -124,7 +124,7 @@ describe("NEST-4 limits", () => {
         message.type === "attachment" && message.attachment.type === "nested_memory" ? [message.attachment] : [],
       )
     expect(nested).toHaveLength(1)
-    expect(nested[0]!.content.length).toBeLessThan(MOST_CHARACTERS + 300)
+    expect(nested[0]!.content.length).toBeLessThan(MAX_CHARACTERS + 300)
     expect(nested[0]!.content).toContain(`Use tabs in every file.\n[Cut here`)
     expect(nested[0]!.content).toContain(join(cwd, "lib/AGENTS.md"))
     expect(requests).toHaveLength(2)

@@ -8,10 +8,10 @@ import { type Clock, systemClock } from "../../base/clock.ts"
 import { isInside } from "../permissions/permissions.ts"
 
 /** Of one instruction file with its imports, and of all that are attached at once. */
-export const MOST_CHARACTERS = 40_000
-export const MOST_IMPORTS = 100 // for one look at the project
-const MOST_MS = 2_000 // for following imports, in one look at the project
-const MOST_BYTES = 4 * MOST_CHARACTERS // no character takes more in UTF-8
+export const MAX_CHARACTERS = 40_000
+export const MAX_IMPORTS = 100 // for one look at the project
+const MAX_MS = 2_000 // for following imports, in one look at the project
+const MAX_BYTES = 4 * MAX_CHARACTERS // no character takes more in UTF-8
 
 export interface SourceOptions {
   /** Where the project's files must be, links followed. */
@@ -59,13 +59,13 @@ export class InstructionSource {
 
   /** Whether there were too many imports, or they took too long. */
   isFull(from: string): boolean {
-    if (this.#imports >= MOST_IMPORTS) {
-      this.report(`Instruction files import more than ${MOST_IMPORTS} files. The rest was left out, from ${from} on.`)
+    if (this.#imports >= MAX_IMPORTS) {
+      this.report(`Instruction files import more than ${MAX_IMPORTS} files. The rest was left out, from ${from} on.`)
       return true
     }
-    if (this.#now() - this.#started > MOST_MS) {
+    if (this.#now() - this.#started > MAX_MS) {
       this.report(
-        `Instruction files took longer than ${MOST_MS / 1000} s to import. The rest was left out, from ${from} on.`,
+        `Instruction files took longer than ${MAX_MS / 1000} s to import. The rest was left out, from ${from} on.`,
       )
       return true
     }
@@ -83,11 +83,11 @@ export class InstructionSource {
       try {
         const stats = await file.stat()
         if (!stats.isFile()) return this.#leaveOut(`${name}, which is not a regular file`)
-        const { buffer, bytesRead } = await file.read(Buffer.alloc(MOST_BYTES + 1), 0, MOST_BYTES + 1, 0)
-        const bytes = buffer.subarray(0, Math.min(bytesRead, MOST_BYTES))
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES + 1), 0, MAX_BYTES + 1, 0)
+        const bytes = buffer.subarray(0, Math.min(bytesRead, MAX_BYTES))
         const text = textOf(bytes)
         if (text === undefined) return this.#leaveOut(`${name}, which is not UTF-8 text`)
-        return { path, text, isCut: bytesRead > MOST_BYTES, modifiedMs: stats.mtimeMs }
+        return { path, text, isCut: bytesRead > MAX_BYTES, modifiedMs: stats.mtimeMs }
       } finally {
         await file.close()
       }
@@ -123,5 +123,5 @@ export function cutToLimit(
   if (text.length <= limit && !more) return text
   const end = text.lastIndexOf("\n", limit)
   const kept = text.slice(0, end > limit / 2 ? end : limit).toWellFormed()
-  return `${kept}\n[Cut here: instructions may have ${MOST_CHARACTERS} characters. The rest was left out; it is in ${path}.]`
+  return `${kept}\n[Cut here: instructions may have ${MAX_CHARACTERS} characters. The rest was left out; it is in ${path}.]`
 }

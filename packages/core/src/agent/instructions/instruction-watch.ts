@@ -5,7 +5,7 @@
  */
 import type { Attachment } from "../../messages/attachments.ts"
 import type { Message } from "../../messages/messages.ts"
-import { cutToLimit, MOST_CHARACTERS } from "./instruction-source.ts"
+import { cutToLimit, MAX_CHARACTERS } from "./instruction-source.ts"
 import {
   directoriesOf,
   type InstructionFile,
@@ -165,7 +165,7 @@ type NestedMemory = Extract<Attachment, { type: "nested_memory" }>
 
 /** All that is attached at once shares one limit. */
 function withinLimit(due: readonly InstructionFile[]): readonly NestedMemory[] {
-  let left = MOST_CHARACTERS
+  let left = MAX_CHARACTERS
   return due.map(({ path, content }) => {
     const shown = cutToLimit(content, { path, limit: Math.max(left, 0), more: false })
     left -= content.length

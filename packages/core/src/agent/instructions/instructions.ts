@@ -7,7 +7,7 @@ import { readdir } from "node:fs/promises"
 import { basename, dirname, isAbsolute, join, matchesGlob, relative, resolve } from "node:path"
 import { factsOf, readMarkdown, realPath } from "../../base/files.ts"
 import { isInside } from "../permissions/permissions.ts"
-import { cutToLimit, InstructionSource, MOST_CHARACTERS, type Owner, type SourceOptions } from "./instruction-source.ts"
+import { cutToLimit, InstructionSource, MAX_CHARACTERS, type Owner, type SourceOptions } from "./instruction-source.ts"
 
 export interface InstructionFile {
   readonly path: string
@@ -34,7 +34,7 @@ const RULE_DIRECTORIES = [join(".strata", "rules"), join(".claude", "rules")]
 const PERSONAL_RULES = "rules" // in the person's own directories
 const DEEPEST_RULE = 4 // folders below a rules directory
 const DEEPEST_IMPORT = 4
-const MOST_FILES = 100 // instruction files in one directory
+const MAX_FILES = 100 // instruction files in one directory
 
 export interface InstructionOptions extends SourceOptions {
   /** The directory of the user's own instructions. */
@@ -103,11 +103,11 @@ async function instructionsIn(directory: string, look: Look): Promise<readonly I
   const ruleDirectories = [...RULE_DIRECTORIES, ...(isPersonal ? [PERSONAL_RULES] : [])]
   const rules = await Promise.all(ruleDirectories.filter(isThere).map((name) => markdownIn(join(directory, name))))
   const paths = [...named, ...rules.flat()]
-  if (paths.length > MOST_FILES)
-    look.source.report(`${directory} has ${paths.length} instruction files. The first ${MOST_FILES} count.`)
+  if (paths.length > MAX_FILES)
+    look.source.report(`${directory} has ${paths.length} instruction files. The first ${MAX_FILES} count.`)
   const owner = isPersonal ? "person" : "project"
   const found = await Promise.all(
-    paths.slice(0, MOST_FILES).map((path) => load(path, { ...look, owner, base: directory })),
+    paths.slice(0, MAX_FILES).map((path) => load(path, { ...look, owner, base: directory })),
   )
   // AGENTS.md and CLAUDE.md are often the same file under two names
   const byContent = new Map(found.filter((file) => file !== undefined).map((file) => [file.content, file]))
@@ -125,7 +125,7 @@ async function markdownIn(directory: string, above: readonly string[] = []): Pro
     const path = join(directory, name)
     if (name.endsWith(".md")) found.push(path)
     else if (factsOf(path)?.isDirectory()) found.push(...(await markdownIn(path, [...above, real])))
-    if (found.length > MOST_FILES) break
+    if (found.length > MAX_FILES) break
   }
   return found
 }
@@ -141,7 +141,7 @@ async function load(path: string, loading: Loading): Promise<InstructionFile | u
   if (read === undefined) return undefined
   const { body, paths } = await splitFrontmatter(read.text)
   const filled = await withImports(body, { ...loading, path, top: path, depth: 0, seen: new Set([read.path]) })
-  const content = cutToLimit(filled.trim(), { path, limit: MOST_CHARACTERS, more: read.isCut })
+  const content = cutToLimit(filled.trim(), { path, limit: MAX_CHARACTERS, more: read.isCut })
   if (content === "") return undefined
   const shown = !read.isCut && content === read.text.trim() ? { shown: read } : {}
   return { path, content, base: loading.base, ...(paths ? { paths } : {}), ...shown }
@@ -184,7 +184,7 @@ async function filledIn(part: string, step: ImportStep): Promise<string> {
   let at = 0
   for (const match of part.matchAll(/(^|\s)@([^\s@`]+)/g)) {
     const [whole, before = "", target = ""] = match
-    const content = filled.length > MOST_CHARACTERS ? undefined : await imported(target, step)
+    const content = filled.length > MAX_CHARACTERS ? undefined : await imported(target, step)
     filled += part.slice(at, match.index) + (content === undefined ? whole : `${before}${content}`)
     at = match.index + whole.length
   }
@@ -200,7 +200,7 @@ async function imported(target: string, step: ImportStep): Promise<string | unde
   seen.add(read.path)
   source.countImport()
   const { body } = await splitFrontmatter(read.text)
-  return (await withImports(body, { ...step, path: file, depth: depth + 1 })).trim().slice(0, MOST_CHARACTERS)
+  return (await withImports(body, { ...step, path: file, depth: depth + 1 })).trim().slice(0, MAX_CHARACTERS)
 }
 
 function resolveImport(target: string, from: string, { home, userHome = dirname(home) }: InstructionOptions): string {

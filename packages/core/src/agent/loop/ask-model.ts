@@ -27,7 +27,7 @@ export interface Asking {
   readonly keeper?: Pick<CacheKeeper, "answered" | "stop">
 }
 
-const MOST_COMPACTIONS = 3 // for one request; what is refused even then cannot be made to fit
+const MAX_COMPACTIONS = 3 // for one request; what is refused even then cannot be made to fit
 const WITHHOLDINGS = ["new", "all"] as const // which images and documents are left out, one attempt after the other
 
 /** How providers say that they cannot use an image or a document. They share no error code for it, so the text is matched. */
@@ -57,7 +57,7 @@ export async function* ask(options: Asking, turn: number): AsyncGenerator<QueryE
       return yield* askOnce(options, turn)
     } catch (error) {
       if (signal?.aborted) throw error
-      if (error instanceof PromptTooLongError && compactions < MOST_COMPACTIONS) {
+      if (error instanceof PromptTooLongError && compactions < MAX_COMPACTIONS) {
         await compactAfter(error, { ...options, attempt: compactions++ })
       } else if (!(error instanceof InvalidModelRequestError)) {
         throw error

@@ -12,7 +12,7 @@ import { NO_ONE_TO_ASK } from "../permissions/admit-call.ts"
 import { Refusals } from "./refusals.ts"
 import { runTools, type ToolRun } from "./run-tools.ts"
 
-const MOST_FILES = 10 // each may take 25,000 tokens
+const MAX_FILES = 10 // each may take 25,000 tokens
 const MENTION = /(?<=^|\s)@(?:"([^"\n]+)"|([^\s"]+))/g
 /** Belongs to the sentence, not to the path. */
 const PUNCTUATION = /[.,;:!?)\]}>'`]+$/
@@ -37,7 +37,7 @@ const NOTHING: MentionedFiles = { attachments: [], media: [], problems: [], touc
 export async function mentionedFiles(text: string, run: ToolRun): Promise<MentionedFiles> {
   const files = run.tools.some(({ name }) => name === read.name) ? await filesIn(text, run) : []
   if (files.length === 0) return NOTHING
-  const calls = files.slice(0, MOST_FILES).map(asCall)
+  const calls = files.slice(0, MAX_FILES).map(asCall)
   const { askPermission: _, ...rules } = run
   const running = runTools(calls, {
     ...rules,
@@ -64,8 +64,8 @@ export async function mentionedFiles(text: string, run: ToolRun): Promise<Mentio
     else problems.push(notAttached(path, why))
     return []
   })
-  if (files.length > MOST_FILES)
-    problems.push(`Only the first ${MOST_FILES} of ${files.length} files were attached. The agent can read the others.`)
+  if (files.length > MAX_FILES)
+    problems.push(`Only the first ${MAX_FILES} of ${files.length} files were attached. The agent can read the others.`)
   return { attachments: [...shown, ...attachments], media, problems, touched }
 }
 

@@ -8,11 +8,11 @@ import type { ModelResponse } from "../../model/model.ts"
 
 const MAX_PAUSES = 20 // pauses of the server in a row: long searches of a server tool take several
 const MAX_FAILED_ROUNDS = 30 // rounds in a row in which every tool call failed
-const MOST_EMPTY_PAUSES = 3 // a pause that brings nothing, or the same again, gives the server no new work
-const MOST_REPEATED_FAILURES = 5 // earlier calls again with the same errors: the model does not read them
-const MOST_REPEATED_ROUNDS = 50 // earlier calls again with the same results: waiting for something looks like this for a while
-const MOST_CONTINUATIONS = 3 // answers cut at the output limit that are asked to continue
-const MOST_HOOK_REQUESTS = 25 // ends that a hook turns into more work, one after the other
+const MAX_EMPTY_PAUSES = 3 // a pause that brings nothing, or the same again, gives the server no new work
+const MAX_REPEATED_FAILURES = 5 // earlier calls again with the same errors: the model does not read them
+const MAX_REPEATED_ROUNDS = 50 // earlier calls again with the same results: waiting for something looks like this for a while
+const MAX_CONTINUATIONS = 3 // answers cut at the output limit that are asked to continue
+const MAX_HOOK_REQUESTS = 25 // ends that a hook turns into more work, one after the other
 
 /** Why a query that makes no progress ends, as a sentence. */
 export type Stuck = string | undefined
@@ -37,7 +37,7 @@ export class QueryProgress {
     this.#lastPause = said
     this.#emptyPauses = isNew ? 0 : this.#emptyPauses + 1
     this.#pauses++
-    if (this.#emptyPauses >= MOST_EMPTY_PAUSES)
+    if (this.#emptyPauses >= MAX_EMPTY_PAUSES)
       return `The model paused ${this.#emptyPauses} times in a row without anything new.`
     return this.#pauses > MAX_PAUSES
       ? `The model paused more than ${MAX_PAUSES} times in a row without an answer.`
@@ -46,14 +46,14 @@ export class QueryProgress {
 
   /** Whether an answer that was cut at the output limit is continued. */
   continues(): boolean {
-    return this.#continuations++ < MOST_CONTINUATIONS
+    return this.#continuations++ < MAX_CONTINUATIONS
   }
 
   /** A hook asks for more work in place of an end. */
   hookAsked(): Stuck {
     this.hasHookAsked = true
-    return ++this.#hookRequests >= MOST_HOOK_REQUESTS
-      ? `A Stop hook asked for more work ${MOST_HOOK_REQUESTS} times in a row.`
+    return ++this.#hookRequests >= MAX_HOOK_REQUESTS
+      ? `A Stop hook asked for more work ${MAX_HOOK_REQUESTS} times in a row.`
       : undefined
   }
 
@@ -67,7 +67,7 @@ export class QueryProgress {
     const round = digest([calls.map(withoutId), results.map(withoutId)])
     this.#repeatedRounds = this.#seenRounds.has(round) ? this.#repeatedRounds + 1 : 0
     this.#seenRounds.add(round)
-    if (this.#repeatedRounds >= (failed ? MOST_REPEATED_FAILURES : MOST_REPEATED_ROUNDS)) {
+    if (this.#repeatedRounds >= (failed ? MAX_REPEATED_FAILURES : MAX_REPEATED_ROUNDS)) {
       const names = [...new Set(calls.filter(isToolUse).map(({ name }) => name))].join(", ")
       return `The model repeated earlier calls ${this.#repeatedRounds} times in a row (${names}), each time with the same ${failed ? "error" : "result"}.`
     }

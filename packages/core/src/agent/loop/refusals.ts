@@ -3,7 +3,7 @@
  * the same would be refused too. An allowed call starts the count again. Each agent and each fork has its own.
  */
 
-const USUAL_MOST = 3
+const USUAL_MAX = 3
 
 export interface RefusalCount {
   readonly tool: string
@@ -13,13 +13,13 @@ export interface RefusalCount {
 }
 
 export class Refusals {
-  readonly #most: () => number
+  readonly #max: () => number
   readonly #counts = new Map<string, RefusalCount>()
   #inARow = 0
 
   /** `most`: after how many in a row the model is asked to take another way. */
-  constructor(most: () => number = () => USUAL_MOST) {
-    this.#most = most
+  constructor(max: () => number = () => USUAL_MAX) {
+    this.#max = max
   }
 
   /** Returns what to add to the refusal, for the model. */
@@ -27,7 +27,7 @@ export class Refusals {
     const key = JSON.stringify([tool, why])
     this.#counts.set(key, { tool, why, count: (this.#counts.get(key)?.count ?? 0) + 1 })
     this.#inARow++
-    if (this.#inARow < this.#most()) return undefined
+    if (this.#inARow < this.#max()) return undefined
     return `This is refusal ${this.#inARow} in a row. Do not try variations of it. Reach the goal another way, or tell the user what you need and why.`
   }
 

@@ -13,9 +13,9 @@ import { exactRules, suggestedRules } from "./suggested-rules.ts"
 
 // "Yes, and don't ask again": the rules that are offered for a call.
 
-const MOST_CHARACTERS = 80 // of a rule: a person would not write a longer one
-const MOST_EXACT = 160 // a command or a path as it is, which the person can compare
-const MOST_RULES = 3 // more are a list that no one checks
+const MAX_CHARACTERS = 80 // of a rule: a person would not write a longer one
+const MAX_EXACT = 160 // a command or a path as it is, which the person can compare
+const MAX_RULES = 3 // more are a list that no one checks
 
 interface Asked {
   readonly tool: string
@@ -33,13 +33,13 @@ export interface OfferedRules {
 
 export function offeredRules(request: Asked, project: string): OfferedRules {
   if (request.onlyPerson || isOnlyForPerson(judged([], { request, project }))) return { rules: [] }
-  const allows = (rules: readonly string[], most: number) =>
+  const allows = (rules: readonly string[], max: number) =>
     rules.length > 0 &&
-    rules.length <= MOST_RULES &&
-    rules.every((rule) => rule.length <= most) &&
+    rules.length <= MAX_RULES &&
+    rules.every((rule) => rule.length <= max) &&
     judged(rules, { request, project }).verdict === "allow"
-  const wide = [suggestedRules(request, project)].filter((rules) => allows(rules, MOST_CHARACTERS))
-  const exact = exactRules(request, project).filter((rules) => allows(rules, MOST_EXACT))
+  const wide = [suggestedRules(request, project)].filter((rules) => allows(rules, MAX_CHARACTERS))
+  const exact = exactRules(request, project).filter((rules) => allows(rules, MAX_EXACT))
   const [rules = [], narrower] = [...wide, ...exact.slice(0, 1)]
   return narrower === undefined || narrower.join() === rules.join() ? { rules } : { rules, exactRules: narrower }
 }

@@ -10,7 +10,7 @@ import { resultBlocks, textOf } from "../../messages/blocks.ts"
 import { executed } from "../../tools/defaults.ts"
 import type { SharedToolContext, Tool } from "../../tools/tool.ts"
 import { runTools, type ToolRun } from "../loop/run-tools.ts"
-import { MOST_TIMEOUT_MS } from "../tools/shell/shell-session.ts"
+import { MAX_TIMEOUT_MS } from "../tools/shell/shell-session.ts"
 
 export interface PersonCommand {
   readonly command: string
@@ -36,7 +36,7 @@ export async function runPersonCommand(
   const { confinement: _, ...shared } = context // the person's own commands run outside of the sandbox
   const { content } = await executed(
     bash,
-    { command, timeout: MOST_TIMEOUT_MS },
+    { command, timeout: MAX_TIMEOUT_MS },
     {
       ...shared,
       ...{ signal, progress },

@@ -14,7 +14,7 @@ const LENGTHS: Readonly<Record<number, string>> = {
   ...{ 25: "LY|PT|ST", 26: "IS|TR", 27: "BI|DJ|FR|GR|IT|MC|MR|SM", 28: "AL|AZ|BY|CY|DO|GT|HU|LB|NI|PL|SV" },
   ...{ 29: "BR|EG|PS|QA|UA", 30: "JO|KW|MU|YE", 31: "MT|SC", 32: "LC", 33: "RU" },
 }
-const LEAST_DIGITS = 10 // of all countries; a sentence in small letters has fewer
+const MIN_DIGITS = 10 // of all countries; a sentence in small letters has fewer
 
 /** In groups of four, or without spaces. */
 const written = ([length, countries]: readonly [string, string]): string => {
@@ -28,7 +28,7 @@ export const LIKE_IBAN = /(?<![A-Z0-9])[A-Z]{2}\d{2}[ -]?[A-Z0-9]{4}/gi
 
 export function isIban(text: string): boolean {
   const plain = text.replace(/[ -]/g, "")
-  if (plain.replace(/\D/g, "").length < LEAST_DIGITS) return false
+  if (plain.replace(/\D/g, "").length < MIN_DIGITS) return false
   const moved = `${plain.slice(4)}${plain.slice(0, 4)}`
   const digits = moved.replace(/[A-Z]/gi, (letter) => `${Number.parseInt(letter, 36)}`)
   return [...digits].reduce((rest, digit) => (rest * 10 + Number(digit)) % 97, 0) === 1

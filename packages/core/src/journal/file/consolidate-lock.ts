@@ -19,10 +19,10 @@ import { acquireLock, type FileLock, holderOf } from "./lock.ts"
 export const LOCK_FILE = ".consolidate-lock"
 /** The lock beside it. */
 export const GUARD_FILE = `${LOCK_FILE}.guard`
-const LONGEST_HOLD_MS = 60 * 60_000
+const MAX_HOLD_MS = 60 * 60_000
 const CLOCK_SLACK_MS = 2_000 // the kernel reports the boot time in whole seconds
 const FUTURE_SLACK_MS = 60_000 // clocks of machines that share a disk differ a little
-const LONGEST_TEXT = 64 // bytes; a pid has at most 10 digits
+const MAX_TEXT = 64 // bytes; a pid has at most 10 digits
 
 export interface LockPlace {
   readonly directory: string
@@ -41,8 +41,8 @@ export const consolidatePermit = (place: LockPlace): Permit => ({
     const { last, heldBy } = await readConsolidationLock(place)
     return { taken: heldBy === undefined ? 0 : 1, ...(last ? { last } : {}) }
   },
-  async take({ most }) {
-    if (most < 1) return { state: "full", taken: (await this.state()).taken }
+  async take({ max }) {
+    if (max < 1) return { state: "full", taken: (await this.state()).taken }
     const attempt = await acquireConsolidationLock(place)
     return attempt.state === "held" ? { state: "full", taken: 1, by: attempt.by } : { ...attempt, permit: attempt.lock }
   },
@@ -146,7 +146,7 @@ async function readFileOf({ directory, clock }: LockPlace) {
 }
 
 async function namedPid(path: string, size: number): Promise<number | undefined> {
-  if (size === 0 || size > LONGEST_TEXT) return undefined
+  if (size === 0 || size > MAX_TEXT) return undefined
   const text = (await readFile(path, "utf8").catch(() => "")).trim()
   return /^[1-9]\d{0,9}$/.test(text) ? Number(text) : undefined
 }
@@ -154,7 +154,7 @@ async function namedPid(path: string, size: number): Promise<number | undefined>
 /** A live process holds the lock. After an hour it must also be the one that wrote its pid. */
 async function isHolder({ pid, writtenMs, clock, processes = machineProcesses }: LockPlace & Claim): Promise<boolean> {
   if (pid === process.pid) return false // this process would have the guard
-  const isRecent = clock.now().getTime() - writtenMs < LONGEST_HOLD_MS
+  const isRecent = clock.now().getTime() - writtenMs < MAX_HOLD_MS
   return isRecent ? processes.isAlive(pid) : isWriterAlive({ pid, writtenMs }, processes)
 }
 

@@ -11,12 +11,12 @@ import { everyNth, isWhole, size } from "../../../test/size.ts"
 const WRITER = fileURLToPath(new URL("../../../test/crash-writer.ts", import.meta.url))
 const JOURNALS = 5 // that one process writes to: starting it takes longer than all else
 const CRASHES = Number(process.env.CRASH_KILLS ?? size(3, 150))
-const MOST_LINES = 8 // of each journal, before the kill
+const MAX_LINES = 8 // of each journal, before the kill
 const CUTS_AT_ONCE = 8
 
 test.concurrent("JRN-3 a writer killed at random points loses nothing acknowledged and fuses no two records", async () => {
   const kills = Math.ceil(CRASHES / JOURNALS)
-  const killAfter = fc.sample(fc.nat(MOST_LINES * JOURNALS), { numRuns: kills, seed: 7 })
+  const killAfter = fc.sample(fc.nat(MAX_LINES * JOURNALS), { numRuns: kills, seed: 7 })
   // two processes side by side, one for each core
   const written = await Promise.all([0, 1].map((half) => killAgainAndAgain(killAfter.filter((_, i) => i % 2 === half))))
   expect(written[0]! + written[1]!).toBeGreaterThan(CRASHES)

@@ -16,9 +16,9 @@ const LOCK_EXTENSION = ".lock"
 /** Journals that are looked at each time even if no one has them open: they were written last. */
 const RECENT = 16
 /** Journals that someone has open, maybe on another machine. */
-const MOST_LOCKED = 32
+const MAX_LOCKED = 32
 /** More that were written since are no longer a few. */
-const MOST_GROWING = 100
+const MAX_GROWING = 100
 /** A write that no one reported is noticed after this. */
 const ALL_AGAIN_MS = 60_000
 /** The times of a directory have steps. A change in the same step as the look before would not show. */
@@ -78,7 +78,7 @@ export class FileFeed implements JournalFeed {
     if (last && now - last.at < ALL_AGAIN_MS && (isSame || (reported && reported.size > 0))) {
       const names = [...(reported ?? [])]
       const told = names.flatMap((name) => [...idOf(name, EXTENSION), ...idOf(name, LOCK_EXTENSION)])
-      if (told.length <= MOST_GROWING) {
+      if (told.length <= MAX_GROWING) {
         const looked = [...new Set([...last.growing, ...told, ...unread])]
         const journals = this.#sizes(looked)
         this.#last = { ...last, changed, growing: last.growing.filter((id) => journals.has(id)) }
@@ -89,7 +89,7 @@ export class FileFeed implements JournalFeed {
     const journals = this.#sizes(names.flatMap((name) => idOf(name, EXTENSION)))
     const locked = names.flatMap((name) => idOf(name, LOCK_EXTENSION))
     // a server has thousands open, and its own writes are reported
-    const elsewhere = locked.length <= MOST_LOCKED ? locked : []
+    const elsewhere = locked.length <= MAX_LOCKED ? locked : []
     const growing = [...new Set([...[...journals.keys()].slice(0, RECENT), ...elsewhere])]
     const isSettled = reported !== undefined || Date.now() - Number(changed / 1_000_000n) > TIME_STEP_MS
     this.#last = { changed: isSettled ? changed : -1n, at: now, growing }

@@ -14,7 +14,7 @@ const RECORD_BYTES = 40
 const SUMMED_BYTES = 36
 const NO_BOUNDARY = 0xffffffff
 const CHUNK_RECORDS = 25_000 // 1 MB at a time
-const MOST_UNFILED = 64 // records: a process that dies leaves so many lines for the next opening to read
+const MAX_UNFILED = 64 // records: a process that dies leaves so many lines for the next opening to read
 
 /** `damaged`: it could not be read when it was indexed. `repeated`: an earlier line has the same uuid. */
 export type LineKind = "entry" | "boundary" | "damaged" | "repeated"
@@ -55,7 +55,7 @@ export class IndexFile {
   /** How many records are in the file. */
   #filed: number
   /** The records after those, up to `count`. A reader keeps all of them in memory, a writer collects a few for one write. */
-  #unfiled = Buffer.alloc(MOST_UNFILED * RECORD_BYTES)
+  #unfiled = Buffer.alloc(MAX_UNFILED * RECORD_BYTES)
   /** Whether this process has written to it: an index that cannot be written is noticed with the first entry. */
   #isWritable = false
   #count: number
@@ -112,7 +112,7 @@ export class IndexFile {
       writeRecord(this.#unfiled, (unfiled + i) * RECORD_BYTES, { ...line, lastBoundary })
       end = line.offset + line.length + 1
     }
-    if (!this.#isWritable || unfiled + lines.length >= MOST_UNFILED) await this.#file(unfiled + lines.length)
+    if (!this.#isWritable || unfiled + lines.length >= MAX_UNFILED) await this.#file(unfiled + lines.length)
     this.#count += lines.length
     this.#lastBoundary = lastBoundary
     this.#end = end
@@ -298,7 +298,7 @@ export class NewNames {
   }
 }
 
-const MOST_AT_ONCE = 8 // each has a descriptor, and a server has thousands of conversations
+const MAX_AT_ONCE = 8 // each has a descriptor, and a server has thousands of conversations
 
 /** Directories that wait for their turn. Who asks for one of them shares its flush. */
 const queue = new Map<string, PromiseWithResolvers<void>>()
@@ -316,7 +316,7 @@ export function flushDirectory(directory: string): Promise<void> {
 
 function flushNext(): void {
   for (const [directory, waiting] of queue) {
-    if (running === MOST_AT_ONCE) return
+    if (running === MAX_AT_ONCE) return
     queue.delete(directory)
     running++
     void flushed(directory)

@@ -116,7 +116,7 @@ const fenceNow = () => Math.max(newest + 1, Math.floor((performance.timeOrigin +
 /** Whether a former owner whose lock is free may run all the same. After a restart the machine is known by its id, which copies of a machine share. */
 export const mayRun = (former: LockOwner): boolean => former.isUnsettled === true || !isOfThisBoot(former)
 
-const LONGEST_LOCK = 4_096 // bytes; ours have about 450
+const MAX_LOCK = 4_096 // bytes; ours have about 450
 
 /** Anything but a file in the lock's place cannot be taken over safely, so it is an error. */
 export async function ownerOf(path: string): Promise<LockOwner | undefined> {
@@ -126,7 +126,7 @@ export async function ownerOf(path: string): Promise<LockOwner | undefined> {
   })
   if (found === undefined) return undefined
   if (!found.isFile()) throw new Error(`${path} is not a file. Remove it if no process uses the conversation`)
-  if (found.size > LONGEST_LOCK) return NO_OWNER
+  if (found.size > MAX_LOCK) return NO_OWNER
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined
     throw error
@@ -332,7 +332,7 @@ export async function removeDeadDoors(path: string): Promise<void> {
 /** A file without a token is unfinished: its process writes it now, or was killed. */
 async function isBeingWritten(file: string): Promise<boolean> {
   const facts = await lstat(file).catch(() => undefined)
-  return facts !== undefined && Math.abs(Date.now() - facts.mtimeMs) < LONGEST_WRITE_MS
+  return facts !== undefined && Math.abs(Date.now() - facts.mtimeMs) < MAX_WRITE_MS
 }
 
 async function linked(from: string, to: string): Promise<boolean> {
@@ -345,7 +345,7 @@ async function linked(from: string, to: string): Promise<boolean> {
   }
 }
 
-const LONGEST_WRITE_MS = 60_000 // of a few hundred bytes
+const MAX_WRITE_MS = 60_000 // of a few hundred bytes
 /** The holder of a lock, with the verdict. Nothing if no one holds it. */
 export async function holderOf(path: string): Promise<(LockOwner & { readonly verdict: Verdict }) | undefined> {
   const owner = await ownerOf(path)

@@ -304,7 +304,7 @@ export class LogWriter {
     for (const name of to) {
       const places = this.#receivers.get(name) ?? []
       places.push({ segment, offset })
-      if (places.length > 2 * MOST_PLACES) places.splice(0, MOST_PLACES)
+      if (places.length > 2 * MAX_PLACES) places.splice(0, MAX_PLACES)
       this.#receivers.set(name, places)
     }
   }
@@ -351,7 +351,7 @@ export class LogWriter {
 }
 
 const APPEND_EXISTING = constants.O_RDWR | constants.O_APPEND
-const MOST_PLACES = 10_000 // the greatest limit of waiting messages that settings allow
+const MAX_PLACES = 10_000 // the greatest limit of waiting messages that settings allow
 
 /** Removes the segments before a place, but never the last, and keeps one more for a reader whose last save was lost in a power cut. */
 export async function removeSegmentsBefore(directory: string, segment: number): Promise<void> {

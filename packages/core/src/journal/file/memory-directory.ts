@@ -43,7 +43,7 @@ import { MemoryWatch } from "./watch.ts"
 import { lockLost } from "./writing.ts"
 
 const LOCK = ".lock"
-const MOST_READINGS = 50 // each repetition means that another process succeeded
+const MAX_READINGS = 50 // each repetition means that another process succeeded
 const FILES_AT_ONCE = 500 // about 3 ms, then others get their turn
 const LOCK_PATIENCE_MS = 30_000 // a change takes milliseconds
 const LOCK_RETRY_MS = 5
@@ -130,15 +130,15 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
       const [before] = guard === undefined ? [] : listingAt(guard)
       const all = await readOnce(guarded)
       const [after] = guard === undefined ? [] : listingAt(guard)
-      if (before?.version === after?.version || reading >= MOST_READINGS) return all
+      if (before?.version === after?.version || reading >= MAX_READINGS) return all
     }
   }
 
-  async function readOnce({ folders, paths = [], known, mostBytes }: WantedTexts): Promise<readonly ReadMemoryFile[]> {
+  async function readOnce({ folders, paths = [], known, maxBytes }: WantedTexts): Promise<readonly ReadMemoryFile[]> {
     const listed = [...(await Promise.all(folders.map(list))).flat(), ...paths.flatMap((path) => listingAt(path))]
     const wanted = new Map(listed.map((listing) => [listing.path, listing]))
     const isWanted = ({ path, version, bytes, isClosed }: MemoryFileListing) =>
-      !isClosed && known?.get(path) !== version && bytes <= (mostBytes ?? Number.POSITIVE_INFINITY)
+      !isClosed && known?.get(path) !== version && bytes <= (maxBytes ?? Number.POSITIVE_INFINITY)
     const found: ReadMemoryFile[] = []
     for (const listing of wanted.values()) found.push(isWanted(listing) ? await withText(listing) : listing)
     return found

@@ -4,15 +4,15 @@ import { closeSync, lstatSync, openSync, readFileSync } from "node:fs"
 import { lstat, mkdir, realpath, rename, rm, writeFile } from "node:fs/promises"
 import { dirname, join, sep } from "node:path"
 import { MemoryFileError } from "../../base/errors.ts"
-import { mostBytesOf } from "../memory-files.ts"
+import { maxBytesOf } from "../memory-files.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 
 export async function readWhole(directory: string, path: string): Promise<string | undefined> {
   const facts = factsWithoutLinks(directory, path)
   if (facts === undefined) return undefined
   if (!facts.isFile()) throw new MemoryFileError(path, "it is not a plain file") // opening a pipe would wait for ever
-  const most = mostBytesOf(path)
-  if (facts.size > most) throw new MemoryFileError(path, `it has more than ${most} bytes`)
+  const max = maxBytesOf(path)
+  if (facts.size > max) throw new MemoryFileError(path, `it has more than ${max} bytes`)
   try {
     // a promise for each step would take ten times as long, and a memory has a few hundred bytes
     const file = openSync(join(directory, path), "r")

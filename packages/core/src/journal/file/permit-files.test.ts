@@ -14,7 +14,7 @@ import { findLocks } from "./find-locks.ts"
 import { acquireLock } from "./lock.ts"
 
 const TAKER = fileURLToPath(new URL("../../../test/permit-taker.ts", import.meta.url))
-const MOST = 3
+const MAX = 3
 
 interface Taker {
   readonly process: ChildProcess
@@ -22,7 +22,7 @@ interface Taker {
 }
 
 async function taker(root: string, count: number): Promise<Taker> {
-  const child = spawn(process.execPath, [TAKER, root, "app", String(MOST), String(count)], {
+  const child = spawn(process.execPath, [TAKER, root, "app", String(MAX), String(count)], {
     stdio: ["pipe", "pipe", "inherit"],
   })
   onTestFinished(() => void child.kill("SIGKILL"))
@@ -39,7 +39,7 @@ async function killed({ process: child }: Taker): Promise<void> {
 async function place() {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
-  const take = (id: string) => fileStore({ root }).permit({ project: "app", name: "agents" }).take({ id, most: MOST })
+  const take = (id: string) => fileStore({ root }).permit({ project: "app", name: "agents" }).take({ id, max: MAX })
   return { root, take }
 }
 
@@ -51,7 +51,7 @@ test.runIf(isWhole)(
     const { root, take } = await place()
     const takers = await Promise.all([2, 2, 2].map((count) => taker(root, count)))
     expect(statesOf(takers)).toEqual([...Array(3).fill("acquired"), ...Array(3).fill("full")])
-    expect(await take("here")).toMatchObject({ state: "full", taken: MOST, by: { pid: expect.any(Number) } })
+    expect(await take("here")).toMatchObject({ state: "full", taken: MAX, by: { pid: expect.any(Number) } })
 
     const loser = takers.find(({ states }) => states.includes("acquired"))!
     const lost = loser.states.filter((state) => state === "acquired").length

@@ -53,30 +53,30 @@ function endingOnce(attempt: PermitAttempt, onReleased: () => void): PermitAttem
 }
 
 /** Of each round without a permit, others have taken all that were free. */
-const MOST_ROUNDS = 10
+const MAX_ROUNDS = 10
 
 const numberedPermit = (directory: string, clock: Clock): Permit => ({
   async state() {
     const numbers = await numbersIn(directory)
     return { taken: numbers.length - (await deadAmong(directory, numbers)).length }
   },
-  async take({ most }) {
+  async take({ max }) {
     await makeDirectory(directory)
     for (let round = 1; ; round++) {
-      const { free, taken } = await look(directory, most)
-      const lock = taken < most ? await firstOf(free, { directory, since: clock.now().toISOString() }) : undefined
+      const { free, taken } = await look(directory, max)
+      const lock = taken < max ? await firstOf(free, { directory, since: clock.now().toISOString() }) : undefined
       if (lock) return { state: "acquired", permit: { fence: lock.fence, release: () => lock.release() } }
-      if (taken >= most || round === MOST_ROUNDS) return fullAt(directory, Math.max(taken, most))
+      if (taken >= max || round === MAX_ROUNDS) return fullAt(directory, Math.max(taken, max))
     }
   },
 })
 
 /** The numbers that can be tried, and how many are taken. Who holds them is asked only where all have a file. */
-async function look(directory: string, most: number): Promise<{ free: readonly number[]; taken: number }> {
+async function look(directory: string, max: number): Promise<{ free: readonly number[]; taken: number }> {
   const numbers = await numbersIn(directory)
-  const dead = numbers.length < most ? [] : await deadAmong(directory, numbers)
+  const dead = numbers.length < max ? [] : await deadAmong(directory, numbers)
   const living = new Set(numbers.filter((number) => !dead.includes(number)))
-  const free = Array.from({ length: most }, (_, number) => number).filter((number) => !living.has(number))
+  const free = Array.from({ length: max }, (_, number) => number).filter((number) => !living.has(number))
   return { free, taken: living.size }
 }
 

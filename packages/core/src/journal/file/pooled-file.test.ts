@@ -33,13 +33,13 @@ test.runIf(isWhole)(
     for (const turn of ["first", "second"])
       for (const [at, journal] of journals.entries()) await journal.append([userEntry(`${turn} of ${at}`)])
     const flushed = Promise.all(journals.map((journal) => journal.sync()))
-    let [most, isOver] = [0, false]
+    let [max, isOver] = [0, false]
     void flushed.finally(() => {
       isOver = true
     })
-    for (; !isOver; await setImmediate()) most = Math.max(most, descriptors() - before)
+    for (; !isOver; await setImmediate()) max = Math.max(max, descriptors() - before)
     await flushed
-    expect(most).toBeLessThan(160) // 128, and some that are being closed
+    expect(max).toBeLessThan(160) // 128, and some that are being closed
     for (const [at, journal] of journals.entries())
       expect(await textsOf(journal)).toEqual([`first of ${at}`, `second of ${at}`])
     for (const journal of journals.splice(0)) await journal.close()

@@ -198,7 +198,7 @@ class Window {
 // What was found damaged in a journal file. Each place is reported once, and its bytes are copied to a file of their own once, however
 // often the journal is opened. The journal keeps them too.
 
-const MOST_PLACES = 100 // that a report lists; the rest are counted
+const MAX_PLACES = 100 // that a report lists; the rest are counted
 const WAITING_BYTES = 8 << 20 // copied in one write
 const PIECE_BYTES = 16 << 20 // of one record: longer bytes are split
 
@@ -249,7 +249,7 @@ export class DamageLog {
     this.#offsets.add(offset)
     this.keep(offset, content)
     const damage = { line, offset, bytes, why, isLost }
-    if (this.#places.length < MOST_PLACES) this.#places.push(damage)
+    if (this.#places.length < MAX_PLACES) this.#places.push(damage)
     this.#news = { first: this.#news?.first ?? damage, count: (this.#news?.count ?? 0) + 1 }
   }
 

@@ -24,7 +24,7 @@ import type { Renewal } from "./renew-files.ts"
 import { fenceOf, lockLost } from "./writing.ts"
 
 const PATIENCE_MS = 30_000 // the work under the lock takes less than a millisecond
-const LONGEST_PAUSE_MS = 4
+const MAX_PAUSE_MS = 4
 const TRIES_BETWEEN_CHECKS = 8 // whether the owner is alive takes longer to find out than most owners hold it
 
 export interface RepeatedLockOptions {
@@ -92,7 +92,7 @@ export class RepeatedLock {
           const taken = await this.#fromDead(deadline)
           if (taken) return taken
         }
-        await wait(1 + (tries % LONGEST_PAUSE_MS))
+        await wait(1 + (tries % MAX_PAUSE_MS))
       }
     }
   }

@@ -15,7 +15,7 @@ export interface RawLine {
 const CHUNK_BYTES = 1 << 20
 const LINE_END = 0x0a
 /** A longer line is given in parts. No entry comes near: a request has at most 32 MB. */
-const LONGEST_LINE = 1 << 28
+const MAX_LINE = 1 << 28
 
 /** Lines from `start` to `end`. The bytes of a line are valid until you ask for the next one. */
 export async function* scanLines(handle: ByteSource, start: number, end: number): AsyncGenerator<RawLine> {
@@ -38,7 +38,7 @@ export async function* scanLines(handle: ByteSource, start: number, end: number)
     if (from < chunk.length) pending.push(chunk.subarray(from))
     pendingBytes += chunk.length - from
     position += chunk.length
-    if (pendingBytes < LONGEST_LINE || position >= end) continue
+    if (pendingBytes < MAX_LINE || position >= end) continue
     yield { offset, bytes: Buffer.concat(pending), ended: true, next: offset + pendingBytes }
     pending = []
     offset += pendingBytes

@@ -16,7 +16,7 @@ import { flushDirectory } from "./index-file.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "./layout.ts"
 import { draftName, type Held, named, removeNamed, type WholeFile } from "./writing.ts"
 
-const MOST_BYTES = 4 * 1024 * 1024 // notes have a few kilobytes; more is something else
+const MAX_BYTES = 4 * 1024 * 1024 // notes have a few kilobytes; more is something else
 
 /** The notes cannot be read from their file, or written to it. */
 const noNotes = (path: string, why: string) =>
@@ -27,7 +27,7 @@ const noNotes = (path: string, why: string) =>
 export async function readNotesFile(path: string): Promise<string | undefined> {
   if (!(await isPlain(path))) return undefined
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readPlainFile(path, MOST_BYTES))
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(await readPlainFile(path, MAX_BYTES))
   } catch (error) {
     if (isMissing(error)) return undefined
     if (error instanceof TypeError) throw noNotes(path, "is not UTF-8 text")

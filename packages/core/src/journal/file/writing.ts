@@ -61,7 +61,7 @@ export function lockLost(path: string, { written = false } = {}): StrataError {
 }
 
 /** Also when more are used at once: the others wait. */
-const MOST_OPEN = 128
+const MAX_OPEN = 128
 /** `a+` without making a new file. */
 const APPEND_EXISTING = constants.O_APPEND | constants.O_RDWR
 
@@ -98,7 +98,7 @@ export class PooledFile implements ByteSource {
     this.#fence = opened.fence
     this.#handle = opened.handle
     openFiles.add(this)
-    while (openFiles.size > MOST_OPEN && closeOldest());
+    while (openFiles.size > MAX_OPEN && closeOldest());
   }
 
   /** For writing, `a+`, the fence is checked in every write: after the opening, so that the descriptor is of this owner's file. */
@@ -171,7 +171,7 @@ export class PooledFile implements ByteSource {
   }
 
   async #openAgain(): Promise<FileHandle> {
-    while (openFiles.size + opening >= MOST_OPEN && !closeOldest())
+    while (openFiles.size + opening >= MAX_OPEN && !closeOldest())
       await new Promise<void>((resolve) => waiting.push(resolve))
     opening++
     try {

@@ -59,7 +59,7 @@ export function memoryFilesInMemory(kept: KeptMemory, { location, now }: MemoryI
     async read(path) {
       return files.get(checkedMemoryPath(path))?.text
     },
-    async readAll({ folders, paths: given = [], guard, known, mostBytes = Number.POSITIVE_INFINITY }) {
+    async readAll({ folders, paths: given = [], guard, known, maxBytes = Number.POSITIVE_INFINITY }) {
       const paths = guard === undefined ? given : [...given, guard]
       const single = paths.flatMap((path) => {
         const kept = files.get(checkedMemoryPath(path))
@@ -67,7 +67,7 @@ export function memoryFilesInMemory(kept: KeptMemory, { location, now }: MemoryI
       })
       const wanted = new Map([...folders.flatMap(listed), ...single].map((listing) => [listing.path, listing]))
       return [...wanted.values()].map((listing) => {
-        const isLeftOut = known?.get(listing.path) === listing.version || listing.bytes > mostBytes
+        const isLeftOut = known?.get(listing.path) === listing.version || listing.bytes > maxBytes
         return isLeftOut ? listing : { ...listing, text: files.get(listing.path)!.text }
       })
     },

@@ -20,9 +20,9 @@ export function permitInMemory(kept: KeptPermits, { clock, memory }: { clock: Cl
   const last = () => (memory?.consolidated ? { last: memory.consolidated } : {})
   return {
     state: async () => ({ taken: taken.size, ...last() }),
-    async take({ id, most }) {
+    async take({ id, max }) {
       const known = taken.get(checkedId("permit id", id))
-      if (!known && taken.size >= most) {
+      if (!known && taken.size >= max) {
         const [by] = taken.values()
         return { state: "full", taken: taken.size, ...(by ? { by } : {}) }
       }

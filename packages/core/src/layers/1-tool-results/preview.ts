@@ -17,7 +17,7 @@ const NEAR = 1 / 4 // a line end within this part of a piece is near enough to c
 const AROUND = 1_000 // characters: tags, the path, what the parts are, the shape of JSON
 
 /** The most characters that a result takes in the context once it is put aside. */
-export const mostShown = (size: number): number => Math.ceil(size * (1 + TAIL_SHARE)) + AROUND
+export const maxShown = (size: number): number => Math.ceil(size * (1 + TAIL_SHARE)) + AROUND
 
 export function previewOf(text: string, size: number): Preview {
   const head = headOf(text, size)
@@ -52,17 +52,17 @@ function splitsPair(text: string, at: number): boolean {
 
 /** The shape of a JSON text, in one line: `{"items": [1204 × {"id": number, "name": string}], "total": number}`. */
 
-const LONGEST_TEXT = 5_000_000 // characters; parsing more would take noticeable time
-const LONGEST_SHAPE = 600 // characters
+const MAX_TEXT = 5_000_000 // characters; parsing more would take noticeable time
+const MAX_SHAPE = 600 // characters
 const DEEPEST = 4
-const MOST_KEYS = 12
+const MAX_KEYS = 12
 
 /** `undefined` where the text is not a JSON object or list. */
 function jsonShape(text: string): string | undefined {
-  if (text.length > LONGEST_TEXT || !/^\s*[{[]/.test(text)) return undefined
+  if (text.length > MAX_TEXT || !/^\s*[{[]/.test(text)) return undefined
   try {
     const shape = shapeOf(JSON.parse(text), 0)
-    return shape.length > LONGEST_SHAPE ? `${shape.slice(0, LONGEST_SHAPE)} …` : shape
+    return shape.length > MAX_SHAPE ? `${shape.slice(0, MAX_SHAPE)} …` : shape
   } catch {
     return undefined // it only looks like JSON
   }
@@ -77,7 +77,7 @@ function shapeOf(value: unknown, depth: number): string {
   if (typeof value !== "object") return typeof value
   if (depth >= DEEPEST) return "{…}"
   const fields = Object.entries(value)
-  const shown = fields.slice(0, MOST_KEYS).map(([key, field]) => `${JSON.stringify(key)}: ${shapeOf(field, depth + 1)}`)
-  const more = fields.length > MOST_KEYS ? [`… ${fields.length - MOST_KEYS} more`] : []
+  const shown = fields.slice(0, MAX_KEYS).map(([key, field]) => `${JSON.stringify(key)}: ${shapeOf(field, depth + 1)}`)
+  const more = fields.length > MAX_KEYS ? [`… ${fields.length - MAX_KEYS} more`] : []
   return `{${[...shown, ...more].join(", ")}}`
 }

@@ -22,17 +22,17 @@ import {
 } from "../../messages/blocks.ts"
 import { saidInResults } from "../../messages/caller-key.ts"
 import { contentOf } from "../../messages/messages.ts"
-import { MOST_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
+import { MAX_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/decisions.ts"
 import type { Layer, LayerContext } from "../layer.ts"
 import { callOf, toolOf } from "../tool-of.ts"
-import { cutBefore, mostShown, previewOf } from "./preview.ts"
+import { cutBefore, maxShown, previewOf } from "./preview.ts"
 
 const PERSISTED = "tool-result-persisted"
-const LONGEST_REASON = 300 // characters of an error that the model sees
-const MOST_READ_BACK = 50_000 // characters: what a call reads from one of our files stays up to here, however small the limit is
+const MAX_REASON = 300 // characters of an error that the model sees
+const MAX_READ_BACK = 50_000 // characters: what a call reads from one of our files stays up to here, however small the limit is
 const OUR_FILES = /([\w-]+)\.(?:txt|json)\b/g // `<call>.txt`, `<call>.json`
 
 export interface ToolResultStorageOptions {
@@ -82,7 +82,7 @@ export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer
       results: await Promise.all(results.map((result) => arrivedResult(result, context))),
       before: charactersBefore(results, context),
       budget: figures["message-results-limit"],
-      previewSize: mostShown(figures["tool-result-preview"]),
+      previewSize: maxShown(figures["tool-result-preview"]),
     })
   }
 
@@ -90,13 +90,13 @@ export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer
     const tool = await toolOf(result.tool_use_id, context)
     const isSelfLimiting = selfLimiting.has(tool)
     const characters = charactersOf(result)
-    const limit = context.flags.toolResultLimit(tool, isSelfLimiting ? MOST_RESULT_CHARACTERS : undefined)
+    const limit = context.flags.toolResultLimit(tool, isSelfLimiting ? MAX_RESULT_CHARACTERS : undefined)
     const isSpoken = saidInResults([result], new Map([[result.tool_use_id, tool]])).length > 0
-    const isReadBack = characters > limit && characters <= MOST_READ_BACK && (await readsBack(result, context))
+    const isReadBack = characters > limit && characters <= MAX_READ_BACK && (await readsBack(result, context))
     return {
       toolUseId: result.tool_use_id,
       characters,
-      limit: isReadBack ? MOST_READ_BACK : limit,
+      limit: isReadBack ? MAX_READ_BACK : limit,
       limitsItself: isSelfLimiting || isReadBack,
       ...(isSpoken ? { isSpoken } : {}),
     }
@@ -142,7 +142,7 @@ async function decide(results: readonly ToolResult[], { plan, context, shortResu
       }
     } catch (error) {
       const why = reasonOf(error)
-      const shortened = cutResult(result, { why, most: shortResults.get(await toolOf(id, context)) })
+      const shortened = cutResult(result, { why, max: shortResults.get(await toolOf(id, context)) })
       failures.push(notStored({ toolUseId: id, why, isCut: shortened !== undefined }))
       if (!shortened) continue
       drafts.push(shortened)
@@ -212,14 +212,14 @@ const recalledBy = ({ views }: LayerContext): { readonly recall?: string } =>
 /** `undefined` where the result stays whole: its tool has no short size, it is short enough, or it holds more than text. */
 function cutResult(
   result: ToolResult,
-  { most, why }: { readonly most: number | undefined; readonly why: string },
+  { max, why }: { readonly max: number | undefined; readonly why: string },
 ): DecisionDraft | undefined {
   const text = previewedText(result)
-  if (most === undefined || text.length <= most || !resultBlocks(result).every(isText)) return undefined
+  if (max === undefined || text.length <= max || !resultBlocks(result).every(isText)) return undefined
   // half from the beginning, half from the end: errors and totals are at the end
-  const half = Math.floor(most / 2)
+  const half = Math.floor(max / 2)
   const lengths = { head: cutBefore(text, half), tail: text.length - cutBefore(text, text.length - half) }
-  const results = [{ toolUseId: result.tool_use_id, ...lengths, why: why.slice(0, LONGEST_REASON).toWellFormed() }]
+  const results = [{ toolUseId: result.tool_use_id, ...lengths, why: why.slice(0, MAX_REASON).toWellFormed() }]
   return { type: "strata", subtype: "tool-results-shortened", results }
 }
 

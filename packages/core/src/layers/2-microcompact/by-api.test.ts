@@ -48,8 +48,8 @@ describe("L2-5 what the server is asked to clear", () => {
   })
 
   test("at 180,000 tokens, in a smaller window 20,000 before the compaction", () => {
-    expect(serverTrigger({ most: 180_000, autoCompact: 967_000 })).toBe(180_000)
-    expect(serverTrigger({ most: 180_000, autoCompact: 167_000 })).toBe(147_000)
+    expect(serverTrigger({ max: 180_000, autoCompact: 967_000 })).toBe(180_000)
+    expect(serverTrigger({ max: 180_000, autoCompact: 167_000 })).toBe(147_000)
   })
 
   test("thinking: all of it while active; after an idle hour the last turn before it, and what comes since", () => {

@@ -75,12 +75,12 @@ function callsToKeep(context: LayerContext, trigger: number): number | undefined
 }
 
 export function triggerFor({ flags, thresholds }: LayerContext): number {
-  return serverTrigger({ most: flags.figures["api-clear-trigger"], autoCompact: thresholds.autoCompact })
+  return serverTrigger({ max: flags.figures["api-clear-trigger"], autoCompact: thresholds.autoCompact })
 }
 
 /** Input tokens at which the server clears: as the figure says, but well before a compaction. */
-export function serverTrigger({ most, autoCompact }: { readonly most: number; readonly autoCompact: number }): number {
-  return Math.floor(Math.min(most, autoCompact - ROOM_BEFORE_COMPACTION)) // the API takes whole numbers
+export function serverTrigger({ max, autoCompact }: { readonly max: number; readonly autoCompact: number }): number {
+  return Math.floor(Math.min(max, autoCompact - ROOM_BEFORE_COMPACTION)) // the API takes whole numbers
 }
 
 export function editsForServer(input: ApiInput): RequestExtras | undefined {

@@ -15,7 +15,7 @@ import {
   type Thinking,
 } from "./survey.ts"
 
-const FIGURES: SizeFigures = { keep: 40_000, least: 20_000, protect: 3 }
+const FIGURES: SizeFigures = { keep: 40_000, min: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
 const COLD = { state: "cold", why: "idle" } as const
 

@@ -170,7 +170,7 @@ export function changeBy({ saving, first }: Going, found: Survey, boundThinking:
 
 // After a long pause the server's cache is gone, so clearing costs nothing: all clearable results go but the newest few.
 
-const LEAST_WHEN_COLD = 5_000 // tokens: for less, results are not taken from the view
+const MIN_WHEN_COLD = 5_000 // tokens: for less, results are not taken from the view
 
 /** Ids to clear, oldest first. A result that is smaller than the marker in its place stays. */
 export function planByTime(results: readonly Candidate[], keep: number): readonly string[] {
@@ -184,7 +184,7 @@ export function selectByTime(context: LayerContext): Selection {
   if (!isLongPause && !isGone(context)) return NOTHING
   const found = survey(context)
   const toolUseIds = planByTime(found.results, flags.figures["idle-keep"])
-  if (!isLongPause && savedBy(found, toolUseIds) < LEAST_WHEN_COLD) return NOTHING
+  if (!isLongPause && savedBy(found, toolUseIds) < MIN_WHEN_COLD) return NOTHING
   return { toolUseIds, memories: memoriesToClear(found).map(({ uuid }) => uuid) }
 }
 
@@ -206,7 +206,7 @@ export interface SizeFigures {
   /** Tokens of clearable results that may stay. */
   readonly keep: number
   /** Less than this is not worth clearing. */
-  readonly least: number
+  readonly min: number
   /** How many of the newest always stay. */
   readonly protect: number
 }
@@ -240,7 +240,7 @@ export function planBySize(input: SizeInput): SizePlan {
   const chosen = overtaken && overtakenFirst(results, { ...limits, overtaken })
   const count = chosen ? 0 : oldestUntilFits(results, limits)
   const batch = chosen ? together(chosen.map(goingAlone)) : (results[count - 1]?.upTo.worthwhile ?? together([]))
-  if (batch.saving * found.scale < figures.least) return { clears: false, why: "little to save" }
+  if (batch.saving * found.scale < figures.min) return { clears: false, why: "little to save" }
   const memories = memoriesToClear(found)
   // results deleted in a cache that is written again must be cleared here
   const moved = deleted.slice(0, 1).map(({ before }) => ({ saving: 0, first: before }))
@@ -306,7 +306,7 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
     survey: found,
     figures: {
       keep: flags.figures["size-clear-keep"],
-      least: flags.figures["size-clear-min"],
+      min: flags.figures["size-clear-min"],
       protect: flags.figures["size-clear-protect"],
     },
     cache,

@@ -290,8 +290,8 @@ export function cacheState({ views, model, now, fill, thresholds }: CacheInput):
   }
   const isFull = fill.state === "compact" || fill.state === "blocked"
   // where nothing is compacted by itself, the limit is what can be sent
-  const most = Math.min(thresholds.limit, thresholds.blocking)
-  return isFull ? { state: "leaving", excess: fill.used - most } : { state: "warm" }
+  const max = Math.min(thresholds.limit, thresholds.blocking)
+  return isFull ? { state: "leaving", excess: fill.used - max } : { state: "warm" }
 }
 
 /** When the newest response came, or the request that kept its cache warm since, and how long the cache lives from then. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { type Draft, type DraftEvent, next, type Text, type Work } from "./draft.ts"
 
 const work = { startedAt: new Date(0), done: Promise.resolve(), stop: new AbortController() } satisfies Work
-const LONGEST = 5
+const MAX = 5
 
 /** Each written text is another one. */
 const events = (step: number): readonly DraftEvent[] => [
@@ -22,7 +22,7 @@ interface Walk {
 
 /** Every step of every sequence of up to five events. */
 function* steps(draft: Draft = { state: "none" }, depth = 0): Generator<Walk> {
-  if (depth === LONGEST) return
+  if (depth === MAX) return
   for (const event of events(depth)) {
     if (draft.state === "writing" && event.is === "begun") continue // one at a time
     const after = next(draft, event)

@@ -79,7 +79,7 @@ function allHeadings(lines: readonly string[]): readonly Heading[] {
 const withoutEnd = (line: string) => line.replace(/\r?\n$/, "")
 
 // No tokenizer averages more characters per token. Of a far larger section, only the part that may stay is measured.
-const MOST_CHARACTERS_PER_TOKEN = 16
+const MAX_CHARACTERS_PER_TOKEN = 16
 const SHORT = 10_000 // characters
 
 /** Nothing is written yet: it is the template, or any text with only headings and descriptions. */
@@ -110,12 +110,12 @@ function cutSection({ head, body }: NotesSection, cut: SectionCut): string {
   if (cut.estimate(head + body) <= cut.limit) return head + body
   const marker = `[The rest of this section ${cut.path === undefined ? "is kept with the conversation" : `is in ${cut.path}`}]\n\n`
   const room = (kept: string) => cut.estimate(head + closed(kept) + marker) <= cut.limit
-  const near = body.slice(0, Math.max(SHORT, cut.limit * MOST_CHARACTERS_PER_TOKEN))
+  const near = body.slice(0, Math.max(SHORT, cut.limit * MAX_CHARACTERS_PER_TOKEN))
   const lines = near.split(/(?<=\n)/)
   const whole = lines
     .slice(
       0,
-      most(lines.length, (count) => room(lines.slice(0, count).join(""))),
+      max(lines.length, (count) => room(lines.slice(0, count).join(""))),
     )
     .join("")
   // a first line that is too long on its own has no line end to cut at
@@ -127,7 +127,7 @@ function startOf(body: string, room: (kept: string) => boolean): string {
   const characters = [...body.trimStart().split("\n")[0]!]
   const kept = characters.slice(
     0,
-    most(characters.length, (count) => room(`${characters.slice(0, count).join("")}…`)),
+    max(characters.length, (count) => room(`${characters.slice(0, count).join("")}…`)),
   )
   return kept.length === 0 ? "" : `${kept.join("")}…`
 }
@@ -139,7 +139,7 @@ function closed(kept: string): string {
 }
 
 /** The largest count up to `end` for which it holds. It must hold for all smaller ones too. */
-function most(end: number, holds: (count: number) => boolean): number {
+function max(end: number, holds: (count: number) => boolean): number {
   let low = 0
   let high = end
   while (low < high) {

@@ -86,7 +86,7 @@ export function dueByFigures(context: LayerContext, { draft }: Asked): Why | und
     size: size.tokens,
     sizeAtLast: tried === undefined ? contextTokens : Math.max(tried, contextTokens ?? 0),
     figures: notesFigures(flags),
-    work: (most) => workSince(views.context.rawMessages, throughUuid, most),
+    work: (max) => workSince(views.context.rawMessages, throughUuid, max),
   })
   return isDue ? (contextTokens === undefined ? "near" : "grown") : undefined
 }
@@ -98,10 +98,10 @@ export function dueByFigures(context: LayerContext, { draft }: Asked): Why | und
 export function workSince(
   messages: readonly Message[],
   throughUuid: Uuid | undefined,
-  most = Number.POSITIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
 ): WorkSinceLast {
   let toolCalls = 0
-  for (let at = messages.length - 1; at >= 0 && toolCalls < most; at--) {
+  for (let at = messages.length - 1; at >= 0 && toolCalls < max; at--) {
     const message = messages[at]!
     if (message.uuid === throughUuid) break
     if (message.type === "assistant") toolCalls += callsIn(message).length
@@ -116,7 +116,7 @@ export interface NotesMoment {
   readonly sizeAtLast: number | undefined
   readonly figures: NotesFigures
   /** Called only once the context has grown, because it walks over the messages. `most`: more calls than these need not be counted. */
-  readonly work: (most: number) => WorkSinceLast
+  readonly work: (max: number) => WorkSinceLast
 }
 
 export interface NotesFigures {
@@ -358,11 +358,11 @@ const forkWriter =
   (options: Extractor): WriteNotes =>
   async (context, wishes) => {
     const { views, journal, thresholds, signal, flags } = context
-    const { "notes-section-limit": section, "notes-limit": most } = flags.figures
+    const { "notes-section-limit": section, "notes-limit": max } = flags.figures
     // the planner expects a summary, which is shorter in a small window
     const limits = {
       section,
-      total: flags.planner === "off" ? most : Math.min(most, compactionFigures(context).summary),
+      total: flags.planner === "off" ? max : Math.min(max, compactionFigures(context).summary),
     }
     const path = journal.notesPath
     // now, and not when it became due: it may have gone on. The request is taken at the same moment, before anything is awaited

@@ -90,7 +90,7 @@ export type Refused = { readonly state: "refused"; readonly why: string }
 
 const ANSWER = /^<new_notes>[ \t]*\r?\n([\s\S]*)^<\/new_notes>[ \t]*$/m
 // Up to the limit itself the next prompt asks to condense. An answer far beyond it is not notes.
-const MOST_OVER_LIMIT = 2
+const MAX_OVER_LIMIT = 2
 
 /** Reads an answer to a prompt that showed these notes. */
 export function readChanges(
@@ -142,9 +142,9 @@ export function applyChanges({
   const text = now.opening + now.sections.map((section, index) => replaced(section, index, now, changes)).join("")
   if (isBareTemplate(text)) return refused("the answer leaves every section empty")
   const { total, sections } = measureNotes(text, estimate)
-  const tooLarge = sections.find(({ title, tokens }) => changes.has(title) && tokens > MOST_OVER_LIMIT * limits.section)
+  const tooLarge = sections.find(({ title, tokens }) => changes.has(title) && tokens > MAX_OVER_LIMIT * limits.section)
   if (tooLarge) return refused(`the section "${tooLarge.title}" is more than twice as long as it may be`)
-  if (total > MOST_OVER_LIMIT * limits.total && text.length > current.length)
+  if (total > MAX_OVER_LIMIT * limits.total && text.length > current.length)
     return refused("the notes are more than twice as long as they may be")
   return { state: "applied", text }
 }
@@ -177,7 +177,7 @@ const refused = (why: string): Refused => ({ state: "refused", why })
 // A fork answers with the sections that change, where there is no file of notes or no Edit tool of ours. Nothing is written unless the whole
 // answer fits, and the notes are replaced in one step.
 
-const MOST_TURNS = 3 // one is enough unless the model calls tools first
+const MAX_FORK_TURNS = 3 // one is enough unless the model calls tools first
 const NO_TOOLS = "No tools are available while notes are taken. Answer with the new notes as text."
 
 /** The answer of a fork could not be used as notes. */
@@ -195,7 +195,7 @@ export async function writeAsText(extractor: Extractor, update: NotesUpdate): Pr
       purpose: "notes",
       directive,
       allows: NO_TOOLS,
-      maxTurns: MOST_TURNS,
+      maxTurns: MAX_FORK_TURNS,
       signal,
       writesCache: false,
       ...patienceOf(update),

@@ -69,7 +69,7 @@ export async function weigh(situation: Situation, { route, outcome }: Given): Pr
   const after = await carried({ situation, cut: outcome.cut, summary: text })
   if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
     return tooLarge("the context would be full again immediately")
-  if (after.tokens > mostAfter(situation, route))
+  if (after.tokens > maxAfter(situation, route))
     return tooLarge(
       `it would leave ${grouped(after.tokens)} of ${grouped(context.size.tokens)} tokens, which saves too little`,
     )
@@ -118,7 +118,7 @@ function largeStill({ order, figures }: Situation, route: Route, after: Carried)
 }
 
 /** The largest context that is worth it. */
-export function mostAfter({ context, order, figures, limits }: Situation, { mustReachThreshold }: Route): number {
+export function maxAfter({ context, order, figures, limits }: Situation, { mustReachThreshold }: Route): number {
   const size = context.size.tokens
   const gain = order.planned === undefined ? 0 : MIN_GAIN
   const budget =
@@ -261,7 +261,7 @@ const betterFirst = ({ outcome: a }: Given, { outcome: b }: Given): number =>
 
 /** Routes that cost nothing: the plan takes their real summary. */
 const FREE: ReadonlySet<string> = new Set<RouteName>(["notes", "offline"])
-const LEAST_SHARE = 1 / 4 // of what is asked for: a first summary by the simulator had 0.3 to 0.9 of it, a recorded one 0.6 and more
+const MIN_SHARE = 1 / 4 // of what is asked for: a first summary by the simulator had 0.3 to 0.9 of it, a recorded one 0.6 and more
 const FRAME = 250 // tokens of the text around a summary, and of what the check adds
 
 interface OpenRoute {
@@ -286,7 +286,7 @@ export async function planOf(situation: Situation, routes: readonly Route[]): Pr
   const { route, cut, after, expected } = first
   const figures = figuresOf(situation, first)
   const dollars = expected && priceOf(route, situation, first)
-  const { least = after.summary, most = after.summary } = expected ?? {}
+  const { min = after.summary, max = after.summary } = expected ?? {}
   const withSummary = (tokens: number) => figures.expectedAfter + Math.round(tokens) - after.summary
   return {
     trigger: order.trigger,
@@ -313,7 +313,7 @@ export async function planOf(situation: Situation, routes: readonly Route[]): Pr
     ...(order.written ? { written: order.written } : {}),
     tokensBefore: context.size.tokens,
     expectedAfter: figures.expectedAfter,
-    between: [withSummary(least), withSummary(most)],
+    between: [withSummary(min), withSummary(max)],
     isWorthIt: after.tokens <= context.size.tokens * (1 - situation.figures.progress),
     ...(dollars === undefined ? {} : { dollars }),
   }
@@ -364,16 +364,16 @@ async function unwritten(situation: Situation, { route, cut }: Pick<OpenRoute, "
 /** Tokens of the summary that a model will write: as many as its last two here had, which it takes in. The first has what is asked for. */
 function expectedSummary(situation: Situation, cut: Cut) {
   const { compactions, estimator } = situation.context.views
-  const most = situation.figures.summary + FRAME
+  const max = situation.figures.summary + FRAME
   const written = compactions.summaries.filter(({ route }) => !FREE.has(route))
-  const sizes = written.map(({ measure }) => Math.min(most, estimator.tokens(measure)))
+  const sizes = written.map(({ measure }) => Math.min(max, estimator.tokens(measure)))
   const { words = Number.POSITIVE_INFINITY } = recordOf({ ...situation, cut })
   const asked = Math.min(roomForSummary(situation, cut), words / WORDS_PER_TOKEN)
   const last = sizes.at(-1)
-  if (last === undefined) return { tokens: asked, least: asked * LEAST_SHARE, most, earlier: 0 }
+  if (last === undefined) return { tokens: asked, min: asked * MIN_SHARE, max, earlier: 0 }
   const wider = 1 + 1 / sizes.length // a recorded second one had 0.86 to 1.19 of the first, a quoted one up to 1.7
-  const [least, largest] = [Math.min(...sizes) / wider, Math.max(...sizes) * wider]
-  return { tokens: (last + (sizes.at(-2) ?? last)) / 2, least, most: Math.min(most, largest), earlier: sizes.length }
+  const [min, largest] = [Math.min(...sizes) / wider, Math.max(...sizes) * wider]
+  return { tokens: (last + (sizes.at(-2) ?? last)) / 2, min, max: Math.min(max, largest), earlier: sizes.length }
 }
 
 /** A fork and the API itself read from the cache; a call of its own sends its messages uncached. */

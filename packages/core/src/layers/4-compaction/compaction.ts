@@ -29,7 +29,7 @@ import {
   type Begun,
   type CompactionFigures,
   isRefusal,
-  LEAST_NEW_SHARE,
+  MIN_NEW_SHARE,
   measureSteps,
   type Reduced,
   reducedFigures,
@@ -265,7 +265,7 @@ const STEPS = [
   { kept: 0, record: 0.1 },
 ] as const
 /** The last one where a budget is given. The same for every budget, so that the least that a refusal names is enough. */
-const LEAST: Reduced = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
+const MIN: Reduced = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
 
 const RESTORED_SHARE = 0.5 // of the conversation, with the summary and all that is kept: a compaction is to make room
 const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
@@ -282,20 +282,20 @@ export async function situationFor(begun: Begun): Promise<Situation | Refusal> {
 
 async function madeToFit(situation: Situation): Promise<Situation | Refusal> {
   const goals = goalsOf(situation)
-  let least: Carried | undefined
+  let min: Carried | undefined
   let fitting: Situation | undefined
   for (const step of stepsFor(situation)) {
     const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
     const after = await carried({ situation: tried, cut: tried.cut, summary: largestSummary(tried) })
     if (after.tokens <= goals.wanted) return tried
-    if (after.tokens <= goals.most) fitting = tried
-    if (!least || after.tokens < least.tokens) least = after
+    if (after.tokens <= goals.max) fitting = tried
+    if (!min || after.tokens < min.tokens) min = after
   }
-  return fitting ?? (least!.tokens > goals.budget ? overBudget : noGain)(situation, least!)
+  return fitting ?? (min!.tokens > goals.budget ? overBudget : noGain)(situation, min!)
 }
 
 function stepsFor(situation: Situation): readonly Reduced[] {
-  if (situation.order.budget !== undefined) return [...STEPS, LEAST]
+  if (situation.order.budget !== undefined) return [...STEPS, MIN]
   return mayShortenRecord(situation) ? STEPS : STEPS.filter(({ record }) => record === 1)
 }
 
@@ -307,7 +307,7 @@ interface Goals {
   /** The whole context afterwards, where that can be reached. */
   readonly wanted: number
   /** More is refused. */
-  readonly most: number
+  readonly max: number
   /** What the order allows, with system prompt and tools. */
   readonly budget: number
   /** With files that are shown again. */
@@ -319,14 +319,14 @@ function goalsOf({ context, figures, limits, order }: Situation): Goals {
   const prompt = context.views.context.promptTokens
   const worthIt = Math.floor(size * (1 - figures.progress))
   // after it there must be room for new content
-  const roomy = limits.blocking - Math.floor(limits.window * LEAST_NEW_SHARE)
+  const roomy = limits.blocking - Math.floor(limits.window * MIN_NEW_SHARE)
   const isByHand = order.trigger === "manual"
   const isForced = context.fill.state === "blocked" // little room is better than no request at all
   const budget = order.budget === undefined ? Number.POSITIVE_INFINITY : prompt + order.budget
-  const most = Math.min(worthIt, budget, isByHand || isForced ? limits.blocking - 1 : roomy)
+  const max = Math.min(worthIt, budget, isByHand || isForced ? limits.blocking - 1 : roomy)
   return {
-    wanted: isByHand ? most : Math.min(most, limits.autoCompact - 1),
-    ...{ most, budget },
+    wanted: isByHand ? max : Math.min(max, limits.autoCompact - 1),
+    ...{ max, budget },
     restored: prompt + Math.floor(Math.max(0, size - prompt) * RESTORED_SHARE),
   }
 }
@@ -361,9 +361,9 @@ function overBudget({ context, order }: Situation, { tokens, summary, others, ke
 
 const rounded = (tokens: number): string => grouped(Math.ceil(tokens))
 
-function noGain({ context, order }: Situation, least: Carried): Refusal {
+function noGain({ context, order }: Situation, min: Carried): Refusal {
   const size = grouped(context.size.tokens)
-  const after = rounded(least.tokens)
+  const after = rounded(min.tokens)
   const prompt = grouped(Math.ceil(context.views.context.promptTokens))
   const instead =
     order.trigger === "manual"

@@ -5,7 +5,7 @@ import { contentOf, type Message } from "../../messages/messages.ts"
 import { rounds, safeCuts } from "../../messages/rounds.ts"
 import { cutAfter, cutAfterNotes, cutAll, cutRange } from "./cut.ts"
 
-const figures = { least: 10, most: 40, messages: 5 }
+const figures = { min: 10, max: 40, messages: 5 }
 /** Every message counts one token for each character of its JSON content, so sizes can be set. */
 const one = () => 1
 

@@ -28,12 +28,12 @@ interface TextToCut {
 }
 
 // No tokenizer averages more characters per token, so a longer text need not be measured. A short text is measured in any case.
-const MOST_CHARACTERS_PER_TOKEN = 16
+const MAX_CHARACTERS_PER_TOKEN = 16
 const SHORT = 10_000 // characters
 
 /** How many characters can fit into a limit in tokens. */
 export const charactersWithin = (tokens: number): number =>
-  Math.max(SHORT, Math.ceil(tokens) * MOST_CHARACTERS_PER_TOKEN)
+  Math.max(SHORT, Math.ceil(tokens) * MAX_CHARACTERS_PER_TOKEN)
 
 function fits({ text, limit, estimate }: TextToCut): boolean {
   return text.length <= charactersWithin(limit) && estimate(text) <= limit
@@ -42,16 +42,16 @@ function fits({ text, limit, estimate }: TextToCut): boolean {
 /** The text itself where it fits, else its beginning. */
 export function cutText({ text, limit, estimate }: TextToCut): string {
   if (fits({ text, limit, estimate })) return text
-  const most = Math.min(text.length, charactersWithin(limit))
-  const length = largest(most, (characters) => estimate(text.slice(0, characters)) <= limit)
+  const max = Math.min(text.length, charactersWithin(limit))
+  const length = largest(max, (characters) => estimate(text.slice(0, characters)) <= limit)
   const lineEnd = text.lastIndexOf("\n", length)
   if (lineEnd > 0) return text.slice(0, lineEnd)
   return text.slice(0, splitsPair(text, length) ? length - 1 : length)
 }
 
 /** The largest number up to `most` for which it holds, or 0. It must hold for all smaller ones too. */
-export function largest(most: number, holds: (count: number) => boolean): number {
-  let [low, high] = [0, most]
+export function largest(max: number, holds: (count: number) => boolean): number {
+  let [low, high] = [0, max]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
     if (holds(middle)) low = middle
@@ -67,14 +67,14 @@ function splitsPair(text: string, at: number): boolean {
 
 const HEAD_SHARE = 2 / 3 // of what is kept; the end gets its share too, since errors and totals are there
 const NEAR = 1 / 4 // a line end within this part of a piece is near enough to cut there
-const LEAST = 100 // characters; below that a cut would leave little more than the line that reports it
+const MIN = 100 // characters; below that a cut would leave little more than the line that reports it
 
 /**
  * Takes the middle out of a text that is too long. The beginning says what it is, the end how it came out, and a line between them says how
  * much is missing. The result is never longer than the limit.
  */
 export function cutMiddle(text: string, limit: number): string {
-  const size = Math.max(LEAST, Math.floor(limit))
+  const size = Math.max(MIN, Math.floor(limit))
   if (text.length <= size) return text
   const { head, tail } = aroundMiddle(text, size - gapLine(text.length).length)
   return `${text.slice(0, head)}${gapLine(text.length - head - tail)}${text.slice(text.length - tail)}`
@@ -122,8 +122,8 @@ export const tailOf = ({ kept, head = [] }: Pick<Cut, "kept" | "head">): readonl
 
 export interface KeepFigures {
   /** Tokens kept at least and at most, and messages with text kept at least. */
-  readonly least: number
-  readonly most: number
+  readonly min: number
+  readonly max: number
   readonly messages: number
 }
 
@@ -154,7 +154,7 @@ export function cutAll(input: CutInput): Cut {
   const unread = unreadFrom(input)
   const unanswered = unansweredFrom(messages)
   const start = Math.min(unanswered, open)
-  const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > figures.most
+  const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > figures.max
   // a call of any size is kept while its result may still come: nothing has been said since
   const isWaiting = unanswered === messages.length
   const latest = isLarge && !isWaiting ? messages.length : start
@@ -203,9 +203,9 @@ export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut |
   let start = Math.max(floor, Math.min(through === undefined ? messages.length : covered + 1, openFrom(messages)))
   let tokens = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0)
   let texts = messages.slice(start).filter(hasText).length
-  while (start > floor && (tokens < figures.least || texts < figures.messages)) {
+  while (start > floor && (tokens < figures.min || texts < figures.messages)) {
     const more = tokensOf(messages[start - 1]!)
-    if (tokens + more > figures.most) break
+    if (tokens + more > figures.max) break
     start--
     tokens += more
     if (hasText(messages[start]!)) texts++
@@ -297,7 +297,7 @@ function unreadFrom({ messages, tokensOf, figures, newest }: CutInput): number {
     .some((message) => message.type === "user" && contentOf(message).some(isToolResult))
   const from = isUnread ? safeBefore(messages, start) : messages.length
   const size = messages.slice(from).reduce((sum, message) => sum + (newest?.tokensOf ?? tokensOf)(message), 0)
-  return size <= figures.most && holdsAnswer(cutAt(messages, from, "all")) ? from : messages.length
+  return size <= figures.max && holdsAnswer(cutAt(messages, from, "all")) ? from : messages.length
 }
 
 const holdsAnswer = ({ summarised }: Cut): boolean => summarised.some(({ type }) => type === "assistant")
@@ -356,12 +356,12 @@ export function shortenedIn(messages: readonly Message[], { context, limit }: Sh
   const unread = new Set(context.sinceResponse().map(({ uuid }) => uuid))
   return messages.flatMap((message) => {
     if (message.type !== "user") return []
-    const most = unread.has(message.uuid) ? limit * UNREAD : limit
+    const max = unread.has(message.uuid) ? limit * UNREAD : limit
     return contentOf(message).flatMap((block, at) => {
       if (!isToolResult(block) || !context.isWhole(block.tool_use_id) || holdsPersonsWords(message, block)) return []
       // of several results for one call only the first is shown by decisions
       const isShown = context.resultAddress(block.tool_use_id) === `${message.uuid}.${at}`
-      return isShown ? (shorteningOf(block, most) ?? []) : []
+      return isShown ? (shorteningOf(block, max) ?? []) : []
     })
   })
 }

@@ -20,7 +20,7 @@ async function tokensBack({ used, files, skills }: { used: number; files: number
     frontier: { todos: [], plan: { active: false } },
     reads,
     excluded: { files: [], directories: [] },
-    limits: restoreWithin(LIMITS, { most: 167_000 * 0.4, used }),
+    limits: restoreWithin(LIMITS, { max: 167_000 * 0.4, used }),
     estimate,
     now: new Date(0),
     readFile: async () => ({ text: LINES, modifiedMs: 2 }),

@@ -14,7 +14,7 @@ import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
 import { accountSentSteps } from "../../views/context/context.ts"
 import { spendingOf } from "../budget.ts"
 import { type CompactionOrder, type LayerContext, type Outcome, spendingFacts } from "../layer.ts"
-import { type Choice, type Chosen, type Failure, mostAfter, type Weighed, weigh } from "./choose.ts"
+import { type Choice, type Chosen, type Failure, maxAfter, type Weighed, weigh } from "./choose.ts"
 import { type Cut, cutText, type Estimate, type Shortened } from "./cut.ts"
 import type { Carried } from "./restore/carried.ts"
 import { sizeOf } from "./restore/files.ts"
@@ -166,7 +166,7 @@ async function hooksSay(situation: Situation, { route, after }: Weighed): Promis
   if (started.state === "interrupted" || signal.aborted) return "interrupted"
   for (const message of started.value?.messages ?? []) progress({ phase: "message", message })
   return hookOutput(started.value?.contexts ?? [], {
-    room: Math.min(figures.hooks, mostAfter(situation, route) - after.tokens),
+    room: Math.min(figures.hooks, maxAfter(situation, route) - after.tokens),
     estimate: (words) => context.views.estimator.text(words),
   })
 }

@@ -81,7 +81,7 @@ export interface Situation {
 const NEW_CONTENT_SHARE = 0.25 // of the window: what is new since the last compaction, before the next one
 const PLANNED_NEW_CONTENT = 20_000 // tokens of it, where the planner compacts long before the window is full
 /** Where nothing more fits, or a request was refused: less than this is not worth another one. */
-export const LEAST_NEW_SHARE = 0.1
+export const MIN_NEW_SHARE = 0.1
 
 export type Begun = Pick<Situation, "context" | "order" | "around">
 
@@ -189,7 +189,7 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
     )
   if (order.attempt) return undefined // the same compaction again, aimed lower
   const since = context.size.tokens - (compactions.last?.tokensAfter ?? Number.NEGATIVE_INFINITY)
-  if (since < leastSince(situation))
+  if (since < minSince(situation))
     return refused(
       "too-soon",
       `Only about ${grouped(Math.max(0, since))} tokens are new since the last compaction, and what it left nearly fills the window. Nothing was changed. Go back to an earlier message, or use a model with a larger window.`,
@@ -197,10 +197,10 @@ function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefi
   return undefined
 }
 
-const newContent = ({ window }: Thresholds): number => Math.floor(window * LEAST_NEW_SHARE)
+const newContent = ({ window }: Thresholds): number => Math.floor(window * MIN_NEW_SHARE)
 
 /** How much must be new since the last compaction. Anything is enough where no request fits any more: otherwise the conversation would end here. */
-function leastSince({ context, order, limits }: Situation): number {
+function minSince({ context, order, limits }: Situation): number {
   if (context.fill.state === "blocked") return 1
   return order.overflowed ? newContent(limits) : wantedContent(order, limits)
 }
@@ -272,14 +272,14 @@ export function compactInstructionsIn(text: string): string {
 const USUAL_THRESHOLD = 167_000 // tokens: the figures are meant for a window of 200,000
 const HOOKS_LIMIT = 10_000 // tokens of all that hooks say after a boundary: twice what a file gets
 const SKILLS_SHARE = 1 / 3 // of the room for files and skills: the ratio of their limits
-const LEAST_SUMMARY = 1_500 // tokens: nine sections need about as many in any window
+const MIN_SUMMARY = 1_500 // tokens: nine sections need about as many in any window
 const SUMMARY_SHARE = 1 / 8 // of the threshold, where even that is much
 const FACTS_SHARE = 0.06 // of the threshold for the record, where its part of the window would be less
 const EXTRACT_LIMIT = 1_000 // tokens: what a summariser is shown of results that were cleared
 const RESTORED_SHARE = 0.4 // of the threshold up to which files and skills are restored: a tenth of it is left below `compact-target`
 const NEWEST_SHARE = 0.1 // of the conversation: a short one is still worth compacting
 const RESULT_SHARE = 1 / 2 // characters of a long result for each token of the budget: an eighth of it, so that several rounds fit
-const LEAST_RESULT = 400 // characters of a long result that stay in any case
+const MIN_RESULT = 400 // characters of a long result that stay in any case
 
 export interface CompactionFigures {
   readonly keep: KeepFigures
@@ -311,15 +311,12 @@ export function compactionFigures({ flags, thresholds }: Pick<LayerContext, "thr
   const budget = part(figures["tail-tokens"])
   return {
     keep: {
-      least: part(figures["tail-min"]),
-      most: part(figures["tail-max"]),
+      min: part(figures["tail-min"]),
+      max: part(figures["tail-max"]),
       messages: figures["keep-messages"],
     },
     newest: { budget, result: Math.min(figures["keep-result-limit"], Math.floor(budget * RESULT_SHARE)) },
-    summary: Math.max(
-      part(figures["summary-budget"]),
-      Math.floor(Math.min(LEAST_SUMMARY, autoCompact * SUMMARY_SHARE)),
-    ),
+    summary: Math.max(part(figures["summary-budget"]), Math.floor(Math.min(MIN_SUMMARY, autoCompact * SUMMARY_SHARE))),
     extract: part(EXTRACT_LIMIT),
     target: Math.floor((autoCompact * figures["compact-target"]) / 100),
     restored: Math.floor(autoCompact * RESTORED_SHARE),
@@ -359,12 +356,12 @@ const BUDGET_SHARES = { newest: 0.3, summary: 0.3, facts: 0.35 } // of all that 
 
 /** What is left has at most so many tokens. Files get what the rest does not need. */
 export function figuresWithin(figures: CompactionFigures, budget: number, prompt: number): CompactionFigures {
-  const most = (tokens: number, share: number) => Math.min(tokens, Math.floor(budget * share))
+  const max = (tokens: number, share: number) => Math.min(tokens, Math.floor(budget * share))
   return {
     ...figures,
-    newest: { ...figures.newest, budget: most(figures.newest.budget, BUDGET_SHARES.newest) },
+    newest: { ...figures.newest, budget: max(figures.newest.budget, BUDGET_SHARES.newest) },
     summary: Math.min(figures.summary, Math.max(SHORTEST_SUMMARY, Math.floor(budget * BUDGET_SHARES.summary))),
-    facts: most(figures.facts, BUDGET_SHARES.facts),
+    facts: max(figures.facts, BUDGET_SHARES.facts),
     target: Math.min(figures.target, prompt + budget),
     restored: Math.min(figures.restored, prompt + budget),
   }
@@ -386,7 +383,7 @@ export function reducedFigures(
     ...figures,
     newest: {
       budget: part(kept)(figures.newest.budget),
-      result: Math.min(figures.newest.result, Math.max(LEAST_RESULT, part(kept)(figures.newest.result))),
+      result: Math.min(figures.newest.result, Math.max(MIN_RESULT, part(kept)(figures.newest.result))),
     },
     summary: Math.min(figures.summary, summary),
     facts: part(record)(figures.facts),
@@ -397,9 +394,9 @@ export function reducedFigures(
 /** What may be restored so that the context as a whole has at most so many tokens. */
 export function restoreWithin(
   limits: RestoreLimits,
-  { most, used }: { readonly most: number; readonly used: number },
+  { max, used }: { readonly max: number; readonly used: number },
 ): RestoreLimits {
-  const room = Math.max(0, Math.floor(most - used))
+  const room = Math.max(0, Math.floor(max - used))
   const allSkills = Math.min(limits.allSkills, Math.floor(room * SKILLS_SHARE))
   return { ...limits, allSkills, together: room }
 }

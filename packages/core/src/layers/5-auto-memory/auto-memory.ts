@@ -80,7 +80,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
         ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate, shows },
         said: views.words.messages,
         limit: flags.figures["memory-recall-files"],
-        mostTokens: flags.figures["memory-recall-limit"],
+        maxTokens: flags.figures["memory-recall-limit"],
         gone,
       })
       for (const attachment of found) attach(attachment)

@@ -4,7 +4,7 @@
  */
 import { fillPrompt, promptText } from "../../base/text.ts"
 
-const MOST_QUOTED = 200 // characters of the message that the range begins with
+const MAX_QUOTED = 200 // characters of the message that the range begins with
 
 const TEXTS = {
   prompt: promptText(new URL("./prompts/prompt.md", import.meta.url)),
@@ -57,6 +57,6 @@ export function howToRemember(location: string, kind: "project" | "agent" = "pro
 function rangeOf(since: string | undefined): string {
   if (since === undefined) return "the conversation above"
   const characters = [...since.replace(/\s+/g, " ").trim()]
-  const quoted = characters.length > MOST_QUOTED ? `${characters.slice(0, MOST_QUOTED).join("")}…` : characters.join("")
+  const quoted = characters.length > MAX_QUOTED ? `${characters.slice(0, MAX_QUOTED).join("")}…` : characters.join("")
   return `the part of the conversation above that begins with the user's message ${JSON.stringify(quoted)}`
 }

@@ -7,10 +7,10 @@ import { dirname, join, relative, sep } from "node:path"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
-import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "../../memory/file-names.ts"
+import { INDEX_FILE, isTopicFile, MAX_MEMORY_BYTES } from "../../memory/file-names.ts"
 
 const LOGS = "logs/"
-const MOST_LOG_BYTES = 2 * 1024 * 1024 // all daily logs together
+const MAX_LOG_BYTES = 2 * 1024 * 1024 // all daily logs together
 
 export interface MemoryCopy {
   /** With links followed. */
@@ -41,11 +41,11 @@ export async function copyMemory({ files, directory, since }: CopyOrder): Promis
   unread.push(...listed.filter(({ isClosed }) => isClosed).map(({ path }) => path))
   const isWanted = (path: string) => isLogSince(path, since) || isTopicFile(path) || path === INDEX_FILE
   const paths = listed.filter(({ path, isClosed }) => !isClosed && isWanted(path)).map(({ path }) => path)
-  for (const file of await files.readAll({ folders: [], paths, mostBytes: MOST_MEMORY_BYTES })) {
+  for (const file of await files.readAll({ folders: [], paths, maxBytes: MAX_MEMORY_BYTES })) {
     const { path, bytes, text, error } = file
     const isLog = isLogSince(path, since)
-    if (isLog && (bytes > MOST_MEMORY_BYTES || logBytes + bytes > MOST_LOG_BYTES)) continue
-    if (error !== undefined || bytes > MOST_MEMORY_BYTES) unread.push(path)
+    if (isLog && (bytes > MAX_MEMORY_BYTES || logBytes + bytes > MAX_LOG_BYTES)) continue
+    if (error !== undefined || bytes > MAX_MEMORY_BYTES) unread.push(path)
     if (text === undefined) continue // too large, no text, or removed in the meantime
     const shown = maskSecrets(text)
     await mkdir(dirname(join(directory, path)), { recursive: true, mode: DIRECTORY_MODE })
@@ -84,7 +84,7 @@ async function readCopy(directory: string): Promise<ReadonlyMap<string, string>>
     const file = join(entry.parentPath, entry.name)
     const path = relative(directory, file).split(sep).join("/")
     if (!entry.isFile() || path.startsWith(LOGS)) continue
-    const isMemory = (isTopicFile(path) || path === INDEX_FILE) && (await lstat(file)).size <= MOST_MEMORY_BYTES
+    const isMemory = (isTopicFile(path) || path === INDEX_FILE) && (await lstat(file)).size <= MAX_MEMORY_BYTES
     if (isMemory) texts.set(path, await readFile(file, "utf8"))
   }
   return texts

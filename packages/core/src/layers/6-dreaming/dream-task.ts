@@ -10,8 +10,8 @@ import { Queue } from "../../base/work.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import { DREAM_NOTES, type DreamGround, readJson, removeNotes, writeNote } from "./dream-notes.ts"
 
-const MOST_TURNS_KEPT = 30
-const MOST_TEXT = 2_000 // characters of one turn that are kept
+const MAX_TURNS_KEPT = 30
+const MAX_TEXT = 2_000 // characters of one turn that are kept
 const STOP_CHECK_MS = { files: 500, elsewhere: 2_000 } // a look crosses a network where there are no files
 
 /** What a dream does: it reads before it writes. */
@@ -100,9 +100,9 @@ export class DreamTask {
   }
 
   turn(turn: DreamTurn): void {
-    const kept = { text: maskSecrets(turn.text.slice(0, MOST_TEXT)), calls: turn.calls.map(maskSecrets) }
+    const kept = { text: maskSecrets(turn.text.slice(0, MAX_TEXT)), calls: turn.calls.map(maskSecrets) }
     this.#change({
-      turns: [...this.#state.turns, kept].slice(-MOST_TURNS_KEPT),
+      turns: [...this.#state.turns, kept].slice(-MAX_TURNS_KEPT),
       toolUses: this.#state.toolUses + turn.calls.length,
     })
   }

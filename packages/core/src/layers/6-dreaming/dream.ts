@@ -21,8 +21,8 @@ import { dropPending, installDream, keepPending, proposalOf } from "./install.ts
 import type { PastConversations } from "./transcripts.ts"
 import { openWorkPlace, type WorkPlace } from "./work-place.ts"
 
-const MOST_NAMED = 5 // in a sentence
-const MOST_WHY = 400 // characters of the model's reasons that enter the history
+const MAX_NAMED = 5 // in a sentence
+const MAX_WHY = 400 // characters of the model's reasons that enter the history
 
 interface DreamWork extends DreamGround {
   readonly bank: MemoryBank
@@ -64,7 +64,7 @@ export type DreamEnd = {
 
 export async function runDream(work: DreamWork): Promise<DreamEnd> {
   const { task, clock, atStep = () => {} } = work
-  const attempt = await work.permit.take({ id: task.state.id, most: 1 })
+  const attempt = await work.permit.take({ id: task.state.id, max: 1 })
   if (attempt.state === "full") return { state: "locked", responses: [], message: alreadySentence(attempt.by) }
   const { permit } = attempt
   const dreamed = await dreamPermitted(work, permit).catch((error) => endAfter(error, work))
@@ -104,8 +104,8 @@ export const NOTHING = "There was nothing to consolidate."
 const KILLED = "The dream was ended. The memory is as it was before."
 
 function leftOut(unread: readonly string[]): string {
-  const more = unread.length - MOST_NAMED
-  const names = unread.slice(0, MOST_NAMED).join(", ")
+  const more = unread.length - MAX_NAMED
+  const names = unread.slice(0, MAX_NAMED).join(", ")
   return `Left out, because it cannot be read as a memory: ${names}${more > 0 ? ` and ${more} more` : ""}.`
 }
 
@@ -275,7 +275,7 @@ function whyOf({ why }: Consolidation): string {
   const text = why.replace(/\s+/g, " ").trim()
   if (text === "" || /^nothing to consolidate/i.test(text))
     return "Repaired by rule: repetitions, outdated memories, marks and links."
-  return text.length > MOST_WHY ? `${text.slice(0, MOST_WHY - 1)}…` : text
+  return text.length > MAX_WHY ? `${text.slice(0, MAX_WHY - 1)}…` : text
 }
 
 /** What was added, changed and removed, and how to take it back. */

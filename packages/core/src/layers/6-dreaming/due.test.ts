@@ -53,7 +53,7 @@ function place({ store, talk }: { readonly store: Store; readonly talk: Talk }) 
     gates: { files, notes, permit, conversations: list, conversation: "mine", clock },
     clock,
     async dreamed(count: number) {
-      const attempt = await permit.take({ id: "dream", most: 1 })
+      const attempt = await permit.take({ id: "dream", max: 1 })
       if (attempt.state === "acquired") await attempt.permit.release(hoursAgo(count))
     },
     talked: (id: string, count: number) => talk(id, hoursAgo(count)),

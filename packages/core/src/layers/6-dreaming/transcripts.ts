@@ -8,9 +8,9 @@ import { isSafeId } from "../../base/clock.ts"
 import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import type { ConversationListing, JournalFeed, Store } from "../../journal/store.ts"
 
-const MOST_CONVERSATIONS = 50 // each is a reading of its own
-const MOST_KEPT = 1024 * 1024 // bytes of one conversation, the newest
-const MOST_READ = 32 * 1024 * 1024 // bytes of one conversation: all of it is read to find its end
+const MAX_CONVERSATIONS = 50 // each is a reading of its own
+const MAX_KEPT = 1024 * 1024 // bytes of one conversation, the newest
+const MAX_READ = 32 * 1024 * 1024 // bytes of one conversation: all of it is read to find its end
 
 /** The conversations of one project, over all places that it has in the store. */
 export interface PastConversations {
@@ -41,11 +41,11 @@ export function pastConversations(store: Store, places: () => Promise<readonly s
 
   async function written({ directory, since }: TranscriptsOrder, feeds: ReadonlyMap<string, JournalFeed>) {
     const isWanted = ({ project, touched, bytes, id }: PastConversation) =>
-      feeds.has(project) && isSafeId(id) && bytes <= MOST_READ && (!since || touched > since.toISOString())
+      feeds.has(project) && isSafeId(id) && bytes <= MAX_READ && (!since || touched > since.toISOString())
     const newest = (await list()).filter(isWanted).sort((a, b) => b.touched.localeCompare(a.touched))
     if (newest.length === 0) return []
     await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
-    for (const { project, id } of newest.slice(0, MOST_CONVERSATIONS)) {
+    for (const { project, id } of newest.slice(0, MAX_CONVERSATIONS)) {
       const file = join(directory, `${id}.jsonl`)
       // one id in two places is one conversation that was moved: the newest is there already
       await writeFile(file, await newestLines(feeds.get(project)!, id), { mode: FILE_MODE, flag: "wx" }).catch(
@@ -79,7 +79,7 @@ async function newestLines(feed: JournalFeed, id: string): Promise<Buffer> {
     if (!line.ended) break
     lines.push(Buffer.concat([line.bytes, NEWLINE]))
     bytes += line.bytes.length + 1
-    while (bytes > MOST_KEPT && lines.length > 1) bytes -= lines.shift()!.length
+    while (bytes > MAX_KEPT && lines.length > 1) bytes -= lines.shift()!.length
   }
   return Buffer.concat(lines)
 }

@@ -43,9 +43,9 @@ export const toolCallsIn = (messages: readonly Message[]): number =>
   messages.flatMap((message) => (message.type === "assistant" ? contentOf(message).filter(isToolUse) : [])).length
 
 /** The beginning of what the message says, in one line. */
-export function wordsOf(message: Message, most = WORDS): string {
+export function wordsOf(message: Message, max = WORDS): string {
   const blocks = message.type === "user" || message.type === "assistant" ? contentOf(message).filter(isText) : []
-  return inOneLine(textOf(blocks), most)
+  return inOneLine(textOf(blocks), max)
 }
 
 function sizeOf(messages: readonly Message[]): string {
@@ -60,10 +60,10 @@ function asked(requests: readonly Message[]): string {
 }
 
 /** The newest ones. */
-function listed(title: string, items: readonly string[], most: number): string {
+function listed(title: string, items: readonly string[], max: number): string {
   if (items.length === 0) return ""
-  const left = items.length - most
-  return `${title}: ${items.slice(-most).join(", ")}${left > 0 ? ` and ${grouped(left)} more` : ""}.`
+  const left = items.length - max
+  return `${title}: ${items.slice(-max).join(", ")}${left > 0 ? ` and ${grouped(left)} more` : ""}.`
 }
 
 const hasText = (message: Message): boolean => wordsOf(message) !== ""
@@ -71,14 +71,14 @@ const hasText = (message: Message): boolean => wordsOf(message) !== ""
 /** What a path or a plain command consists of. Anything else could end the line or begin a sentence of it. */
 const PLAIN = /^[\w./@+~=-]+(?:(?<!\.) [\w./@+~=-]+)*$/
 
-function item(text: string, most: number): string {
-  const line = inOneLine(text, most)
+function item(text: string, max: number): string {
+  const line = inOneLine(text, max)
   return PLAIN.test(line) || (line.endsWith("…") && PLAIN.test(line.slice(0, -1))) ? line : quoted(line)
 }
 
-function inOneLine(text: string, most: number): string {
+function inOneLine(text: string, max: number): string {
   const line = maskSecrets(text.slice(0, READ))
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim()
-  return (line.length > most ? `${line.slice(0, most).trimEnd()}…` : line).toWellFormed()
+  return (line.length > max ? `${line.slice(0, max).trimEnd()}…` : line).toWellFormed()
 }

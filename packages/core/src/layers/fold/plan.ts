@@ -59,7 +59,7 @@ export interface RangeOrder {
 }
 
 const NEWEST_EXCHANGES = 3 // stay when folding down to a size: what is worked on right now
-const LEAST = 100 // tokens: less is not worth a line
+const MIN = 100 // tokens: less is not worth a line
 const PER_MILLION = 1_000_000
 
 /** What is known about the view while ranges are planned. */
@@ -104,7 +104,7 @@ export function planDownTo(context: LayerContext, target: number): RangePlan | R
   let removed = 0
   for (const span of inOrder(field)) {
     const saving = savingOf(field, span, lineFor(messagesOf(field, span)))
-    if (saving < LEAST) continue
+    if (saving < MIN) continue
     spans.push(span)
     removed += saving
     if (view.sizeAfter(removed) <= target) break

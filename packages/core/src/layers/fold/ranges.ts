@@ -63,14 +63,14 @@ export function placeOf(name: string, { messages, hidden }: Pick<Ground, "messag
 
 /** The safe range around two places, narrowed to what may be hidden. `undefined` where nothing is left of it. */
 export function spanAround(ground: Ground, first: number, last: number): Span | undefined {
-  const { cuts, floor, end: most, request } = ground
+  const { cuts, floor, end: max, request } = ground
   let start = Math.min(first, last)
   let end = Math.max(first, last) + 1
   while (!cuts[start]) start--
   while (!cuts[end]) end++
   if (start <= request && request < end) [start, end] = start < request ? [start, request] : [request + 1, end]
   start = Math.max(start, floor)
-  end = Math.min(end, most)
+  end = Math.min(end, max)
   while (start < end && !cuts[start]) start++
   while (end > start && !cuts[end]) end--
   return start < end ? { start, end } : undefined

@@ -15,7 +15,7 @@ import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { LIFETIME_MS, type Lifetime } from "../../model/cache/prefix.ts"
 import { type ExpectedFrom, lifetimeIn } from "../../views/cache/cache-history.ts"
-import { LEAST_PAUSE_MINUTES, type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
+import { MIN_PAUSE_MINUTES, type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
 import { cacheLifetime, cacheState, growthPerTurn, lastUse } from "../2-microcompact/survey.ts"
 import type { Layer, LayerContext, Tail } from "../layer.ts"
 import {
@@ -60,8 +60,8 @@ const MS_PER_MINUTE = 60_000
 const LIFE_MINUTES = LIFETIME_MS["5m"] / MS_PER_MINUTE
 export const SUMMARY_EARLY = 0.85 // of its lifetime: then a summary reads what is cached, if one is to be written in the pause
 export const PING_EARLY = 0.9 // of its lifetime: shortly before what is cached expires
-const MOST_PINGS = 100 // in one pause: a working day at five minutes each, more than pays at any known price
-const LEAST_CONTEXT = 20_000 // tokens: writing less again costs next to nothing
+const MAX_PINGS = 100 // in one pause: a working day at five minutes each, more than pays at any known price
+const MIN_CONTEXT = 20_000 // tokens: writing less again costs next to nothing
 
 /**
  * One pause, as far as it is known: in recorded conversations a third of the pauses beyond five minutes end within ten, a third within
@@ -84,10 +84,10 @@ export function pausePlan(context: LayerContext, sent = 0): PausePlan {
   const { pauses } = views.cacheHistory
   const lifetime = flags.cacheLifetime === "auto" && pauses.hourHolds ? "1h" : "5m"
   const prices = lifetimePrices(context)
-  const most = sent + affordable(context, prices)
-  const isPossible = most > 0 && size.tokens >= LEAST_CONTEXT && cacheLifetime(views) === "5m" && canKeepWarm(context)
+  const max = sent + affordable(context, prices)
+  const isPossible = max > 0 && size.tokens >= MIN_CONTEXT && cacheLifetime(views) === "5m" && canKeepWarm(context)
   const own = pauses.recent.map((minutes) => ({ minutes, weight: 1 }))
-  const pings = isPossible ? cheapest([...USUAL_PAUSE, ...own], { lifetime, prices, most }) : 0
+  const pings = isPossible ? cheapest([...USUAL_PAUSE, ...own], { lifetime, prices, max }) : 0
   return { lifetime, pings, minutes: reach(lifetime, pings) }
 }
 
@@ -117,13 +117,13 @@ interface Pinging {
   readonly lifetime: Lifetime
   readonly prices: LifetimePrices
   /** The most requests that the account allows. */
-  readonly most: number
+  readonly max: number
 }
 
 /** How many requests would have cost least over these pauses. Never more than a new write costs. */
-function cheapest(pauses: readonly WeighedPause[], { lifetime, prices: { read, short }, most }: Pinging): number {
+function cheapest(pauses: readonly WeighedPause[], { lifetime, prices: { read, short }, max }: Pinging): number {
   const write = short - read
-  const length = 1 + Math.min(most, Math.floor(write / read), MOST_PINGS)
+  const length = 1 + Math.min(max, Math.floor(write / read), MAX_PINGS)
   const counts = Array.from({ length }, (_, count) => count)
   const gains = counts.map((count) =>
     pauses.reduce((sum, { minutes, weight }) => {
@@ -138,7 +138,7 @@ function cheapest(pauses: readonly WeighedPause[], { lifetime, prices: { read, s
 const reach = (lifetime: Lifetime, pings: number): number =>
   pings === 0
     ? LIFE_MINUTES
-    : LEAST_PAUSE_MINUTES + ((pings - 1) * dueAfterMs(lifetime) + LIFETIME_MS[lifetime]) / MS_PER_MINUTE
+    : MIN_PAUSE_MINUTES + ((pings - 1) * dueAfterMs(lifetime) + LIFETIME_MS[lifetime]) / MS_PER_MINUTE
 
 /** How many requests keep the cache through a pause of this length, at least. */
 export function pingsThrough(minutes: number): number {
@@ -149,8 +149,8 @@ export function pingsThrough(minutes: number): number {
 
 /** How many of `count` requests are sent in a pause of this length. */
 function sentIn(minutes: number, { lifetime, count }: { readonly lifetime: Lifetime; readonly count: number }): number {
-  if (minutes <= LEAST_PAUSE_MINUTES) return 0
-  return Math.min(count, 1 + Math.floor(((minutes - LEAST_PAUSE_MINUTES) * MS_PER_MINUTE) / dueAfterMs(lifetime)))
+  if (minutes <= MIN_PAUSE_MINUTES) return 0
+  return Math.min(count, 1 + Math.floor(((minutes - MIN_PAUSE_MINUTES) * MS_PER_MINUTE) / dueAfterMs(lifetime)))
 }
 
 export interface LifetimeOptions {
@@ -206,7 +206,7 @@ const SHORT: ChosenLifetimes = { forPrompt: "5m", forMessages: "5m" }
 const HOUR: ChosenLifetimes = { forPrompt: "1h", forMessages: "1h" }
 const HOUR_FOR_PROMPT: ChosenLifetimes = { forPrompt: "1h", forMessages: "5m" }
 
-const LEAST_CONVERSATIONS = 3 // before they say anything
+const MIN_CONVERSATIONS = 3 // before they say anything
 
 /**
  * Why an hour is expected to pay. Keeping the cache warm costs less than an hour, so then only the caller's own wish counts. Earlier
@@ -218,7 +218,7 @@ function expectedFrom(context: LayerContext, keepsWarm: boolean): ExpectedFrom |
   if (keepsWarm || isProgram) return undefined
   const { expected, begun, turns } = context.views.cacheHistory
   if (expected || (begun && turns > begun.turns)) return expected
-  if (!earlier || earlier.conversations < LEAST_CONVERSATIONS) return undefined
+  if (!earlier || earlier.conversations < MIN_CONVERSATIONS) return undefined
   const { read, short, long } = lifetimePrices(context)
   const isWorthIt =
     (short - read) * earlier.withinHour.tokens > (long - short) * (earlier.grown + earlier.beyondHour.tokens)
@@ -337,7 +337,7 @@ export type PlannedCompaction =
   /** Once sending the old part again has cost `due`. `at`: the size that it will probably have then, unless the window fills first. */
   | { readonly where: "anywhere"; readonly spent: string; readonly due: string; readonly at?: number | undefined }
 
-const MOST_TURNS = 10_000 // to look ahead: by then every window is full
+const MAX_TURNS = 10_000 // to look ahead: by then every window is full
 
 /** `tail`: what a compaction with the summary that is ready would keep after it. Absent where none is ready. */
 export function plannerReport(context: LayerContext, tail?: Tail): PlannerReport {
@@ -387,7 +387,7 @@ function probableSize(outlook: Outlook, context: LayerContext): number | undefin
   const growth = growthPerTurn(context.views.context)
   if (growth === 0) return undefined
   let ahead: Outlook = { ...outlook, isCold: false }
-  for (let turn = 0; turn < MOST_TURNS && ahead.context < context.thresholds.autoCompact; turn++) {
+  for (let turn = 0; turn < MAX_TURNS && ahead.context < context.thresholds.autoCompact; turn++) {
     if (compactsNow(ahead).compacts) return Math.round(ahead.context)
     ahead = {
       ...ahead,

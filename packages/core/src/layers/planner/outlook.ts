@@ -351,7 +351,7 @@ export interface Account {
   readonly limit: number
 }
 
-const MOST_OWED = 0.01
+const MAX_OWED = 0.01
 const TO_BEGIN_WITH = 0.2
 
 export interface AccountInput {
@@ -373,7 +373,7 @@ export function accountOf(pauses: Pauses, input: AccountInput): Account {
   const cost = costSoFar(pauses, prices)
   return {
     owed: spent - (short - read) * saved,
-    limit: Math.max(MOST_OWED * cost, comesBack ? TO_BEGIN_WITH * (short - read) * size : 0),
+    limit: Math.max(MAX_OWED * cost, comesBack ? TO_BEGIN_WITH * (short - read) * size : 0),
   }
 }
 
@@ -385,7 +385,7 @@ const weightsOf = ({ read, short, long, output }: LifetimePrices) => ({
   ...{ input: 1, cacheRead: read, cacheWrite5m: short, cacheWrite1h: long, output },
 })
 
-const LEAST_CONVERSATIONS = 3 // before they say anything
+const MIN_CONVERSATIONS = 3 // before they say anything
 const OFTEN = 0.25 // of the times that no one answered for five minutes: then keeping the cache has paid twice over
 
 /** Whether, in earlier conversations, someone came back within an hour often enough. Each had one pause without an end. */
@@ -393,5 +393,5 @@ export function usuallyComesBack(prior: PausePrior | undefined): boolean {
   if (!prior?.earlier || prior.isProgram) return false
   const { conversations, withinHour, beyondHour } = prior.earlier
   const all = withinHour.count + beyondHour.count + conversations
-  return conversations >= LEAST_CONVERSATIONS && withinHour.count >= OFTEN * all
+  return conversations >= MIN_CONVERSATIONS && withinHour.count >= OFTEN * all
 }

@@ -5,11 +5,11 @@
 import { keysAsNewer, keysOf, rarerKeysOf, textKey, wordsInCommon } from "../facts/relation.ts"
 import type { Memory } from "../memory.ts"
 
-const MOST_PAIRS = 50_000 // about 0.3 s
+const MAX_PAIRS = 50_000 // about 0.3 s
 
 /** `written`: how many there are to look up. */
 export function nearMemories(memories: readonly Memory[], written: number): (memory: Memory) => Iterable<Memory> {
-  if (written * memories.length <= MOST_PAIRS) return () => memories
+  if (written * memories.length <= MAX_PAIRS) return () => memories
   const keys = (one: Memory) => [...keysOf(one), ...rarerKeysOf(one)]
   const [byKey, byText, byName] = [keys, (one: Memory) => [textKey(one)], namesOf].map((of) =>
     listedBy(memories, of),

@@ -4,7 +4,7 @@ import { dayOf } from "../../base/clock.ts"
 import { MemoryFileError, StrataError } from "../../base/errors.ts"
 import { findSecrets, maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
-import { checkedTopicFile, freeFileName, INDEX_FILE, MOST_MEMORY_BYTES } from "../file-names.ts"
+import { checkedTopicFile, freeFileName, INDEX_FILE, MAX_MEMORY_BYTES } from "../file-names.ts"
 import { lessTrusted, refusalOf, trespassOf } from "../instruction-guard.ts"
 import type {
   Memory,
@@ -93,8 +93,8 @@ export async function planProposal(options: {
 
 /** A larger one would be written, and not read. */
 function checkSize(file: string, text: string | null | undefined): void {
-  if (typeof text === "string" && Buffer.byteLength(text) > MOST_MEMORY_BYTES)
-    throw new MemoryFileError(file, `it would have more than ${MOST_MEMORY_BYTES} bytes`)
+  if (typeof text === "string" && Buffer.byteLength(text) > MAX_MEMORY_BYTES)
+    throw new MemoryFileError(file, `it would have more than ${MAX_MEMORY_BYTES} bytes`)
 }
 
 /** A person may have written by hand what is refused here. A change of its marks only, such as a supersession, goes through. */

@@ -2,7 +2,7 @@
 import { dayOf } from "../../base/clock.ts"
 import { plainReason, StrataError } from "../../base/errors.ts"
 import { type MemoryFileListing, type MemoryFiles, type ReadMemoryFile, WRITING } from "../../journal/memory-files.ts"
-import { INDEX_FILE, isTopicFile, MOST_MEMORY_BYTES } from "../file-names.ts"
+import { INDEX_FILE, isTopicFile, MAX_MEMORY_BYTES } from "../file-names.ts"
 import type { Memory } from "../memory.ts"
 import { type FileFacts, maskedMemory, parseMemory } from "../topic-file.ts"
 import { type HandEdits, handEditsIn, sourceOfEdit } from "./hand-edits.ts"
@@ -50,7 +50,7 @@ export class SnapshotReader {
     await this.#kept.load()
     const all = await this.#files.readAll({
       ...{ folders: [undefined, WRITING], paths: [FIRST_CHANGE], guard: HEAD },
-      ...{ known: this.#kept.versions, mostBytes: MOST_MEMORY_BYTES },
+      ...{ known: this.#kept.versions, maxBytes: MAX_MEMORY_BYTES },
     })
     const complete = await Promise.all(all.map((file) => (isLeftOut(file) ? this.#whole(file) : file)))
     const shown = complete.filter(({ path }) => !path.startsWith("."))
@@ -137,7 +137,7 @@ export class SnapshotReader {
     const known = this.#kept.of(path, version)
     if (known) return known
     if (isLeftOut(file))
-      return { problem: `${path} has more than ${MOST_MEMORY_BYTES} bytes, so it is not read as a memory.` }
+      return { problem: `${path} has more than ${MAX_MEMORY_BYTES} bytes, so it is not read as a memory.` }
     if (error === undefined) return text === undefined ? undefined : this.#kept.add(path, { version, text })
     if (!(error instanceof StrataError) && (error as NodeJS.ErrnoException).code === undefined) throw error
     return { problem: `${path} is not read as a memory: ${plainReason(error)}` }
@@ -171,7 +171,7 @@ export class SnapshotReader {
 }
 
 const isLeftOut = ({ bytes, text, error }: ReadMemoryFile) =>
-  bytes > MOST_MEMORY_BYTES && text === undefined && error === undefined
+  bytes > MAX_MEMORY_BYTES && text === undefined && error === undefined
 
 const sameEdits = (a: HandEdits, b: HandEdits) =>
   a.announced.length === 0 && b.announced.length === 0 && a.doubt(INDEX_FILE) === b.doubt(INDEX_FILE)

@@ -20,7 +20,7 @@ import { LIST_MARK, ruleIn } from "../own-words.ts"
 export type Relation = "covered" | "outdated" | "named over" | "partly outdated" | "doubtful" | "alike" | "apart"
 type Compared = Pick<Memory, "name" | "body" | "failed">
 
-const MOST_SENTENCES = 40 // a longer text is a document, not a memory
+const MAX_SENTENCES = 40 // a longer text is a document, not a memory
 
 export function relationOf(memory: Compared, other: Compared): Relation {
   if (memory.failed !== other.failed) return "apart"
@@ -94,7 +94,7 @@ function sentencesIn(body: string): readonly { readonly sentence: string; readon
   const sentences = sentenceParts(text)
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
     .filter((sentence) => sentence !== "")
-  if (sentences.length > MOST_SENTENCES || sentences.some((sentence) => /[?？؟]\W*$/u.test(sentence))) return []
+  if (sentences.length > MAX_SENTENCES || sentences.some((sentence) => /[?？؟]\W*$/u.test(sentence))) return []
   return sentences
     .map((sentence) => ({ sentence, fact: readFact(sentence) }))
     .filter(({ fact }) => stemsOf(fact).length > 0)

@@ -224,14 +224,14 @@ function trimmed(raw: string, { isFirst = false }: Around): string {
   return /^\.{1,2}[/\\]|^~[/\\]|^\.[a-z]/i.test(whole) ? whole : whole.replace(LEADING, "")
 }
 
-const LONGEST_ADDRESS = 160 // characters; of a longer one the host and the last part
+const MAX_ADDRESS = 160 // characters; of a longer one the host and the last part
 
 function addressOf(word: string): readonly ExactName[] {
   if (!/^[a-z][a-z\d+.-]*:\/\/[^/\s]/i.test(word)) return NONE
-  if (word.length <= LONGEST_ADDRESS) return [{ name: word, kind: "address" }]
+  if (word.length <= MAX_ADDRESS) return [{ name: word, kind: "address" }]
   const [scheme, host = ""] = [word.slice(0, word.indexOf("://")), word.split("/")[2]]
   const last = word.split(/[?#]/)[0]!.split("/").filter(Boolean).at(-1)!
-  const name = last === host ? `${scheme}://${host}` : `${scheme}://${host}/…/${last.slice(0, LONGEST_ADDRESS)}`
+  const name = last === host ? `${scheme}://${host}` : `${scheme}://${host}/…/${last.slice(0, MAX_ADDRESS)}`
   return [{ name, kind: "address" }]
 }
 
@@ -303,7 +303,7 @@ function dotted(given: string): readonly ExactName[] {
 }
 
 /** Names from paths: the last parts, so that a path is recognisable and short. */
-const LONGEST_PART = 80 // characters
+const MAX_PART = 80 // characters
 const SHORT_PATH = 24 // characters; it stays whole
 const SHORT_ABSOLUTE = 48 // the same where it says where it is from the root on
 const FILE = /^[^.\s][^\s]*\.[a-z][a-z\d]{0,7}$|^\.[a-z][\w.-]*$|^[A-Z][a-z]+file$/i
@@ -332,7 +332,7 @@ function pathNames(word: string): readonly ExactName[] {
   if (path !== word) return path.split(/\s+/).flatMap((part) => (part === "" ? [] : pathNames(part)))
   const parts = word.split(/[\\/]/).filter((part) => part !== "" && part !== "." && part !== ".." && part !== "~")
   const last = parts.at(-1)
-  if (last === undefined || last.length > LONGEST_PART || looksRandom(last)) return []
+  if (last === undefined || last.length > MAX_PART || looksRandom(last)) return []
   if (!/\p{L}/u.test(last) && parts.length < 3) return []
   const isRooted = /^[~./\\]|^[A-Za-z]:/.test(word)
   const isRelative = /^\.{1,2}[\\/]/.test(word)

@@ -32,24 +32,24 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 
 export interface TextLimits {
   readonly pattern?: RegExp
-  readonly least?: number
-  readonly most?: number
+  readonly min?: number
+  readonly max?: number
 }
 
-export function text({ pattern, least = 0, most = Number.POSITIVE_INFINITY }: TextLimits = {}): Shape {
+export function text({ pattern, min = 0, max = Number.POSITIVE_INFINITY }: TextLimits = {}): Shape {
   return (value) => {
     if (typeof value !== "string") return wrong("a text")
-    if (value.length < least) return wrong("a text that is not empty")
-    if (value.length > most) return wrong(`a text of at most ${most} characters`)
+    if (value.length < min) return wrong("a text that is not empty")
+    if (value.length > max) return wrong(`a text of at most ${max} characters`)
     return pattern && !pattern.test(value) ? wrong(`a text that matches ${pattern.source}`) : undefined
   }
 }
 
 export const flag: Shape = (value) => (typeof value === "boolean" ? undefined : wrong("true or false"))
 
-export const whole = (least = Number.MIN_SAFE_INTEGER): Shape => {
-  const must = least === Number.MIN_SAFE_INTEGER ? "a whole number" : `a whole number of at least ${least}`
-  return (value) => (Number.isInteger(value) && (value as number) >= least ? undefined : wrong(must))
+export const whole = (min = Number.MIN_SAFE_INTEGER): Shape => {
+  const must = min === Number.MIN_SAFE_INTEGER ? "a whole number" : `a whole number of at least ${min}`
+  return (value) => (Number.isInteger(value) && (value as number) >= min ? undefined : wrong(must))
 }
 
 export const oneOf = (...allowed: readonly string[]): Shape => {
@@ -157,7 +157,7 @@ const kept: FieldShapes = { door: maybe(record) }
 const marked: FieldShapes = { cache_control: cacheControl, ...kept }
 
 const base64: Shape = (value) => {
-  const flaw = text({ least: 1 })(value)
+  const flaw = text({ min: 1 })(value)
   if (flaw) return flaw
   return isBase64(value as string) ? undefined : { at: "", kind: "wrong", must: "base64 without a prefix or line ends" }
 }
@@ -196,7 +196,7 @@ const citation = tagged({
 
 const textFields: FieldShapes = { text: text(), citations: orNull(listOf(citation)), ...marked }
 
-const byReference = { url: { url: text({ least: 1 }) }, file: { file_id: text({ least: 1 }) } }
+const byReference = { url: { url: text({ min: 1 }) }, file: { file_id: text({ min: 1 }) } }
 
 const image: FieldShapes = {
   source: tagged({
@@ -242,7 +242,7 @@ const caller = maybe(
 
 const call: FieldShapes = {
   id: text({ pattern: CALL_ID }),
-  name: text({ least: 1, most: 200 }),
+  name: text({ min: 1, max: 200 }),
   input: record,
   caller,
   toolset_name: orNull(text()),
@@ -284,7 +284,7 @@ const SHAPES: Readonly<Record<string, FieldShapes>> = {
   advisor_tool_result: serverResult,
   mcp_tool_result: { ...serverResult, content: maybe(json), is_error: maybe(flag) },
   mcp_tool_listing: { mcp_server_name: text(), tools: listOf(json) },
-  container_upload: { file_id: text({ least: 1 }), ...marked },
+  container_upload: { file_id: text({ min: 1 }), ...marked },
   compaction: {
     content: orNull(text()).optional, // null, but there
     encrypted_content: orNull(text()),

@@ -37,7 +37,7 @@ const effort = orNull(oneOf("low", "medium", "high", "xhigh", "max"))
 const container = textOr(fields({ id: orNull(text()), skills: orNull(listOf(json)) }))
 
 export const REQUEST_SHAPES: Readonly<Record<string, Shape>> = {
-  model: text({ least: 1, most: 256 }),
+  model: text({ min: 1, max: 256 }),
   messages: list,
   max_tokens: whole(0),
   system: textOr(listOf(systemText)),
@@ -51,7 +51,7 @@ export const REQUEST_SHAPES: Readonly<Record<string, Shape>> = {
   }),
   stop_sequences: listOf(text()),
   stream: flag,
-  metadata: fields({ user_id: orNull(text({ most: 512 })) }),
+  metadata: fields({ user_id: orNull(text({ max: 512 })) }),
   service_tier: oneOf("auto", "standard_only"),
   cache_control: cacheControl.optional,
   output_config: fields({
@@ -90,9 +90,9 @@ const KNOWN_FIELDS = new Set([
 ])
 const SHAPES = Object.entries(REQUEST_SHAPES)
 const SAMPLING_FIELDS = ["temperature", "top_p", "top_k"]
-const MOST_MESSAGES = 100_000
-const MOST_BREAKPOINTS = 4
-const LEAST_BUDGET = 1_024
+const MAX_MESSAGES = 100_000
+const MAX_BREAKPOINTS = 4
+const MIN_BUDGET = 1_024
 
 const toolsOf = (tools: ModelRequest["tools"]) => (Array.isArray(tools) ? tools : []).filter((tool) => isRecord(tool))
 
@@ -165,7 +165,7 @@ export const REQUEST_RULES: readonly RequestRule[] = [
     request.messages?.length === 0 ? ["messages", "at least one message is required"] : undefined,
   ),
   rule("message-count", ({ request }) =>
-    request.messages?.length > MOST_MESSAGES ? ["messages", `more than ${MOST_MESSAGES} messages`] : undefined,
+    request.messages?.length > MAX_MESSAGES ? ["messages", `more than ${MAX_MESSAGES} messages`] : undefined,
   ),
   rule("request-bytes", ({ messageBytes }) =>
     messageBytes <= REQUEST_BYTES
@@ -202,8 +202,8 @@ export const REQUEST_RULES: readonly RequestRule[] = [
       : undefined,
   ),
   rule("thinking-budget-range", ({ request: { thinking, max_tokens } }) =>
-    thinking?.type === "enabled" && (thinking.budget_tokens < LEAST_BUDGET || thinking.budget_tokens >= max_tokens)
-      ? ["thinking.budget_tokens", `must be at least ${LEAST_BUDGET} and less than max_tokens`]
+    thinking?.type === "enabled" && (thinking.budget_tokens < MIN_BUDGET || thinking.budget_tokens >= max_tokens)
+      ? ["thinking.budget_tokens", `must be at least ${MIN_BUDGET} and less than max_tokens`]
       : undefined,
   ),
   {
@@ -307,9 +307,9 @@ export const REQUEST_RULES: readonly RequestRule[] = [
   ),
   rule("breakpoint-count", ({ breakpoints, request }) => {
     const count = breakpoints.length + (request.cache_control ? 1 : 0) // automatic caching uses one
-    return count <= MOST_BREAKPOINTS
+    return count <= MAX_BREAKPOINTS
       ? undefined
-      : ["cache_control", `${count} breakpoints, at most ${MOST_BREAKPOINTS} are allowed`]
+      : ["cache_control", `${count} breakpoints, at most ${MAX_BREAKPOINTS} are allowed`]
   }),
   rule("breakpoint-ttl-order", ({ breakpoints }) => {
     const firstShort = breakpoints.findIndex(({ ttl }) => ttl === "5m")

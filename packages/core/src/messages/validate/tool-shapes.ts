@@ -88,7 +88,7 @@ const DEFINED: readonly (readonly [name: string, versions: readonly number[], sh
     [20260301],
     {
       ...named("advisor"),
-      model: text({ least: 1 }),
+      model: text({ min: 1 }),
       caching: cacheControl,
       max_tokens: orNull(whole()),
       max_uses: orNull(whole()),
@@ -109,7 +109,7 @@ const SHAPES: ReadonlyMap<string, Shape> = new Map([
     "mcp_toolset",
     withType("mcp_toolset", {
       ...toolset,
-      mcp_server_name: text({ least: 1 }),
+      mcp_server_name: text({ min: 1 }),
       default_config: maybe(json),
       tools: orNull(listOf(json)),
     }),

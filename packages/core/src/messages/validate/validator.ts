@@ -145,8 +145,8 @@ export class RequestValidator {
   #remember({ messages, tools }: Checked, looked: readonly Looked[]): void {
     const wrong = looked.findIndex(({ violations }) => violations.length > 0)
     const newest = messages.at(-1) as { readonly role?: unknown } | undefined
-    const most = newest?.role === "user" ? looked.length : looked.length - 1
-    const valid = looked.slice(0, Math.min(wrong < 0 ? looked.length : wrong, most))
+    const max = newest?.role === "user" ? looked.length : looked.length - 1
+    const valid = looked.slice(0, Math.min(wrong < 0 ? looked.length : wrong, max))
     const from = this.#done.messages
     this.#recent = { messages: messages.slice(from, from + valid.length), looked: valid, tools }
   }

@@ -107,10 +107,10 @@ export function placeBreakpoints(request: ModelRequest, options: BreakpointOptio
 /** Messages with the marks that are left where someone else has marked the prompt: the end first, then the end of the request before. */
 export function markedMessages(
   messages: readonly Message[],
-  { most, ...options }: BreakpointOptions & { readonly most: number },
+  { max, ...options }: BreakpointOptions & { readonly max: number },
 ): Message[] {
   const marked = messages.map(inBlocks)
-  const places = most > 0 ? placesIn(marked, options).slice(-most) : []
+  const places = max > 0 ? placesIn(marked, options).slice(-max) : []
   markPlaces(marked, { places, mark: marksOf(options.lifetime).messages })
   return marked
 }

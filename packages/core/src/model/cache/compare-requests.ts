@@ -74,8 +74,8 @@ function firstChange(
   before: readonly PromptItem[],
   after: readonly PromptItem[],
 ): { readonly block: number; readonly byte: number } | undefined {
-  const most = Math.max(before.length, after.length)
-  for (let block = 0; block < most; block++) {
+  const max = Math.max(before.length, after.length)
+  for (let block = 0; block < max; block++) {
     const [was, is] = [before[block], after[block]]
     if (was === is) continue
     if (!was || !is) return { block, byte: 0 }
@@ -87,9 +87,9 @@ function firstChange(
 
 /** In bytes of UTF-8. */
 function firstDifference(a: string, b: string): number {
-  const least = Math.min(a.length, b.length)
+  const min = Math.min(a.length, b.length)
   let at = 0
-  while (at < least && a[at] === b[at]) at++
+  while (at < min && a[at] === b[at]) at++
   return Buffer.byteLength(a.slice(0, at))
 }
 

@@ -165,9 +165,9 @@ function cutTo<T>(list: readonly T[], count: number): T[] {
 
 /** How many messages, from the first, are the same objects. So many are known to be: `unchanged`. */
 export function sameMessages(before: readonly Message[], after: readonly Message[], unchanged: number): number {
-  const most = Math.min(before.length, after.length)
-  let same = Math.min(unchanged, most)
-  while (same < most && before[same] === after[same]) same++
+  const max = Math.min(before.length, after.length)
+  let same = Math.min(unchanged, max)
+  while (same < max && before[same] === after[same]) same++
   return same
 }
 
@@ -265,7 +265,7 @@ export const LIFETIME_MS: Readonly<Record<Lifetime, number>> = { "5m": 5 * 60_00
 /** How many items the server looks at from a breakpoint, the marked one included. */
 export const LOOK_BACK = 20
 
-const MOST_ENTRIES = 64 // a live conversation writes two for each request, and most live five minutes
+const MAX_ENTRIES = 64 // a live conversation writes two for each request, and most live five minutes
 
 export interface KnownEntry {
   /** Tokens of everything up to its end. */
@@ -311,7 +311,7 @@ export class KnownEntries {
     const expires = Math.max(known?.expires ?? 0, start + LIFETIME_MS[lifetime])
     this.#entries.delete(key) // so that it comes after those that were not used
     this.#entries.set(key, { tokens, counted, lifetime, expires })
-    if (this.#entries.size > MOST_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!)
+    if (this.#entries.size > MAX_ENTRIES) this.#entries.delete(this.#entries.keys().next().value!)
   }
 
   /** The server read less than expected: longer entries are gone. */

@@ -13,7 +13,7 @@ import { NOTHING, writeSections } from "./summary.ts"
 import { type Demand, demandSteps, type Moment, ORIGIN } from "./timeline.ts"
 import { commandOf, pathOf, type Role, roleOf } from "./toolbox.ts"
 
-const LONGEST_LINE = 120 // characters of a progress line
+const MAX_LINE = 120 // characters of a progress line
 
 const DOING: Readonly<Record<Role, string>> = {
   read: "Reading",
@@ -69,7 +69,7 @@ function walkThrough(moments: readonly Moment[]): string {
   return lines.join("\n")
 }
 
-const lineFrom = (text: string): string => headOf(firstLineOf(text.trimStart()), LONGEST_LINE)
+const lineFrom = (text: string): string => headOf(firstLineOf(text.trimStart()), MAX_LINE)
 
 function progressLine(facts: Facts): string {
   const call = facts.calls.at(-1)

@@ -35,7 +35,7 @@ const WORK_WORDS: readonly { pattern: RegExp; roles: readonly Role[] }[] = [
   { pattern: /\b(?:grep(?:ping)?|search(?:es|ing)?)\b/i, roles: ["search"] },
   { pattern: /\b(?:todos?|todo lists?)\b/i, roles: ["todo"] },
 ]
-const LONGEST_RULE = 2_000 // characters; a longer "sentence" is pasted text
+const MAX_RULE = 2_000 // characters; a longer "sentence" is pasted text
 const PATH = /[\w@.-]*\/[\w@./-]*|\b[\w-]+\.[a-z]{1,5}\b/g
 
 /** Whether a message corrects the agent rather than giving it a new task. Its first words decide. */
@@ -51,7 +51,7 @@ export function standingSentences(message: string): string[] {
 
 export function readRules(text: string): Rule[] {
   return sentencesOf(text).flatMap((words) => {
-    if (words.length > LONGEST_RULE) return []
+    if (words.length > MAX_RULE) return []
     const forbidden = FORBIDS.exec(words)
     const confined = CONFINES.exec(words)
     const start = forbidden ?? confined

@@ -65,8 +65,8 @@ const BULLET = /^\s{0,6}[-*]\s+(.*)$/
 const BEGINS_WITH_FENCE = /^(?:`{3,}|~{3,})/
 /** A tag that a reader of a conversation removes in pairs. Quoted tags of a summary stay verbatim: their position tells them from its own. */
 const PAIRED_TAG = /<(\/?)system-reminder>/gi
-const LONGEST_CODE = 400 // characters; a longer line is a dump
-const LONGEST_TITLE = 9 // words; anything longer is an instruction, not a title
+const MAX_CODE = 400 // characters; a longer line is a dump
+const MAX_TITLE = 9 // words; anything longer is an instruction, not a title
 
 /** The sections of a document in order; empty if it has no recognisable headings. */
 export function splitDocument(text: string): Section[] {
@@ -98,7 +98,7 @@ function readHeading(text: string, line: number): Heading | undefined {
     const [, mark = "", words = ""] = pattern.exec(text) ?? []
     if (words === "") continue
     const { title, remark } = splitTitle(words)
-    if (title === "" || title.split(/\s+/).length > LONGEST_TITLE) return undefined
+    if (title === "" || title.split(/\s+/).length > MAX_TITLE) return undefined
     return { style, rank: style === "number" ? Number(mark) : mark.trim().length, title, remark, line }
   }
   return undefined
@@ -190,7 +190,7 @@ export function unquote(entry: string): string | undefined {
 
 /** Something exact, such as a path or a command. Only its first line, and of a very long one its beginning. */
 export function code(words: string): string {
-  const line = headOf(firstLineOf(words), LONGEST_CODE)
+  const line = headOf(firstLineOf(words), MAX_CODE)
   return line.includes("`") ? `\`\` ${line} \`\`` : `\`${line}\``
 }
 

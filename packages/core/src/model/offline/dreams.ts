@@ -8,7 +8,7 @@ import type { AnswerBlock, Asking, ReadBlock, ReadRequest } from "./read-message
 const DEMAND = /^Consolidate the memory directory (\S+?)\. /
 const LISTED = /^- (\S+\.md) \(/gm
 const IS_CUT = /^… and \d+ more\.$/m
-const MOST_CALLS = 100 // of one answer
+const MAX_CALLS = 100 // of one answer
 /** Returns `undefined` if the request asks for something else. */
 export function dreamAnswer({ request, nextToolUseId }: Asking): readonly AnswerBlock[] | undefined {
   const prompt = firstText(request)
@@ -20,12 +20,12 @@ export function dreamAnswer({ request, nextToolUseId }: Asking): readonly Answer
   if (IS_CUT.test(listOf(prompt)) && !listing) return [call("Bash", { command: `ls ${directory}` })]
   const files = filesIn(prompt, listing?.result)
   const read = new Map(calls.filter(({ name }) => name === "Read").map((made) => [made.path, made.result]))
-  const unread = files.filter((file) => !read.has(`${directory}/${file}`)).slice(0, MOST_CALLS)
+  const unread = files.filter((file) => !read.has(`${directory}/${file}`)).slice(0, MAX_CALLS)
   if (unread.length > 0) return unread.map((file) => call("Read", { file_path: `${directory}/${file}` }))
   const memories = files.flatMap((file) => memoryIn(file, read.get(`${directory}/${file}`) ?? "") ?? [])
   const replaced = replacements(memories.filter(({ isCurrent }) => isCurrent))
   const written = new Set(calls.filter(({ name }) => name === "Write").map(({ path }) => path))
-  const due = [...replaced].filter(([memory]) => !written.has(`${directory}/${memory.file}`)).slice(0, MOST_CALLS)
+  const due = [...replaced].filter(([memory]) => !written.has(`${directory}/${memory.file}`)).slice(0, MAX_CALLS)
   if (due.length === 0) return [{ type: "text", text: report(replaced) }]
   return due.map(([memory, older]) =>
     call("Write", { file_path: `${directory}/${memory.file}`, content: superseding(memory, older) }),

@@ -3,7 +3,7 @@ import { factSteps } from "./facts.ts"
 import type { Moment } from "./timeline.ts"
 
 /** The most inputs of calls that one step reads. */
-function mostInOneStep(calls: number): number {
+function maxInOneStep(calls: number): number {
   let reads = 0
   const input = (at: number) =>
     new Proxy(
@@ -24,14 +24,14 @@ function mostInOneStep(calls: number): number {
     }),
   )
   const steps = factSteps(moments)
-  let most = 0
+  let max = 0
   for (let step = steps.next(); !step.done; step = steps.next()) {
-    most = Math.max(most, reads)
+    max = Math.max(max, reads)
     reads = 0
   }
-  return Math.max(most, reads)
+  return Math.max(max, reads)
 }
 
 test("no step of reading a conversation offline grows with the conversation", () => {
-  expect(mostInOneStep(500)).toBe(mostInOneStep(50))
+  expect(maxInOneStep(500)).toBe(maxInOneStep(50))
 })

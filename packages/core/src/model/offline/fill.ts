@@ -30,10 +30,10 @@ interface Filler {
   readonly review?: (entry: string, facts: Facts) => string
 }
 
-const LONGEST_SNIPPET = 240 // characters of a file's newest text
-const LONGEST_TITLE = 120 // characters
-const MOST_STATES = 6 // sentences that say how far the work is
-const LONGEST_LIST = 40 // entries; the first and the newest are kept
+const MAX_SNIPPET = 240 // characters of a file's newest text
+const MAX_TITLE = 120 // characters
+const MAX_STATES = 6 // sentences that say how far the work is
+const MAX_LIST = 40 // entries; the first and the newest are kept
 const EXTRACTIVE = "These notes are extractive: quoted from the conversation, no model wrote them."
 const OTHER_SHARE = 0.05 // of a budget, for a section that the table does not know
 /** What comes before a file's newest text. */
@@ -191,12 +191,12 @@ function* mergeSteps(entries: readonly string[]): Steps<string[]> {
 
 /** Keeps the first entry, which says how it all began, and the newest of the others. */
 function shorten(entries: readonly string[]): string[] {
-  return entries.length <= LONGEST_LIST ? [...entries] : [entries[0]!, ...entries.slice(1 - LONGEST_LIST)]
+  return entries.length <= MAX_LIST ? [...entries] : [entries[0]!, ...entries.slice(1 - MAX_LIST)]
 }
 
 function sayTitle(facts: Facts): string[] {
   const [first] = [...quotedMessages(facts.earlier), ...facts.userMessages]
-  return first === undefined ? [] : [headOf(FIRST_WORDS.exec(first.trim())?.[0] ?? "", LONGEST_TITLE), EXTRACTIVE]
+  return first === undefined ? [] : [headOf(FIRST_WORDS.exec(first.trim())?.[0] ?? "", MAX_TITLE), EXTRACTIVE]
 }
 
 function sayRequests(facts: Facts): string[] {
@@ -243,7 +243,7 @@ function sayFiles({ files, meaning }: Facts): string[] {
 function sayFile({ path, doings, snippet }: FileFact, about: ReadonlyMap<string, string>): string {
   const said = about.get(path.slice(path.lastIndexOf("/") + 1))
   const line = `${code(path)} (${doings.join(", ")})${said === undefined ? "" : `, said of it: ${quote(said)}`}`
-  return snippet === undefined ? line : `${line}${NEWEST_TEXT}${fenced(headOf(snippet, LONGEST_SNIPPET))}`
+  return snippet === undefined ? line : `${line}${NEWEST_TEXT}${fenced(headOf(snippet, MAX_SNIPPET))}`
 }
 
 function sayCall(call: ToolCall): string {
@@ -255,7 +255,7 @@ function sayCall(call: ToolCall): string {
 function sayCurrent(facts: Facts): string[] {
   const doing = facts.todos.filter(({ status }) => status === "in_progress").map(sayTodo)
   const said = facts.lastText === undefined ? [] : [`last said: ${quote(facts.lastText)}`]
-  return [...doing, ...quotedAs(facts, ["progress"]).slice(-MOST_STATES), ...facts.lastCalls.map(sayCall), ...said]
+  return [...doing, ...quotedAs(facts, ["progress"]).slice(-MAX_STATES), ...facts.lastCalls.map(sayCall), ...said]
 }
 
 function sayNext(facts: Facts): string[] {

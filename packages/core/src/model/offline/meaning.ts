@@ -19,7 +19,7 @@ export interface Meaning {
   readonly aboutFiles: ReadonlyMap<string, string>
 }
 
-const MOST_OF_A_KIND = 12
+const MAX_OF_A_KIND = 12
 const TERM = /\p{L}{4,}|\p{N}{2,}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2}/gu
 const FILE_NAME = /[\w@-]{1,80}(?:\.[\w-]{1,40})*\.[a-z]\w{0,5}\b/gi
 
@@ -64,7 +64,7 @@ function bestOf(ranked: readonly Ranked[]): readonly Said[] {
   const kinds = Map.groupBy(ranked, ({ kind }) => kind)
   return [...kinds.values()]
 
-    .flatMap((same) => same.toSorted((a, b) => b.score - a.score || b.at - a.at).slice(0, MOST_OF_A_KIND))
+    .flatMap((same) => same.toSorted((a, b) => b.score - a.score || b.at - a.at).slice(0, MAX_OF_A_KIND))
     .sort((a, b) => a.at - b.at)
     .map(({ kind, words }) => ({ kind, words }))
 }

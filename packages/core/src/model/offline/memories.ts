@@ -25,10 +25,10 @@ interface Memory {
 }
 
 const INDEX = "MEMORY.md"
-const MOST_MEMORIES = 20 // per extraction
-const LONGEST_MEMORY = 600 // characters; a longer "sentence" is pasted text
-const LONGEST_HOOK = 100 // characters of an index line's hook
-const LONGEST_KNOWN = 30 // characters of a sentence that an index line has in any case
+const MAX_MEMORIES = 20 // per extraction
+const MAX_MEMORY = 600 // characters; a longer "sentence" is pasted text
+const MAX_HOOK = 100 // characters of an index line's hook
+const MAX_KNOWN = 30 // characters of a sentence that an index line has in any case
 const AS_TEXT = /^<memory file="/m // the form in which the prompt wants the files
 
 export function* keepMemories(given: { request: ReadRequest; demand: Demand; facts: Facts }): Steps<NotesStep> {
@@ -80,9 +80,9 @@ function* findMemories(facts: Facts, prompt: string): Steps<Memory[]> {
     }
     yield
   }
-  const isNew = (words: string) => words.length <= LONGEST_MEMORY && !index.includes(headOf(words, LONGEST_KNOWN))
+  const isNew = (words: string) => words.length <= MAX_MEMORY && !index.includes(headOf(words, MAX_KNOWN))
   const memories = [...found].filter(([words]) => isNew(words))
-  return memories.slice(-MOST_MEMORIES).map(([words, type]) => ({ type, words, file: `${type}-${slug(words)}.md` }))
+  return memories.slice(-MAX_MEMORIES).map(([words, type]) => ({ type, words, file: `${type}-${slug(words)}.md` }))
 }
 
 /** Messages of other conversations, one in each line. */
@@ -98,14 +98,14 @@ function slug(words: string): string {
 }
 
 function indexLine({ file, words }: Memory): string {
-  return `- [${file}](${file}): ${headOf(words, LONGEST_HOOK)}`
+  return `- [${file}](${file}): ${headOf(words, MAX_HOOK)}`
 }
 
 function render({ type, words, file }: Memory): string {
   const because = /\b(?:because|since|so that)\b(.*)$/i.exec(words)?.[0]
   const why = because === undefined ? "" : `\n**Why:** ${because}\n`
   const name = file.replace(/\.md$/, "")
-  return `---\nname: ${name}\ndescription: ${JSON.stringify(headOf(words, LONGEST_HOOK))}\ntype: ${type}\n---\n\n${words}\n${why}`
+  return `---\nname: ${name}\ndescription: ${JSON.stringify(headOf(words, MAX_HOOK))}\ntype: ${type}\n---\n\n${words}\n${why}`
 }
 
 function memoryFolder(prompt: string): string | undefined {

@@ -20,7 +20,7 @@ const ITALIC = /^\s*[_*][^_*\n].*[_*]\s*$/ // the line below a heading that desc
 const BULLET = /^\s{0,6}[-*]\s/m // a person wrote what comes before the first bullet
 const ASKED_TAG = /\bbetween <([a-z][\w-]*)> and <\/\1>/ // where the prompt wants the notes as text
 const FEWEST_SECTIONS = 3
-const LONGEST_BODY = 6000 // characters of one section, about 1,500 tokens
+const MAX_BODY = 6000 // characters of one section, about 1,500 tokens
 
 /**
  * Edits the notes the prompt shows. If it shows none, or they turn out to be out of date, reads the file first. If that
@@ -104,7 +104,7 @@ function* rewriteSteps(section: Section, facts: Facts): Steps<string> {
 }
 
 function newestThatFit(entries: readonly string[]): string[] {
-  let room = LONGEST_BODY
+  let room = MAX_BODY
   return entries
     .toReversed()
     .filter((entry) => {

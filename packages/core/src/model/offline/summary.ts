@@ -12,13 +12,13 @@ import { type Moment, ORIGIN, timelineSteps } from "./timeline.ts"
 export const NOTHING = "Nothing in the conversation."
 const BEGINNING = "beginning of: "
 const LARGEST_ENTRY = 1 / 3 // of a section's share; of a longer quotation only the beginning stays
-const LEAST_CUT = 40 // characters; a shorter beginning says nothing
+const MIN_CUT = 40 // characters; a shorter beginning says nothing
 const CHARACTERS_PER_TOKEN = 3 // on the safe side; the result is measured
 const SMALLER = 0.85 // each time the whole is over the budget after all
-const MOST_TRIES = 24
+const MAX_TRIES = 24
 const ASKED_SHARE = 1 / 4 // of the budget, for what a person asked to keep
-const MOST_ASKED = 400 // tokens: the opening of a summary is searched for what it is
-const LONGEST_REQUEST = 200 // characters
+const MAX_ASKED = 400 // tokens: the opening of a summary is searched for what it is
+const MAX_REQUEST = 200 // characters
 
 /** The conversation's own sentences in the sections that `instructions` name, or in the nine usual ones. */
 export const summarise = (messages: readonly ReadMessage[], instructions = "", budget?: Budget): string =>
@@ -50,10 +50,10 @@ export function* summariseAbout(
   messages: readonly ReadMessage[],
   { wanted, budget, shown }: SummaryAbout,
 ): Steps<string> {
-  const tokens = Math.min(budget.tokens * ASKED_SHARE, MOST_ASKED)
+  const tokens = Math.min(budget.tokens * ASKED_SHARE, MAX_ASKED)
   const quotes = yield* quotesAbout(messages, wanted, { ...budget, tokens })
   if (quotes.length === 0) return yield* summarySteps(messages, "", budget, shown)
-  const request = headOf(wanted.trim().replaceAll(/\s+/g, " "), LONGEST_REQUEST)
+  const request = headOf(wanted.trim().replaceAll(/\s+/g, " "), MAX_REQUEST)
   const opening = [`Asked for: ${quote(request)}. The conversation says:`, ...quotes.map((each) => `   - ${each}`)]
   const asked = `\n\n${opening.join("\n")}`
   const left = { ...budget, tokens: budget.tokens - budget.tokensOf(asked) }
@@ -100,7 +100,7 @@ function isRepeated(entry: string, shown: string): boolean {
 function* within(filled: readonly Filled[], budget: Budget): Steps<string> {
   const bare = render(filled.map(({ title, entries }) => ({ title, entries: [], missing: entries.length })))
   let room = budget.tokens - budget.tokensOf(bare)
-  for (let tries = 0; tries < MOST_TRIES && room > 0; tries++) {
+  for (let tries = 0; tries < MAX_TRIES && room > 0; tries++) {
     const text = render(fitted(filled, room, budget))
     if (budget.tokensOf(text) <= budget.tokens) return text
     room = Math.floor(room * SMALLER)
@@ -123,7 +123,7 @@ function fitted(filled: readonly Filled[], room: number, { tokensOf }: Budget): 
     const kept = new Map<number, Candidate>()
     let open = share
     for (const at of byImportance(entries.length)) {
-      const text = shortened(entries[at]!, Math.max(LEAST_CUT, share * LARGEST_ENTRY * CHARACTERS_PER_TOKEN))
+      const text = shortened(entries[at]!, Math.max(MIN_CUT, share * LARGEST_ENTRY * CHARACTERS_PER_TOKEN))
       if (text === undefined) continue
       const tokens = tokensOf(`   - ${text}\n`)
       if (tokens > open) continue
@@ -159,7 +159,7 @@ function shortened(entry: string, characters: number): string | undefined {
   if (file > 0 && file <= characters) return entry.slice(0, file)
   const [label, words] = labelled(entry)
   const head = words === undefined ? "" : headOf(words, characters - label.length - BEGINNING.length)
-  return head.length < LEAST_CUT ? undefined : `${BEGINNING}${label}${quote(head.trimEnd())}`
+  return head.length < MIN_CUT ? undefined : `${BEGINNING}${label}${quote(head.trimEnd())}`
 }
 
 /** `the user: "No."` has the label `the user: ` and the words `No.`. */
@@ -181,8 +181,8 @@ function render(filled: readonly Filled[]): string {
  * What a person asked a summary to keep, without a model: the sentences and lines of the conversation that share most terms with the
  * request, newest first where they share as many. They are quoted, never written.
  */
-const LONGEST = 400 // characters; more is data, not a sentence
-const MOST = 20
+const MAX_LENGTH = 400 // characters; more is data, not a sentence
+const MAX = 20
 const TERM = /[\p{L}\p{N}_]{3,}|[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]{2}/gu
 /** Terms of almost every such request. They say nothing about what is meant. */
 const COMMON: ReadonlySet<string> = new Set(
@@ -198,7 +198,7 @@ function* quotesAbout(messages: readonly ReadMessage[], wanted: string, budget: 
   for (const text of (yield* timelineSteps(messages)).flatMap(textsOf)) {
     yield
     for (const sentence of sentencesOf(text)) {
-      if (sentence.length > LONGEST) continue
+      if (sentence.length > MAX_LENGTH) continue
       const shared = [...termsOf(sentence)].filter((term) => terms.has(term)).length
       found.delete(sentence) // the newest place counts
       if (shared > 0) found.set(sentence, shared)
@@ -213,7 +213,7 @@ function* quotesAbout(messages: readonly ReadMessage[], wanted: string, budget: 
     if (tokens > left) continue
     left -= tokens
     chosen.add(sentence)
-    if (chosen.size === MOST) break
+    if (chosen.size === MAX) break
   }
   return order.filter((sentence) => chosen.has(sentence)).map(quote)
 }

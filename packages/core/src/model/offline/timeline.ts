@@ -48,7 +48,7 @@ const ASKS =
 /** The first line of every summary made here. */
 export const ORIGIN =
   "This summary is extractive: no model wrote it. Every sentence in it is quoted from the conversation."
-const MOST_OPENING = 2_000 // characters before the first section that can say what a text is
+const MAX_OPENING = 2_000 // characters before the first section that can say what a text is
 const FEWEST_SECTIONS = 3 // a text with fewer headings is not a summary
 const SUMMARY_SECTION = /user messages|primary request|current (?:work|state)|pending tasks|next step|worklog/i
 
@@ -151,7 +151,7 @@ function isSummary(text: string): boolean {
   const sections = splitDocument(text)
   if (sections.length < FEWEST_SECTIONS) return false
   const first = sections[0]!.heading
-  const opening = text.slice(0, Math.min(text.indexOf(first), MOST_OPENING))
+  const opening = text.slice(0, Math.min(text.indexOf(first), MAX_OPENING))
   if (ASKS.test(opening + first)) return false
   if (opening.includes(ORIGIN) || CONTINUES.test(opening) || SUMMARY_TITLE.test(opening)) return true
   return opening.trim() === "" && sections.filter(({ title }) => SUMMARY_SECTION.test(title)).length >= 2

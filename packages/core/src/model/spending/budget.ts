@@ -11,7 +11,7 @@ import { ModelAbortedError, ModelError } from "../errors.ts"
 import type { StreamOptions } from "../model.ts"
 
 const TOKENS_PER_CHARACTER = 0.35 // of the newest models, which take the most
-const LEAST_TOKENS_PER_CHARACTER = 0.15 // plain English
+const MIN_TOKENS_PER_CHARACTER = 0.15 // plain English
 const MEDIA_TOKENS = 2_000
 const USUAL_OUTPUT = 500 // tokens of an answer, while nothing better is known
 const CACHE_LIVES_MS = 5 * 60_000
@@ -59,8 +59,8 @@ export class RequestEstimate {
   }
 
   /** What it takes at least: no output, and as few tokens as text can have. */
-  leastOf(request: EstimatedRequest): Usage {
-    const { input, read } = this.#inputOf(request, LEAST_TOKENS_PER_CHARACTER)
+  minOf(request: EstimatedRequest): Usage {
+    const { input, read } = this.#inputOf(request, MIN_TOKENS_PER_CHARACTER)
     return { input_tokens: input - read, output_tokens: 0, cache_read_input_tokens: read }
   }
 
@@ -74,8 +74,8 @@ export class RequestEstimate {
   }
 
   /** Tokens that an answer will have, by the mean of those before. */
-  outputOf({ max_tokens: most }: Pick<ModelRequest, "max_tokens">): number {
-    return Math.min(most, this.#answers === 0 ? USUAL_OUTPUT : Math.ceil(this.#outputs / this.#answers))
+  outputOf({ max_tokens: max }: Pick<ModelRequest, "max_tokens">): number {
+    return Math.min(max, this.#answers === 0 ? USUAL_OUTPUT : Math.ceil(this.#outputs / this.#answers))
   }
 
   /** Takes in what a request really was. */
@@ -166,7 +166,7 @@ export interface Wanted {
   /** Dollars, estimated. */
   readonly estimate: number
   /** Dollars that it costs for certain. */
-  readonly least: number
+  readonly min: number
   /** Of the conversation or of an agent, not of what they do beside it. */
   readonly isWork: boolean
   readonly provider: string
@@ -214,11 +214,11 @@ export class Purse {
    * Reserves dollars for a request. Throws a `CostLimitError` where it would pass the limit for certain. Where it might together with
    * requests in flight, it waits for those: most cost less than was reserved. So the limit is passed by the error of one estimate at most.
    */
-  async reserve({ estimate, least, isWork, provider, signal }: Wanted): Promise<void> {
+  async reserve({ estimate, min, isWork, provider, signal }: Wanted): Promise<void> {
     for (;;) {
       if (signal?.aborted) throw new ModelAbortedError(provider)
       const { spent, limit } = this
-      if (this.isReached || spent + least > limit) {
+      if (this.isReached || spent + min > limit) {
         this.#hasRefused ||= isWork
         throw new CostLimitError({ limit, spent, next: estimate }, provider)
       }

@@ -35,7 +35,7 @@ test("LOOP-6 a repetition that the limit refuses ends its request once: later on
   sent.failed(refused)
   await sent.end()
 
-  const wanted = { estimate: 1, least: 0, isWork: true, provider: "test" }
+  const wanted = { estimate: 1, min: 0, isWork: true, provider: "test" }
   purse.limit = purse.spent + 1.5
   await purse.reserve(wanted)
   let isSecondSent = false

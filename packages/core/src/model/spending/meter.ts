@@ -137,7 +137,7 @@ interface RequestParts {
 class MeteredRequest implements AttemptWatch {
   readonly #parts: RequestParts
   readonly #sent: SentRequest
-  readonly #least: number
+  readonly #min: number
   /** Nothing is reserved where the limit refused an attempt, or the request is over. */
   #reserved: number | undefined
   /** The present one. */
@@ -151,7 +151,7 @@ class MeteredRequest implements AttemptWatch {
     this.#parts = parts
     const at = new Date(now).toISOString()
     this.#sent = { id, purpose, model: request.model, usage: estimate.usageOf(estimated), at }
-    this.#least = this.#dollars({ model: request.model, usage: estimate.leastOf(estimated) })
+    this.#min = this.#dollars({ model: request.model, usage: estimate.minOf(estimated) })
   }
 
   async reserve(): Promise<void> {
@@ -159,7 +159,7 @@ class MeteredRequest implements AttemptWatch {
     const estimate = this.#dollars(this.#sent)
     const isWork = WORK.has(this.#sent.purpose)
     // work is not refused for a guess; what is done beside it can wait
-    await purse.reserve({ estimate, least: isWork ? this.#least : estimate, isWork, provider: model.provider, signal })
+    await purse.reserve({ estimate, min: isWork ? this.#min : estimate, isWork, provider: model.provider, signal })
     this.#reserved = estimate
     this.#attempts++
   }

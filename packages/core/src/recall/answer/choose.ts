@@ -39,7 +39,7 @@ const DEFAULT_LIMIT = 10
 const AS_WRITTEN = 1
 const OTHER_CASE = 0.6
 /** Of the best score: what is below it only shares a few common words with the question. */
-const LEAST_SHARE = 0.35
+const MIN_SHARE = 0.35
 /** Characters in which most of what matched should be. */
 const WINDOW = 300
 
@@ -84,7 +84,7 @@ export function choicesFrom(texts: readonly RankedText[], question: Question, as
   const fitting: { source: string; mask: number }[] = []
   let more = 0
   for (const { ranked, at, score } of scored) {
-    const isClose = score >= LEAST_SHARE * scored[0]!.score
+    const isClose = score >= MIN_SHARE * scored[0]!.score
     // beside the very name, its parts are noise
     if (isExact && !isClose) break
     const { source, uuid, blocks, text, mask } = ranked
@@ -115,14 +115,14 @@ function literally(text: string, { names, text: question, words }: LookedFor, to
 
 const WORD = /[\p{L}\p{N}_]+/gu
 const FEWEST_IN_A_ROW = 3 // words of the question that say something: fewer are side by side in many texts
-const LONGEST_QUESTION = 100 // words
+const MAX_QUESTION = 100 // words
 
 /**
  * The longest stretch of the question that the passage has word for word: "the signing key of the mailer" is in the text that answers the
  * question for it, and elsewhere only its words are. `share`: of the question's weight.
  */
 function inARow(text: string, { text: question, words, weights }: LookedFor) {
-  const asked = question.toLowerCase().match(WORD)?.slice(0, LONGEST_QUESTION) ?? []
+  const asked = question.toLowerCase().match(WORD)?.slice(0, MAX_QUESTION) ?? []
   const weightOf = new Map(words.map((word, at) => [word, weights[at]!]))
   const total = weights.reduce((sum, weight) => sum + weight, 0) || 1
   const nothing = { share: 0, at: undefined as number | undefined }

@@ -6,19 +6,19 @@ import { isAboutTalk, isForSummary, isOfTalk } from "./question-frame.ts"
 import { bitsIn, type Question, type Weights } from "./ranking.ts"
 
 /** Only the rarest words count, in a mask of 32 bits. */
-const MOST_ASKED = 24
-const MOST_CONTEXT_TERMS = 40
+const MAX_ASKED = 24
+const MAX_CONTEXT_TERMS = 40
 /** A term that only begins like a word of the question. */
 const SIMILAR = 0.5
 /** Words for which such terms are looked up. */
-export const MOST_MISSED = 4
+export const MAX_MISSED = 4
 /** A long message is about several things. What has this many of its rarest words covers it. */
 const ENOUGH_WORDS = 6
 
 /** A passage that covers this much of the question fits. */
-const LEAST_COVERAGE = 0.3
+const MIN_COVERAGE = 0.3
 /** So do the best passages of five sources that have this share of its words, if one of them has two. */
-const LEAST_TOGETHER = 0.4
+const MIN_TOGETHER = 0.4
 const SOURCES_TOGETHER = 5
 
 interface WantedTerm {
@@ -74,7 +74,7 @@ export function termsAsked({ text, context = [], now }: Question): AskedTerms {
   const asked = ofTalk.length === all.length ? all : all.filter((term) => !ofTalk.includes(term))
   const isAsked = new Set(asked.map(({ term }) => term))
   const around = [...[...context, time?.phrase ?? ""].flatMap((each) => questionTerms(each)), ...ofTalk]
-    .slice(-MOST_CONTEXT_TERMS)
+    .slice(-MAX_CONTEXT_TERMS)
     .flatMap(({ term }) => (isAsked.has(term) ? [] : term))
   return { asked, around, time }
 }
@@ -96,13 +96,13 @@ export function lookedFor({ text, vocabulary, weights, ...terms }: Looking): Loo
     .sort((a, b) => b.weight - a.weight)
   const known = asked.filter(({ documents }) => documents > 0)
   const missed = asked.filter(({ documents }) => documents === 0)
-  const similar = missed.slice(0, MOST_MISSED).map(({ term, isName, ...rest }) => ({
+  const similar = missed.slice(0, MAX_MISSED).map(({ term, isName, ...rest }) => ({
     ...{ ...rest, isName },
     others: vocabulary.similarTo(term, isName).map(weighed),
   }))
   const found = similar.filter(({ others }) => others.length > 0)
   const words = [...known, ...found, ...missed.filter(({ name }) => !found.some((one) => one.name === name))]
-    .slice(0, MOST_ASKED)
+    .slice(0, MAX_ASKED)
     .map(({ name, weight }) => ({ name, weight }))
   const place = new Map(words.map(({ name }, at) => [name, at]))
   const own = known.flatMap(({ name, ...term }) => (place.has(name) ? [{ ...term, word: place.get(name)! }] : []))
@@ -143,12 +143,12 @@ export function coverageOf(mask: number, { weights, whole }: LookedFor): number 
  * less. None: no passage covers so much.
  */
 export function neededFor(share: number, { terms, weights, whole }: LookedFor): ReadonlySet<number> {
-  const least = share * whole * (1 - ROUNDING)
+  const min = share * whole * (1 - ROUNDING)
   const known = [...new Set(terms.flatMap(({ word }) => word ?? []))].sort((a, b) => weights[a]! - weights[b]!)
   let covered = 0
   const isNeeded = (word: number) => {
     covered += weights[word]!
-    return covered >= least
+    return covered >= min
   }
   return new Set(known.filter(isNeeded))
 }
@@ -167,7 +167,7 @@ export function isFitting(
   found: readonly { readonly source: string; readonly mask: number }[],
   question: LookedFor,
 ): boolean {
-  if (found.some(({ mask }) => coverageOf(mask, question) >= LEAST_COVERAGE)) return true
+  if (found.some(({ mask }) => coverageOf(mask, question) >= MIN_COVERAGE)) return true
   if (!found.some(({ mask }) => bitsIn(mask) > 1)) return false
   const together = new Map<string, number>()
   for (const { source, mask } of found) {
@@ -176,7 +176,7 @@ export function isFitting(
   }
   let all = 0
   for (const mask of together.values()) all |= mask
-  return bitsIn(all) >= LEAST_TOGETHER * question.words.length
+  return bitsIn(all) >= MIN_TOGETHER * question.words.length
 }
 
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0)

@@ -5,9 +5,9 @@ import { PassageColumns } from "../passages/passage-columns.ts"
 import { coverageOf, type LookedFor, neededFor } from "./looked-for.ts"
 import { rankPassages, WEIGHTS } from "./ranking.ts"
 
-const MOST = 40 // passages: fewer than are compared in any case
+const MAX = 40 // passages: fewer than are compared in any case
 const ids = fc
-  .uniqueArray(fc.integer({ min: 1, max: MOST }), { maxLength: 12 })
+  .uniqueArray(fc.integer({ min: 1, max: MAX }), { maxLength: 12 })
   .map((some) => some.sort((a, b) => a - b))
 const list = fc.record({ ids, often: fc.boolean(), weight: fc.double({ min: 0.01, max: 9, noNaN: true }) })
 
@@ -15,9 +15,9 @@ test("BEY-5 what must cover a part of the question is ranked as among all passag
   fc.assert(
     fc.property(
       fc.array(list, { minLength: 1, maxLength: 6 }),
-      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: MOST, maxLength: MOST }),
+      fc.array(fc.integer({ min: 1, max: 9 }), { minLength: MAX, maxLength: MAX }),
       fc.double({ min: 0.05, max: 1, noNaN: true }),
-      (words, sources, leastShare) => {
+      (words, sources, minShare) => {
         const columns = new PassageColumns()
         for (const [at, source] of sources.entries())
           columns.add(at + 1, {
@@ -38,10 +38,10 @@ test("BEY-5 what must cover a part of the question is ranked as among all passag
         const terms = lists.filter(({ ids: having }) => having.length > 0)
         const asked = { terms, weights, whole } as unknown as LookedFor
         const ranking = {
-          ...{ columns, lists, leastShare, weights: WEIGHTS, time: undefined, isForAnswer: false },
+          ...{ columns, lists, minShare, weights: WEIGHTS, time: undefined, isForAnswer: false },
           ...{ fits: () => true, prior: () => 1, share: (mask: number) => coverageOf(mask, asked) },
         }
-        const needed = neededFor(leastShare, asked)
+        const needed = neededFor(minShare, asked)
         expect(rankPassages({ ...ranking, needed })).toEqual(rankPassages(ranking))
       },
     ),

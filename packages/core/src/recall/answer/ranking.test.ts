@@ -173,7 +173,7 @@ test("BEY-5 a question can ask for what covers it, and for the best of each conv
   const text = "Which port has staging?"
   const asked = { text, now: NOW, isOnePerSource: true }
   expect(index.search(asked).found.map(({ source }) => source)).toEqual(["a", "b"])
-  const covering = index.search({ ...asked, leastCoverage: 0.9 }).found
+  const covering = index.search({ ...asked, minCoverage: 0.9 }).found
   expect(covering.map(({ source, coverage }) => [source, coverage])).toEqual([["a", 1]])
 })
 

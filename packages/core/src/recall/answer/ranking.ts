@@ -24,7 +24,7 @@ export interface Question {
   readonly since?: Date
   readonly until?: Date
   /** The share of the question that a passage and the turns around it must have. Default: none. */
-  readonly leastCoverage?: number
+  readonly minCoverage?: number
   /** Only this source. Default: all. */
   readonly source?: string
   readonly exclude?: { readonly sources?: ReadonlySet<string>; readonly messages?: Holding }
@@ -103,7 +103,7 @@ interface Ranking {
   /** The share of the question that words have. */
   readonly share: (mask: number) => number
   /** What a passage and the turns around it must have of it. */
-  readonly leastShare: number
+  readonly minShare: number
   /** Words of which one of them must have at least one to have that share. Default: any. */
   readonly needed?: ReadonlySet<number>
   /** A factor for a passage. */
@@ -119,7 +119,7 @@ export interface RankedPassage {
 
 const CANDIDATES = 200
 /** Passages looked at to find the turns around one: a long answer has many. */
-const MOST_STEPS = 300
+const MAX_STEPS = 300
 
 /** The best first. Of two that are equally good, the newer. */
 export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
@@ -136,7 +136,7 @@ export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
 }
 
 function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): readonly RankedPassage[] {
-  const { columns, time, weights, prior, fits, share, leastShare } = ranking
+  const { columns, time, weights, prior, fits, share, minShare } = ranking
   const sessionPart = (id: number) =>
     (weights.session * sessions[columns.sessions[id]!]! * columns.weights[id]!) / PERSON_WEIGHT
   const candidates = bestOf(touched, { fits, scoreOf: (id) => own[id]! + sessionPart(id) })
@@ -150,7 +150,7 @@ function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): re
   for (const id of all) {
     const near = columns.said[id] ? around(id, { columns, own, masks, weights }) : NOTHING
     const mask = masks[id]! | near.mask
-    if (leastShare > 0 && share(mask) < leastShare) continue
+    if (minShare > 0 && share(mask) < minShare) continue
     const score =
       own[id]! * (1 + weights.together * share(masks[id]!)) +
       sessionPart(id) +
@@ -325,7 +325,7 @@ function forSaidFrom(
 ): void {
   const { turns, sessions, said } = columns
   const next = step < 0 ? columns.before : columns.after
-  for (let at = next[id]!, steps = 0; at > 0 && steps < MOST_STEPS; at = next[at]!, steps++) {
+  for (let at = next[id]!, steps = 0; at > 0 && steps < MAX_STEPS; at = next[at]!, steps++) {
     if (!said[at]) continue
     const away = Math.abs(turns[at]! - turns[id]!)
     if (away > 2 || sessions[at] !== sessions[id]) return

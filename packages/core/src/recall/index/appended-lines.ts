@@ -5,8 +5,8 @@
 import type { AppendedLines } from "../../journal/store.ts"
 
 /** Of one conversation. Longer ones are read in slices. */
-const MOST_OF_ONE = 32 * 1024 // bytes
-const MOST_IN_ALL = 1024 * 1024 // bytes
+const MAX_OF_ONE = 32 * 1024 // bytes
+const MAX_IN_ALL = 1024 * 1024 // bytes
 
 export interface AppendedStretch {
   readonly from: number
@@ -36,7 +36,7 @@ export class WaitingLines {
     const stretch = isNext
       ? { from: before.from, parts: [...before.parts, bytes], length: before.length + bytes.length }
       : { from, parts: [bytes], length: bytes.length }
-    if (stretch.length > MOST_OF_ONE || this.#bytes + stretch.length > MOST_IN_ALL) return
+    if (stretch.length > MAX_OF_ONE || this.#bytes + stretch.length > MAX_IN_ALL) return
     this.#stretches.set(conversation, stretch)
     this.#bytes += stretch.length
   }

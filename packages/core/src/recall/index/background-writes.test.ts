@@ -68,7 +68,7 @@ async function followed() {
 }
 
 /** As a question that takes what is there. */
-const AS_IT_IS = { mostAge: 1_000_000 }
+const AS_IT_IS = { maxAge: 1_000_000 }
 
 test("BEY-5 an append asks SQLite for nothing; what it said is stored afterwards", async () => {
   const { say, found, inBackground, writes } = await followed()

@@ -17,12 +17,12 @@ export interface FollowedIndex {
   search(question: Question): Waited<SearchAnswer>
   around(
     found: readonly (Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string })[],
-    most: number,
+    max: number,
   ): Waited<readonly (BlockAround | undefined)[]>
   /** What people and the assistant said after this passage, in its order: so many at most. `removals`: how often something was removed. */
-  said(after: number, most: number): Waited<SaidPassages>
+  said(after: number, max: number): Waited<SaidPassages>
   /** The passages that fit the question and are the nearest. Nothing is near without a closeness. */
-  nearest(question: Question, closeness: (id: number) => number | undefined, most: number): Waited<readonly Found[]>
+  nearest(question: Question, closeness: (id: number) => number | undefined, max: number): Waited<readonly Found[]>
   /** Vectors of texts that were kept, by the hash of the text. */
   vectors(hashes: readonly string[]): Waited<ReadonlyMap<string, Float32Array>>
   keepVectors(vectors: ReadonlyMap<string, Float32Array>): Waited<void>

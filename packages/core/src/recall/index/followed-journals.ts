@@ -45,9 +45,9 @@ export interface CatchUp {
   /** Asked between batches. What is not read by then is read the next time. */
   readonly isLate?: () => boolean
   /** If more bytes than this are new, they are read in the background, and the question goes to what is there. */
-  readonly mostNew?: number
+  readonly maxNew?: number
   /** Milliseconds since the last look. Up to then the question goes to what is there, and a look follows it. */
-  readonly mostAge?: number
+  readonly maxAge?: number
 }
 
 /** An answer, and what was asked: the index in the file, or one in memory because another process keeps the file locked. */
@@ -150,9 +150,9 @@ export class FollowedJournals {
     })
   }
 
-  #isFresh(index: FollowedIndex, { mostAge }: CatchUp): boolean {
+  #isFresh(index: FollowedIndex, { maxAge }: CatchUp): boolean {
     const age = this.#now() - this.#lookedAt
-    return mostAge !== undefined && this.#follower === index && age >= 0 && age <= mostAge
+    return maxAge !== undefined && this.#follower === index && age >= 0 && age <= maxAge
   }
 
   #now(): number {
@@ -184,7 +184,7 @@ export class FollowedJournals {
       })
       await setImmediate()
     }
-    await this.update({ mostNew: 0 })
+    await this.update({ maxNew: 0 })
   }
 
   /** Stores about a batch of what these have appended, in one transaction, and takes them out. What does not fit is found by a look. */
@@ -284,7 +284,7 @@ export class FollowedJournals {
     return join(this.#feed.directory!, this.#options.name)
   }
 
-  async #catchUp(index: FollowedIndex, { only, except, isLate = () => false, mostNew }: CatchUp): Promise<void> {
+  async #catchUp(index: FollowedIndex, { only, except, isLate = () => false, maxNew }: CatchUp): Promise<void> {
     if (this.#follower !== index) {
       this.#feed.forget()
       this.#unread.clear()
@@ -292,7 +292,7 @@ export class FollowedJournals {
     }
     const startedAt = this.#now()
     const appended = new Set(
-      only ?? (this.#appended.bytes > (mostNew ?? Number.POSITIVE_INFINITY) ? [] : this.#appended.conversations),
+      only ?? (this.#appended.bytes > (maxNew ?? Number.POSITIVE_INFINITY) ? [] : this.#appended.conversations),
     )
     while (appended.size > 0 && !isLate()) await this.#storeAppended(index, appended)
     const looked = only
@@ -313,7 +313,7 @@ export class FollowedJournals {
     })
     for (const { conversation } of grown) this.#unread.add(conversation)
     const wanted = grown.filter(({ conversation }) => !except?.has(conversation))
-    if (mostNew !== undefined && wanted.reduce((sum, { fresh }) => sum + fresh, 0) > mostNew) {
+    if (maxNew !== undefined && wanted.reduce((sum, { fresh }) => sum + fresh, 0) > maxNew) {
       const names = wanted.map(({ conversation }) => conversation)
       this.#readInBackground(names).catch(() => undefined) // a question that waits for it reports what is wrong
       return

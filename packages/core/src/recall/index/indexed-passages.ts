@@ -18,7 +18,7 @@ import {
   coverageOf,
   type LookedFor,
   lookedFor,
-  MOST_MISSED,
+  MAX_MISSED,
   neededFor,
   termsAsked,
   type Vocabulary,
@@ -35,13 +35,13 @@ import { beginningToken, isPlainTerm, isQuestionIn, isSaidIn, kindIn, passageFro
 /** Passages whose texts are read and compared with the question. */
 const READ = 100
 /** Passages that have a term of the question, over all its terms. The rarest terms come first. */
-const MOST_LISTED = 50_000 // about 8 ms
+const MAX_LISTED = 50_000 // about 8 ms
 /** Passages whose texts are kept for the next question: about 1 MB. */
-const MOST_KEPT_ROWS = 2_000
+const MAX_KEPT_ROWS = 2_000
 /** Passages that are listed for the words of the context: they only help to choose. */
-const MOST_CONTEXT_LISTED = 5_000
+const MAX_CONTEXT_LISTED = 5_000
 /** Terms that begin with, or contain, a word that no passage has. */
-const MOST_SIMILAR = 20
+const MAX_SIMILAR = 20
 const SHORTEST_PART = 3
 
 /** How the passages with a text as it is written are found, the newest first. */
@@ -65,9 +65,9 @@ export class IndexedPassages {
   readonly #terms: TermLists
 
   /** `mostKept`: numbers in lists that are kept. */
-  constructor({ literally, mostKept }: { readonly literally: LiteralSearch; readonly mostKept: number }) {
+  constructor({ literally, maxKept }: { readonly literally: LiteralSearch; readonly maxKept: number }) {
     this.#literally = literally
-    this.#terms = new TermLists({ columns: () => this.#columns, mostKept })
+    this.#terms = new TermLists({ columns: () => this.#columns, maxKept })
   }
 
   /** The passages that answer a question, the best first. */
@@ -83,29 +83,29 @@ export class IndexedPassages {
   }
 
   /** What is around passages that the last question found: for each, as far as this many passages away. */
-  *around(found: readonly Place[], most: number): Asking<readonly (BlockAround | undefined)[]> {
+  *around(found: readonly Place[], max: number): Asking<readonly (BlockAround | undefined)[]> {
     const keyOf = ({ source, uuid, blocks, start }: Place) => JSON.stringify([source, uuid, blocks, start])
     const ids = new Map<string, number>()
     for (const { id, source, ...row } of this.#rows.values())
       ids.set(keyOf({ ...row, source: this.#names.get(source)! }), id)
     const wanted = found.map((one) => ids.get(keyOf(one)) ?? 0)
-    const rows = found.length === 0 ? [] : yield* fromShelf((shelf) => shelf.around(wanted, most))
+    const rows = found.length === 0 ? [] : yield* fromShelf((shelf) => shelf.around(wanted, max))
     return rows.map((each, at) => (each.length === 0 ? undefined : blockAround(each.map(passageFrom), found[at]!)))
   }
 
   /** What people and the assistant said after this passage, in its order: so many at most. */
-  *said(after: number, most: number): Asking<SaidPassages> {
+  *said(after: number, max: number): Asking<SaidPassages> {
     yield* this.#upToDate([])
     const { said, largest } = this.#columns
     const ids: number[] = []
-    for (let id = after + 1; id <= largest && ids.length < most; id++) if (said[id] === 1) ids.push(id)
+    for (let id = after + 1; id <= largest && ids.length < max; id++) if (said[id] === 1) ids.push(id)
     const rows = ids.length === 0 ? [] : yield* fromShelf((shelf) => shelf.rows(ids))
     const passages = rows.map(({ id, text }) => ({ id, text })).sort((a, b) => a.id - b.id)
     return { removals: this.#removals, passages }
   }
 
   /** The passages that fit the question and are the nearest. */
-  *nearest(question: Question, closeness: (id: number) => number | undefined, most: number): Asking<readonly Found[]> {
+  *nearest(question: Question, closeness: (id: number) => number | undefined, max: number): Asking<readonly Found[]> {
     yield* this.#upToDate([])
     const only = question.source === undefined ? undefined : this.#sources.get(question.source)
     if (question.source !== undefined && only === undefined) return []
@@ -115,7 +115,7 @@ export class IndexedPassages {
       const score = fits(id) ? closeness(id) : undefined
       if (score !== undefined) near.push({ id, score, mask: 0 })
     }
-    const nearest = near.sort((a, b) => b.score - a.score || b.id - a.id).slice(0, most)
+    const nearest = near.sort((a, b) => b.score - a.score || b.id - a.id).slice(0, max)
     const texts = yield* this.#withTexts(nearest, question)
     return texts.map(({ passage, score }) => ({ ...passage(), score, at: 0, coverage: 0, words: [] }))
   }
@@ -133,15 +133,15 @@ export class IndexedPassages {
     const weights = { ...WEIGHTS, ...question.weights }
     const asked = lookedFor({ ...terms, text: question.text, vocabulary, weights })
     const fits = this.#filter(question, only)
-    const { prior, leastCoverage = 0 } = question
-    const needed = leastCoverage > 0 ? neededFor(leastCoverage, asked) : undefined
+    const { prior, minCoverage = 0 } = question
+    const needed = minCoverage > 0 ? neededFor(minCoverage, asked) : undefined
     if (needed?.size === 0 && asked.words.length > 0) return undefined // no list need be read
     const ranked =
       asked.words.length === 0
         ? yield* this.#literal(asked.text, { only, fits })
         : rankPassages({
             ...{ columns, weights, fits, isForAnswer: asked.isForAnswer },
-            ...{ time: asked.time, lists: yield* this.#lists(asked, only), leastShare: leastCoverage },
+            ...{ time: asked.time, lists: yield* this.#lists(asked, only), minShare: minCoverage },
             ...(needed ? { needed } : {}),
             share: (mask) => coverageOf(mask, asked),
             prior: prior ? (id) => prior(this.#names.get(columns.sources[id]!)!) : () => 1,
@@ -156,7 +156,7 @@ export class IndexedPassages {
     const beginning = yield* this.#upToDate(tokens, missing)
     const similar = new Map<string, readonly string[]>()
     const missed = asked.filter(({ term }) => this.#terms.documents(tokenOf(term)) === 0)
-    for (const { term, isName } of missed.slice(0, MOST_MISSED)) {
+    for (const { term, isName } of missed.slice(0, MAX_MISSED)) {
       if (!isPlainTerm(term) || term.length < SHORTEST_PART) continue
       const found = beginning.get(term) ?? []
       for (const { token, documents } of found) this.#terms.learn(token, documents)
@@ -180,7 +180,7 @@ export class IndexedPassages {
     return found
       .map((token) => ({ token, documents: this.#terms.documents(token)! }))
       .sort((a, b) => a.documents - b.documents || (a.token < b.token ? -1 : 1))
-      .slice(0, MOST_SIMILAR)
+      .slice(0, MAX_SIMILAR)
       .map(({ token }) => token)
   }
 
@@ -190,7 +190,7 @@ export class IndexedPassages {
       const unknown = [...new Set(tokens)].filter((token) => this.#terms.documents(token) === undefined)
       const since = {
         ...{ passage: this.#columns.largest, source: this.#lastSource, removals: this.#removals },
-        ...{ mostRows: this.#terms.mostAdded, tokens: unknown, mostMissed: MOST_MISSED, mostSimilar: MOST_SIMILAR },
+        ...{ maxRows: this.#terms.maxAdded, tokens: unknown, maxMissed: MAX_MISSED, mostSimilar: MAX_SIMILAR },
         asked: asked.filter((token) => !this.#terms.documents(token)),
       }
       const news = yield* fromShelf((shelf) => shelf.news(since))
@@ -227,12 +227,12 @@ export class IndexedPassages {
     let [listed, ofContext] = [0, 0]
     const wanted = terms.filter(({ documents, word }, at) => {
       if (word === undefined) {
-        if (ofContext + documents > MOST_CONTEXT_LISTED) return false
+        if (ofContext + documents > MAX_CONTEXT_LISTED) return false
         ofContext += documents
         return true
       }
       listed += documents
-      return at === 0 || listed <= MOST_LISTED
+      return at === 0 || listed <= MAX_LISTED
     })
     const lists = yield* this.#terms.listsOf(
       wanted.map(({ term, word }) => ({ term, isPlain: word === undefined })),
@@ -244,7 +244,7 @@ export class IndexedPassages {
   /** A question without words, such as an emoji or an operator, is compared with the texts themselves. */
   *#literal(text: string, which: Pick<LiteralWanted, "only" | "fits">): Asking<readonly RankedPassage[]> {
     if (text === "") return []
-    const answer = this.#literally({ text, tokens: literalTokens(text), ...which, most: READ }, this.#terms)
+    const answer = this.#literally({ text, tokens: literalTokens(text), ...which, max: READ }, this.#terms)
     const found = "next" in answer ? yield* answer : answer
     return found.map((id) => ({ id, score: 1, mask: 0 }))
   }
@@ -275,7 +275,7 @@ export class IndexedPassages {
   }
 
   *#keepRows(wanted: readonly number[]): Asking<void> {
-    if (this.#rows.size > MOST_KEPT_ROWS) this.#rows.clear()
+    if (this.#rows.size > MAX_KEPT_ROWS) this.#rows.clear()
     const ids = wanted.filter((id) => !this.#rows.has(id))
     if (ids.length === 0) return
     for (const row of yield* fromShelf((shelf) => shelf.rows(ids))) this.#rows.set(row.id, row)

@@ -9,7 +9,7 @@ export interface LiteralWanted {
   /** The source. Default: all. */
   readonly only: number | undefined
   readonly fits: (id: number) => boolean
-  readonly most: number
+  readonly max: number
 }
 
 const IN_ALL = "SELECT id FROM passages WHERE id < ? AND instr(text, ?) > 0 ORDER BY id DESC LIMIT ?"
@@ -17,7 +17,7 @@ const IN_LISTED =
   "SELECT words.rowid AS id FROM words CROSS JOIN passages ON passages.id = words.rowid " +
   "WHERE words MATCH ? AND words.rowid < ? AND instr(text, ?) > 0 ORDER BY words.rowid DESC LIMIT ?"
 
-export function passagesWith(file: IndexFile, { text, tokens, only, fits, most }: LiteralWanted): readonly number[] {
+export function passagesWith(file: IndexFile, { text, tokens, only, fits, max }: LiteralWanted): readonly number[] {
   const all = [...tokens, ...(only === undefined ? [] : [sourceToken(only)])]
   const match = all.map((token) => `"${token}"`).join(" AND ")
   const next = (before: number, limit: number) =>
@@ -26,11 +26,11 @@ export function passagesWith(file: IndexFile, { text, tokens, only, fits, most }
       : file.statement(IN_LISTED).all(match, before, text, limit)
   const found: number[] = []
   // many may have it and not fit
-  for (let [before, limit] = [Number.MAX_SAFE_INTEGER, most]; found.length < most; limit *= 2) {
+  for (let [before, limit] = [Number.MAX_SAFE_INTEGER, max]; found.length < max; limit *= 2) {
     const ids = next(before, limit).map(({ id }) => Number(id))
     found.push(...ids.filter(fits))
     if (ids.length < limit) break
     before = ids.at(-1)!
   }
-  return found.slice(0, most)
+  return found.slice(0, max)
 }

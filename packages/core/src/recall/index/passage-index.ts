@@ -27,7 +27,7 @@ const shelvedStep = ({ passages, isRestart = false, ...step }: Extension) => ({
 })
 
 /** Numbers in lists that are kept, 4 MB. */
-const MOST_KEPT = 1_000_000
+const MAX_KEPT = 1_000_000
 
 type Place = Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string }
 
@@ -40,7 +40,7 @@ export class PassageIndex {
   /** `path`: a file, or `:memory:`. */
   constructor(path: string) {
     this.#shelf = new SqliteShelf(path)
-    this.#passages = new IndexedPassages({ literally: (wanted) => this.#shelf.newestWith(wanted), mostKept: MOST_KEPT })
+    this.#passages = new IndexedPassages({ literally: (wanted) => this.#shelf.newestWith(wanted), maxKept: MAX_KEPT })
   }
 
   /** Says no if another process has moved the mark since. */
@@ -83,16 +83,16 @@ export class PassageIndex {
   }
 
   /** What is around passages that were found. */
-  around(found: readonly Place[], most: number): readonly (BlockAround | undefined)[] {
-    return this.#ask(this.#passages.around(found, most))
+  around(found: readonly Place[], max: number): readonly (BlockAround | undefined)[] {
+    return this.#ask(this.#passages.around(found, max))
   }
 
-  said(after: number, most: number): SaidPassages {
-    return this.#ask(this.#passages.said(after, most))
+  said(after: number, max: number): SaidPassages {
+    return this.#ask(this.#passages.said(after, max))
   }
 
-  nearest(question: Question, closeness: (id: number) => number | undefined, most: number): readonly Found[] {
-    return this.#ask(this.#passages.nearest(question, closeness, most))
+  nearest(question: Question, closeness: (id: number) => number | undefined, max: number): readonly Found[] {
+    return this.#ask(this.#passages.nearest(question, closeness, max))
   }
 
   vectors(hashes: readonly string[]): ReadonlyMap<string, Float32Array> {

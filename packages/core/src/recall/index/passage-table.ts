@@ -99,12 +99,12 @@ export const TERMS_BETWEEN = ["", TWICE, OFTEN, BEGINNING, SOURCE].map((kind, at
 /** Passages in one pack. The ones after the last pack are read one by one. */
 const PACKED = 256
 /** To pack an index that had none, a few at a time: about 20 ms. */
-const MOST_PACKS_AT_ONCE = 32
+const MAX_PACKS_AT_ONCE = 32
 const ROWS = "SELECT id, source, turn, facts, terms, length, time FROM passages WHERE id > ? AND id <= ? ORDER BY id"
 
 /** Packs what is new in the table. Call it inside the transaction that adds it. */
 export function packFacts(file: IndexFile): void {
-  for (let packs = 0; packs < MOST_PACKS_AT_ONCE; packs++) {
+  for (let packs = 0; packs < MAX_PACKS_AT_ONCE; packs++) {
     const from = lastPacked(file)
     // AUTOINCREMENT: a smaller distance cannot hold enough of them
     const largest = Number(file.statement("SELECT max(id) AS id FROM passages").get()?.id ?? 0)

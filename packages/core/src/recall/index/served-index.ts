@@ -9,8 +9,8 @@ import type { Extension } from "./passage-index.ts"
 import { passageFrom, shelved, tokensOf } from "./tokens.ts"
 
 /** Numbers in lists that are kept, 16 MB: what is not crosses the network again. */
-const MOST_KEPT = 4_000_000
-const MOST_VECTORS = 50_000
+const MAX_KEPT = 4_000_000
+const MAX_VECTORS = 50_000
 
 export class ServedIndex {
   /** Passages that are added at once: each time crosses a network. */
@@ -22,7 +22,7 @@ export class ServedIndex {
 
   constructor(shelf: PassageShelf) {
     this.#shelf = shelf
-    this.#passages = new IndexedPassages({ literally, mostKept: MOST_KEPT })
+    this.#passages = new IndexedPassages({ literally, maxKept: MAX_KEPT })
   }
 
   async extend(step: Extension): Promise<boolean> {
@@ -60,17 +60,17 @@ export class ServedIndex {
 
   around(
     found: readonly (Pick<Passage, "uuid" | "blocks" | "start"> & { readonly source: string })[],
-    most: number,
+    max: number,
   ): Promise<readonly (BlockAround | undefined)[]> {
-    return asked(this.#passages.around(found, most), this.#shelf)
+    return asked(this.#passages.around(found, max), this.#shelf)
   }
 
-  said(after: number, most: number): Promise<SaidPassages> {
-    return asked(this.#passages.said(after, most), this.#shelf)
+  said(after: number, max: number): Promise<SaidPassages> {
+    return asked(this.#passages.said(after, max), this.#shelf)
   }
 
-  nearest(question: Question, closeness: (id: number) => number | undefined, most: number): Promise<readonly Found[]> {
-    return asked(this.#passages.nearest(question, closeness, most), this.#shelf)
+  nearest(question: Question, closeness: (id: number) => number | undefined, max: number): Promise<readonly Found[]> {
+    return asked(this.#passages.nearest(question, closeness, max), this.#shelf)
   }
 
   vectors(hashes: readonly string[]): ReadonlyMap<string, Float32Array> {
@@ -81,7 +81,7 @@ export class ServedIndex {
 
   /** Only the newest: those of the others are with the searches that asked for them. */
   keepVectors(vectors: ReadonlyMap<string, Float32Array>): void {
-    if (this.#vectors.size > MOST_VECTORS) this.#vectors.clear()
+    if (this.#vectors.size > MAX_VECTORS) this.#vectors.clear()
     for (const [hash, vector] of vectors) this.#vectors.set(hash, vector)
   }
 
@@ -104,7 +104,7 @@ const FIRST_COMPARED = 4_000
 const FEW = 500
 
 /** The lists are here, so that only passages that have all of the tokens and fit are compared. The shortest lists come first. */
-const literally: LiteralSearch = function* ({ text, tokens, only, fits, most }, terms): Asking<readonly number[]> {
+const literally: LiteralSearch = function* ({ text, tokens, only, fits, max }, terms): Asking<readonly number[]> {
   if (tokens.some((token) => terms.documents(token) === 0)) return []
   let left = tokens.length === 0 ? terms.all() : undefined
   for (const token of tokens.toSorted((a, b) => terms.documents(a)! - terms.documents(b)!)) {
@@ -113,11 +113,11 @@ const literally: LiteralSearch = function* ({ text, tokens, only, fits, most }, 
     left = left ? inBoth(left, list) : list
   }
   const found: number[] = []
-  for (let [at, size] = [left!.length, FIRST_COMPARED]; at > 0 && found.length < most; size *= 4) {
+  for (let [at, size] = [left!.length, FIRST_COMPARED]; at > 0 && found.length < max; size *= 4) {
     const ids: number[] = []
     for (; at > 0 && ids.length < size; at--) if (fits(left![at - 1]!)) ids.push(left![at - 1]!)
     if (ids.length === 0) break
-    const wanted = { ids: Uint32Array.from(ids), text, most: most - found.length }
+    const wanted = { ids: Uint32Array.from(ids), text, max: max - found.length }
     found.push(...(yield* fromShelf((shelf) => shelf.having(wanted))))
   }
   return found

@@ -40,8 +40,8 @@ function scanned(passages: readonly Placed[], question: Question) {
     columns.add(at + 1, { ...facts, length: terms, blockLength: length, time: Date.parse(time) })
   }
   const counts = passages.map(({ text: each }) => countedTerms(each).counts)
-  const having = (all: readonly ReadonlyMap<string, number>[], term: string, least: number) =>
-    all.flatMap((each, at) => ((each.get(term) ?? 0) >= least ? [at + 1] : []))
+  const having = (all: readonly ReadonlyMap<string, number>[], term: string, min: number) =>
+    all.flatMap((each, at) => ((each.get(term) ?? 0) >= min ? [at + 1] : []))
   const documentsWith = (term: string) => having(counts, term, 1).length
   const vocabulary = { count: passages.length, documentsWith, similarTo: () => [] }
   const looked = lookedFor({ ...termsAsked(question), text: question.text, vocabulary, weights: WEIGHTS })
@@ -51,7 +51,7 @@ function scanned(passages: readonly Placed[], question: Question) {
     return { weight, isName, word, ids, twice: having(counts, term, 2), often: having(counts, term, 4) }
   })
   const ranked = rankPassages({
-    ...{ columns, lists, weights: WEIGHTS, time: looked.time, isForAnswer: looked.isForAnswer, leastShare: 0 },
+    ...{ columns, lists, weights: WEIGHTS, time: looked.time, isForAnswer: looked.isForAnswer, minShare: 0 },
     ...{ fits: () => true, prior: () => 1, share: (mask: number) => coverageOf(mask, looked) },
   })
   const texts = ranked

@@ -106,8 +106,8 @@ export class SqliteShelf implements ShelfAtHand {
     const sources = this.#file.statement("SELECT id, name FROM sources WHERE id > ?").all(source)
     const documents = since.tokens.map((token) => this.#documentsWith(token))
     const counts = new Map(since.tokens.map((token, at) => [token, documents[at]!]))
-    const missed = since.asked.filter((token) => (counts.get(token) ?? 0) === 0).slice(0, since.mostMissed)
-    const rows = isContinued ? this.#rowsAfter(passage, since.mostRows, facts) : undefined
+    const missed = since.asked.filter((token) => (counts.get(token) ?? 0) === 0).slice(0, since.maxMissed)
+    const rows = isContinued ? this.#rowsAfter(passage, since.maxRows, facts) : undefined
     return {
       ...{ removals, facts, documents, ...(rows ? { rows } : {}) },
       sources: new Map(sources.map(({ id, name }) => [Number(id), String(name)])),
@@ -115,22 +115,22 @@ export class SqliteShelf implements ShelfAtHand {
     }
   }
 
-  #rowsAfter(passage: number, most: number, facts: ShelfNews["facts"]): readonly ShelfRow[] | undefined {
+  #rowsAfter(passage: number, max: number, facts: ShelfNews["facts"]): readonly ShelfRow[] | undefined {
     const isNone = facts.every(({ length }) => length === 0)
-    if (isNone || most === 0) return isNone ? [] : undefined
+    if (isNone || max === 0) return isNone ? [] : undefined
     const rows = this.#file.statement(`SELECT ${ROW} FROM passages WHERE id > ? ORDER BY id LIMIT ?`)
-    const found = rows.all(passage, most + 1).map(rowFrom)
-    return found.length > most ? undefined : found
+    const found = rows.all(passage, max + 1).map(rowFrom)
+    return found.length > max ? undefined : found
   }
 
   #documentsWith(token: string): number {
     return Number(this.#file.statement("SELECT doc FROM vocabulary WHERE term = ?").get(token)?.doc ?? 0)
   }
 
-  #beginning(token: string, most: number): readonly TokenCount[] {
+  #beginning(token: string, max: number): readonly TokenCount[] {
     return this.#file
       .statement("SELECT term, doc FROM vocabulary WHERE term >= ? AND term < ? ORDER BY doc, term LIMIT ?")
-      .all(token, `${token}~`, most)
+      .all(token, `${token}~`, max)
       .map(({ term, doc }) => ({ token: String(term), documents: Number(doc) }))
   }
 
@@ -156,11 +156,11 @@ export class SqliteShelf implements ShelfAtHand {
     return passagesWith(this.#file, wanted)
   }
 
-  around(ids: readonly number[], most: number): readonly (readonly ShelfRow[])[] {
+  around(ids: readonly number[], max: number): readonly (readonly ShelfRow[])[] {
     const around = this.#file.statement(
       `SELECT ${ROW} FROM passages WHERE id BETWEEN ? AND ? AND source = (SELECT source FROM passages WHERE id = ?) ORDER BY id`,
     )
-    return ids.map((id) => around.all(id - most, id + most, id).map(rowFrom))
+    return ids.map((id) => around.all(id - max, id + max, id).map(rowFrom))
   }
 
   vectors(hashes: readonly string[]): ReadonlyMap<string, Float32Array> {

@@ -8,9 +8,9 @@ import { type Asking, fromShelf } from "./asking.ts"
 import { OFTEN, TWICE, tokenOf, tokensOf } from "./tokens.ts"
 
 /** If more passages than this are new, their terms are not looked at one by one. */
-const MOST_ADDED = 200
+const MAX_ADDED = 200
 /** Terms that contain a word that no passage has. */
-const MOST_CONTAINING = 500
+const MAX_CONTAINING = 500
 
 export interface Lists {
   readonly ids: Uint32Array
@@ -27,7 +27,7 @@ export interface ListWanted {
 
 export class TermLists {
   readonly #columns: () => PassageColumns
-  readonly #mostKept: number
+  readonly #maxKept: number
   /** By token, the one that was asked for last at the end. */
   readonly #kept = new Map<string, Uint32Array>()
   readonly #documents = new Map<string, number>()
@@ -36,9 +36,9 @@ export class TermLists {
   #vocabulary: string | undefined
 
   /** `mostKept`: numbers in all lists. */
-  constructor({ columns, mostKept }: { readonly columns: () => PassageColumns; readonly mostKept: number }) {
+  constructor({ columns, maxKept }: { readonly columns: () => PassageColumns; readonly maxKept: number }) {
     this.#columns = columns
-    this.#mostKept = mostKept
+    this.#maxKept = maxKept
   }
 
   clear(): void {
@@ -49,9 +49,9 @@ export class TermLists {
   }
 
   /** Up to how many new passages it can take in. */
-  get mostAdded(): number {
+  get maxAdded(): number {
     const isEmpty = this.#documents.size + this.#kept.size === 0 && this.#vocabulary === undefined
-    return isEmpty ? 0 : MOST_ADDED
+    return isEmpty ? 0 : MAX_ADDED
   }
 
   /** Takes in new passages. */
@@ -86,7 +86,7 @@ export class TermLists {
   *containing(part: string): Asking<readonly string[]> {
     this.#vocabulary ??= `\n${yield* fromShelf((shelf) => shelf.vocabulary())}`
     const found = new Set<string>()
-    for (let at = this.#vocabulary.indexOf(part); at >= 0 && found.size < MOST_CONTAINING; ) {
+    for (let at = this.#vocabulary.indexOf(part); at >= 0 && found.size < MAX_CONTAINING; ) {
       const end = this.#vocabulary.indexOf("\n", at)
       found.add(copyOf(this.#vocabulary.slice(this.#vocabulary.lastIndexOf("\n", at) + 1, end)))
       at = this.#vocabulary.indexOf(part, end)
@@ -134,7 +134,7 @@ export class TermLists {
   #keep(token: string, ids: Uint32Array): void {
     this.#forget(token)
     for (const oldest of this.#kept.keys()) {
-      if (this.#size + ids.length < this.#mostKept) break
+      if (this.#size + ids.length < this.#maxKept) break
       this.#forget(oldest)
     }
     this.#size += ids.length + 1

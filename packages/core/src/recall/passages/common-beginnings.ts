@@ -5,15 +5,15 @@
  */
 import { COMMON } from "../../base/terms.ts"
 
-const LONGEST = 3 // letters: longer words are known by their first ones, or their last
+const MAX = 3 // letters: longer words are known by their first ones, or their last
 /** What a time is named with. */
 const OF_TIMES =
   "ago,april,august,day,december,early,february,five,four,january,july,june,last,late,march,may,mid,month,november,october,one,past," +
   "september,since,six,three,today,two,week,year,yesterday"
 const YEARS = Array.from({ length: 10 }, (_, decade) => [`19${decade}`, `20${decade}`]).flat()
 
-const beginningOf = (word: string): string => word.slice(0, LONGEST).toLowerCase()
-const endingOf = (word: string): string => word.slice(-LONGEST).toLowerCase()
+const beginningOf = (word: string): string => word.slice(0, MAX).toLowerCase()
+const endingOf = (word: string): string => word.slice(-MAX).toLowerCase()
 
 const TIMES: ReadonlySet<string> = new Set([...OF_TIMES.split(",").map(beginningOf), ...YEARS])
 /** Only these are listed: those of all words would take a third of an index. */
@@ -39,7 +39,7 @@ function beginningsOf(text: string, { isPart }: { readonly isPart: boolean }): R
   const beginnings = new Set<string>()
   let ending: string | undefined
   for (const { 0: run, index } of text.matchAll(RUN)) {
-    const isShort = isPart && run.length < LONGEST
+    const isShort = isPart && run.length < MAX
     const [isFirst, isLast] = [isPart && index === 0, isShort && index + run.length === text.length]
     const beginning = beginningOf(run)
     if (!isFirst && !isLast && LISTED.has(beginning)) {

@@ -23,17 +23,17 @@ const FIRST_SIZE = 1_024
 
 /** What a person says is about what they want. The longer an answer is, the more of it is about everything. */
 export const PERSON_WEIGHT = 2
-const LEAST_WEIGHT = 2 / 3
+const MIN_WEIGHT = 2 / 3
 /** Characters up to which a block is weighed in full. */
-const LONGEST_REQUEST = 2_000 // longer ones are pasted
-const LONGEST_REPLY = 300
+const MAX_REQUEST = 2_000 // longer ones are pasted
+const MAX_REPLY = 300
 /** What tools gave and took: half as much as what the person says, or names in results would not be found. */
 const TOOL_WEIGHT = 1
 
 function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "isSaid" | "blockLength">): number {
   if (!isSaid) return TOOL_WEIGHT
-  const full = kind === "user" ? LONGEST_REQUEST : LONGEST_REPLY
-  return blockLength <= full ? PERSON_WEIGHT : Math.max(LEAST_WEIGHT, PERSON_WEIGHT * (full / blockLength) ** 0.75)
+  const full = kind === "user" ? MAX_REQUEST : MAX_REPLY
+  return blockLength <= full ? PERSON_WEIGHT : Math.max(MIN_WEIGHT, PERSON_WEIGHT * (full / blockLength) ** 0.75)
 }
 
 interface SourceEnd {

@@ -4,13 +4,13 @@
  */
 import { termsOf } from "../../base/terms.ts"
 
-const LONGEST_NAME = 80 // characters; longer ones are data, and the beginning names them
-const MOST_REMEMBERED = 50_000 // runs whose terms are remembered: tool results repeat the same words
-const MOST_REMEMBERED_ASKED = 5_000
+const MAX_NAME = 80 // characters; longer ones are data, and the beginning names them
+const MAX_REMEMBERED = 50_000 // runs whose terms are remembered: tool results repeat the same words
+const MAX_REMEMBERED_ASKED = 5_000
 
 /** A question can be a pasted log. Only its beginning is looked up: each term costs a query. */
-const LONGEST_QUESTION = 20_000 // characters
-const MOST_LOOKED_UP = 200
+const MAX_QUESTION = 20_000 // characters
+const MAX_LOOKED_UP = 200
 
 const remembered = new Map<string, readonly string[]>()
 
@@ -43,11 +43,11 @@ export interface QuestionTerm {
 /** The terms that a question looks for, each once. */
 export function questionTerms(text: string): readonly QuestionTerm[] {
   const terms = new Map<string, QuestionTerm>()
-  for (const piece of piecesIn(text.slice(0, LONGEST_QUESTION))) {
+  for (const piece of piecesIn(text.slice(0, MAX_QUESTION))) {
     for (const term of askedWith(piece)) if (!terms.has(term.term)) terms.set(term.term, term)
-    if (terms.size >= MOST_LOOKED_UP) break
+    if (terms.size >= MAX_LOOKED_UP) break
   }
-  return [...terms.values()].slice(0, MOST_LOOKED_UP)
+  return [...terms.values()].slice(0, MAX_LOOKED_UP)
 }
 
 const rememberedAsked = new Map<string, readonly QuestionTerm[]>()
@@ -61,18 +61,18 @@ function askedWith(piece: string): readonly QuestionTerm[] {
     ...termsOf(piece).map(({ stem, word }) => ({ term: familyOf(stem), word, isName })),
     ...namesIn(piece).map((name) => ({ term: name, word: name, isName: true })),
   ]
-  if (rememberedAsked.size >= MOST_REMEMBERED_ASKED) rememberedAsked.clear()
-  if (piece.length <= LONGEST_NAME) rememberedAsked.set(piece, terms)
+  if (rememberedAsked.size >= MAX_REMEMBERED_ASKED) rememberedAsked.clear()
+  if (piece.length <= MAX_NAME) rememberedAsked.set(piece, terms)
   return terms
 }
 
 /** The names in a question, as they are written. */
 export function namesAsWritten(text: string): readonly string[] {
   const pieces = text
-    .slice(0, LONGEST_QUESTION)
+    .slice(0, MAX_QUESTION)
     .split(/\s+/)
     .map((piece) => piece.replace(/^[^\p{L}\p{N}_$#@./-]+|[^\p{L}\p{N}_$]+$/gu, ""))
-  return [...new Set(pieces)].filter((piece) => piece.length > 1 && looksLikeName(piece)).slice(0, MOST_LOOKED_UP)
+  return [...new Set(pieces)].filter((piece) => piece.length > 1 && looksLikeName(piece)).slice(0, MAX_LOOKED_UP)
 }
 
 /** Digits, capitals inside, or signs inside: no word of a sentence. */
@@ -91,8 +91,8 @@ function termsOfPiece(piece: string): readonly string[] {
   const known = remembered.get(piece)
   if (known) return known
   const terms = [...termsOf(piece).map(({ stem }) => familyOf(stem)), ...namesIn(piece)]
-  if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-  if (piece.length <= LONGEST_NAME) remembered.set(piece, terms)
+  if (remembered.size >= MAX_REMEMBERED) remembered.clear()
+  if (piece.length <= MAX_NAME) remembered.set(piece, terms)
   return terms
 }
 
@@ -105,7 +105,7 @@ const HYPHENATED = /^\p{L}+(?:-\p{L}+)+$/u
 /** `src/foo/bar.ts:120` is one name, and has the name `bar.ts` in it. */
 function namesIn(piece: string): readonly string[] {
   const bare = piece.replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "").toLowerCase()
-  if (bare.length > LONGEST_NAME) return [bare.slice(0, LONGEST_NAME)]
+  if (bare.length > MAX_NAME) return [bare.slice(0, MAX_NAME)]
   const parts = bare.split(/[/:=@\\]+/)
   return [...new Set([bare, ...parts])]
     .filter((name) => /[\p{L}\p{N}][^\p{L}\p{N}_'’]+[\p{L}\p{N}]/u.test(name))

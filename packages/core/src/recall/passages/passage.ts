@@ -19,15 +19,15 @@ export interface Passage {
   readonly text: string
 }
 
-const LONGEST_PASSAGE = 1_200 // characters: what matched is easy to see, and neighbours stay near
+const MAX_PASSAGE = 1_200 // characters: what matched is easy to see, and neighbours stay near
 /** Of one block. Longer ones are dumps; all of them can be read by their handle. */
-const LONGEST_BLOCK = 2_000_000
+const MAX_BLOCK = 2_000_000
 
 export function passagesOf(block: BlockText, mask: (text: string) => string): readonly Passage[] {
   const { uuid, blocks, kind, label, time, text, isSearchable, isSaid } = block
   if (!isSearchable) return []
   // masked whole: a secret could be cut in two
-  const masked = mask(text.slice(0, LONGEST_BLOCK))
+  const masked = mask(text.slice(0, MAX_BLOCK))
   const place = { uuid, blocks: blocks.join("."), kind, isSaid, ...(label === undefined ? {} : { label }), time }
   return partsOf(masked).map(({ start, end }) => ({
     ...place,
@@ -41,7 +41,7 @@ export function passagesOf(block: BlockText, mask: (text: string) => string): re
 export function partsOf(text: string): readonly { readonly start: number; readonly end: number }[] {
   const parts = []
   for (let start = 0; start < text.length; ) {
-    const end = start + LONGEST_PASSAGE < text.length ? cutBefore(text, start) : text.length
+    const end = start + MAX_PASSAGE < text.length ? cutBefore(text, start) : text.length
     if (text.slice(start, end).trim() !== "") parts.push({ start, end })
     start = end
   }
@@ -49,13 +49,13 @@ export function partsOf(text: string): readonly { readonly start: number; readon
 }
 
 function cutBefore(text: string, start: number): number {
-  const head = text.slice(start, start + LONGEST_PASSAGE)
+  const head = text.slice(start, start + MAX_PASSAGE)
   for (const end of ["\n\n", "\n", ". ", " "]) {
     const at = head.lastIndexOf(end)
-    if (at > LONGEST_PASSAGE / 3) return start + at + end.length
+    if (at > MAX_PASSAGE / 3) return start + at + end.length
   }
   // not inside a character of two units
-  return start + LONGEST_PASSAGE - (/[\uD800-\uDBFF]$/.test(head) ? 1 : 0)
+  return start + MAX_PASSAGE - (/[\uD800-\uDBFF]$/.test(head) ? 1 : 0)
 }
 
 /** In the order in which an index numbers them. */

@@ -16,7 +16,7 @@ const PATIENCE_MS = 2_000
 /** Texts that are embedded at once. */
 const BATCH = 64
 /** The newest ones: 80 MB with 400 numbers each. */
-const MOST_EMBEDDED = 50_000
+const MAX_EMBEDDED = 50_000
 /** Passages that each search contributes. */
 export const CANDIDATES = 50
 /** Reciprocal rank fusion: with a small constant, the best of one search alone is among the first of both. */
@@ -108,7 +108,7 @@ export class EmbeddedPassages {
     if (index !== this.#index) return true
     for (const { id, text } of passages) this.#vectors.set(id, kept.get(hashOf(text)) ?? added.get(hashOf(text))!)
     for (const oldest of this.#vectors.keys()) {
-      if (this.#vectors.size <= MOST_EMBEDDED) break
+      if (this.#vectors.size <= MAX_EMBEDDED) break
       this.#vectors.delete(oldest)
     }
     this.#last = passages.at(-1)?.id ?? this.#last

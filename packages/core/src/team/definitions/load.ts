@@ -25,7 +25,7 @@ export interface LoadedDefinitions {
   readonly problems: readonly string[]
 }
 
-const MOST_NAMED = 10 // files in one sentence
+const MAX_NAMED = 10 // files in one sentence
 
 export async function loadAgentDefinitions({ root, home, project }: DefinitionPlaces): Promise<LoadedDefinitions> {
   const own = await homeAgentFiles({ root, home })
@@ -61,8 +61,8 @@ class Definitions {
 
   problems(): readonly string[] {
     const remarks = [...this.#remarks].map(([remark, names]) => {
-      const more = names.length > MOST_NAMED ? [`${names.length - MOST_NAMED} more`] : []
-      const listed = [...names.slice(0, MOST_NAMED), ...more].join(", ")
+      const more = names.length > MAX_NAMED ? [`${names.length - MAX_NAMED} more`] : []
+      const listed = [...names.slice(0, MAX_NAMED), ...more].join(", ")
       return `In the agent${names.length === 1 ? "" : "s"} ${listed}, ${escaped(remark)}.`
     })
     return [...this.#bad, ...remarks]
@@ -83,9 +83,9 @@ type Parsed =
 /** What a file says and Strata does not do. Files with the same remark are reported in one sentence. */
 type Remark = string
 
-const MOST_DESCRIPTION = 1_024 // characters; the listing is sent with every conversation
-const MOST_TOOLS = 200
-const MOST_TURNS = 10_000
+const MAX_DESCRIPTION = 1_024 // characters; the listing is sent with every conversation
+const MAX_TOOLS = 200
+const MAX_TURNS = 10_000
 
 /** Keys of the format that would change how the agent works, and what happens here. */
 const NOT_SUPPORTED: Readonly<Record<string, string>> = {
@@ -113,7 +113,7 @@ async function parseDefinition({ name: file, text }: AgentFile): Promise<Parsed>
   const reading = new Fields(values, remarks)
   const definition: AgentDefinition = {
     name,
-    description: cut(description, MOST_DESCRIPTION),
+    description: cut(description, MAX_DESCRIPTION),
     prompt: body,
     ...reading.tools("tools"),
     ...reading.tools("disallowedTools"),
@@ -154,7 +154,7 @@ class Fields {
     if (value === undefined || value === null || value === "") return {}
     const items = Array.isArray(value) ? value.flatMap((item) => splitTools(textOf(item))) : splitTools(textOf(value))
     if (key === "tools" && items.includes("*")) return {}
-    const { names, remarks } = toolNames(items.slice(0, MOST_TOOLS), key)
+    const { names, remarks } = toolNames(items.slice(0, MAX_TOOLS), key)
     this.#remarks.push(...remarks)
     return { [key]: names }
   }
@@ -183,8 +183,8 @@ class Fields {
     const given = this.#values.get("maxTurns")
     if (!isSet(given)) return {}
     const turns = Number(given)
-    if (Number.isInteger(turns) && turns > 0 && turns <= MOST_TURNS) return { maxTurns: turns }
-    return this.#ignored("maxTurns", `a whole number from 1 to ${MOST_TURNS}`)
+    if (Number.isInteger(turns) && turns > 0 && turns <= MAX_TURNS) return { maxTurns: turns }
+    return this.#ignored("maxTurns", `a whole number from 1 to ${MAX_TURNS}`)
   }
 
   switch(key: "background"): Pick<AgentDefinition, "background"> {

@@ -25,9 +25,9 @@ export function deferredListing(names: readonly string[], tokens: number): Defer
 
 function fitting(names: readonly string[], characters: number): readonly string[] {
   let used = 0
-  const most = names.findIndex((name) => {
+  const max = names.findIndex((name) => {
     used += name.length + ", ".length
     return used > characters
   })
-  return most < 0 ? names : names.slice(0, most)
+  return max < 0 ? names : names.slice(0, max)
 }

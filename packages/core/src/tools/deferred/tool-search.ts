@@ -12,9 +12,9 @@ import { toolDefinition } from "../definition/definition.ts"
 import type { Tool, ToolOutput } from "../tool.ts"
 import { CALL_TOOL, SEARCH_TOOL } from "./deferrable.ts"
 
-const MOST_RESULTS = 5
-const MOST_RESULTS_ASKED = 20
-const LONGEST_QUERY = 2_000 // characters
+const MAX_RESULTS = 5
+const MAX_RESULTS_ASKED = 20
+const MAX_QUERY = 2_000 // characters
 const SELECT = "select:"
 const NAMES_SHOWN = 20
 
@@ -25,7 +25,7 @@ const inputSchema = z.object({
   max_results: z
     .number()
     .optional()
-    .describe(`The most tools to load for words. Default ${MOST_RESULTS}, at most ${MOST_RESULTS_ASKED}.`),
+    .describe(`The most tools to load for words. Default ${MAX_RESULTS}, at most ${MAX_RESULTS_ASKED}.`),
 })
 
 /** How the conversation offers a tool now. */
@@ -55,11 +55,11 @@ export function toolSearch({ tools, offered }: ToolSearchParts): Tool<z.infer<ty
     if (indexed?.count !== all.length) indexed = { count: all.length, index: indexTools(all) }
     return indexed.index
   }
-  const found = ({ query, max_results = MOST_RESULTS }: z.infer<typeof inputSchema>): Found => {
-    const asked = query.slice(0, LONGEST_QUERY).trim()
+  const found = ({ query, max_results = MAX_RESULTS }: z.infer<typeof inputSchema>): Found => {
+    const asked = query.slice(0, MAX_QUERY).trim()
     if (asked.startsWith(SELECT)) return selected(asked.slice(SELECT.length), tools())
-    const most = Math.min(Math.max(1, Math.floor(max_results)), MOST_RESULTS_ASKED)
-    return { tools: searchTools(indexOf(tools()), asked).slice(0, most), missing: [] }
+    const max = Math.min(Math.max(1, Math.floor(max_results)), MAX_RESULTS_ASKED)
+    return { tools: searchTools(indexOf(tools()), asked).slice(0, max), missing: [] }
   }
   return {
     name: SEARCH_TOOL,
@@ -89,7 +89,7 @@ function selected(names: string, tools: readonly Tool[]): Found {
     return ending.length === 1 ? ending[0] : undefined
   }
   return {
-    tools: wanted.slice(0, MOST_RESULTS_ASKED).flatMap((name) => of(name) ?? []),
+    tools: wanted.slice(0, MAX_RESULTS_ASKED).flatMap((name) => of(name) ?? []),
     missing: wanted.filter((name) => of(name) === undefined),
   }
 }
@@ -144,7 +144,7 @@ const namesOf = (tools: readonly Tool[]) => tools.map(({ name }) => name).join("
  */
 const WEIGHT = { name: 4, parameters: 1, description: 1 } as const
 const SATURATION = 1.2 // how fast repetitions stop to count; the usual value of BM25
-const LONGEST_TEXT = 4_000 // characters of a description or of parameters that are looked at
+const MAX_TEXT = 4_000 // characters of a description or of parameters that are looked at
 const DEEPEST = 4 // levels of a schema
 
 interface Indexed {
@@ -184,8 +184,8 @@ export function searchTools({ tools, toolsWith }: ToolIndex, words: string): rea
 const rarity = (withIt: number, all: number): number => Math.log(1 + (all - withIt + 0.5) / (withIt + 0.5))
 
 function stemsOf({ name, description, inputSchema }: Tool): ReadonlyMap<string, number> {
-  const parameters = isStandardSchema(inputSchema) ? "" : wordsIn(inputSchema, DEEPEST).slice(0, LONGEST_TEXT)
-  const texts = { name: name.replaceAll("-", "_"), description: description.slice(0, LONGEST_TEXT), parameters }
+  const parameters = isStandardSchema(inputSchema) ? "" : wordsIn(inputSchema, DEEPEST).slice(0, MAX_TEXT)
+  const texts = { name: name.replaceAll("-", "_"), description: description.slice(0, MAX_TEXT), parameters }
   const stems = new Map<string, number>()
   for (const part of ["name", "description", "parameters"] as const)
     for (const { stem } of termsOf(texts[part])) stems.set(stem, (stems.get(stem) ?? 0) + WEIGHT[part])

@@ -23,7 +23,7 @@ export function asObjectSchema(schema: JsonSchema): ObjectSchema {
   const { $schema: _, ...root } = schema
   const isPlain = root.type === "object" && COMBINED.every((keyword) => root[keyword] === undefined)
   if (isPlain) return root as ObjectSchema
-  const shape = shapeOf(root, { root, seen: [], steps: { left: MOST_STEPS } })
+  const shape = shapeOf(root, { root, seen: [], steps: { left: MAX_STEPS } })
   if (!shape) throw new Error(`a tool's input is an object, but the schema describes ${kindOf(root)}.`)
   const { properties, required, more } = shape
   return {
@@ -42,7 +42,7 @@ interface Place {
   readonly steps: { left: number }
 }
 
-const MOST_STEPS = 1_000 // references to references grow without end
+const MAX_STEPS = 1_000 // references to references grow without end
 
 /** Nothing for a schema that no object fits. */
 function shapeOf(schema: JsonSchema, place: Place): ObjectShape | undefined {

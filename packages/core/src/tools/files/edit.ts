@@ -14,9 +14,9 @@ import { canHold, type Decoded } from "./text-encoding.ts"
 import { type Replaced, replaceText } from "./text-replacement.ts"
 
 const SNIPPET_CONTEXT_LINES = 3
-const MOST_SNIPPETS = 3
-const MOST_SNIPPET_LINES = 40
-const MOST_PLACES_NAMED = 10
+const MAX_SNIPPETS = 3
+const MAX_SNIPPET_LINES = 40
+const MAX_PLACES_NAMED = 10
 const LINE_NUMBER = /^\s*\d+\t/
 
 const inputSchema = z.object({
@@ -107,7 +107,7 @@ function replacedIn({ target, before, input }: Change): Omit<Edited, "encoding">
   if (replaced.state === "missing") throw notFound({ target, before, input })
   if (replaced.state === "ambiguous") {
     const { lines } = replaced
-    const named = `${lines.slice(0, MOST_PLACES_NAMED).join(", ")}${lines.length > MOST_PLACES_NAMED ? ", …" : ""}`
+    const named = `${lines.slice(0, MAX_PLACES_NAMED).join(", ")}${lines.length > MAX_PLACES_NAMED ? ", …" : ""}`
     throw new FileError(
       `old_string is in ${target.given} ${lines.length} times (lines ${named}), so it is not clear which one is meant. ` +
         "Nothing was changed. Add lines around it to old_string, or set replace_all.",
@@ -149,8 +149,8 @@ const tellOfNewFile = ({ given }: Target, { text }: Edited) => `Created ${given}
 
 function tellOfChange({ given }: Target, { text, places }: Edited): string {
   const lines = linesOf(text)
-  const snippets = places.slice(0, MOST_SNIPPETS).map((place) => snippetAt(lines, place))
-  const more = places.length > MOST_SNIPPETS ? [`[${places.length - MOST_SNIPPETS} more places]`] : []
+  const snippets = places.slice(0, MAX_SNIPPETS).map((place) => snippetAt(lines, place))
+  const more = places.length > MAX_SNIPPETS ? [`[${places.length - MAX_SNIPPETS} more places]`] : []
   const where = places.length > 1 ? ` in ${places.length} places` : ""
   return `Updated ${given}${where}. It now reads:\n${[...snippets, ...more].join("\n…\n")}`
 }
@@ -158,15 +158,15 @@ function tellOfChange({ given }: Target, { text, places }: Edited): string {
 function snippetAt(lines: readonly string[], place: Edited["places"][number]): string {
   const from = Math.max(1, place.line - SNIPPET_CONTEXT_LINES)
   const shown = lines.slice(from - 1, place.line - 1 + place.lines + SNIPPET_CONTEXT_LINES)
-  const rest = shown.length - MOST_SNIPPET_LINES
+  const rest = shown.length - MAX_SNIPPET_LINES
   const more = rest > 0 ? [`[${rest} more lines]`] : []
-  return [...numberLines(shown.slice(0, MOST_SNIPPET_LINES), from), ...more].join("\n")
+  return [...numberLines(shown.slice(0, MAX_SNIPPET_LINES), from), ...more].join("\n")
 }
 
 /** Finds the lines most similar to a text that a file does not contain, so that the next edit succeeds. */
-const MOST_LINES_SHOWN = 12
-const MOST_LINES_LOOKED_AT = 20_000
-const MOST_CHARACTERS_COMPARED = 300 // of a line
+const MAX_LINES_SHOWN = 12
+const MAX_LINES_LOOKED_AT = 20_000
+const MAX_CHARACTERS_COMPARED = 300 // of a line
 const LIKE_ENOUGH = 0.5
 
 interface NearestLines {
@@ -185,7 +185,7 @@ function nearestLines(text: string, wanted: string): NearestLines | undefined {
   const from = Math.max(0, best - anchor)
   const found = lines.slice(from, from + wantedLines.length)
   return {
-    shown: numberLines(found.slice(0, MOST_LINES_SHOWN), from + 1),
+    shown: numberLines(found.slice(0, MAX_LINES_SHOWN), from + 1),
     onlySpaceDiffers: wantedLines.every((line, i) => line.trim() === found[i]?.trim()),
   }
 }
@@ -195,10 +195,10 @@ function longestOf(lines: readonly string[]): number {
 }
 
 function mostLike(lines: readonly string[], wanted: string): number | undefined {
-  const likeness = likenessTo(wanted.slice(0, MOST_CHARACTERS_COMPARED))
+  const likeness = likenessTo(wanted.slice(0, MAX_CHARACTERS_COMPARED))
   let best: { readonly at: number; readonly score: number } | undefined
-  for (const [at, line] of lines.slice(0, MOST_LINES_LOOKED_AT).entries()) {
-    const score = likeness(line.slice(0, MOST_CHARACTERS_COMPARED))
+  for (const [at, line] of lines.slice(0, MAX_LINES_LOOKED_AT).entries()) {
+    const score = likeness(line.slice(0, MAX_CHARACTERS_COMPARED))
     if (score > (best?.score ?? LIKE_ENOUGH)) best = { at, score }
   }
   return best?.at

@@ -11,7 +11,7 @@ import { missingFile, type Target } from "./paths.ts"
 import { type Decoded, decodeText } from "./text-encoding.ts"
 
 /** Each read keeps the whole file in memory. For larger files there is Grep, or a command that cuts out a part. */
-const MOST_FILE_BYTES = 32 * 1024 * 1024
+const MAX_FILE_BYTES = 32 * 1024 * 1024
 
 const CHUNK_BYTES = 256 * 1024
 
@@ -52,7 +52,7 @@ async function readIfPresent(target: Target, { signal }: ReadContext): Promise<F
     const stats = await handle.stat()
     refuseUnlessRegular(target, stats)
     const bytes = await readBounded(handle, signal)
-    if (bytes.length > MOST_FILE_BYTES) throw tooLarge(target, bytes.length)
+    if (bytes.length > MAX_FILE_BYTES) throw tooLarge(target, bytes.length)
     return { bytes, stats }
   } catch (error) {
     if (isMissing(error)) return undefined
@@ -65,7 +65,7 @@ async function readIfPresent(target: Target, { signal }: ReadContext): Promise<F
 /** Stops soon after the limit. The reported size is not reliable: files under /proc report 0, and a log may grow. */
 async function readBounded(handle: FileHandle, signal: AbortSignal): Promise<Buffer> {
   const chunks: Buffer[] = []
-  for (let length = 0; length <= MOST_FILE_BYTES; ) {
+  for (let length = 0; length <= MAX_FILE_BYTES; ) {
     signal.throwIfAborted()
     const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES))
     if (bytesRead === 0) break
@@ -82,12 +82,12 @@ function refuseUnlessRegular(target: Target, stats: Stats): void {
   if (stats.isFIFO()) throw new FileError(`${given} is a named pipe, not a file. It was not opened.`)
   if (stats.isSocket()) throw new FileError(`${given} is a socket, not a file. It was not opened.`)
   if (!stats.isFile()) throw new FileError(`${given} is a device, not a file. It was not opened.`)
-  if (stats.size > MOST_FILE_BYTES) throw tooLarge(target, stats.size)
+  if (stats.size > MAX_FILE_BYTES) throw tooLarge(target, stats.size)
 }
 
 function tooLarge({ given }: Target, bytes: number): FileError {
   return new FileError(
-    `${given} has ${sizeInWords(bytes)}, more than the ${sizeInWords(MOST_FILE_BYTES)} that can be opened. ` +
+    `${given} has ${sizeInWords(bytes)}, more than the ${sizeInWords(MAX_FILE_BYTES)} that can be opened. ` +
       `Search it with Grep, or cut a part out with a command (sed -n '1000,1200p').`,
   )
 }

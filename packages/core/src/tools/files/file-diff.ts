@@ -4,26 +4,26 @@ import { countLines, withPlainEnds } from "./line-endings.ts"
 import { shortenLine } from "./numbered-lines.ts"
 
 const CONTEXT_LINES = 3
-const MOST_DIFF_CHARACTERS_PER_LINE = 300
+const MAX_DIFF_CHARACTERS_PER_LINE = 300
 const DIFF_MS = 300 // after this, two texts have so little in common that a diff says nothing
 
 export interface TextChange {
   readonly before: string
   readonly after: string
   /** Lines of the diff shown. */
-  readonly mostLines: number
+  readonly maxLines: number
 }
 
 /** The hunks without a file header. Empty if only line endings differ. */
-export function diffOf({ before, after, mostLines }: TextChange): string {
+export function diffOf({ before, after, maxLines }: TextChange): string {
   const [old, fresh] = [withPlainEnds(before), withPlainEnds(after)]
   const hunks = hunksOf(old, fresh)
   if (hunks === undefined) {
     return `[too different for a diff: ${countLines(old)} before, ${countLines(fresh)} after]`
   }
-  const lines = hunks.map((line) => shortenLine(line, MOST_DIFF_CHARACTERS_PER_LINE))
-  const rest = lines.length - mostLines
-  return rest > 0 ? [...lines.slice(0, mostLines), `[${rest} more lines of diff]`].join("\n") : lines.join("\n")
+  const lines = hunks.map((line) => shortenLine(line, MAX_DIFF_CHARACTERS_PER_LINE))
+  const rest = lines.length - maxLines
+  return rest > 0 ? [...lines.slice(0, maxLines), `[${rest} more lines of diff]`].join("\n") : lines.join("\n")
 }
 
 /** Everything that changes, for a person who decides about it. Nothing is cut or left out. */

@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve, sep } from "node:path"
 import ignore, { type Ignore } from "ignore"
 import { readPlainFile } from "../../base/files.ts"
 
-const MOST_BYTES = 1_000_000 // of the rules of one directory
+const MAX_BYTES = 1_000_000 // of the rules of one directory
 
 /** Rarely wanted in a search, and often larger than everything else. Searched only if the search starts inside. */
 export const NEVER_ENTERED: readonly string[] = [".git", ".hg", ".svn", ".jj", "node_modules"]
@@ -39,7 +39,7 @@ export class VisibleFiles {
   }
 
   async #addRules(directory: string): Promise<void> {
-    const bytes = await readPlainFile(join(directory, RULES_FILE), MOST_BYTES).catch(() => undefined) // an unreadable one has no rules
+    const bytes = await readPlainFile(join(directory, RULES_FILE), MAX_BYTES).catch(() => undefined) // an unreadable one has no rules
     if (bytes) this.#rules.set(directory, ignore().add(bytes.toString("utf8")))
   }
 

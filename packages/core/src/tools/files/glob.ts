@@ -10,7 +10,7 @@ import { LeftOut } from "./left-out.ts"
 import { newestFirst } from "./newest-first.ts"
 import { resolveTarget, shortPath, statTarget, type Target } from "./paths.ts"
 
-const MOST_FILES = 100
+const MAX_FILES = 100
 const SEARCH_MS = 20_000
 const WILDCARD = /[*?[\]{}()\\!]/
 const UPWARDS = /(?:^|[/{,(|])\.\.(?:$|[/},)|])/
@@ -27,7 +27,7 @@ export const glob: Tool<GlobInput> = {
 
 - \`*\` matches within one name, \`**\` any number of directories, \`{a,b}\` either, \`?\` one character. \`*.ts\` finds only files directly in the directory, \`**/*.ts\` also those below it.
 - Files that git ignores are left out, and so are .git and node_modules, unless the search starts inside them.
-- It lists at most ${MOST_FILES} files.
+- It lists at most ${MAX_FILES} files.
 - To find files by content, use Grep.`,
   inputSchema,
   readOnly: true,
@@ -102,8 +102,8 @@ interface Findings {
 function describeFound({ found, input, context, isPartial, leftOut }: Findings): string {
   const directory = context.directory.get()
   const notes = [
-    ...(found.length > MOST_FILES
-      ? [`[${MOST_FILES} of ${found.length} files, the newest first. Narrow the pattern to see others.]`]
+    ...(found.length > MAX_FILES
+      ? [`[${MAX_FILES} of ${found.length} files, the newest first. Narrow the pattern to see others.]`]
       : []),
     ...(isPartial
       ? [`[The search was stopped after ${SEARCH_MS / 1_000} s: there may be more. Search in a smaller directory.]`]
@@ -115,5 +115,5 @@ function describeFound({ found, input, context, isPartial, leftOut }: Findings):
       "\n",
     )
   }
-  return [...found.slice(0, MOST_FILES).map((path) => shortPath(path, directory)), ...notes].join("\n")
+  return [...found.slice(0, MAX_FILES).map((path) => shortPath(path, directory)), ...notes].join("\n")
 }

@@ -1,7 +1,7 @@
 /** Grep: searches file contents with ripgrep. It follows no links, so it stays inside the path that the permission covers. */
 import { sep } from "node:path"
 import { z } from "zod/v4"
-import { MOST_RESULT_HELD } from "../result-size.ts"
+import { MAX_RESULT_HELD } from "../result-size.ts"
 import type { Tool } from "../tool.ts"
 import { FileError } from "./file-error.ts"
 import { NEVER_ENTERED } from "./git-ignore.ts"
@@ -12,8 +12,8 @@ import { type RipgrepOutput, ripgrepProgram, runRipgrep } from "./ripgrep.ts"
 
 const DEFAULT_LINES = 250
 const SHORT_CHARACTERS = 40_000 // where nothing is put aside
-const MOST_COLUMNS = 500
-const MOST_FILES_SORTED = 10_000
+const MAX_COLUMNS = 500
+const MAX_FILES_SORTED = 10_000
 const SEARCH_MS = 20_000
 
 const lineCount = z.number().int().min(0)
@@ -78,7 +78,7 @@ export function createGrep({
         throw new FileError(`${root.given} is neither a file nor a directory: it was not opened.`) // a pipe would keep it waiting
       }
       const mode = input.output_mode ?? "files"
-      const mostLines = input.head_limit ?? DEFAULT_LINES
+      const maxLines = input.head_limit ?? DEFAULT_LINES
       const leftOut = new LeftOut(context, root.path)
       const output = await runRipgrep({
         program: program ?? (await ripgrepProgram()),
@@ -87,15 +87,15 @@ export function createGrep({
         env: context.env,
         signal: context.signal,
         timeoutMs,
-        most:
+        max:
           mode === "files"
-            ? { lines: MOST_FILES_SORTED, characters: Infinity }
-            : { lines: mostLines, characters: context.putsAside?.() ? MOST_RESULT_HELD : SHORT_CHARACTERS },
+            ? { lines: MAX_FILES_SORTED, characters: Infinity }
+            : { lines: maxLines, characters: context.putsAside?.() ? MAX_RESULT_HELD : SHORT_CHARACTERS },
         skip: (line) => line !== BETWEEN_GROUPS && leftOut.has(line.split("\0", 1)[0]!),
       })
       if (output.problem !== undefined && output.lines.length === 0) throw problemWith(input, output.problem)
       const lines = mode === "files" ? await newestFirst(output.lines) : betweenGroups(output.lines)
-      const shown = lines.slice(0, mostLines).map((line) => fromDirectory(withSeparator(line), directory))
+      const shown = lines.slice(0, maxLines).map((line) => fromDirectory(withSeparator(line), directory))
       return { content: describeFound({ shown, found: lines.length, output, mode, timeoutMs, leftOut }) }
     },
   }
@@ -117,7 +117,7 @@ function argumentsFor(input: GrepInput): readonly string[] {
     "--no-heading",
     "--with-filename",
     "--engine=auto",
-    `--max-columns=${MOST_COLUMNS}`,
+    `--max-columns=${MAX_COLUMNS}`,
     "--max-columns-preview",
     ...(mode === "files" ? [] : ["--null"]),
     ...(mode === "files" ? ["--files-with-matches"] : mode === "count" ? ["--count"] : []),

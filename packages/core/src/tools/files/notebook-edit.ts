@@ -65,7 +65,7 @@ export const notebookEdit: Tool<NotebookInput> = {
       refuseUnlessKnown({ target, current: before, reads: context.reads })
       const text = changed({ target, before, input, seed: context.toolUseId })
       const recorded = await storeText({ target, before, after: { text, encoding: before.encoding }, context })
-      const diff = diffOf({ before: before.text, after: text, mostLines: RESULT_DIFF_LINES })
+      const diff = diffOf({ before: before.text, after: text, maxLines: RESULT_DIFF_LINES })
       return { content: `Updated ${target.given}.\n${diff}`, touched: [target.path], ...recorded }
     })
   },

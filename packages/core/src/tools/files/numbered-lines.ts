@@ -1,6 +1,6 @@
 /** Lines of a file as the model sees them: numbered, and cut if they are very long. */
 
-export const MOST_LINE_CHARACTERS = 2_000
+export const MAX_LINE_CHARACTERS = 2_000
 
 const NUMBER_WIDTH = 6
 
@@ -10,7 +10,7 @@ export function numberLines(lines: readonly string[], first: number): readonly s
 }
 
 /** Always well-formed: half a surrogate pair would make the whole request invalid. */
-export function shortenLine(line: string, most = MOST_LINE_CHARACTERS): string {
-  if (line.length <= most) return line.toWellFormed()
-  return `${line.slice(0, most).toWellFormed()}… [line cut: ${most} of ${line.length} characters shown]`
+export function shortenLine(line: string, max = MAX_LINE_CHARACTERS): string {
+  if (line.length <= max) return line.toWellFormed()
+  return `${line.slice(0, max).toWellFormed()}… [line cut: ${max} of ${line.length} characters shown]`
 }

@@ -20,8 +20,8 @@ export interface Target {
 
 type PathContext = Pick<ToolContext, "directory" | "env">
 
-const MOST_LINKS = 40 // what Linux allows
-const MOST_SUGGESTIONS = 3
+const MAX_LINKS = 40 // what Linux allows
+const MAX_SUGGESTIONS = 3
 const LIKE_ENOUGH = 0.5
 
 export async function resolveTarget(given: string, context: PathContext): Promise<Target> {
@@ -53,7 +53,7 @@ async function followLinks(path: string, followed = 0): Promise<string> {
   const place = join(await followLinks(dirname(path), followed), basename(path))
   const target = await linkTarget(place)
   if (target === undefined) return place
-  if (followed === MOST_LINKS) throw new FileError(`${path}: its symbolic links lead in a circle.`)
+  if (followed === MAX_LINKS) throw new FileError(`${path}: its symbolic links lead in a circle.`)
   return followLinks(resolve(dirname(place), target), followed + 1)
 }
 
@@ -84,7 +84,7 @@ export async function missingFile({ given, path }: Target, directory: string): P
     .map((other) => ({ other, score: likeness(other) }))
     .filter(({ score }) => score >= LIKE_ENOUGH)
     .sort((a, b) => b.score - a.score)
-    .slice(0, MOST_SUGGESTIONS)
+    .slice(0, MAX_SUGGESTIONS)
     .map(({ other }) => shortPath(join(parent, other), directory))
   const where = isAbsolute(given) ? "" : ` The working directory is ${directory}.`
   const suggestion = alike.length > 0 ? ` Did you mean ${alike.join(" or ")}?` : ""

@@ -11,13 +11,13 @@ import { readContent } from "./file-content.ts"
 import { FileError } from "./file-error.ts"
 import { describeBinary, type ImageType, kindOf, sizeInWords } from "./file-kind.ts"
 import { linesOf } from "./line-endings.ts"
-import { MOST_LINE_CHARACTERS, numberLines } from "./numbered-lines.ts"
+import { MAX_LINE_CHARACTERS, numberLines } from "./numbered-lines.ts"
 import { resolveTarget, shortPath, type Target } from "./paths.ts"
 import { decodeText } from "./text-encoding.ts"
 
 const DEFAULT_LINES = 2_000
-const MOST_CHARACTERS = 100_000
-const MOST_TOKENS = 25_000
+const MAX_CHARACTERS = 100_000
+const MAX_TOKENS = 25_000
 // The tool does not know the model, so it estimates for the family that needs the most tokens.
 const estimator = createEstimator("claude-5")
 
@@ -33,8 +33,8 @@ export const read: Tool<ReadInput> = {
   description: `Shows a file from disk.
 
 - Text comes with line numbers: the number, a tab, the line. The numbers are not part of the file.
-- Without offset and limit it shows the file from the start, up to ${DEFAULT_LINES} lines or ${MOST_TOKENS} tokens. If there is more, the result ends with the offset to continue from.
-- Lines over ${MOST_LINE_CHARACTERS} characters are cut and marked as cut.
+- Without offset and limit it shows the file from the start, up to ${DEFAULT_LINES} lines or ${MAX_TOKENS} tokens. If there is more, the result ends with the offset to continue from.
+- Lines over ${MAX_LINE_CHARACTERS} characters are cut and marked as cut.
 - Images (PNG, JPEG, GIF, WebP) and PDF documents are shown as images and documents. Notebooks are shown as JSON.
 - A file must be read before Edit or Write may change it. If you need several files, read them in one response.
 - It reads files, not directories. Use Glob to find files and Grep to find places in them.
@@ -134,8 +134,8 @@ function thatFit(lines: readonly string[]): readonly string[] {
 
 /** How full a result would be: 1 is as much as it may hold. */
 function loadOf(lines: readonly string[]): number {
-  const characters = lines.reduce((sum, line) => sum + line.length + 1, 0) / MOST_CHARACTERS
-  return characters > 1 ? characters : Math.max(characters, estimator.text(lines.join("\n")) / MOST_TOKENS)
+  const characters = lines.reduce((sum, line) => sum + line.length + 1, 0) / MAX_CHARACTERS
+  return characters > 1 ? characters : Math.max(characters, estimator.text(lines.join("\n")) / MAX_TOKENS)
 }
 
 function textOfPage({ first, shown, total }: Page): string {

@@ -15,7 +15,7 @@ export interface RipgrepRun {
   readonly signal: AbortSignal
   readonly timeoutMs: number
   /** It is stopped after this many lines or characters. */
-  readonly most: { readonly lines: number; readonly characters: number }
+  readonly max: { readonly lines: number; readonly characters: number }
   /** Lines to leave out. They do not count. */
   readonly skip?: (line: string) => boolean
 }
@@ -28,7 +28,7 @@ export interface RipgrepOutput {
   readonly problem?: string
 }
 
-const MOST_PROBLEM_CHARACTERS = 2_000
+const MAX_PROBLEM_CHARACTERS = 2_000
 const EXIT_PROBLEM = 2
 
 /** Where the program is. Only applications that search files install it. */
@@ -47,7 +47,7 @@ export async function runRipgrep(run: RipgrepRun): Promise<RipgrepOutput> {
   stop.addEventListener("abort", kill, { once: true })
   let problem = ""
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    problem = (problem + text).slice(0, MOST_PROBLEM_CHARACTERS)
+    problem = (problem + text).slice(0, MAX_PROBLEM_CHARACTERS)
   })
   const ended = new Promise<number | null>((resolve, reject) => {
     child.on("error", reject).on("close", resolve)
@@ -63,12 +63,12 @@ export async function runRipgrep(run: RipgrepRun): Promise<RipgrepOutput> {
   }
 }
 
-async function takeLines(child: ChildProcessByStdio<null, Readable, Readable>, { most, skip }: RipgrepRun) {
+async function takeLines(child: ChildProcessByStdio<null, Readable, Readable>, { max, skip }: RipgrepRun) {
   const lines: string[] = []
   let characters = 0
   for await (const line of createInterface({ input: child.stdout, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (skip?.(line)) continue
-    if (lines.length === most.lines || characters + line.length > most.characters) {
+    if (lines.length === max.lines || characters + line.length > max.characters) {
       child.kill("SIGKILL")
       child.stdout.destroy() // an unread pipe would keep it from ending
       return { lines, isEnough: true }

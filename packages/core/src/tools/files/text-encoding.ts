@@ -12,7 +12,7 @@ export interface Decoded {
 }
 
 const BYTES_LOOKED_AT = 8_000 // what git looks at to recognise binary files
-const MOST_CONTROLS = 0.05 // with at most this share of control characters, bytes that are not UTF-8 count as Latin-1
+const MAX_CONTROLS = 0.05 // with at most this share of control characters, bytes that are not UTF-8 count as Latin-1
 const MARKS: readonly (readonly [Encoding, readonly number[]])[] = [
   ["utf-8 with BOM", [0xef, 0xbb, 0xbf]],
   ["utf-16le", [0xff, 0xfe]],
@@ -57,5 +57,5 @@ export function canHold(encoding: Encoding, text: string): boolean {
 function looksWritten(bytes: Buffer): boolean {
   const sample = bytes.subarray(0, BYTES_LOOKED_AT)
   const isControl = (byte: number) => (byte < 0x20 && !(byte >= 0x08 && byte <= 0x0d) && byte !== 0x1b) || byte === 0x7f
-  return sample.filter(isControl).length <= sample.length * MOST_CONTROLS
+  return sample.filter(isControl).length <= sample.length * MAX_CONTROLS
 }

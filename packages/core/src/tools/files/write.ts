@@ -51,7 +51,7 @@ export const write: Tool<WriteInput> = {
       const size = countLines(after.text)
       const touched = [target.path]
       if (!before) return { content: `Created ${target.given} (${size}).`, touched, ...recorded }
-      const diff = diffOf({ before: before.text, after: after.text, mostLines: RESULT_DIFF_LINES })
+      const diff = diffOf({ before: before.text, after: after.text, maxLines: RESULT_DIFF_LINES })
       return {
         content: `Updated ${target.given} (${size}).\n${diff || "Its text is the same as before."}`,
         touched,

@@ -10,8 +10,8 @@ import {
 } from "./recall-source.ts"
 
 export const DEFAULT_BUDGET = 4_000 // tokens
-export const LEAST_BUDGET = 200
-const MOST_BUDGET = 25_000
+export const MIN_BUDGET = 200
+const MAX_BUDGET = 25_000
 
 interface Budgeted {
   readonly budget: number
@@ -28,7 +28,7 @@ export function readRecallInput(input: RecallInput): RecallQuestion {
   const { handle, from, to, search } = input
   const given = [handle, from ?? to, search].filter((value) => value !== undefined && value !== "")
   if (given.length !== 1) return unclear("Give one of these: handle; from, with or without to; search.")
-  const budget = Math.floor(Math.min(MOST_BUDGET, Math.max(LEAST_BUDGET, numberOf(input.budget) ?? DEFAULT_BUDGET)))
+  const budget = Math.floor(Math.min(MAX_BUDGET, Math.max(MIN_BUDGET, numberOf(input.budget) ?? DEFAULT_BUDGET)))
   const filter = filterOf(input)
   if ("why" in filter) return unclear(filter.why)
   if (search) {

@@ -28,19 +28,19 @@ export const FOR_THE_MODEL: RecallWording = {
 /** Of a neighbour: enough to recognise it. */
 const NEIGHBOUR_TOKENS = 60
 /** Of a neighbour of a match, if there is room. */
-const MOST_NEIGHBOUR_TOKENS = 150
+const MAX_NEIGHBOUR_TOKENS = 150
 /** What a match is worth: about a passage of the index. */
 const MATCH_TOKENS = 350
-const MOST_MATCHES = 10
+const MAX_MATCHES = 10
 /** Characters of a question that found nothing. */
-const LONGEST_QUESTION = 200
+const MAX_QUESTION = 200
 /** No block of a range takes more than this share of the budget. */
 const RANGE_SHARE = 0.25
-const LEAST_TOKENS = 20
+const MIN_TOKENS = 20
 /** For the lines at the end that say how to go on. */
 const RESERVED_TOKENS = 70
 /** No tokenizer makes longer tokens of running text. It bounds what is measured. */
-const MOST_CHARACTERS_PER_TOKEN = 12
+const MAX_CHARACTERS_PER_TOKEN = 12
 
 export async function recalled(
   input: RecallInput,
@@ -91,7 +91,7 @@ function addPlace(
   for (const [at, text] of texts.entries()) {
     const used = page.quote(text, { offset: at === 0 ? offset : 0, tokens: room })
     room -= used
-    if (room > LEAST_TOKENS) continue
+    if (room > MIN_TOKENS) continue
     const rest = texts.slice(at + 1).map(({ handle }) => handle)
     if (rest.length > 0) page.say(`Not shown: ${rest.join(", ")}.`)
     break
@@ -105,7 +105,7 @@ async function byRange({ budget, ...range }: Asked<"range">, past: Past): Promis
   const page = new Page(past, budget)
   let count = 0
   for await (const text of texts) {
-    const tokens = Math.max(LEAST_TOKENS, Math.floor(budget * RANGE_SHARE))
+    const tokens = Math.max(MIN_TOKENS, Math.floor(budget * RANGE_SHARE))
     // what would be cut only because the page is nearly full begins the next one
     const isNext = count > 0 && page.room < Math.min(tokens, page.tokensOf(text))
     if (isNext || page.quote(text, { tokens }) === 0) {
@@ -121,7 +121,7 @@ async function byRange({ budget, ...range }: Asked<"range">, past: Past): Promis
 }
 
 async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Promise<ToolOutput> {
-  const { found, more, gap } = await past.source.search({ ...search, limit: MOST_MATCHES })
+  const { found, more, gap } = await past.source.search({ ...search, limit: MAX_MATCHES })
   const where = search.in === "project" ? "this project" : "this conversation"
   if (found.length === 0) {
     const advice = search.in === "project" ? "Try other words." : `Try other words, or ${past.wording.inProject}.`
@@ -134,7 +134,7 @@ async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Pro
   const page = new Page(past, budget)
   const shares = sharesOf(page, found)
   const room = Math.max(0, page.room - shares.reduce((sum, share) => sum + share, 0))
-  const each = Math.min(MOST_NEIGHBOUR_TOKENS, Math.floor(room / (2 * shares.length)))
+  const each = Math.min(MAX_NEIGHBOUR_TOKENS, Math.floor(room / (2 * shares.length)))
   for (const [at, tokens] of shares.entries()) addMatch(page, found[at]!, { tokens, each })
   const left = more + found.length - shares.length
   if (left > 0)
@@ -147,7 +147,7 @@ async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Pro
 
 /** Of a question that is repeated in the answer. */
 const beginningOf = (question: string): string =>
-  question.length > LONGEST_QUESTION ? `${question.slice(0, atCharacter(question, LONGEST_QUESTION))} …` : question
+  question.length > MAX_QUESTION ? `${question.slice(0, atCharacter(question, MAX_QUESTION))} …` : question
 
 /**
  * The tokens for each match, the best first: what matched in all of them, then the whole blocks while there is room. Of those that do not fit
@@ -159,7 +159,7 @@ function sharesOf(page: Page, found: readonly RecallFound[]): readonly number[] 
   for (const { matched, ...match } of found) {
     const tokens = page.tokensOf(match, matched)
     const share = Math.min(tokens, shares.length === 0 ? room : Math.max(MATCH_TOKENS, room / 2))
-    if (shares.length > 0 && (share > room || room < 2 * LEAST_TOKENS)) break
+    if (shares.length > 0 && (share > room || room < 2 * MIN_TOKENS)) break
     shares.push(share)
     room -= share
   }
@@ -180,7 +180,7 @@ interface MatchRoom {
 
 function addMatch(page: Page, { at, before, after, ...match }: RecallFound, { tokens, each }: MatchRoom): void {
   const used = page.quote(match, { around: at, tokens })
-  if (each < LEAST_TOKENS || used === 0) return
+  if (each < MIN_TOKENS || used === 0) return
   if (before) page.quoteBeginning(before, "Before it", each)
   if (after) page.quoteBeginning(after, "After it", each)
 }
@@ -222,7 +222,7 @@ class Page {
   /** Of a text, or a part of it, with its frame. */
   tokensOf(of: RecalledText, { from, to } = { from: 0, to: of.text.length }): number {
     const start = of.start ?? 0
-    const text = of.text.slice(from, Math.min(to, from + this.room * MOST_CHARACTERS_PER_TOKEN))
+    const text = of.text.slice(from, Math.min(to, from + this.room * MAX_CHARACTERS_PER_TOKEN))
     const whole = of.length ?? of.text.length
     return (
       this.#estimate(quotation(of, { text, from: start + from, to: start + to, whole, ...this.#wording })) + FRAME_SLACK
@@ -247,11 +247,11 @@ class Page {
   quote(text: RecalledText, { tokens, offset = 0, around }: Quoting): number {
     const whole = text.length ?? text.text.length
     const base = text.start ?? 0
-    const most = Math.min(tokens, this.room)
+    const max = Math.min(tokens, this.room)
     const frame =
       this.#estimate(quotation(text, { text: "", from: 1, to: whole - 1, whole, ...this.#wording })) + FRAME_SLACK
-    const room = most - frame
-    const isAll = offset === 0 && this.tokensOf(text) <= most
+    const room = max - frame
+    const isAll = offset === 0 && this.tokensOf(text) <= max
     if (room < 1 && !isAll) return 0
     const part = isAll
       ? { from: 0, to: text.text.length }
@@ -273,7 +273,7 @@ class Page {
 
   /** The first line or two of a neighbour. */
   quoteBeginning(text: RecalledText, where: string, tokens?: number): void {
-    const room = tokens === undefined ? NEIGHBOUR_TOKENS / 3 : tokens - LEAST_TOKENS
+    const room = tokens === undefined ? NEIGHBOUR_TOKENS / 3 : tokens - MIN_TOKENS
     const { to } = beginning(text.text, { from: 0, room, estimate: this.#estimate })
     const head = tokens === undefined ? headOf(text) : whatIs(text)
     const line = `${where}: ${head}: ${JSON.stringify(text.text.slice(0, to).trim())}${to < text.text.length ? " …" : ""}`
@@ -323,7 +323,7 @@ interface Fitting {
 function beginning(text: string, { from, room, estimate }: Fitting & { readonly from: number }) {
   const start = Math.min(from, text.length)
   const fits = (length: number) => estimate(text.slice(start, start + length)) <= room
-  const length = longest(Math.min(text.length - start, Math.ceil(room * MOST_CHARACTERS_PER_TOKEN)), fits)
+  const length = longest(Math.min(text.length - start, Math.ceil(room * MAX_CHARACTERS_PER_TOKEN)), fits)
   return { from: start, to: atCharacter(text, start + length) }
 }
 
@@ -333,7 +333,7 @@ function partAround(text: string, { at, room, estimate }: Fitting & { readonly a
     const { from, to } = spanAround(text, at, length)
     return estimate(text.slice(from, to)) <= room
   }
-  const length = longest(Math.min(text.length, Math.ceil(room * MOST_CHARACTERS_PER_TOKEN)), fits)
+  const length = longest(Math.min(text.length, Math.ceil(room * MAX_CHARACTERS_PER_TOKEN)), fits)
   const { from, to } = spanAround(text, at, length)
   return { from: atCharacter(text, from), to: atCharacter(text, to) }
 }
@@ -343,9 +343,9 @@ function spanAround(text: string, at: number, length: number) {
   return { from, to: Math.min(text.length, from + length) }
 }
 
-function longest(most: number, fits: (length: number) => boolean): number {
-  if (fits(most)) return most
-  let [low, high] = [0, most]
+function longest(max: number, fits: (length: number) => boolean): number {
+  if (fits(max)) return max
+  let [low, high] = [0, max]
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2)
     if (fits(middle)) low = middle

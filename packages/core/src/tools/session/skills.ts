@@ -8,7 +8,7 @@ import { basename, join, sep } from "node:path"
 import { reasonOf } from "../../base/errors.ts"
 import { factsOf, readMarkdown, readPlainFile, realPath } from "../../base/files.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import { MOST_SKILL_BYTES, MOST_SKILLS, SKILL_FILE } from "../../settings/skill-files.ts"
+import { MAX_SKILL_BYTES, MAX_SKILLS, SKILL_FILE } from "../../settings/skill-files.ts"
 import { clip } from "../defaults.ts"
 
 export interface Skill {
@@ -85,13 +85,13 @@ async function skillsIn(given: SkillDirectory): Promise<readonly (Skill | SkillP
   const allowed = [...(within === undefined ? [] : [within]), ...links].map((place) => realPath(place) ?? place)
   const skills = await Promise.all(
     names
-      .slice(0, MOST_SKILLS)
+      .slice(0, MAX_SKILLS)
       .map((name) => skillAt(join(root, name), { isOwn: within === undefined, places: [root, ...allowed], trusted })),
   )
-  const isCut = names.length > MOST_SKILLS
+  const isCut = names.length > MAX_SKILLS
   return [
     ...skills.flat(),
-    ...(isCut ? [{ path: directory, why: `only the first ${MOST_SKILLS} of this directory count` }] : []),
+    ...(isCut ? [{ path: directory, why: `only the first ${MAX_SKILLS} of this directory count` }] : []),
   ]
 }
 
@@ -127,7 +127,7 @@ async function skillAt(
 async function readInside(file: string, directory: string): Promise<string> {
   const path = await realpath(file)
   if (!path.startsWith(directory + sep)) throw new Error(`it leads out of its directory, to ${path}`)
-  return (await readPlainFile(path, MOST_SKILL_BYTES)).toString("utf8")
+  return (await readPlainFile(path, MAX_SKILL_BYTES)).toString("utf8")
 }
 
 async function describe(text: string): Promise<{ readonly name?: string; readonly description?: string }> {

@@ -47,7 +47,7 @@ export interface CacheHistory {
   /** What the server last reported as edited, and with which response. */
   serverEdits: { readonly turn: number; readonly text: string } | undefined
   /** The smallest read so far: about what every request shares. */
-  leastRead: number | undefined
+  minRead: number | undefined
   /** Whether the last write to the cache lives for an hour. */
   wroteForAnHour: boolean
   /** When the cache was last kept warm in a pause, for how long from then, and how many tokens of it. */
@@ -110,8 +110,8 @@ export interface BreakTotal {
 }
 
 const KEEPING_WARM: RequestSource = "keep-warm"
-const MOST_RESPONSES = 32
-const MOST_BREAKS = 100
+const MAX_RESPONSES = 32
+const MAX_BREAKS = 100
 const NO_TIME = "1970-01-01" // importers of formats without times begin here
 
 export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> = {}): Projection<CacheHistory> {
@@ -125,7 +125,7 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
       responses: [],
       changes: [],
       serverEdits: undefined,
-      leastRead: undefined,
+      minRead: undefined,
       wroteForAnHour: false,
       warmed: undefined,
       pauses: noPauses(),
@@ -199,7 +199,7 @@ function noteAnswer(state: CacheHistory, entry: AssistantMessage, overrides: Ove
   const timed = isTimed(entry) ? { at: entry.timestamp } : {}
   if (newest && wroteTo(newest.counts)) state.wroteForAnHour = livesAnHour(newest.counts)
   state.responses.push({ id, turn: state.turns, ...timed, model, counts, deleted, changes: state.changes, ...reason })
-  if (state.responses.length > MOST_RESPONSES) state.responses.shift()
+  if (state.responses.length > MAX_RESPONSES) state.responses.shift()
   state.changes = []
   state.newestBreak = undefined
   judgeNewest(state, overrides)
@@ -241,7 +241,7 @@ function replaceNewest(state: CacheHistory, response: CachedResponse, overrides:
 function judgeNewest(state: CacheHistory, overrides: Overrides): void {
   const [response, before] = [state.responses.at(-1)!, state.responses.at(-2)]
   const { cacheRead: read } = response.counts
-  if (read > 0) state.leastRead = Math.min(state.leastRead ?? read, read)
+  if (read > 0) state.minRead = Math.min(state.minRead ?? read, read)
   if (!before) return
   const deletedSince = Math.max(0, response.deleted - before.deleted)
   const readBefore = before.counts.cacheRead - deletedSince
@@ -266,7 +266,7 @@ function judgeNewest(state: CacheHistory, overrides: Overrides): void {
       gapMinutes: gapMinutes ?? 0,
       wroteForAnHour: state.wroteForAnHour,
       read,
-      leastRead: state.leastRead ?? 0,
+      minRead: state.minRead ?? 0,
     }),
     responseId: response.id,
     ...(response.apiReason === undefined ? {} : { apiReason: response.apiReason }),
@@ -281,10 +281,10 @@ function gapBetween(before: CachedResponse, response: CachedResponse): number | 
 function enterBreak(state: CacheHistory, found: CacheBreak): void {
   state.newestBreak = found
   state.breaks.push(found)
-  if (state.breaks.length > MOST_BREAKS) {
-    const least = Math.min(...state.breaks.map((each) => each.paidAnew))
+  if (state.breaks.length > MAX_BREAKS) {
+    const min = Math.min(...state.breaks.map((each) => each.paidAnew))
     state.breaks.splice(
-      state.breaks.findIndex((each) => each.paidAnew === least),
+      state.breaks.findIndex((each) => each.paidAnew === min),
       1,
     )
   }

@@ -9,13 +9,13 @@ import { type ModelFacts, priceFor, tokenCounts } from "../../tokens/models.ts"
 
 // When the server's cache is broken, and what that costs: one rule for running conversations and for recordings.
 
-const LEAST_SHARE = 0.05 // of what was read before; smaller drops are breakpoints that moved
-const LEAST_TOKENS = 2_000
+const MIN_SHARE = 0.05 // of what was read before; smaller drops are breakpoints that moved
+const MIN_TOKENS = 2_000
 
 /** Whether this drop in tokens read from the cache is a break. */
 export function isBreak(readBefore: number, read: number): boolean {
   const drop = readBefore - read
-  return drop > LEAST_TOKENS && drop > LEAST_SHARE * readBefore
+  return drop > MIN_TOKENS && drop > MIN_SHARE * readBefore
 }
 
 /** What the request itself read and wrote. Extra passes of the server have a cache of their own. */
@@ -126,10 +126,10 @@ export interface PausedResponse {
   readonly isChanged: boolean
 }
 
-export const LEAST_PAUSE_MINUTES = 4.5 // then a cache of five minutes has to be kept warm
+export const MIN_PAUSE_MINUTES = 4.5 // then a cache of five minutes has to be kept warm
 const FIVE_MINUTES = 5
 const HOUR = 60
-const MOST_RECENT = 32 // habits change
+const MAX_RECENT = 32 // habits change
 const MS_PER_MINUTE = 60_000
 
 const NO_PAUSES: PauseSum = { count: 0, tokens: 0 }
@@ -167,8 +167,8 @@ export function noteResponse(state: Pauses, response: PausedResponse): void {
     return
   }
   const minutes = minutesBetween(before?.at, state.asked ?? at)
-  if (minutes > LEAST_PAUSE_MINUTES) state.recent.push(minutes)
-  if (state.recent.length > MOST_RECENT) state.recent.shift()
+  if (minutes > MIN_PAUSE_MINUTES) state.recent.push(minutes)
+  if (state.recent.length > MAX_RECENT) state.recent.shift()
   if (before) state.hourHolds &&= !isForgotten(response, { before, asked: state.asked })
   const isWarmed = warmed !== undefined && warmed.at > (before?.at ?? Number.POSITIVE_INFINITY)
   const pause = { minutes, before: before?.counts, isKept: before?.isLong === true || isWarmed }
@@ -353,11 +353,11 @@ export interface Evidence {
   readonly wroteForAnHour: boolean
   readonly read: number
   /** The smallest read so far. */
-  readonly leastRead: number
+  readonly minRead: number
 }
 
 /** The first cause that fits. */
-export function causeOf({ changes, otherModel, gapMinutes, wroteForAnHour, read, leastRead }: Evidence): BreakCause {
+export function causeOf({ changes, otherModel, gapMinutes, wroteForAnHour, read, minRead }: Evidence): BreakCause {
   const recorded = CAUSE_OF.find(([change]) => changes.includes(change))
   if (recorded) return recorded[1]
   if (otherModel) return "other-model"
@@ -365,5 +365,5 @@ export function causeOf({ changes, otherModel, gapMinutes, wroteForAnHour, read,
   if (gapMinutes > HOUR_CACHE_CAUSES) return "hour-over"
   if (gapMinutes > FIVE_MINUTES_CACHE_CAUSES && !wroteForAnHour) return "five-minutes-over"
   if (read === 0) return "all-gone"
-  return read <= SLACK * leastRead ? "prompt-left" : "history-changed"
+  return read <= SLACK * minRead ? "prompt-left" : "history-changed"
 }

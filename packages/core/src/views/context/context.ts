@@ -198,9 +198,9 @@ export class ContextView {
   }
 
   /** Responses with usage since the last boundary, newest first, at most so many. */
-  recentResponses(most: number): readonly AssistantMessage[] {
+  recentResponses(max: number): readonly AssistantMessage[] {
     const found = new Map<string, AssistantMessage>()
-    for (let at = this.#state.messages.length - 1; at >= 0 && found.size < most; at--) {
+    for (let at = this.#state.messages.length - 1; at >= 0 && found.size < max; at--) {
       const message = this.#state.messages[at]!
       if (message.type !== "assistant" || !message.message.usage || isSyntheticError(message)) continue
       const id = message.message.id ?? message.uuid

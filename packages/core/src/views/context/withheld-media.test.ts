@@ -31,11 +31,11 @@ async function decisions(model: string, [first, second]: readonly [number, numbe
 }
 
 test("CACHE-6 an image that is no longer sent takes the bound thinking after it with it; one that was never sent does not", async () => {
-  const most = MEDIA_LIMITS.imagesPerRequest
-  expect(await decisions("claude-opus-5-5", [2, most])).toEqual({
+  const max = MEDIA_LIMITS.imagesPerRequest
+  expect(await decisions("claude-opus-5-5", [2, max])).toEqual({
     made: ["media-withheld", "thinking-dropped"],
     thinks: false,
   })
-  expect(await decisions("claude-opus-4-6", [2, most])).toEqual({ made: ["media-withheld"], thinks: true })
-  expect(await decisions("claude-opus-5-5", [1, most - 1])).toEqual({ made: [], thinks: true })
+  expect(await decisions("claude-opus-4-6", [2, max])).toEqual({ made: ["media-withheld"], thinks: true })
+  expect(await decisions("claude-opus-5-5", [1, max - 1])).toEqual({ made: [], thinks: true })
 })

@@ -137,7 +137,7 @@ export function clauseWith(stated: string, isMeant: (clause: string) => boolean)
   return undefined
 }
 
-const LONGEST = 300 // characters; a longer sentence is a story or pasted text
+const MAX = 300 // characters; a longer sentence is a story or pasted text
 
 const REMEMBER =
   "(?:(?:please )?(?:remember|note|keep in mind)(?: that)?:? )?(?:(?:hi|hello|hey|so|well|by the way|btw|fyi)[,!]? )?"
@@ -221,7 +221,7 @@ const isFact = (clause: string): boolean => {
     .replace(/\b(I)'m\b/giu, "$1 am")
     .replace(/\b(I)'ve\b/giu, "$1 have")
     .trim()
-  if (plain.length > LONGEST || isPreference(plain)) return false
+  if (plain.length > MAX || isPreference(plain)) return false
   if (ELSEWHERE.test(plain)) return true
   return (SPOKEN.test(plain) || NAMED.test(plain)) && !PASSING.test(plain)
 }

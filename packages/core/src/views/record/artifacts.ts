@@ -17,8 +17,8 @@ import { parsed, programOf, SHELLS, unwrapped } from "./shell-effects.ts"
 /** Tells whether a shell command runs tests. The programs that it starts decide; quoted text, file names and commit messages say nothing. */
 /** A cheap look first: only a text that has one of these is parsed. */
 const MENTIONS = /test|spec|jest|mocha|phpunit|check|verify|\b(?:tox|nox|ava|pest|bats)\b|\st(?:\s|$)/i
-const MOST_DEPTH = 20
-const MOST_WORDS = 50 // of one command: what it runs is at its beginning
+const MAX_DEPTH = 20
+const MAX_WORDS = 50 // of one command: what it runs is at its beginning
 
 /** Options before the name of what is run, each with at most one value. */
 const OPTIONS = "(?: -\\S+(?: [^-\\s]\\S*)??)*"
@@ -46,7 +46,7 @@ const anyIn = (statements: readonly Statement[], depth: number): boolean =>
   statements.some(({ command }) => isTestRun(command, depth))
 
 function isTestRun(node: SyntaxNode | CompoundList, depth: number): boolean {
-  if (depth > MOST_DEPTH) return false
+  if (depth > MAX_DEPTH) return false
   const any = (...nodes: readonly (SyntaxNode | CompoundList | undefined)[]) =>
     nodes.some((each) => each !== undefined && isTestRun(each, depth + 1))
   switch (node.type) {
@@ -81,12 +81,12 @@ function startsTests(node: Command, depth: number): boolean {
   const words = [...(node.name ? [node.name] : []), ...node.args].map((arg) =>
     arg.type === "Word" ? arg.value : arg.text,
   )
-  const [first, ...args] = unwrapped(words).slice(0, MOST_WORDS)
+  const [first, ...args] = unwrapped(words).slice(0, MAX_WORDS)
   if (first === undefined) return false
   const program = programOf(first)
   if (SHELLS.has(program)) {
     const at = args.findIndex((arg) => /^-[a-z]*c$/.test(arg))
-    return at >= 0 && depth < MOST_DEPTH && anyIn(parsed(args[at + 1] ?? "")?.commands ?? [], depth + 1)
+    return at >= 0 && depth < MAX_DEPTH && anyIn(parsed(args[at + 1] ?? "")?.commands ?? [], depth + 1)
   }
   // a word with a blank was quoted: it is text
   const plain = args.map((arg) => (/\s/.test(arg) ? "-" : arg))
@@ -139,7 +139,7 @@ export function fateOf({ created, changes, deleted }: FileFacts): FileFate {
 const MAX_FAILING = 3 // tests of a run that are named
 const MAX_FAILING_LENGTH = 160 // characters
 const FAILING_TEST = /^\W*(?:FAIL(?:ED|URE)?\b|not ok\b)|^\s*[✗✘✕×●]\s|\bFAILED\s*$/
-const MOST_COMMANDS = 500 // the oldest are dropped; their results stay in the journal
+const MAX_COMMANDS = 500 // the oldest are dropped; their results stay in the journal
 
 export const artifacts: Projection<Artifacts> = {
   name: "artifacts",
@@ -239,7 +239,7 @@ function noteCommand({ commands }: Artifacts, call: FinishedCall, exitCode: numb
     ...{ failed: call.failed, exitCode, isTest, last: call.uuid },
     ...(failing.length > 0 ? { failing } : {}),
   })
-  if (commands.size > MOST_COMMANDS) commands.delete(commands.keys().next().value!)
+  if (commands.size > MAX_COMMANDS) commands.delete(commands.keys().next().value!)
 }
 
 /** As the common runners mark them: vitest, jest, pytest, go, cargo, TAP. */

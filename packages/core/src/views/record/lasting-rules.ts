@@ -311,7 +311,7 @@ const textFollows = madeOnce(
       "iu",
     ),
 )
-const MOST_BEFORE_COLON = 80
+const MAX_BEFORE_COLON = 80
 
 interface Making {
   /** One thing is to be made. */
@@ -374,13 +374,13 @@ const ATTRIBUTED =
 /** The part of a sentence in which the person can tell the agent how to work. */
 function ownPart(sentence: string): string {
   if (ATTRIBUTED.test(sentence)) return ""
-  const colon = sentence.slice(0, MOST_BEFORE_COLON).indexOf(":")
+  const colon = sentence.slice(0, MAX_BEFORE_COLON).indexOf(":")
   if (colon > 0 && textFollows().test(sentence.slice(0, colon))) return sentence.slice(0, colon)
   const making = waysOfMaking().find(({ one }) => one.test(sentence))
   return making ? sentence.replace(making.about, "").trim() : sentence
 }
 
-const LONGEST = 400 // characters; a longer sentence is pasted text
+const MAX = 400 // characters; a longer sentence is pasted text
 const SHORTEST = 4
 const LIST_MARK = /^\s*(?:[-*+•]|\d+[.)])\s+/u
 const QUOTATION =
@@ -408,7 +408,7 @@ function ruleIn(sentence: string): { readonly words: string; readonly likeness: 
 }
 
 function likenessOf(sentence: string): RuleLikeness {
-  if (sentence.length > LONGEST) return "none"
+  if (sentence.length > MAX) return "none"
   const plain = ownPart(plainOf(sentence))
   const english = englishRule(plain)
   return english !== "rule" && isRuleElsewhere(plain) ? "rule" : english

@@ -34,13 +34,13 @@ export interface Names {
   readonly seen: Map<string, NameUse>
 }
 
-const MOST: Readonly<Record<keyof Names, number>> = { said: 10_000, typed: 5_000, seen: 5_000 } // names
+const MAX: Readonly<Record<keyof Names, number>> = { said: 10_000, typed: 5_000, seen: 5_000 } // names
 const FORGOTTEN = 0.1 // of the names at once, so that forgetting costs little per name
 
 // Of a long text only both ends are read: the middle is pasted, and a result of megabytes must not slow a turn.
 const READ_AT_START = 30_000 // characters
 const READ_AT_END = 10_000
-const MOST_OF_ONE_TEXT = 300 // names
+const MAX_OF_ONE_TEXT = 300 // names
 
 export const names: Projection<Names> = {
   name: "names",
@@ -83,7 +83,7 @@ function stringsIn(value: unknown, key = ""): string {
     .join("\n")
 }
 
-const namesWithoutSecrets = remembering((text) => exactNamesIn(dropSecrets(text), MOST_OF_ONE_TEXT))
+const namesWithoutSecrets = remembering((text) => exactNamesIn(dropSecrets(text), MAX_OF_ONE_TEXT))
 
 function namesIn(text: string, by: NameUser): readonly ExactName[] {
   const read =
@@ -107,8 +107,8 @@ function note(state: Names, { name }: ExactName, { by, at }: Omit<NameUse, "uses
 function forget(state: Names): void {
   for (const place of ["said", "typed", "seen"] as const) {
     const held = state[place]
-    if (held.size <= MOST[place]) continue
-    let excess = held.size - Math.floor(MOST[place] * (1 - FORGOTTEN))
+    if (held.size <= MAX[place]) continue
+    let excess = held.size - Math.floor(MAX[place] * (1 - FORGOTTEN))
     const shapes = shapesOf(held.keys())
     const isListed = (name: string) => shapes.get(shapeOf(name))! >= LISTED
     const oldest = [...held.keys()].slice(0, Math.ceil(held.size / 2))
@@ -162,8 +162,8 @@ export interface ResultLine {
 }
 
 const SHORTEST = 200 // characters of a result: a shorter one is no loss
-const MOST_RESULTS = 400 // results
-const LONGEST_ABOUT = 80 // characters of what a call was about
+const MAX_RESULTS = 400 // results
+const MAX_ABOUT = 80 // characters of what a call was about
 const ROOM = 48 // tokens of what is exact in one result
 const CHARACTERS_PER_TOKEN = 3 // of names: fewer than in prose
 const ABOUT_FIELDS = ["file_path", "path", "filePath", "command", "cmd", "pattern", "url", "query", "prompt"] as const
@@ -191,14 +191,14 @@ function hold({ lines }: Results, { id, tool, input, output, uuid, failed }: Fin
   lines.delete(id)
   const facts = { uuid, tool, about: aboutOf(input), characters: output.length, telling, shown: "whole" } as const
   lines.set(id, failed ? { ...facts, failed } : facts)
-  if (lines.size <= MOST_RESULTS) return
+  if (lines.size <= MAX_RESULTS) return
   const oldest = lines.entries().find(([, { shown }]) => shown === "whole")?.[0] ?? lines.keys().next().value!
   lines.delete(oldest)
 }
 
 function aboutOf(input: FinishedCall["input"]): string {
   const found = ABOUT_FIELDS.map((field) => input[field]).find((value) => typeof value === "string" && value !== "")
-  return typeof found === "string" ? inline(found.slice(0, LONGEST_ABOUT).trim()) : ""
+  return typeof found === "string" ? inline(found.slice(0, MAX_ABOUT).trim()) : ""
 }
 
 type Change = readonly [string, Partial<ResultLine>]

@@ -3,8 +3,8 @@
  * in a question is not kept, and neither is one on this machine.
  */
 
-const LONGEST = 200 // characters besides the address
-const MOST_BEFORE = 12 // words
+const MAX = 200 // characters besides the address
+const MAX_BEFORE = 12 // words
 const ADDRESS = /<?https?:\/\/[^\s<>]+>?/giu
 /** Only here, or only for now; or a value has to be filled in. */
 const NOT_LASTING = /\/\/(?:localhost|127\.|0\.0\.0\.0|192\.168\.|10\.|\[)|[{}$`\\]|%s/u
@@ -26,8 +26,8 @@ export function saysWhere(sentence: string): boolean {
   const at = sentence.indexOf(address)
   const [before, after] = [sentence.slice(0, at), sentence.slice(at + address.length)]
   const prose = `${before} ${after}`
-  if (prose.length > LONGEST || before.trim().split(/\s+/u).length > MOST_BEFORE) return false
-  if (CODE.test(prose) || ASKS.test(prose) || after.trim().split(/\s+/u).length > MOST_BEFORE) return false
+  if (prose.length > MAX || before.trim().split(/\s+/u).length > MAX_BEFORE) return false
+  if (CODE.test(prose) || ASKS.test(prose) || after.trim().split(/\s+/u).length > MAX_BEFORE) return false
   if (FINDS.test(before)) return true
   return IS_AT.test(before) && !MENTIONS.test(before)
 }

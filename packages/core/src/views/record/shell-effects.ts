@@ -22,7 +22,7 @@ import { writtenByCommand, writtenByScript } from "./written-by-command.ts"
 /** `undefined`: its value is only known when the command runs. */
 export type Variables = ReadonlyMap<string, string | undefined>
 
-const MOST_ALTERNATIVES = 100
+const MAX_ALTERNATIVES = 100
 const LIST_IN_BRACES = /^\{([\w./@:+=-]*(?:,[\w./@:+=-]*)+)\}$/
 
 /** The words that a word becomes. `undefined` is one that the text does not show: a file pattern, the output of a command. */
@@ -34,7 +34,7 @@ export function expanded(word: Word, variables: Variables): readonly (string | u
     found = found.flatMap((before) =>
       choices.map((choice) => (before === undefined || choice === undefined ? undefined : before + choice)),
     )
-    if (found.length > MOST_ALTERNATIVES) return [undefined]
+    if (found.length > MAX_ALTERNATIVES) return [undefined]
   }
   return found
 }
@@ -68,10 +68,10 @@ function textOf(part: WordPart, variables: Variables): string | undefined {
   }
 }
 
-const MOST_CHARACTERS = 64_000
+const MAX_CHARACTERS = 64_000
 /** The parser needs time for every opening sign times the length of the text. This takes it less than half a second. */
-const MOST_WORK = 4_000_000
-const MOST_DEPTH = 20
+const MAX_WORK = 4_000_000
+const MAX_DEPTH = 20
 
 /** Programs that run the command in their arguments. */
 const WRAPPERS = new Set([
@@ -124,7 +124,7 @@ export function shellEffects(run: ShellRun): ShellEffects {
 
 export function parsed(text: string): ParsedScript | undefined {
   const openings = text.match(/[({`]|<</g)?.length ?? 0
-  return text.length > MOST_CHARACTERS || openings * text.length > MOST_WORK ? undefined : parse(text)
+  return text.length > MAX_CHARACTERS || openings * text.length > MAX_WORK ? undefined : parse(text)
 }
 
 interface Shell {
@@ -140,13 +140,13 @@ interface Shell {
   readonly complaints: readonly string[]
 }
 
-const LONGEST_COMPLAINT = 1_000 // characters: longer lines are no message of a shell
+const MAX_COMPLAINT = 1_000 // characters: longer lines are no message of a shell
 const COMPLAINT =
   /\bcd: ?.*(?:no such file or directory|not a directory|permission denied|can't cd to|does not exist|too many arguments)/i
 
 function complaintsIn(output: string): readonly string[] {
   if (!output.includes("cd:")) return []
-  return output.split("\n").filter((line) => line.length < LONGEST_COMPLAINT && COMPLAINT.test(line))
+  return output.split("\n").filter((line) => line.length < MAX_COMPLAINT && COMPLAINT.test(line))
 }
 
 const inside = (shell: Shell): Shell => ({ ...shell, variables: new Map(shell.variables), depth: shell.depth + 1 })
@@ -165,7 +165,7 @@ const inStatements = (statements: readonly Statement[], shell: Shell): readonly 
   statements.flatMap(({ command }) => inNode(command, shell))
 
 function inNode(node: SyntaxNode, shell: Shell): readonly FileEffect[] {
-  if (shell.depth > MOST_DEPTH) return []
+  if (shell.depth > MAX_DEPTH) return []
   switch (node.type) {
     case "Command":
       return inCommand(node, shell)
@@ -280,7 +280,7 @@ function entered(target: string, { directory, run }: Shell): string {
 /** The command that wrappers run: without them, their options and assignments, and the time of `timeout`. */
 export function unwrapped<W extends string | undefined>(words: readonly W[]): readonly W[] {
   let start = 0
-  for (let depth = 0; depth < MOST_DEPTH && WRAPPERS.has(programOf(words[start] ?? "")); depth++) {
+  for (let depth = 0; depth < MAX_DEPTH && WRAPPERS.has(programOf(words[start] ?? "")); depth++) {
     start++
     while (start < words.length && BEFORE_COMMAND.test(words[start] ?? "")) start++
   }

@@ -26,10 +26,10 @@ export interface Sentence {
   readonly weight: number
 }
 
-const LONGEST_SENTENCE = 400 // characters; more is pasted text or a table
+const MAX_SENTENCE = 400 // characters; more is pasted text or a table
 const SHORTEST_SENTENCE = 12 // characters; less says nothing on its own
 const SHORTEST_DENSE = 5 // the same in scripts that write a word in one or two characters
-const MOST_SENTENCES_OF_A_TEXT = 200 // a longer text is a document, and its beginning and end say what it is
+const MAX_SENTENCES_OF_A_TEXT = 200 // a longer text is a document, and its beginning and end say what it is
 const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u
 const FENCE = /^\s*(?:```|~~~)/
 const LIST_MARK = /^(?:[-*+•>#]+|\d{1,2}[.)])\s+/
@@ -171,7 +171,7 @@ function proseIn(text: string): readonly string[] {
   const sentences = sentenceParts(withoutCode(text))
     .map((sentence) => sentence.replace(LIST_MARK, "").trim())
     .filter(isProse)
-  const half = MOST_SENTENCES_OF_A_TEXT / 2
+  const half = MAX_SENTENCES_OF_A_TEXT / 2
   return sentences.length <= 2 * half ? sentences : [...sentences.slice(0, half), ...sentences.slice(-half)]
 }
 
@@ -186,7 +186,7 @@ function withoutCode(text: string): string {
 }
 
 function isProse(sentence: string): boolean {
-  if (sentence.length > LONGEST_SENTENCE || NOT_PROSE.test(sentence)) return false
+  if (sentence.length > MAX_SENTENCE || NOT_PROSE.test(sentence)) return false
   return sentence.length >= (DENSE.test(sentence) ? SHORTEST_DENSE : SHORTEST_SENTENCE)
 }
 

@@ -11,7 +11,7 @@ import { followCalls, type OpenCall } from "./open-work.ts"
 // Separates what a person typed from what they pasted. A short message counts as typed. In a long one quoted code, quotes and tagged
 // blocks are pasted, and so is the body of a document: only the lines before and after it can be the person's. The pieces are verbatim.
 
-const MOST_TYPED = 2_000 // characters; about ten minutes of typing
+const MAX_TYPED = 2_000 // characters; about ten minutes of typing
 const BEFORE_DOCUMENT = 600 // characters at the beginning of a document that may be typed
 const AFTER_DOCUMENT = 400
 
@@ -25,10 +25,10 @@ const DOCUMENT_LINE = /^\s{0,3}(?:#{1,6}\s|\|.*\||(?:-{3,}|={3,}|\*{3,})\s*$)/
 const LISTED = /^\s*(?:[-*+]|\d+[.)])\s/
 
 export function typedPieces(text: string): readonly string[] {
-  if (text.length <= MOST_TYPED) return text.split("\n")
+  if (text.length <= MAX_TYPED) return text.split("\n")
   const lines = withoutQuoted(linesOf(text))
   const length = lines.reduce((sum, line) => sum + line.length + 1, 0)
-  return length <= MOST_TYPED ? lines : aroundDocument(lines)
+  return length <= MAX_TYPED ? lines : aroundDocument(lines)
 }
 
 /** The lines that may be the person's own words, without quotes and code, however short the text is. What nothing closes quotes the rest. */
@@ -144,7 +144,7 @@ const MARKERS_OTHER = [
   ...["हमेशा", "कभी नहीं", "अब से"],
 ]
 
-const LONGEST_RULE = 600 // characters; longer "sentences" are pasted text
+const MAX_RULE = 600 // characters; longer "sentences" are pasted text
 
 const latin = new RegExp(`(?<![\\p{L}\\p{N}])(?:${MARKERS_LATIN.join("|")})(?![\\p{L}\\p{N}])`, "iu")
 const other = new RegExp(MARKERS_OTHER.join("|"), "iu")
@@ -159,7 +159,7 @@ export function otherRules(text: string): number {
 }
 
 const rulesOf = (text: string): readonly string[] =>
-  sentences(text).filter((sentence) => sentence.length <= LONGEST_RULE && isRule(sentence))
+  sentences(text).filter((sentence) => sentence.length <= MAX_RULE && isRule(sentence))
 
 /** A question asks; it does not say how things are to be done. */
 const QUESTION = /[?？؟][\s"'”’)\]*]*$/
@@ -207,7 +207,7 @@ export interface Word {
  */
 export const isTyped = ({ saidAt, isCut, isImported }: Word): boolean => saidAt === undefined && !isCut && !isImported
 
-const LONGEST_HELD = 10_000 // characters; longer messages are pasted logs and files, and a view must stay small
+const MAX_HELD = 10_000 // characters; longer messages are pasted logs and files, and a view must stay small
 const HALF_A_CHARACTER = /[\uD800-\uDBFF]$/
 
 /** The tool that asks the person. No MCP tool can have this name. The frame before the answer is not the person's. */
@@ -241,8 +241,8 @@ function spokenIn({ open }: Words, entry: Entry): readonly Said[] {
 function note(state: Words, { uuid, timestamp }: Entry, { text, saidAt, isImported }: Said): void {
   if (text.trim() === "") return
   const others = otherRules(text)
-  const isLong = text.length > LONGEST_HELD
-  const held = isLong ? text.slice(0, LONGEST_HELD).replace(HALF_A_CHARACTER, "") : text
+  const isLong = text.length > MAX_HELD
+  const held = isLong ? text.slice(0, MAX_HELD).replace(HALF_A_CHARACTER, "") : text
   state.messages.push({
     uuid,
     timestamp,
@@ -274,9 +274,9 @@ export const sentenceParts = (text: string): readonly string[] => text.split(END
 // output, so every piece is quoted or free of anything that could end the line. Secrets are left out.
 
 const ERRORS_SHARE = 1 / 2 // of the room: names get the other half
-const LONGEST_ERROR = 160 // characters of one line
+const MAX_ERROR = 160 // characters of one line
 const LOOKED_AT_TELLING = 50_000 // characters at either end of a result: the middle of a huge one is not searched
-const MOST_NAMES = 400 // that are weighed
+const MAX_NAMES = 400 // that are weighed
 
 /** As programs report failures: the word near the beginning of the line, the name of an exception, or a phrase of the system's. */
 const ERROR_LINE =
@@ -313,7 +313,7 @@ export interface TellingInput {
 
 const lookedAt = remembering((text) => {
   const searched = dropSecrets(text)
-  return { searched, names: exactNamesIn(searched, MOST_NAMES) }
+  return { searched, names: exactNamesIn(searched, MAX_NAMES) }
 })
 
 /** Empty where nothing fits or nothing is worth it. */
@@ -325,9 +325,9 @@ export function tellingIn({ text, room, estimate, isUsedLater = () => false }: T
   )
   const pieces: string[] = []
   let left = room
-  const take = (piece: string, most: number): boolean => {
+  const take = (piece: string, max: number): boolean => {
     const tokens = estimate(`${piece}, `)
-    if (tokens > most) return false
+    if (tokens > max) return false
     pieces.push(piece)
     left -= tokens
     return true
@@ -346,12 +346,12 @@ export function tellingIn({ text, room, estimate, isUsedLater = () => false }: T
 function errorLines(text: string): readonly string[] {
   const lines = text.split("\n").map((line) => line.trim())
   const found = lines.filter(
-    (line) => line !== "" && line.length < 4 * LONGEST_ERROR && ERROR_LINE.test(line) && !CODE.test(line),
+    (line) => line !== "" && line.length < 4 * MAX_ERROR && ERROR_LINE.test(line) && !CODE.test(line),
   )
   return [...new Set(found.toReversed())]
 }
 
-const shortened = (line: string) => (line.length > LONGEST_ERROR ? `${line.slice(0, LONGEST_ERROR)}…` : line)
+const shortened = (line: string) => (line.length > MAX_ERROR ? `${line.slice(0, MAX_ERROR)}…` : line)
 
 function telling(names: readonly ExactName[], isUsedLater: (name: string) => boolean): readonly string[] {
   const rank = ({ name, kind }: ExactName) => (isUsedLater(name) ? -1 : isSmall(name) ? LAST : KIND_RANK[kind])

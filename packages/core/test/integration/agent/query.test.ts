@@ -55,7 +55,7 @@ describe("LOOP-3 tools", () => {
   test("read-only calls run in parallel, others one after the other", async () => {
     const log: string[] = []
     let inside = 0
-    let most = 0
+    let max = 0
     const tool = (name: string, readOnly: boolean): Tool => ({
       name,
       description: name,
@@ -63,7 +63,7 @@ describe("LOOP-3 tools", () => {
       readOnly,
       question: () => ({ kind: "other", summary: name }),
       async execute(input) {
-        most = Math.max(most, ++inside)
+        max = Math.max(max, ++inside)
         await new Promise((resolve) => setImmediate(resolve))
         inside--
         log.push(`${name}${(input as { n: number }).n}`)
@@ -79,7 +79,7 @@ describe("LOOP-3 tools", () => {
     const agent = await agentFor(sim, project(), { mode: "bypass", tools: [tool("Look", true), tool("Change", false)] })
     const { events } = await ask(agent, "go")
     expect(log).toEqual(["Look1", "Look2", "Change3", "Change4", "Look5"])
-    expect(most).toBe(2)
+    expect(max).toBe(2)
     expect(results(events)).toHaveLength(5)
   })
 

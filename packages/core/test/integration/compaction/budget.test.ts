@@ -36,7 +36,7 @@ async function expectRulesAndTask(agent: Agent, of: Awaited<ReturnType<typeof co
   expect(sent).toContain(TASK.trim())
 }
 
-const LEAST = /the least is ([\d,]+) \(summary ([\d,]+), record and files ([\d,]+), newest messages ([\d,]+)\)/
+const MIN = /the least is ([\d,]+) \(summary ([\d,]+), record and files ([\d,]+), newest messages ([\d,]+)\)/
 
 describe("L4-36 compact({ budget })", () => {
   const ways = [{ routes: undefined }, { routes: ["offline"] }] as const
@@ -75,21 +75,21 @@ describe("L4-36 compact({ budget })", () => {
       expect(error).toMatchObject({ reason: "no-gain" })
       expect(error!.message).toContain("Nothing was changed, and no model was asked.")
       expect(await chat.planCompaction({ budget })).toMatchObject({ kind: "refused", message: error!.message })
-      const figures = LEAST.exec(error!.message)!
+      const figures = MIN.exec(error!.message)!
         .slice(1)
         .map((figure) => Number(figure.replaceAll(",", "")))
       return figures as [least: number, summary: number, record: number, newest: number]
     }
-    const [least, ...parts] = await refused(50)
+    const [min, ...parts] = await refused(50)
     const sum = parts.reduce((all, part) => all + part, 0)
-    expect(sum - least).toBeGreaterThanOrEqual(0)
-    expect(sum - least).toBeLessThan(parts.length) // each part is rounded up
-    expect(await refused(least - 1)).toEqual([least, ...parts])
+    expect(sum - min).toBeGreaterThanOrEqual(0)
+    expect(sum - min).toBeLessThan(parts.length) // each part is rounded up
+    expect(await refused(min - 1)).toEqual([min, ...parts])
     expect(sim.log).toHaveLength(requests)
     expect(await entriesOf(agent)).toEqual(entries)
     expect(await engineOf(chat).preparer.forkRequest()).toEqual(request)
-    await chat.compact({ budget: least })
-    expect(leftIn(agent)).toBeLessThanOrEqual(least)
+    await chat.compact({ budget: min })
+    expect(leftIn(agent)).toBeLessThanOrEqual(min)
     await expectRulesAndTask(agent, of)
   })
 

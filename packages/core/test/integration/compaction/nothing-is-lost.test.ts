@@ -9,7 +9,7 @@ import { FROM_USER, lostFacts, perfectSummary, planting, searching, working } fr
 
 const COMPACTIONS = size(5, 20)
 const MEASURED = [...new Set([1, 5, COMPACTIONS])]
-const MOST_TOKENS = 39_000 // beyond what the conversation has in the cache, for all of them together
+const MAX_TOKENS = 39_000 // beyond what the conversation has in the cache, for all of them together
 
 type Clearing = "after a pause" | "by size" | "on the server"
 
@@ -58,7 +58,7 @@ describe("L4-30, L4-32, BEY-1 43 facts, a perfect summariser, and results cleare
       expect(cleared).toBeGreaterThan(0)
       expect(lost).toEqual(Object.fromEntries(MEASURED.map((n) => [n, []])))
       expect(requests).toBe(COMPACTIONS)
-      expect(tokens).toBeLessThanOrEqual(MOST_TOKENS)
+      expect(tokens).toBeLessThanOrEqual(MAX_TOKENS)
     },
   )
 })

@@ -9,7 +9,7 @@ import { CLAUDE_CODE_FILES, CODEX_FILES, importReal, OPENHANDS_FILES, PI_FILES }
 import { everyNth } from "../../size.ts"
 import { SUMMARISER, summariser } from "../../summariser.ts"
 
-const MOST_OFF = 0.03
+const MAX_OFF = 0.03
 const WINDOW = 1_000_000
 const CWD = "/recorded"
 const FILES = everyNth([...CLAUDE_CODE_FILES, ...CODEX_FILES, ...PI_FILES, ...OPENHANDS_FILES], 4, 3)
@@ -33,7 +33,7 @@ describe("TOK-9, L4-34 on recordings, plan and outcome differ by at most 3%", ne
       expect(fixed + summary.tokens + (kept.shortenedTo ?? kept.tokens) + added).toBe(expectedAfter)
       await chat.compact({ written: plan.written! })
       const after = chat.fill().used
-      expect(Math.abs(after - expectedAfter) / expectedAfter).toBeLessThan(MOST_OFF)
+      expect(Math.abs(after - expectedAfter) / expectedAfter).toBeLessThan(MAX_OFF)
       await chat.close()
     }
   })

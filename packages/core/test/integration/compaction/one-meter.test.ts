@@ -7,7 +7,7 @@ import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, NO_NOTES } from "./compacting.ts"
 
-const MOST_OFF = 0.03
+const MAX_OFF = 0.03
 
 const near = (one: number, other: number) => Math.abs(one - other) / other
 
@@ -44,12 +44,12 @@ describe("TOK-9 sizes in plans, reports and undo", () => {
       for (const part of [fixed, summarised.tokens, kept.tokens, added, summary.tokens])
         expect(part).toBeGreaterThanOrEqual(0)
       const { total } = chat.accounting()
-      expect(near(total + chat.views.context.promptTokens, tokensBefore)).toBeLessThan(MOST_OFF)
+      expect(near(total + chat.views.context.promptTokens, tokensBefore)).toBeLessThan(MAX_OFF)
       await chat.compact({ written: plan.written! })
       const [made] = await decisionsOf(agent, "compacted")
       const after = chat.fill().used
-      expect(near(expectedAfter, made!.tokensAfter)).toBeLessThan(MOST_OFF)
-      expect(near(after, made!.tokensAfter)).toBeLessThan(MOST_OFF)
+      expect(near(expectedAfter, made!.tokensAfter)).toBeLessThan(MAX_OFF)
+      expect(near(after, made!.tokensAfter)).toBeLessThan(MAX_OFF)
       expect(await chat.undo({ dryRun: true })).toMatchObject({ tokensBefore: after, tokensAfter: tokensBefore })
       const { events } = await ask(agent, "And?")
       const { usage } = ofType(events, "response").at(-1)!.response

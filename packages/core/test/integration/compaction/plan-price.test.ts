@@ -24,8 +24,8 @@ test.runIf(isWhole)("BEY-20 a long text that the summariser gets shortened is no
   await chat.compact()
   const read = sim.stats().total.inputTokens - before.inputTokens
   const { input, output } = agent.model.facts.price!
-  const least = (read * input) / PER_MILLION
-  expect(plan.dollars).toBeGreaterThan(least * 0.8)
-  expect(plan.dollars).toBeLessThan(least * 1.2 + (SUMMARY * output) / PER_MILLION / 2)
+  const min = (read * input) / PER_MILLION
+  expect(plan.dollars).toBeGreaterThan(min * 0.8)
+  expect(plan.dollars).toBeLessThan(min * 1.2 + (SUMMARY * output) / PER_MILLION / 2)
   expect(read).toBeLessThan(plan.summarised.tokens / 2)
 })

@@ -7,7 +7,7 @@ import { ask, project } from "../agent/agents.ts"
 import { rounds } from "../layers/conversations.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, EARLY_NOTES, NO_NOTES, NOTES_OF } from "./compacting.ts"
 
-const MOST_OFF = 0.05
+const MAX_OFF = 0.05
 
 async function planOf({ conversation }: Agent, request: CompactionRequest = {}) {
   const plan = await conversation.planCompaction(request)
@@ -23,9 +23,9 @@ async function compacted(agent: Agent, request: CompactionRequest = {}) {
   return { plan, after: made.tokensAfter }
 }
 
-function expectWithin(after: number, [least, most]: readonly [number, number]) {
-  expect(after).toBeGreaterThanOrEqual(least)
-  expect(after).toBeLessThanOrEqual(most)
+function expectWithin(after: number, [min, max]: readonly [number, number]) {
+  expect(after).toBeGreaterThanOrEqual(min)
+  expect(after).toBeLessThanOrEqual(max)
 }
 
 test.each([60_000, 200_000, 1_000_000].slice(size(1, 0), size(2, 3)))(
@@ -54,7 +54,7 @@ test.each([60_000, 200_000, 1_000_000].slice(size(1, 0), size(2, 3)))(
       expect(plan.summary).toMatchObject({ is: "expected", earlier })
       expectWithin(plan.expectedAfter, plan.between)
       expectWithin(after, plan.between)
-      if (earlier > 0) expect(Math.abs(plan.expectedAfter - after) / after).toBeLessThan(MOST_OFF)
+      if (earlier > 0) expect(Math.abs(plan.expectedAfter - after) / after).toBeLessThan(MAX_OFF)
     }
   },
 )

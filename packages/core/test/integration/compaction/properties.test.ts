@@ -26,8 +26,8 @@ import { newPlayer } from "../../steps.ts"
 import { type Summariser, summariser } from "../../summariser.ts"
 
 const RUNS = { ...fuzz, numRuns: Math.max(size(4, 50), Math.ceil(fuzz.numRuns! / 10)) } // large conversations
-const MOST_VARIED = isFuzzing ? RUNS : size({ numRuns: 4, seed: 12 }, { numRuns: 12, seed: 7 }) // of these few, some compact, some fail to, and some do not fit
-const MOST_ASKED = 60 // per request: three routes, a few parts, each part a few times
+const MAX_VARIED = isFuzzing ? RUNS : size({ numRuns: 4, seed: 12 }, { numRuns: 12, seed: 7 }) // of these few, some compact, some fail to, and some do not fit
+const MAX_ASKED = 60 // per request: three routes, a few parts, each part a few times
 const CLOSING = "]}]}" // end of the last block, message and list: everything before it must be sent again
 const ESTIMATE_ERROR = 1.25 // how far an estimator without calibration may be off
 
@@ -89,7 +89,7 @@ describe("any conversation, compacted by any route", () => {
         for (const [at, step] of steps(conversation)) {
           const asked = model.asked()
           const request = await playLarge(chat, step, { player, conversation, at })
-          expect(model.asked() - asked).toBeLessThan(MOST_ASKED)
+          expect(model.asked() - asked).toBeLessThan(MAX_ASKED)
           if (request instanceof ContextFullError) {
             totals.full++
             expect(request.message).toMatch(/compact|larger window|earlier message/i)
@@ -102,9 +102,9 @@ describe("any conversation, compacted by any route", () => {
         expect(witness.violations).toEqual([])
         totals.compactions += witness.compactions
       }),
-      MOST_VARIED,
+      MAX_VARIED,
     )
-    expect(totals.compactions).toBeGreaterThan(MOST_VARIED.numRuns / 2)
+    expect(totals.compactions).toBeGreaterThan(MAX_VARIED.numRuns / 2)
     expect(totals.full).toBeGreaterThan(0)
   })
 

@@ -143,16 +143,16 @@ describe("WIN-9 a server with a smaller limit", () => {
   const wordings: readonly Refusal[] = [
     ["a gap only", (tokens, limit) => `prompt too long; exceeded max context length by ${tokens - limit} tokens`, 1],
     noFigure,
-    ["another wording", (n, most) => `request (${n} tokens) exceeds the available context size (${most} tokens)`, 1],
+    ["another wording", (n, max) => `request (${n} tokens) exceeds the available context size (${max} tokens)`, 1],
   ]
-  test.each(size([], wordings))("a refusal with %s is enough", async (_, words, most) => {
+  test.each(size([], wordings))("a refusal with %s is enough", async (_, words, max) => {
     const { sim } = await compactingSimulator(rounds(size(24, 40), 2_000), { models: { [MODEL]: { window: 40_000 } } })
     const baseURL = await respelled(sim, words)
     const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL, random: () => 0, delay: async () => undefined })
     const agent = await compactingAgent(sim, { model, window: 200_000, settings: { planner: "off" } })
     const { end } = await ask(agent, "Go.")
     expect("message" in end ? end.message : end.reason).toBe("answer")
-    expect(refusals(sim)).toBeLessThanOrEqual(most)
+    expect(refusals(sim)).toBeLessThanOrEqual(max)
     expect(agent.conversation.thresholds.window).toBeLessThanOrEqual(40_500)
     expect(agent.conversation.thresholds.window).toBeGreaterThan(20_000)
   })

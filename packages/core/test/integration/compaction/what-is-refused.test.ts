@@ -16,8 +16,8 @@ import {
 } from "./compacting.ts"
 
 test("L4-9 notes are refused if the context would still be full after them, however much they save", async () => {
-  const most = calls(["Grep", { words: 8_600 }], ["Grep", { words: 8_600 }]) // newer than the notes, so it would be kept
-  const { sim } = await compactingSimulator([...Array.from({ length: 8 }, () => saying(2_000)), most, "Done."], {
+  const max = calls(["Grep", { words: 8_600 }], ["Grep", { words: 8_600 }]) // newer than the notes, so it would be kept
+  const { sim } = await compactingSimulator([...Array.from({ length: 8 }, () => saying(2_000)), max, "Done."], {
     ...NOTES_OF("the words were read one after the other"),
   })
   const agent = await compactingAgent(sim, {

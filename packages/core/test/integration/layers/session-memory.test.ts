@@ -255,7 +255,7 @@ describe("layer 3 from end to end", () => {
   async function slowFirstUpdate({ share, answer }: { share: number; answer: string }) {
     const gate = Promise.withResolvers<void>()
     let open = 0
-    let most = 0
+    let max = 0
     const firstFork = Promise.withResolvers<void>()
     const forks: BrainRequest[] = []
     const script = scriptedBrain(rounds(15, 2_000))
@@ -265,7 +265,7 @@ describe("layer 3 from end to end", () => {
         async answer(turn) {
           if (!isForked(turn.request.messages as never)) return script.answer(turn)
           forks.push(turn.request)
-          most = Math.max(most, ++open)
+          max = Math.max(max, ++open)
           firstFork.resolve()
           await gate.promise
           open--
@@ -282,7 +282,7 @@ describe("layer 3 from end to end", () => {
     expect(forks).toHaveLength(1)
     gate.resolve()
     await agent.conversation.settled()
-    expect(most).toBe(1)
+    expect(max).toBe(1)
     return { agent, forks }
   }
 

@@ -154,10 +154,10 @@ describe("extraction at the end of a query", () => {
   test("L5-6 one at a time: what becomes due during one runs after it, once, with the newest state", async () => {
     const [asked, release] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let running = 0
-    let most = 0
+    let max = 0
     const { open, forks } = await stage({
       onFork: async () => {
-        most = Math.max(most, ++running)
+        max = Math.max(max, ++running)
         asked.resolve()
         await release.promise
         running--
@@ -171,7 +171,7 @@ describe("extraction at the end of a query", () => {
       await ask(agent, prompt)
     release.resolve()
     await agent.conversation.settled()
-    expect(most).toBe(1)
+    expect(max).toBe(1)
     expect(forks).toHaveLength(2)
     expect((await decisions(agent, "memory-extracted")).map(({ said }) => said)).toEqual([1, 4])
   })

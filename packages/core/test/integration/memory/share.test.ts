@@ -58,8 +58,8 @@ async function stage({ onFork = async () => undefined }: { readonly onFork?: () 
     await chat.settled()
   }
   /** Goes on until memory work begins. */
-  async function work(chat: Conversation, most = 40): Promise<void> {
-    for (let turn = 0; turn < most && forks.length === 0; turn++) await say(chat, "Go on")
+  async function work(chat: Conversation, max = 40): Promise<void> {
+    for (let turn = 0; turn < max && forks.length === 0; turn++) await say(chat, "Go on")
   }
   return { where, clock, sim, forks, open, answered, say, work }
 }

@@ -41,7 +41,7 @@ describe("LOOP-5 a stream that stalls", () => {
     ),
     ["nothing after the first event", { kind: "stall", afterEvents: 1 }, "stalled for 90 seconds", 3 * 90],
     ["in the middle of a text", { kind: "stall", afterEvents: 6 }, "stalled for 90 seconds", 3 * 90],
-  ])("%s: three attempts, then a clear error", async (_, fault, reason, most) => {
+  ])("%s: three attempts, then a clear error", async (_, fault, reason, max) => {
     const sim = await failing({ fault })
     const { clock, seconds } = clockFor(sim)
     const { error, retries } = await play(modelAt(sim, { clock }))
@@ -51,8 +51,8 @@ describe("LOOP-5 a stream that stalls", () => {
       message: expect.stringMatching(/after 3 attempts.*characters had arrived/),
     })
     expect(retries.map((retry) => retry.reason)).toEqual([reason, reason])
-    expect(seconds()).toBeGreaterThanOrEqual(most)
-    expect(seconds()).toBeLessThan(most + 120)
+    expect(seconds()).toBeGreaterThanOrEqual(max)
+    expect(seconds()).toBeLessThan(max + 120)
   })
 
   test("once: the next attempt answers", async () => {
@@ -231,7 +231,7 @@ describe("LOOP-5 odd answers have bounded, clear outcomes", () => {
     ["-5", "in a minute", 8],
     ["Wed, 21 Oct 2015 07:28:00 GMT", "in a minute", 8],
     ["nonsense", "in a minute", 8],
-  ])("retry-after: %s", async (value, when, most) => {
+  ])("retry-after: %s", async (value, when, max) => {
     const { at, requests } = await serverWith((_, response) =>
       response
         .writeHead(429, { "content-type": "application/json", "retry-after": value })
@@ -240,7 +240,7 @@ describe("LOOP-5 odd answers have bounded, clear outcomes", () => {
     const { error } = await play(modelAt(at))
     expect(error).toBeInstanceOf(RateLimitedError)
     expect((error as Error).message).toMatch(new RegExp(`slow down.*Try again ${when}`))
-    expect(requests()).toBe(most)
+    expect(requests()).toBe(max)
   })
 })
 

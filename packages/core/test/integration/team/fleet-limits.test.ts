@@ -89,7 +89,7 @@ test("BEY-12 two conversations share the places of their project, and a teammate
   await ask(other, "Begin.")
   await busy.reached
   const full = { state: "full", taken: 1, by: expect.objectContaining({ pid: process.pid }) }
-  expect(await one.conversation.agentPermit({ id: "probe", most: 1 })).toEqual(full)
+  expect(await one.conversation.agentPermit({ id: "probe", max: 1 })).toEqual(full)
 
   one.team.deliver({ id: "lead#1", from: "lead", to: "mate", text: "Now the second.", hops: 1 })
   for (let tries = 0; tries < 3; tries++) {
@@ -124,7 +124,7 @@ test("BEY-12 an agent that cannot begin, fails or is stopped gives its place bac
   const said = await toolResults(agent)
   expect(said[1]).toContain("It used all of its 2 requests.")
   expect(said[2]).toContain("ok")
-  expect((await agent.conversation.agentPermit({ id: "probe", most: 1 })).state).toBe("acquired")
+  expect((await agent.conversation.agentPermit({ id: "probe", max: 1 })).state).toBe("acquired")
 })
 
 test("BEY-12 agents that a conversation has started count after a resume, those that were refused do not", async () => {
@@ -138,7 +138,7 @@ test("BEY-12 agents that a conversation has started count after a resume, those 
   const shared = { ...project(), id: "c", settings: { figures: { "max-agents-project": 1 } } }
   await startedEarlier(sim, 198, shared)
   const first = await leadFor(sim, shared)
-  const other = await first.conversation.agentPermit({ id: "other", most: 1 })
+  const other = await first.conversation.agentPermit({ id: "other", max: 1 })
   await ask(first, "Go.")
   if (other.state === "acquired") await other.permit.release()
   await ask(first, "Go on.")

@@ -125,9 +125,9 @@ describe("L7-4 limits", () => {
 
   test.runIf(isWhole)("waking many teammates at once keeps to the number of agents at once", async () => {
     let working = 0
-    let most = 0
+    let max = 0
     const work = async () => {
-      most = Math.max(most, ++working)
+      max = Math.max(max, ++working)
       await new Promise((resolve) => setImmediate(resolve))
       working--
       return "Here."
@@ -142,7 +142,7 @@ describe("L7-4 limits", () => {
     team.deliver({ id: "lead#1", from: "lead", to: "*", text: "Again.", hops: 1 })
     await team.settled()
     expect(of("mate")).toHaveLength(8)
-    expect(most).toBe(1)
+    expect(max).toBe(1)
     expect(team.list().map(({ status }) => status)).toEqual(["idle", "idle", "idle", "idle"])
   })
 })

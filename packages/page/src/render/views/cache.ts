@@ -7,7 +7,7 @@ import type { FollowedConversation } from "../../live/followed-conversation.ts"
 import { html, type Markup } from "../markup.ts"
 import { cards, empty, tableOf } from "./shell.ts"
 
-const MOST_PLANNED = 40
+const MAX_PLANNED = 40
 
 export function cacheView(conversation: FollowedConversation): Markup {
   const { views } = conversation.fold
@@ -64,7 +64,7 @@ function plannerSection({ rows }: FollowedConversation): Markup | undefined {
   const planned = decisionsIn(entries).filter((one) => one.planned !== undefined)
   if (planned.length === 0) return undefined
   return html`<h2>What the planner decided</h2>${tableOf(
-    planned.slice(-MOST_PLANNED),
+    planned.slice(-MAX_PLANNED),
     [
       { title: "turn", cell: ({ turn }) => grouped(turn) },
       { title: "what", cell: ({ what, about }) => `${what}: ${about}`, isText: true },

@@ -25,16 +25,16 @@ export function contextView(conversation: FollowedConversation): Markup {
   if (!last) return empty("No answer yet.", "The picture begins with the first answer of the model.")
   const limits = limitsOf(conversation)
   const report = ledgerReport(conversation.fold.views)
-  const most = Math.max(...course.points.map(({ context }) => context), 1)
-  const levels = limits.levels.filter(({ value }) => value <= most * 1.6)
-  const top = Math.max(most, ...levels.map(({ value }) => value))
+  const max = Math.max(...course.points.map(({ context }) => context), 1)
+  const levels = limits.levels.filter(({ value }) => value <= max * 1.6)
+  const top = Math.max(max, ...levels.map(({ value }) => value))
   const compactions = course.boundaries.length
   return html`${MARK_SHAPES}
 ${cards([
   {
     title: "in the window",
     value: `${short(last.context)}`,
-    about: `${percent(last.context, limits.most)} of ${limits.words}, ${short(limits.most)}`,
+    about: `${percent(last.context, limits.max)} of ${limits.words}, ${short(limits.max)}`,
   },
   { title: "spent", value: moneyWords(report), about: besideNothing(report) },
   { title: "read from cache", value: percent(report.cacheHitRatio, 1), about: "of all input" },
@@ -42,7 +42,7 @@ ${cards([
 ])}
 <figure><figcaption>Context over turns, by class (tokens)</figcaption>
 ${classLegend([course])}${lossLegend([course])}
-<div class="single" data-chart tabindex="0" role="group" aria-label="Context over turns; arrow keys choose a turn">${contextChart({ course, height: HEIGHT, turns: turnsIn(course.points), most: top, points: POINTS, slices: SLICES, levels })}</div>
+<div class="single" data-chart tabindex="0" role="group" aria-label="Context over turns; arrow keys choose a turn">${contextChart({ course, height: HEIGHT, turns: turnsIn(course.points), max: top, points: POINTS, slices: SLICES, levels })}</div>
 <p class="readout soft" data-readout role="status">Point at a turn, or use the arrow keys, to see its parts.</p></figure>
 ${nowTable(last)}`
 }
@@ -53,7 +53,7 @@ const besideNothing = (report: LedgerReport): string =>
 
 interface Limits {
   /** The size that the window is compared with, and what happens there. */
-  readonly most: number
+  readonly max: number
   readonly words: string
   readonly levels: readonly { readonly value: number; readonly words: string }[]
 }
@@ -62,13 +62,13 @@ interface Limits {
 function limitsOf({ about: { model = "unknown" }, rows }: FollowedConversation): Limits {
   const threshold = rows.map(thresholdIn).findLast((each) => each !== undefined)
   if (threshold !== undefined)
-    return { most: threshold, words: "where it compacts", levels: [{ value: threshold, words: "compacts here" }] }
+    return { max: threshold, words: "where it compacts", levels: [{ value: threshold, words: "compacts here" }] }
   const { autoCompact, limit } = thresholdsFor({ name: model, values: DEFAULT_SETTINGS, betas: [] }, findModel(model))
   const levels = [
     ...(autoCompact === undefined || autoCompact === limit ? [] : [{ value: autoCompact, words: "compacts here" }]),
     { value: limit, words: "the window's limit" },
   ]
-  return { most: limit, words: "the window", levels }
+  return { max: limit, words: "the window", levels }
 }
 
 const thresholdIn = (row: Row): number | undefined =>

@@ -38,7 +38,7 @@ export interface ListAsked {
 }
 
 export const ROWS_ON_PAGE = 50
-const MOST_IN_TABLE = 8
+const MAX_IN_TABLE = 8
 const ORDER_WORDS: Readonly<Record<ListOrder, string>> = {
   newest: "newest first",
   cost: "most expensive first",
@@ -201,7 +201,7 @@ function lossTable({ cache }: LookReport): Markup {
 function compactionTable({ report: { compactions }, base }: LookShown): Markup {
   if (compactions.worst.length === 0) return empty("No compaction lost a name that was used again.")
   return tableOf(
-    compactions.worst.slice(0, MOST_IN_TABLE),
+    compactions.worst.slice(0, MAX_IN_TABLE),
     [
       { title: "conversation", cell: (row) => linkTo(row, base), isText: true },
       { title: "kept", cell: ({ names }) => `${grouped(names.inView)} of ${grouped(names.needed)}` },
@@ -217,7 +217,7 @@ const spentTable = (lines: readonly SpentLine[], title: string): Markup =>
   lines.length === 0
     ? empty("Nothing was billed.")
     : tableOf(
-        lines.slice(0, MOST_IN_TABLE),
+        lines.slice(0, MAX_IN_TABLE),
         [
           { title, cell: ({ name }) => name, isText: true },
           { title: "conversations", cell: ({ conversations }) => grouped(conversations) },
@@ -243,7 +243,7 @@ const contextTable = ({ context }: LookReport): Markup =>
 
 const agentTable = ({ agents }: LookReport): Markup =>
   tableOf(
-    agents.byName.slice(0, MOST_IN_TABLE),
+    agents.byName.slice(0, MAX_IN_TABLE),
     [
       { title: "agent", cell: ({ name }) => name, isText: true },
       { title: "times", cell: ({ count }) => grouped(count) },

@@ -14,7 +14,7 @@ export interface MemoriesShown {
   readonly now: Date
 }
 
-const MOST_CHANGES = 100
+const MAX_CHANGES = 100
 
 export function memoriesView({ base, memories, history, problems, now }: MemoriesShown): Markup {
   const current = memories.filter(({ supersededBy }) => supersededBy === undefined)
@@ -34,7 +34,7 @@ ${
   history.length === 0
     ? empty("No changes yet.")
     : tableOf(
-        history.toReversed().slice(0, MOST_CHANGES),
+        history.toReversed().slice(0, MAX_CHANGES),
         [
           { title: "when", cell: ({ at }) => timeAgo(new Date(at), now), isText: true },
           { title: "by", cell: ({ by }) => authorWords(by), isText: true },

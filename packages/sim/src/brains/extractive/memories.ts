@@ -7,8 +7,8 @@ import type { Said } from "./notes.ts"
 const NOTHING = "Nothing to remember."
 const ABOUT_THE_PERSON = /\b(?:I am|I'm|I work|I use|my name is|my role)\b/i
 const WHERE = /https?:\/\/\S+/
-const LONGEST = 600 // characters; a longer "sentence" is pasted text
-const MOST = 10
+const MAX_LENGTH = 600 // characters; a longer "sentence" is pasted text
+const MAX = 10
 const KNOWN_BY = 30 // characters of a sentence that an existing memory has in its line
 const FOLDER = /\S*\/\S*memor[^\s`"'<>(),:]*/i
 const AS_TEXT = /^<memory file="/m
@@ -22,9 +22,9 @@ export function keepMemories(given: { request: BrainRequest; demand: Demand; kno
   const rules = new Set(known.standing)
   const files = [...saidEarlier(prompt), ...known.userMessages, ...known.standing]
     .flatMap((text) => (rules.has(text) ? [text] : sentencesOf(text)))
-    .filter((words) => words.length <= LONGEST && !existing.includes(headOf(words, KNOWN_BY).trim()))
+    .filter((words) => words.length <= MAX_LENGTH && !existing.includes(headOf(words, KNOWN_BY).trim()))
     .flatMap((words) => memoryOf(words, rules))
-  const fresh = [...new Map(files.map((file) => [file.name, file])).values()].slice(-MOST)
+  const fresh = [...new Map(files.map((file) => [file.name, file])).values()].slice(-MAX)
   if (fresh.length === 0 || calls.some(({ name }) => roleOf(name) === "write")) return NOTHING
   if (AS_TEXT.test(prompt)) {
     return fresh.map(({ name, text }) => `<memory file="${name}">\n${text}\n</memory>`).join("\n\n")

@@ -19,7 +19,7 @@ const WRAPPED = /<([a-z_]+)>\n([\s\S]*?)\n?<\/\1>/g
 const ASKED_TAG = /\bbetween <([a-z][\w-]*)> and <\/\1>/
 const DESCRIPTION = /^_.*_$/
 const PATH = /[^\s`"'<>()]*\/[^\s`"'<>()]+\.md\b/
-const MOST_LINES = 40 // of a section
+const MAX_LINES = 40 // of a section
 
 export function takeNotes(given: { request: BrainRequest; demand: Demand; known: Known }): Said {
   const { request, demand, known } = given
@@ -68,4 +68,4 @@ const linesOf = (section: Section): readonly string[] =>
     .filter((line) => line.trim() !== "")
 
 const linesFor = (section: Section, known: Known): readonly string[] =>
-  [...new Set([...linesOf(section), ...writeSection(section.title, known)])].slice(-MOST_LINES)
+  [...new Set([...linesOf(section), ...writeSection(section.title, known)])].slice(-MAX_LINES)

@@ -5,15 +5,15 @@
 import { commandOf, firstLineOf, headOf, pathOf, sentencesOf, type ToolCall } from "@strata/core/offline"
 import { type Known, USER_MESSAGES } from "./known.ts"
 
-const LONGEST_QUOTE = 300 // characters
-const MOST_MESSAGES = 30
-const MOST_OTHERS = 10 // files, commands, corrections
+const MAX_QUOTE = 300 // characters
+const MAX_MESSAGES = 30
+const MAX_OTHERS = 10 // files, commands, corrections
 
 type Writer = (known: Known) => readonly string[]
 
-const quote = (text: string): string => `"${headOf(firstLineOf(text.trim()), LONGEST_QUOTE)}"`
-const code = (text: string): string => `\`${headOf(firstLineOf(text.trim()), LONGEST_QUOTE)}\``
-const newest = <T>(all: readonly T[], most = MOST_OTHERS): readonly T[] => all.slice(-most)
+const quote = (text: string): string => `"${headOf(firstLineOf(text.trim()), MAX_QUOTE)}"`
+const code = (text: string): string => `\`${headOf(firstLineOf(text.trim()), MAX_QUOTE)}\``
+const newest = <T>(all: readonly T[], max = MAX_OTHERS): readonly T[] => all.slice(-max)
 
 const request: Writer = ({ userMessages }) => {
   const [first] = userMessages
@@ -22,7 +22,7 @@ const request: Writer = ({ userMessages }) => {
   return [`The user asked: ${quote(first)}`, ...(last === first ? [] : [`The latest request is: ${quote(last)}`])]
 }
 const messages: Writer = ({ userMessages }) =>
-  [...userMessages.slice(0, 1), ...newest(userMessages.slice(1), MOST_MESSAGES)].map((text) => `- ${quote(text)}`)
+  [...userMessages.slice(0, 1), ...newest(userMessages.slice(1), MAX_MESSAGES)].map((text) => `- ${quote(text)}`)
 const files: Writer = (known) =>
   newest(known.files).map(({ path, doings }) => `- ${code(path)} was ${doings.join(" and ")}.`)
 const errors: Writer = ({ outcomes, corrections }) => [

@@ -16,7 +16,7 @@ const USUAL_TITLES = [
 ]
 const NOTHING = "Nothing to say here."
 const PASSING = /current|next|pending|open/i // what an earlier summary says of it no longer holds
-const MOST_KEPT = 1_500 // characters of a section
+const MAX_KEPT = 1_500 // characters of a section
 
 export function writeSummary(given: { prompt: string; sections: readonly Section[]; known: Known }): string {
   const { prompt, sections, known } = given
@@ -38,7 +38,7 @@ function keptOf(title: string, { earlier, todos }: Known): readonly string[] {
   if (USER_MESSAGES.test(title) || (PASSING.test(title) && todos.length > 0)) return []
   return earlier
     .filter((section) => section.title === title)
-    .flatMap(({ body }) => headOf(body, MOST_KEPT).split("\n"))
+    .flatMap(({ body }) => headOf(body, MAX_KEPT).split("\n"))
     .map((line) => line.trim())
     .filter((line) => line !== "" && line !== NOTHING)
 }

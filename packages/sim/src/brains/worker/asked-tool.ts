@@ -10,8 +10,8 @@ import type { Hand, Step } from "./step.ts"
 const ASKED = /\buse (?:a|the) tool (?:to|that|for) ([^.\n]+)/i
 const SEARCH = "ToolSearch"
 const CALL = "CallTool"
-const LEAST_LETTERS = 4 // shorter words say little
-const LEAST_FIT = 0.5 // of the words, for a tool that is taken without a search
+const MIN_LETTERS = 4 // shorter words say little
+const MIN_FIT = 0.5 // of the words, for a tool that is taken without a search
 
 interface Candidate {
   readonly name: string
@@ -29,7 +29,7 @@ export function useAskedTool({ tools = [] }: BrainRequest, { situation }: Hand):
   const notices = situation.sinceTask.flatMap((moment) => (moment.kind === "notice" ? [moment.text] : []))
   const seen = tools.filter(({ name }) => roleOf(name) === "other" && name !== SEARCH && name !== CALL)
   const best = bestOf([...seen, ...notices.flatMap(shownTools)], wanted)
-  if (best && (hasSearched || best.fit >= LEAST_FIT)) {
+  if (best && (hasSearched || best.fit >= MIN_FIT)) {
     const { tool } = best
     const wasUsed = made.some(({ name, input }) => name === tool.name || (name === CALL && input.name === tool.name))
     return wasUsed ? undefined : callOf(tool, situation.task)
@@ -52,7 +52,7 @@ function bestOf(tools: readonly Candidate[], wanted: string) {
 }
 
 const wordsIn = (text: string): ReadonlySet<string> =>
-  new Set((text.toLowerCase().match(/[a-z]+/g) ?? []).filter((word) => word.length >= LEAST_LETTERS))
+  new Set((text.toLowerCase().match(/[a-z]+/g) ?? []).filter((word) => word.length >= MIN_LETTERS))
 
 /** The tools that a reminder shows with their schemas. */
 function shownTools(notice: string): readonly Candidate[] {

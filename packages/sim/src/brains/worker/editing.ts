@@ -7,7 +7,7 @@ import type { FileText, PlannedCall } from "@strata/core/offline"
 import { fullPath } from "./situation.ts"
 import type { Hand } from "./step.ts"
 
-const MOST_REMARKS = 2 // in the visible part of one file; then earlier ones are rewritten
+const MAX_REMARKS = 2 // in the visible part of one file; then earlier ones are rewritten
 const REMARK = /\bnote (\d+): /
 const WORD = /\b[A-Za-z_][A-Za-z0-9_]{4,24}\b/g
 const KEYWORDS = new Set(
@@ -60,7 +60,7 @@ export function pickWord({ situation, dice }: Hand): string {
 
 function updateRemark(hand: Hand, { path, view }: SeenFile) {
   const remarks = view.text.split("\n").filter((line) => REMARK.test(line) && occursOnce(view.text, line))
-  if (remarks.length < MOST_REMARKS && !(remarks.length > 0 && hand.dice.chance(0.3))) return undefined
+  if (remarks.length < MAX_REMARKS && !(remarks.length > 0 && hand.dice.chance(0.3))) return undefined
   const old = hand.dice.pick(remarks)
   if (old === undefined) return undefined
   const [indent = ""] = /^\s*/.exec(old) ?? []

@@ -58,7 +58,7 @@ export interface Situation {
 }
 
 const UNKNOWN_TASK = "Go on with the work at hand"
-const MOST_FILES = 400 // the worker finds more files than it reads
+const MAX_FILES = 400 // the worker finds more files than it reads
 const ROOT = /\b(?:working directory|current directory|cwd|project root)\b[^\n/]*?(\/[^\s<>"'`]+)/i
 const EXTENSIONS = "ts|tsx|js|jsx|mjs|cjs|json|md|txt|py|go|rs|java|rb|c|h|cpp|css|html|sh|yml|yaml|toml|sql"
 const LISTED = new RegExp(`^(\\.{0,2}/?[\\w@+.-]+(?:/[\\w@+.-]+)*\\.(?:${EXTENSIONS}))(?=$|[:\\s])`, "gm")
@@ -141,7 +141,7 @@ function findRoot(request: BrainRequest, moments: readonly Moment[]): string | u
 function findFiles(moments: readonly Moment[], root: string | undefined): string[] {
   const files = new Set<string>()
   for (const moment of moments.toReversed()) {
-    if (files.size >= MOST_FILES) break
+    if (files.size >= MAX_FILES) break
     for (const path of pathsIn(moment)) files.add(fromRoot(path, root))
   }
   return [...files].filter((path) => !path.startsWith("/") && !path.startsWith(".."))

@@ -16,7 +16,7 @@ const COMPANION = /^agent-([A-Za-z0-9_-]+)\.(jsonl|meta\.json)$/
 const NOTIFICATION = /<task-notification>[\s\S]*?<\/task-notification>/g
 const UNKNOWN_CALL = "unknown"
 const COMPACTING = "acompact" // the program's own forks for summaries begin with it
-const MOST_CHARACTERS = 200 // of a description or a summary
+const MAX_CHARACTERS = 200 // of a description or a summary
 
 interface Call {
   readonly id: string
@@ -265,5 +265,5 @@ const asTask = (message: Message): Message =>
 function oneLine(text: string): string {
   const line = text.replace(/\s+/g, " ").trim()
   const characters = [...line]
-  return characters.length <= MOST_CHARACTERS ? line : `${characters.slice(0, MOST_CHARACTERS - 1).join("")}…`
+  return characters.length <= MAX_CHARACTERS ? line : `${characters.slice(0, MAX_CHARACTERS - 1).join("")}…`
 }

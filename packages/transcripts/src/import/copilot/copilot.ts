@@ -24,7 +24,7 @@ import { Tally } from "../tally.ts"
 
 // The sub-agents of a Copilot session. The call that started one names it; its events carry the id of that call.
 
-const MOST_CHARACTERS = 200 // of a description or a summary
+const MAX_CHARACTERS = 200 // of a description or a summary
 
 interface Ending {
   readonly message: Uuid
@@ -87,7 +87,7 @@ export class CopilotAgents {
 const callsIn = (message: Message): readonly string[] =>
   message.type === "assistant" ? contentOf(message).flatMap((block) => (isToolUse(block) ? block.id : [])) : []
 
-const oneLine = (text: string): string => [...text.replace(/\s+/g, " ").trim()].slice(0, MOST_CHARACTERS).join("")
+const oneLine = (text: string): string => [...text.replace(/\s+/g, " ").trim()].slice(0, MAX_CHARACTERS).join("")
 
 const FORMAT = "copilot"
 const LINES_TO_RECOGNISE = 5

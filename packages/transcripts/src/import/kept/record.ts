@@ -99,7 +99,7 @@ export class Records {
   }
 }
 
-const MOST_BYTES = 64 * 1024 * 1024 // of a record: a session of 100 GB
+const MAX_BYTES = 64 * 1024 * 1024 // of a record: a session of 100 GB
 
 /** A record that cannot be read now is no record that is gone: its pieces would be removed. */
 const ifMissing =
@@ -114,7 +114,7 @@ const namesIn = (directory: string): Promise<string[]> => readdir(directory).cat
 async function readRecordFile(file: string): Promise<Buffer> {
   const facts = await lstat(file).catch(ifMissing(undefined))
   if (!facts?.isFile()) return Buffer.alloc(0)
-  if (facts.size > MOST_BYTES)
+  if (facts.size > MAX_BYTES)
     throw new StrataError(`The record ${file} is too large to be one of Strata's. Nothing was changed. Move it away.`)
   return readFile(file)
 }

@@ -10,12 +10,12 @@ import { isMachineText } from "@strata/core/messages"
 import { asFields, type Fields, fieldsAt, isTrue, jsonLines, listAt, textAt } from "../foreign-json.ts"
 import type { SourceFile } from "./packed-file.ts"
 
-const MOST_DEPTH = 6
-const MOST_FILES = 20_000
+const MAX_DEPTH = 6
+const MAX_FILES = 20_000
 const HEAD_BYTES = 128 * 1024
 const TAIL_BYTES = 64 * 1024
 const AGENT_HEAD_BYTES = 16 * 1024
-const MOST_TITLE = 120 // characters
+const MAX_TITLE = 120 // characters
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 export interface FoundFile extends SourceFile {
@@ -33,7 +33,7 @@ export async function filesOf(program: string, path: string): Promise<readonly F
     ? [...(await filesBelow(join(folder, session))), ...(await agentsBeside(folder, session))]
     : []
   const found: FoundFile[] = []
-  for (const file of [path, ...companions.slice(0, MOST_FILES)]) {
+  for (const file of [path, ...companions.slice(0, MAX_FILES)]) {
     const facts = await lstat(file).catch(() => undefined)
     if (!facts?.isFile()) {
       if (file === path) return []
@@ -46,7 +46,7 @@ export async function filesOf(program: string, path: string): Promise<readonly F
   return found
 }
 
-async function filesBelow(folder: string, depth = MOST_DEPTH): Promise<readonly string[]> {
+async function filesBelow(folder: string, depth = MAX_DEPTH): Promise<readonly string[]> {
   const found: string[] = []
   for (const entry of await entriesIn(folder)) {
     const path = join(folder, entry.name)
@@ -127,7 +127,7 @@ function textIn(content: unknown): string | undefined {
   return texts.find((text) => text !== undefined && !isMachineText(text))
 }
 
-const shortened = (title: string): string => [...title].slice(0, MOST_TITLE).join("")
+const shortened = (title: string): string => [...title].slice(0, MAX_TITLE).join("")
 
 /** The whole lines in a part of a file. */
 async function linesIn(

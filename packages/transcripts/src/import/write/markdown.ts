@@ -83,8 +83,8 @@ function codeIn(line: string): readonly Piece[] | undefined {
   }
 }
 
-const MOST_CALL = 120 // characters of a call on its line
-const MOST_RESULT = 160 // and of its result
+const MAX_CALL = 120 // characters of a call on its line
+const MAX_RESULT = 160 // and of its result
 
 /** What a call is about, by the fields that tools use for it. */
 const SUBJECTS = ["command", "cmd", "file_path", "path", "pattern", "query", "url", "description", "prompt", "text"]
@@ -149,7 +149,7 @@ const others = (blocks: readonly Block[]) =>
 function callLine(call: ToolUse, result: ToolResult | undefined): string {
   const input = asFields(call.input)
   const subject = SUBJECTS.map((name) => textAt(input, name)).find((text) => text !== undefined)
-  const what = shortened(subject ?? JSON.stringify(call.input ?? {}), MOST_CALL)
+  const what = shortened(subject ?? JSON.stringify(call.input ?? {}), MAX_CALL)
   return `- **${word(call.name)}** ${code(what)}${resultPart(result)}`
 }
 
@@ -159,13 +159,13 @@ function resultPart(result: ToolResult | undefined): string {
   const rows = text.split("\n")
   const more = rows.length > 1 ? ` (${rows.length} lines)` : ""
   const state = resultState(result)
-  const first = shortened(rows[0] ?? "", MOST_RESULT)
+  const first = shortened(rows[0] ?? "", MAX_RESULT)
   return ` → ${state === "ok" ? "" : `${state}: `}${first === "" ? "nothing" : code(first)}${more}`
 }
 
-function shortened(text: string, most: number): string {
+function shortened(text: string, max: number): string {
   const characters = [...printable(text)]
-  return characters.length <= most ? characters.join("") : `${characters.slice(0, most - 1).join("")}…`
+  return characters.length <= max ? characters.join("") : `${characters.slice(0, max - 1).join("")}…`
 }
 
 /** A name on a line that goes on with code: a backtick in it would turn that code into markup. */

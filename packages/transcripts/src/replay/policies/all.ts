@@ -103,8 +103,8 @@ export const hybrid = layered({
 
 const PROTECTED_TURNS = 2
 const PROTECTED_TOKENS = 40_000
-const LEAST = 20_000
-const TAIL = { share: 0.1, least: 2_000, most: 15_000 }
+const MIN = 20_000
+const TAIL = { share: 0.1, min: 2_000, max: 15_000 }
 
 export const prune40k = layered({
   name: "prune-40k",
@@ -116,7 +116,7 @@ export const prune40k = layered({
     summarising({
       name: "prune-40k",
       when: ({ size, thresholds }) => size.tokens >= thresholds.autoCompact,
-      keep: ({ thresholds }) => Math.min(TAIL.most, Math.max(TAIL.least, thresholds.window * TAIL.share)),
+      keep: ({ thresholds }) => Math.min(TAIL.max, Math.max(TAIL.min, thresholds.window * TAIL.share)),
     }),
   ],
   figures: UNLIMITED,
@@ -132,7 +132,7 @@ function prunable(results: readonly ShownResult[]): readonly ShownResult[] {
       return kept > PROTECTED_TOKENS
     })
     .toReversed()
-  return old.reduce((sum, { tokens }) => sum + tokens, 0) > LEAST ? old : []
+  return old.reduce((sum, { tokens }) => sum + tokens, 0) > MIN ? old : []
 }
 
 const RESERVE = 16_000

@@ -52,7 +52,7 @@ function bound({ name, about, leaves }: Bound): Policy {
         runs.push(runOf({ rounds, leaves, places: cheapestPlaces(rounds, leaves) }))
         if (everything.invalid === 0) runs.push({ ...everything, usedAgain: NOT_USED, namesKept: NO_NAMES })
       }
-      return runs.reduce((least, run) => (costOfRun(run) < costOfRun(least) ? run : least))
+      return runs.reduce((min, run) => (costOfRun(run) < costOfRun(min) ? run : min))
     },
   }
 }

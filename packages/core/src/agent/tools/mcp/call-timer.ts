@@ -3,7 +3,7 @@
  * after the answer.
  */
 
-const LONGEST_CALL_FACTOR = 10 // even with progress, a call ends after this many timeouts
+const MAX_CALL_FACTOR = 10 // even with progress, a call ends after this many timeouts
 
 export class CallTimer {
   readonly #timeoutMs: number
@@ -45,7 +45,7 @@ export class CallTimer {
 
   #start(): void {
     this.#step = setTimeout(this.#end, this.#timeoutMs)
-    this.#whole = setTimeout(this.#end, LONGEST_CALL_FACTOR * this.#timeoutMs)
+    this.#whole = setTimeout(this.#end, MAX_CALL_FACTOR * this.#timeoutMs)
   }
 
   readonly #end = (): void => {

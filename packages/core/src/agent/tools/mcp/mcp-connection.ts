@@ -80,7 +80,7 @@ const DEFAULT_START_TIMEOUT_MS = 30_000
 const DEFAULT_CALL_TIMEOUT_MS = 120_000
 const DEFAULT_GRACE_MS = 1_000
 const FIRST_PAUSE_MS = 1_000 // between two attempts to reconnect; doubled each time
-const LONGEST_PAUSE_MS = 60_000
+const MAX_PAUSE_MS = 60_000
 const LIST_CHANGE_PAUSE_MS = 50 // several changes at once are one
 const STDERR_CHARACTERS = 1_000 // the last output of a server before it failed
 const NEVER_MS = 2 ** 31 - 1 // the client's own limit: ours can be paused
@@ -289,7 +289,7 @@ export class McpConnection {
       const seconds = Math.ceil((this.#nextAttemptAt - now) / 1_000)
       throw new Error(`the server is not running, and was already restarted. It can be tried again in ${seconds} s`)
     }
-    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#attempts, LONGEST_PAUSE_MS)
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** this.#attempts, MAX_PAUSE_MS)
     this.#attempts++
     return this.#connect().finally(() => {
       this.#nextAttemptAt = this.#now() + pauseMs

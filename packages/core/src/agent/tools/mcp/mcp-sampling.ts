@@ -14,8 +14,8 @@ import type { McpServerConfig } from "./mcp-config.ts"
 
 type AskPerson = NonNullable<ToolContext["askPerson"]>
 
-const MOST_TOKENS = 4_096 // of an answer
-const MOST_A_MINUTE = 10
+const MAX_TOKENS = 4_096 // of an answer
+const MAX_A_MINUTE = 10
 const MINUTE_MS = 60_000
 const IMAGES: ReadonlySet<string> = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"])
 
@@ -73,8 +73,8 @@ export class McpSampling {
   #count(): void {
     const now = this.#parts.now()
     this.#times = this.#times.filter((time) => now - time < MINUTE_MS)
-    if (this.#times.length >= MOST_A_MINUTE)
-      throw new SamplingRefused(`A server may ask the model ${MOST_A_MINUTE} times a minute. Try again later.`)
+    if (this.#times.length >= MAX_A_MINUTE)
+      throw new SamplingRefused(`A server may ask the model ${MAX_A_MINUTE} times a minute. Try again later.`)
     this.#times.push(now)
   }
 
@@ -88,7 +88,7 @@ export class McpSampling {
   async #ask(askPerson: AskPerson): Promise<boolean> {
     const name = escaped(this.#parts.server)
     const answer = await askPerson({
-      text: `May the MCP server ${name} use the model in this conversation? It sends its own text and gets the answer, at your cost: at most ${MOST_A_MINUTE} requests a minute.`,
+      text: `May the MCP server ${name} use the model in this conversation? It sends its own text and gets the answer, at your cost: at most ${MAX_A_MINUTE} requests a minute.`,
       options: [YES, NO],
     })
     return answer === YES
@@ -109,7 +109,7 @@ function sampleOf({
   if (messages[0]?.role !== "user") throw new SamplingRefused("The first message must be of the role user.")
   return {
     ...(systemPrompt ? { system: systemPrompt } : {}),
-    maxTokens: Math.max(1, Math.min(maxTokens, MOST_TOKENS)),
+    maxTokens: Math.max(1, Math.min(maxTokens, MAX_TOKENS)),
     messages: messages.map(({ role, content }) => ({
       role,
       content: (Array.isArray(content) ? content : [content]).map(blockOf),

@@ -26,13 +26,13 @@ import { signInFiles } from "./sign-in/sign-in-store.ts"
 
 // Prompts of MCP servers: texts that the person sends by name. What a server returns is content of the server, flattened to text.
 
-const MOST_PROMPTS = 100 // of one server: each is a line in a menu
+const MAX_PROMPTS = 100 // of one server: each is a line in a menu
 const TEXT_CHARACTERS = 100_000
 
 /** By name, so that the menu keeps its order. */
 export function promptsOf(connection: McpConnection): readonly ServerPrompt[] {
   const taken = new Set<string>()
-  const sorted = connection.prompts.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MOST_PROMPTS)
+  const sorted = connection.prompts.toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, MAX_PROMPTS)
   return sorted.map((prompt) => {
     const command = mcpToolName(connection.server, prompt.name, taken)
     taken.add(command)

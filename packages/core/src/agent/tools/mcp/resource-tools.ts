@@ -19,7 +19,7 @@ import { mcpServerName } from "./mcp-names.ts"
 const LIST_RESOURCES = "ListMcpResources"
 const READ_RESOURCE = "ReadMcpResource"
 
-const MOST_LISTED = 500 // of one server: large lists of files belong into a search tool
+const MAX_LISTED = 500 // of one server: large lists of files belong into a search tool
 const DESCRIPTION_CHARACTERS = 300
 const SUMMARY_CHARACTERS = 200
 
@@ -103,8 +103,8 @@ async function listingOf({ name, resources }: Source, signal: AbortSignal): Prom
       ...listed.resources.map((one) => entryOf(name, one)),
       ...listed.templates.map((one) => entryOf(name, one)),
     ]
-    const more = entries.length - MOST_LISTED
-    return more > 0 ? [...entries.slice(0, MOST_LISTED), { server: name, left_out: more }] : entries
+    const more = entries.length - MAX_LISTED
+    return more > 0 ? [...entries.slice(0, MAX_LISTED), { server: name, left_out: more }] : entries
   } catch (error) {
     return [{ server: name, error: messageOf(error) }]
   }

@@ -7,10 +7,10 @@ import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client"
 import { GuardedProcess, type Program } from "../processes/guarded-process.ts"
 import type { McpLibrary } from "./client-library.ts"
 
-const LONGEST_LINE_BYTES = 32 * 1024 * 1024 // a result with several images
-const MOST_SKIPPED_BYTES = 4 * LONGEST_LINE_BYTES // of one line
+const MAX_LINE_BYTES = 32 * 1024 * 1024 // a result with several images
+const MAX_SKIPPED_BYTES = 4 * MAX_LINE_BYTES // of one line
 const EDGE_BYTES = 200 // of a line, where the id of an answer is
-const TOO_LONG = `its answer has more than ${LONGEST_LINE_BYTES / 1024 / 1024} MB, which is Strata's limit. Ask it for less at once`
+const TOO_LONG = `its answer has more than ${MAX_LINE_BYTES / 1024 / 1024} MB, which is Strata's limit. Ask it for less at once`
 
 const NEWLINE = 0x0a
 
@@ -98,11 +98,11 @@ export class StdioTransport implements Transport {
 
   #add(piece: Buffer): void {
     this.#bytes += piece.length
-    if (this.#bytes <= LONGEST_LINE_BYTES) {
+    if (this.#bytes <= MAX_LINE_BYTES) {
       this.#pieces.push(piece)
       return
     }
-    if (this.#bytes > MOST_SKIPPED_BYTES) {
+    if (this.#bytes > MAX_SKIPPED_BYTES) {
       this.#giveUp()
       return
     }
@@ -121,7 +121,7 @@ export class StdioTransport implements Transport {
   }
 
   #giveUp(): void {
-    this.#options.onStderr(`it printed a line of more than ${LONGEST_LINE_BYTES} bytes`)
+    this.#options.onStderr(`it printed a line of more than ${MAX_LINE_BYTES} bytes`)
     this.tooLong = TOO_LONG
     this.#pieces = []
     void this.close()

@@ -8,13 +8,13 @@ import { escaped } from "../../../base/text.ts"
 import type { JsonSchema } from "../../../messages/tool-input.ts"
 import { asObjectSchema } from "../../../tools/definition/object-schema.ts"
 
-export const MOST_TOOLS = 200 // of one server
+export const MAX_TOOLS = 200 // of one server
 const SCHEMA_CHARACTERS = 30_000 // as JSON: some 8,000 tokens in every request
 const DEEPEST = 50 // levels of a schema
-const LONGEST_NAME = 500 // the API accepts 64 characters; longer names are cut and marked
+const MAX_NAME = 500 // the API accepts 64 characters; longer names are cut and marked
 const KEPT_CHARACTERS = 10_000 // of a description: the rest is never shown
 const PROPERTY_NAME = /^[a-zA-Z0-9_.-]{1,64}$/ // what the API accepts
-const MOST_PROBLEMS = 10 // of one server
+const MAX_PROBLEMS = 10 // of one server
 const NAME_CHARACTERS = 80
 
 export interface UsableTools {
@@ -26,12 +26,12 @@ export interface UsableTools {
 /** By name: the same server gives the same list. `leftOut`: what reading the list has left out already. */
 export function usableTools(server: string, listed: readonly McpTool[], leftOut: readonly string[] = []): UsableTools {
   const sorted = listed.toSorted((a, b) => (a.name < b.name ? -1 : 1))
-  const left = sorted.length - MOST_TOOLS
-  const unnamed = leftOut.length - MOST_PROBLEMS
+  const left = sorted.length - MAX_TOOLS
+  const unnamed = leftOut.length - MAX_PROBLEMS
   return {
-    tools: sorted.slice(0, MOST_TOOLS),
+    tools: sorted.slice(0, MAX_TOOLS),
     problems: [
-      ...leftOut.slice(0, MOST_PROBLEMS),
+      ...leftOut.slice(0, MAX_PROBLEMS),
       ...(unnamed > 0 ? [`${unnamed} more tools of the MCP server ${server} are left out for such reasons.`] : []),
       ...(left > 0
         ? [`The MCP server ${server} offers ${sorted.length} tools. The last ${left} by name are left out.`]
@@ -50,7 +50,7 @@ export function readTool(given: unknown): ReadTool {
   const { name, title, description, inputSchema, annotations } = recordOf(given) ?? {}
   const leftOut = (why: string): ReadTool => ({ state: "left out", name: shownName(name), why })
   if (typeof name !== "string" || name.trim() === "") return leftOut("it has no name")
-  if (name.length > LONGEST_NAME) return leftOut(`its name has ${name.length} characters`)
+  if (name.length > MAX_NAME) return leftOut(`its name has ${name.length} characters`)
   const schema = recordOf(inputSchema)
   if (!schema) return leftOut("its input schema is not an object")
   try {

@@ -17,7 +17,7 @@ export interface ProcessGroup {
 
 export const SEES_PROCESSES = process.platform === "linux" // through /proc; elsewhere only the group as a whole is visible
 const FIRST_LOOK_MS = 2
-const LONGEST_LOOK_MS = 50
+const MAX_LOOK_MS = 50
 const KILL_ROUNDS = 20 // for processes that fork while they are killed: each round finds the children of the last
 
 /** Sends SIGTERM, and SIGKILL after the grace period. Resolves when all are gone. */
@@ -26,7 +26,7 @@ export async function endProcesses(processes: ProcessGroup, graceMs: number): Pr
   if (await areGoneWithin(processes, graceMs)) return
   for (let round = 0; round < KILL_ROUNDS; round++) {
     await signalAll(processes, "SIGKILL")
-    if (await areGoneWithin(processes, LONGEST_LOOK_MS)) return
+    if (await areGoneWithin(processes, MAX_LOOK_MS)) return
   }
 }
 
@@ -47,7 +47,7 @@ async function signalAll(processes: ProcessGroup, signal: NodeJS.Signals): Promi
 
 async function areGoneWithin(processes: ProcessGroup, ms: number): Promise<boolean> {
   const until = performance.now() + ms
-  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, LONGEST_LOOK_MS)) {
+  for (let pause = FIRST_LOOK_MS; ; pause = Math.min(2 * pause, MAX_LOOK_MS)) {
     if (!(await anyLeft(processes))) return true
     if (performance.now() >= until) return false
     await wait(Math.min(pause, Math.max(1, until - performance.now())))

@@ -269,7 +269,7 @@ describe("Bash: nothing outlives it", () => {
   })
 
   it("takes the timeout of the call, but not more than there may be", async () => {
-    const text = textIn(await call(shell({ mostTimeoutMs: 10 }).bash, { command: "sleep 60", timeout: 900_000 }))
+    const text = textIn(await call(shell({ maxTimeoutMs: 10 }).bash, { command: "sleep 60", timeout: 900_000 }))
     expect(text).toMatch(/^Timed out after 0\.01 s\./)
   })
 

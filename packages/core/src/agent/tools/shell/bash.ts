@@ -10,7 +10,7 @@ import {
   DEFAULT_TIMEOUT_MS,
   isDirectory,
   leaveMissingDirectory,
-  MOST_TIMEOUT_MS,
+  MAX_TIMEOUT_MS,
   type RunningShell,
   SHORT_OUTPUT_CHARACTERS,
   type ShellSession,
@@ -109,7 +109,7 @@ async function lookBefore(input: BashInput, session: ShellSession, { directory }
 }
 
 function timeoutOf({ timeout }: BashInput, { options }: ShellSession): number {
-  return Math.min(timeout ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS, options.mostTimeoutMs ?? MOST_TIMEOUT_MS)
+  return Math.min(timeout ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS, options.maxTimeoutMs ?? MAX_TIMEOUT_MS)
 }
 
 async function endWithin(shell: RunningShell, timeoutMs: number, { signal, clock }: ToolContext): Promise<ShellEnd> {
@@ -214,7 +214,7 @@ const failed = (content: string): ToolOutput => ({ content, isError: true })
 
 /** Ends a command that waits for ever: `cat` on a pipe without a writer, `tail -f`. It prints nothing, and its processes do nothing. */
 const LOOKS = 5 // in the time after which a command counts as waiting
-const LEAST_SHARE = 0.01 // of a processor: `tail -f` looks at its file every second and uses less
+const MIN_SHARE = 0.01 // of a processor: `tail -f` looks at its file every second and uses less
 
 interface Watch {
   readonly clock: Clock
@@ -237,7 +237,7 @@ function endIfWaiting(process: ShellProcess, { clock, waitMs }: Watch): () => vo
       work.chunks !== before.chunks ||
       work.diskBytes !== before.diskBytes ||
       String(work.pids) !== String(before.pids) ||
-      work.processorMs - before.processorMs > LEAST_SHARE * waitMs
+      work.processorMs - before.processorMs > MIN_SHARE * waitMs
     if (hasWorked) {
       since = now
       before = work

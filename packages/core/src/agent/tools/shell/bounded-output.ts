@@ -27,7 +27,7 @@ export interface OutputPiece {
   readonly file?: string
 }
 
-const MOST_FILE_CHARACTERS = 64 * 1024 * 1024 // an endless command must not fill the disk
+const MAX_FILE_CHARACTERS = 64 * 1024 * 1024 // an endless command must not fill the disk
 const LINE_END_WITHIN = 500 // a cut moves to a line end that is at most this many characters away
 
 export class BoundedOutput {
@@ -83,7 +83,7 @@ export class BoundedOutput {
     if (this.#characters <= 2 * this.#half) return
     if (this.#spill) this.#spill.write(text)
     else if (this.#limits.directory !== undefined) {
-      const { directory, name = "output", fileCharacters = MOST_FILE_CHARACTERS } = this.#limits
+      const { directory, name = "output", fileCharacters = MAX_FILE_CHARACTERS } = this.#limits
       this.#spill = new Spill(join(directory, `${name}-${++this.#pieces}.txt`), fileCharacters)
       this.#spill.write(this.#start + this.#end)
     }
@@ -101,13 +101,13 @@ interface Spilled {
 class Spill {
   readonly #path: string
   #file: number | undefined
-  readonly #most: number
+  readonly #max: number
   #left: number
 
-  constructor(path: string, most: number) {
+  constructor(path: string, max: number) {
     this.#path = path
-    this.#most = most
-    this.#left = most
+    this.#max = max
+    this.#left = max
     try {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
       this.#file = openSync(this.#path, "w", 0o600)
@@ -132,7 +132,7 @@ class Spill {
     if (this.#file === undefined) return undefined
     closeSync(this.#file)
     this.#file = undefined
-    return { path: this.#path, ...(this.#left < 0 ? { cutAt: this.#most } : {}) }
+    return { path: this.#path, ...(this.#left < 0 ? { cutAt: this.#max } : {}) }
   }
 }
 

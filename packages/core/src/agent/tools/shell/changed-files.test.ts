@@ -58,7 +58,7 @@ test("L4-29 a look is bounded: in a large tree only the top is compared, and not
     write("a", "longer")
     write("deep/3", "longer")
   }
-  expect((await changes(change, { mostFiles: 10 })).found).toEqual(["changed a"])
+  expect((await changes(change, { maxFiles: 10 })).found).toEqual(["changed a"])
 })
 
 test("L4-29 of many changes the first hundred are named and the others counted", async () => {

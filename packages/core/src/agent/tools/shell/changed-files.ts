@@ -8,11 +8,11 @@ import { setImmediate as turn } from "node:timers/promises"
 import type { FileChange } from "../../../messages/messages.ts"
 
 /** One look ends at either of these. On a local disk 10,000 files take about 50 ms. */
-const MOST_FILES = 10_000
-const MOST_MS = 200
+const MAX_FILES = 10_000
+const MAX_MS = 200
 const SLICE_MS = 10 // other work gets its turn after this
 /** A build may write thousands of files. */
-const MOST_CHANGES = 100
+const MAX_CHANGES = 100
 
 /** Other programs' own records, installed packages and caches. */
 const NOT_LOOKED_AT = new Set([
@@ -23,8 +23,8 @@ const NOT_LOOKED_AT = new Set([
 export interface Looking {
   /** Directories to leave out, by their whole path. */
   readonly without?: readonly string[]
-  readonly mostFiles?: number
-  readonly mostMs?: number
+  readonly maxFiles?: number
+  readonly maxMs?: number
 }
 
 /** What a look found in one directory. */
@@ -44,14 +44,14 @@ export interface ChangedFiles {
 }
 
 export async function lookAt(root: string, options: Looking = {}): Promise<Tree> {
-  const { without = [], mostFiles = MOST_FILES, mostMs = MOST_MS } = options
+  const { without = [], maxFiles = MAX_FILES, maxMs = MAX_MS } = options
   const tree = new Map<string, Listing>()
   const waiting = [root]
-  const until = performance.now() + mostMs
+  const until = performance.now() + maxMs
   let [files, slice] = [0, performance.now()]
-  for (let at = 0; at < waiting.length && files < mostFiles && performance.now() < until; at++) {
+  for (let at = 0; at < waiting.length && files < maxFiles && performance.now() < until; at++) {
     const path = waiting[at]!
-    const listing = listed(path, { room: mostFiles - files, until })
+    const listing = listed(path, { room: maxFiles - files, until })
     if (listing) {
       tree.set(path, listing)
       files += listing.files.size
@@ -102,8 +102,8 @@ export function changedBetween(before: Tree, after: Tree): ChangedFiles {
     for (const name of files.keys()) if (!now?.has(name)) changes.push({ path: join(path, name), what: "deleted" })
   }
   changes.sort((a, b) => (a.path < b.path ? -1 : 1))
-  const more = changes.length - MOST_CHANGES
-  return { files: changes.slice(0, MOST_CHANGES), ...(more > 0 ? { more } : {}) }
+  const more = changes.length - MAX_CHANGES
+  return { files: changes.slice(0, MAX_CHANGES), ...(more > 0 ? { more } : {}) }
 }
 
 /** Whether a directory was not there before, as opposed to not looked at. */

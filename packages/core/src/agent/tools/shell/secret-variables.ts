@@ -93,17 +93,17 @@ const shapeOf = remembering((value) =>
   findSecrets(value).length > 0 || /^sk-[\w-]{16,}$/.test(value) || isRandom(value) ? "secret" : "plain",
 )
 
-const LEAST_RANDOM = 20 // characters: shorter ones are ids of builds and hosts
-const LEAST_ONE_CASE = 32 // without capitals or without small letters, fewer are names of machines
-const LEAST_BITS = 3.5 // a character of random text in base 36 has 5.2 bits, in a text of 20 of them about 4
+const MIN_RANDOM = 20 // characters: shorter ones are ids of builds and hosts
+const MIN_ONE_CASE = 32 // without capitals or without small letters, fewer are names of machines
+const MIN_BITS = 3.5 // a character of random text in base 36 has 5.2 bits, in a text of 20 of them about 4
 
 /** One word that a machine drew: no path, no id in hexadecimal digits (a commit, a UUID), no checksum that names its kind, no name. */
 function isRandom(value: string): boolean {
-  if (!/^[\w+/=.~-]+$/.test(value) || value.length < LEAST_RANDOM) return false
+  if (!/^[\w+/=.~-]+$/.test(value) || value.length < MIN_RANDOM) return false
   if (/^[~.]?\/|^sha\d+-|^[\da-f-]+$|^[\dA-F-]+$/.test(value)) return false
   const classes = [/[a-z]/, /[A-Z]/, /\d/].filter((one) => one.test(value)).length
-  if (classes < 2 || !/\d/.test(value) || (classes < 3 && value.length < LEAST_ONE_CASE)) return false
+  if (classes < 2 || !/\d/.test(value) || (classes < 3 && value.length < MIN_ONE_CASE)) return false
   const words = value.match(/[A-Z]?[a-z]+|[A-Z]+|\d+/g) ?? []
   const isWords = words.length > 0 && value.length / words.length > 3 // random text changes its kind every second character
-  return !isWords && bitsPerCharacter(value) >= LEAST_BITS
+  return !isWords && bitsPerCharacter(value) >= MIN_BITS
 }

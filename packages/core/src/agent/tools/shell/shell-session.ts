@@ -3,7 +3,7 @@
  */
 import { stat } from "node:fs/promises"
 import { dirname, sep } from "node:path"
-import { MOST_RESULT_HELD } from "../../../tools/result-size.ts"
+import { MAX_RESULT_HELD } from "../../../tools/result-size.ts"
 import type { BackgroundShell, ToolContext, WorkingDirectory } from "../../../tools/tool.ts"
 import { BoundedOutput } from "./bounded-output.ts"
 import { prepareRun } from "./guarded-run.ts"
@@ -17,7 +17,7 @@ export interface ShellOptions extends EnvironmentOptions {
   /** For a command without its own timeout. */
   readonly timeoutMs?: number
   /** The longest timeout a command may ask for. */
-  readonly mostTimeoutMs?: number
+  readonly maxTimeoutMs?: number
   readonly graceMs?: number
   /** How much of a command's output is its result. Default: all of it up to a million characters if large results are put aside, otherwise 30,000. */
   readonly outputCharacters?: number
@@ -28,7 +28,7 @@ export interface ShellOptions extends EnvironmentOptions {
 }
 
 export const DEFAULT_TIMEOUT_MS = 120_000
-export const MOST_TIMEOUT_MS = 600_000
+export const MAX_TIMEOUT_MS = 600_000
 export const SHORT_OUTPUT_CHARACTERS = 30_000 // where nothing is put aside: the end of the output matters as much as its start
 const PROGRESS_EVERY_MS = 200
 const PROGRESS_CHARACTERS = 200
@@ -66,10 +66,10 @@ export class ShellSession {
       throw new Error("The conversation's shells are closed. The command was not run.")
     }
     const { outputDirectory, shell, graceMs } = this.options
-    const most = context.putsAside?.() ? MOST_RESULT_HELD : SHORT_OUTPUT_CHARACTERS
+    const max = context.putsAside?.() ? MAX_RESULT_HELD : SHORT_OUTPUT_CHARACTERS
     const id = `shell_${++this.#started}`
     const output = new BoundedOutput({
-      characters: this.options.outputCharacters ?? most,
+      characters: this.options.outputCharacters ?? max,
       name: context.toolUseId.replace(/[^\w-]/g, "_"), // unlike the shell's id, it is not reused after a resume
       ...(outputDirectory === undefined ? {} : { directory: outputDirectory }),
     })

@@ -12,7 +12,7 @@ const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 /** An empty PATH would mean the working directory. Nothing is found here. */
 const NOWHERE = "/dev/null"
 const TEMPORARY = ["/tmp", "/var/tmp", "/dev/shm", "/private/tmp"]
-const MOST_LINKS = 40 // what Linux allows
+const MAX_LINKS = 40 // what Linux allows
 const GROUP_WRITES = 0o020
 const OTHERS_WRITE = 0o002
 
@@ -120,7 +120,7 @@ export class TrustedPrograms {
       const stats = statsOf(at)
       if (!stats) return no(`${at} cannot be read`)
       if (stats.isSymbolicLink()) {
-        if (++links > MOST_LINKS) return no("it has too many links")
+        if (++links > MAX_LINKS) return no("it has too many links")
         const target = readlinkSync(at)
         if (isAbsolute(target)) place = "/"
         pending.push(...partsOf(target).reverse())
@@ -200,7 +200,7 @@ function realOf(path: string): string {
   let links = 0
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
     const at = name === ".." ? dirname(place) : join(place, name)
-    if (!statsOf(at)?.isSymbolicLink() || ++links > MOST_LINKS) {
+    if (!statsOf(at)?.isSymbolicLink() || ++links > MAX_LINKS) {
       place = at
       continue
     }

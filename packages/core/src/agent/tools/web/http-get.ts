@@ -11,7 +11,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib"
 
 export interface GetOptions {
   readonly signal: AbortSignal
-  readonly mostBytes: number
+  readonly maxBytes: number
   /** None, all, or these. */
   readonly allowPrivateAddresses: boolean | readonly string[]
   /** Asked before each hop. The address is checked in any case. */
@@ -43,7 +43,7 @@ export class FetchRefusedError extends Error {
   override readonly name = "FetchRefusedError"
 }
 
-const MOST_REDIRECTS = 5
+const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 const HEADERS = {
   "user-agent": "strata/0.1",
@@ -53,7 +53,7 @@ const HEADERS = {
 
 export async function httpGet(start: string, options: GetOptions): Promise<HttpAnswer> {
   let url = await checkUrl(start, options)
-  for (let hop = 0; hop <= MOST_REDIRECTS; hop++) {
+  for (let hop = 0; hop <= MAX_REDIRECTS; hop++) {
     const response = await send(url, options)
     const { statusCode = 0, headers } = response
     if (!REDIRECTS.has(statusCode) || headers.location === undefined) return read(response, url, options)
@@ -62,7 +62,7 @@ export async function httpGet(start: string, options: GetOptions): Promise<HttpA
     options.checkRedirect?.({ from: url, to })
     url = to
   }
-  throw new FetchRefusedError(`more than ${MOST_REDIRECTS} redirects, the last one to ${url.href}`)
+  throw new FetchRefusedError(`more than ${MAX_REDIRECTS} redirects, the last one to ${url.href}`)
 }
 
 async function checkUrl(given: string, options: GetOptions, base?: URL): Promise<URL> {
@@ -132,13 +132,13 @@ async function read(response: IncomingMessage, url: URL, options: GetOptions): P
     response.destroy()
     return { ...answer, isCut: false }
   }
-  return { ...answer, ...(await collect(response, options.mostBytes)) }
+  return { ...answer, ...(await collect(response, options.maxBytes)) }
 }
 
 /** Counts unpacked bytes, so that a small answer cannot become a large one. */
 async function collect(
   response: IncomingMessage,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<Pick<HttpAnswer, "isCut"> & { body: Buffer }> {
   const chunks: Buffer[] = []
   let bytes = 0
@@ -146,12 +146,12 @@ async function collect(
     for await (const chunk of unpacked(response) as AsyncIterable<Buffer>) {
       chunks.push(chunk)
       bytes += chunk.length
-      if (bytes > mostBytes) break
+      if (bytes > maxBytes) break
     }
   } finally {
     response.destroy()
   }
-  return { body: Buffer.concat(chunks).subarray(0, mostBytes), isCut: bytes > mostBytes }
+  return { body: Buffer.concat(chunks).subarray(0, maxBytes), isCut: bytes > maxBytes }
 }
 
 function unpacked(response: IncomingMessage): Readable {

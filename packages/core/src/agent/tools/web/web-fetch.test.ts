@@ -57,12 +57,12 @@ describe("WebFetch", () => {
   })
 
   it.runIf(isWhole)("LOOP-3: bounds size, also of what was packed, and the text", async () => {
-    const long = await fetchLocal(await page("x".repeat(10_000), "text/plain"), { mostBytes: 1_000 })
+    const long = await fetchLocal(await page("x".repeat(10_000), "text/plain"), { maxBytes: 1_000 })
     expect(textIn(long)).toContain("longer than 1000 bytes")
     expect(textIn(long).length).toBeLessThan(1_200)
     const bomb = await page(gzipSync(Buffer.alloc(20_000_000, "x")), "text/plain", { "content-encoding": "gzip" })
-    expect(textIn(await fetchLocal(bomb, { mostBytes: 1_000 })).length).toBeLessThan(1_200)
-    const wordy = textIn(await fetchLocal(await page("y".repeat(900), "text/plain"), { mostCharacters: 100 }))
+    expect(textIn(await fetchLocal(bomb, { maxBytes: 1_000 })).length).toBeLessThan(1_200)
+    const wordy = textIn(await fetchLocal(await page("y".repeat(900), "text/plain"), { maxCharacters: 100 }))
     expect(wordy).toContain("[… 800 more characters left out …]")
   })
 

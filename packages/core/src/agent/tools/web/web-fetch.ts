@@ -3,7 +3,7 @@
 import { z } from "zod/v4"
 import { reasonOf } from "../../../base/errors.ts"
 import { grouped } from "../../../base/text.ts"
-import { MOST_RESULT_HELD } from "../../../tools/result-size.ts"
+import { MAX_RESULT_HELD } from "../../../tools/result-size.ts"
 import type { PermissionQuestion, Tool, ToolContext, ToolOutput } from "../../../tools/tool.ts"
 import { safeText } from "../shell/bounded-output.ts"
 import { isSameServer } from "./hosts.ts"
@@ -12,11 +12,11 @@ import { FetchRefusedError, type GetOptions, type HttpAnswer, httpGet } from "./
 
 /** How web pages are fetched. */
 export interface WebFetchOptions
-  extends Partial<Pick<GetOptions, "mostBytes" | "allowPrivateAddresses" | "allowUrl" | "resolve">> {
+  extends Partial<Pick<GetOptions, "maxBytes" | "allowPrivateAddresses" | "allowUrl" | "resolve">> {
   /** For the whole fetch, including redirects. */
   readonly timeoutMs?: number
   /** How much of a page's text is the result. Default: a million characters if large results are put aside, otherwise 40,000. */
-  readonly mostCharacters?: number
+  readonly maxCharacters?: number
   /** Answers a question about a page. The model gets the answer instead of the page. */
   readonly readPage?: (page: PageQuestion) => Promise<string>
 }
@@ -29,7 +29,7 @@ export interface PageQuestion {
   readonly signal: AbortSignal
 }
 
-const DEFAULT_MOST_BYTES = 5 * 1024 * 1024
+const DEFAULT_MAX_BYTES = 5 * 1024 * 1024
 const DEFAULT_TIMEOUT_MS = 30_000
 const SHORT_CHARACTERS = 40_000 // where nothing is put aside
 const ERROR_CHARACTERS = 2_000 // of the page sent with an HTTP error
@@ -57,7 +57,7 @@ export function webFetchTool(options: WebFetchOptions = {}): Tool<z.infer<typeof
         const answer = await httpGet(url, { ...getOptions(options, signal), checkRedirect })
         const page = pageOf(
           answer,
-          options.mostCharacters ?? (context.putsAside?.() ? MOST_RESULT_HELD : SHORT_CHARACTERS),
+          options.maxCharacters ?? (context.putsAside?.() ? MAX_RESULT_HELD : SHORT_CHARACTERS),
         )
         if (page.isError || prompt === undefined || !readPage) return page.output
         return { content: await readPage({ url: answer.url.href, text: page.text, prompt, signal }) }
@@ -92,10 +92,10 @@ function judgeRedirect({ from, to }: { readonly from: URL; readonly to: URL }, {
 }
 
 function getOptions(options: WebFetchOptions, signal: AbortSignal): GetOptions {
-  const { mostBytes = DEFAULT_MOST_BYTES, allowPrivateAddresses = false, allowUrl, resolve } = options
+  const { maxBytes = DEFAULT_MAX_BYTES, allowPrivateAddresses = false, allowUrl, resolve } = options
   return {
     signal,
-    mostBytes,
+    maxBytes,
     allowPrivateAddresses,
     wantsBody: (type) => type === "" || isTextType(type),
     ...(allowUrl ? { allowUrl } : {}),
@@ -107,7 +107,7 @@ type Page =
   | { readonly isError: true; readonly output: ToolOutput }
   | { readonly isError: false; readonly output: ToolOutput; readonly text: string }
 
-function pageOf(answer: HttpAnswer, mostCharacters: number): Page {
+function pageOf(answer: HttpAnswer, maxCharacters: number): Page {
   const { url, status, statusText, body, contentType } = answer
   const heading = `HTTP ${status} ${statusText}`.trimEnd()
   if (!body || isBinary(body)) return { isError: true, output: failed(refusedBinary(answer, heading)) }
@@ -116,7 +116,7 @@ function pageOf(answer: HttpAnswer, mostCharacters: number): Page {
     return { isError: true, output: failed(`${heading} for ${url.href}\n${cut(text, ERROR_CHARACTERS)}`.trimEnd()) }
   }
   const note = answer.isCut ? `\n[… the page is longer than ${body.length} bytes; the rest was not fetched …]` : ""
-  const content = `${url.href}\n\n${cut(text, mostCharacters) || "(an empty page)"}${note}`
+  const content = `${url.href}\n\n${cut(text, maxCharacters) || "(an empty page)"}${note}`
   return { isError: false, output: { content }, text }
 }
 

@@ -24,7 +24,7 @@ import { readSummed, writeWhole } from "../writing.ts"
 
 const LINE_END = 0x0a
 const STRETCH_BYTES = 4 * 1024 * 1024
-const MOST_FILE_BYTES = 2 ** 31 - 1
+const MAX_FILE_BYTES = 2 ** 31 - 1
 const SET_ASIDE = "set-aside"
 const SEARCH_INDEX = /^(?:search|blocks|recall)\.sqlite/
 
@@ -154,7 +154,7 @@ export async function journalFile(root: string, address: JournalAddress, name: s
     const bytes = await setAsideOf(paths, await endingOf(paths, size))
     return bytes.length === 0 ? undefined : bytes
   }
-  return readPlainFile(pathOf(paths, name), MOST_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
+  return readPlainFile(pathOf(paths, name), MAX_FILE_BYTES).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined
     throw error
   })

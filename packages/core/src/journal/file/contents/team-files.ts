@@ -37,7 +37,7 @@ import { makeDirectory } from "../make-directory.ts"
 import { RepeatedLock } from "../repeated-lock.ts"
 
 const SEGMENT_BYTES = 1024 * 1024
-const MOST_SEGMENTS = 1_000 // between two messages; more was never written
+const MAX_SEGMENTS = 1_000 // between two messages; more was never written
 const LOCK = "lock"
 
 /** A message with the place where it ends in the files. */
@@ -244,7 +244,7 @@ function segmentsOf({ messages, senders, end = 0 }: TeamContent): readonly Segme
   for (const { at, ...message } of messages) {
     const wanted = filePlace(at)
     const ahead = wanted ? wanted.segment - segment : 0
-    if (ahead > 0 && ahead < MOST_SEGMENTS) for (let n = 0; n < ahead; n++) rotate()
+    if (ahead > 0 && ahead < MAX_SEGMENTS) for (let n = 0; n < ahead; n++) rotate()
     else if (!wanted && offset >= SEGMENT_BYTES) rotate()
     const plain = encodeMessage(message)
     const gap = wanted?.segment === segment ? wanted.offset - offset - plain.length : -1

@@ -72,7 +72,7 @@ describe("carry", () => {
     for (const messages of [[rule], [user("Hello there."), said("Hi."), user("Use pnpm.")]]) {
       const { tokens, overBudget, kept } = await carry(messages, { budget: 5 })
       expect(kept).toEqual(messages)
-      expect(overBudget).toMatchObject({ budget: 5, least: tokens.after })
+      expect(overBudget).toMatchObject({ budget: 5, min: tokens.after })
       expect((await carry(messages, { budget: tokens.after })).overBudget).toBeUndefined()
     }
   })
@@ -298,12 +298,12 @@ describe("L4-36 a budget for everything that carry leaves", () => {
           expect(tokens.after).toBeLessThanOrEqual(before)
           if (overBudget) {
             expect(tokens.after).toBeGreaterThan(budget)
-            expect(overBudget).toMatchObject({ budget, least: tokens.after })
+            expect(overBudget).toMatchObject({ budget, min: tokens.after })
             expect(overBudget.message).toMatch(
               /^The least that can be left is [\d,]+ tokens, and the budget is [\d,]+: /,
             )
-            const { tokens: least } = await carry(messages, { ...options, budget: 1 })
-            expect(least.after).toBeGreaterThanOrEqual(overBudget.least)
+            const { tokens: min } = await carry(messages, { ...options, budget: 1 })
+            expect(min.after).toBeGreaterThanOrEqual(overBudget.min)
           } else expect(tokens.after).toBeLessThanOrEqual(budget)
           if (text === "") return
           const all = left.map((message) => textOfMessage(message as PlainMessage)).join("\n")

@@ -88,7 +88,7 @@ export interface Carried<M> {
   /** Estimates, without system prompt and tools. */
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
   /** Where the budget could not be kept: rules, the open task and unread results are never cut. */
-  readonly overBudget?: { readonly budget: number; readonly least: number; readonly message: string }
+  readonly overBudget?: { readonly budget: number; readonly min: number; readonly message: string }
   readonly state: CarriedState
 }
 
@@ -142,7 +142,7 @@ export async function carry<M extends CarryMessage>(
   const cutFor = (newest: number) =>
     cutAll({
       ...{ messages: all, tokensOf, newest: { budget: newest, tokensOf } },
-      figures: { least: 0, most: UNREAD, messages: 0 },
+      figures: { min: 0, max: UNREAD, messages: 0 },
     })
   const cut = cutFor(keep)
   const asGiven = (): Carried<M> => ({
@@ -193,7 +193,7 @@ interface ToCompose {
 async function composedWithin(given: ToCompose, options: CarryOptions): Promise<Composed> {
   const { record, cuts, written, budget, estimate, sum } = given
   const outdated = [...record.views.statements.replaced.keys()]
-  let least: Composed | undefined
+  let min: Composed | undefined
   for (const cut of cuts) {
     const kept = sum(cut.kept)
     const held = new Set(cut.kept.map(({ uuid }) => uuid))
@@ -222,12 +222,12 @@ async function composedWithin(given: ToCompose, options: CarryOptions): Promise<
       const text = around(summary, facts)
       const composed = { cut, text, summary, facts, tokens: Math.ceil(estimate(text)) + kept }
       if (composed.tokens <= budget) return composed
-      if (!least || composed.tokens < least.tokens) least = composed
+      if (!min || composed.tokens < min.tokens) min = composed
       if (room <= 0) break
       room -= Math.max(Math.ceil(composed.tokens - budget), Math.ceil(room * SMALLER))
     }
   }
-  return least!
+  return min!
 }
 
 const SHORT_TEXT = 1_000 // tokens: a smaller budget leaves no room for explanations
@@ -242,12 +242,12 @@ function overBudget(
   const rounded = (part: number) => grouped(Math.ceil(part))
   const parts = `summary ${rounded(estimate(summary))}, rules, open task and the rest of the record ${rounded(estimate(facts))}, messages kept as they are ${rounded(sum(cut.kept))}`
   const message = `The least that can be left is ${rounded(tokens)} tokens, and the budget is ${rounded(budget)}: ${parts}.`
-  return { budget, least: tokens, message }
+  return { budget, min: tokens, message }
 }
 
-function unchangedOverBudget(least: number, budget: number): NonNullable<Carried<unknown>["overBudget"]> {
-  const message = `The messages have ${grouped(least)} tokens, and the budget is ${grouped(budget)}. No summary with the record would be smaller, so they stay as given.`
-  return { budget, least, message }
+function unchangedOverBudget(min: number, budget: number): NonNullable<Carried<unknown>["overBudget"]> {
+  const message = `The messages have ${grouped(min)} tokens, and the budget is ${grouped(budget)}. No summary with the record would be smaller, so they stay as given.`
+  return { budget, min, message }
 }
 
 interface ToPrune<M> {
@@ -348,7 +348,7 @@ async function quotedSummary(
   { cut, facts, outdated, estimate, tokens }: ToQuote,
   options: CarryOptions,
 ): Promise<string> {
-  if (tokens < LEAST_QUOTED) return ""
+  if (tokens < MIN_QUOTED) return ""
   const { summariseAbout } = await import("../../../model/offline/summary.ts") // a caller may have a summary of their own
   const messages = cut.summarised.map((message) => asRead(message, sentBlocks(message)))
   const shown = [facts, ...outdated, ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n")
@@ -357,7 +357,7 @@ async function quotedSummary(
   return text === "" ? "" : `Summary:\n${text}`
 }
 
-const LEAST_QUOTED = 120 // tokens: less has no room for a sentence
+const MIN_QUOTED = 120 // tokens: less has no room for a sentence
 
 interface Around {
   readonly summary: string

@@ -44,8 +44,8 @@ export interface CoverageInput {
 const QUOTE = 12 // words in a row: long enough to recognise a message by
 const STEP = 6
 const SHORT = 2 // words: so few are in many texts by chance, so the signs between them count too
-const LONGEST = 30 // words of a command or a todo that are compared
-const LONGEST_NAMED = 20_000 // characters of a message in which names are looked for: more is pasted
+const MAX = 30 // words of a command or a todo that are compared
+const MAX_NAMED = 20_000 // characters of a message in which names are looked for: more is pasted
 const SMALL = 20
 
 export function* coverageSteps({ source, record, replaced, visible }: CoverageInput): Steps<readonly Fact[]> {
@@ -54,7 +54,7 @@ export function* coverageSteps({ source, record, replaced, visible }: CoverageIn
   const shown = yield* indexSteps(tokens)
   const raw = visible.toLowerCase()
   const isShown = (text: string) => isQuoted(text, shown) && (tokensOf(text).length > SHORT || isWritten(text, raw))
-  const has = (text: string) => shown.has(tokensOf(text).slice(0, LONGEST))
+  const has = (text: string) => shown.has(tokensOf(text).slice(0, MAX))
   const turns = source.turns.filter(({ uuid }) => replaced.has(uuid))
   const { files, commands } = record.artifacts
   const { todos, request } = record.frontier
@@ -107,7 +107,7 @@ function isWritten(text: string, raw: string): boolean {
 
 /** Names and numbers in what the user wrote. Quotes are part of the message, and small numbers are counts. */
 function givenIn(text: string): readonly string[] {
-  return exactNamesIn(text.slice(0, LONGEST_NAMED))
+  return exactNamesIn(text.slice(0, MAX_NAMED))
     .filter(({ kind, name }) => kind !== "quoted" && !(kind === "number" && Number(name) <= SMALL))
     .map(({ name }) => name)
 }
@@ -119,7 +119,7 @@ function distinct(facts: readonly Fact[]): readonly Fact[] {
   return [...last.values()]
 }
 
-const MOST_WANTED = 3 // words of the conversation: a summary of a long one has more
+const MAX_WANTED = 3 // words of the conversation: a summary of a long one has more
 const WORDS_FOR_ONE = 20 // said in the conversation: of a short one, fewer are wanted
 const OFTEN = 5 // times
 const EXACT_NUMBER = /^\d{3,}$/
@@ -132,7 +132,7 @@ const NUMBER = /^\d+$/
  * occurs by chance.
  */
 export function speaksOf(summary: string, { index, spoken }: Pick<Source, "index" | "spoken">): boolean {
-  const wanted = Math.min(MOST_WANTED, Math.ceil(spoken.size / WORDS_FOR_ONE))
+  const wanted = Math.min(MAX_WANTED, Math.ceil(spoken.size / WORDS_FOR_ONE))
   if (wanted === 0) return true
   const found = new Set<string>()
   const own = new Set(ownWords(summary))

@@ -44,7 +44,7 @@ interface ToRepair {
   readonly room: number
 }
 
-const LONGEST_FACT = 300 // characters; the handle gives the rest
+const MAX_FACT = 300 // characters; the handle gives the rest
 const REMOVED: ReadonlySet<ClaimClass> = new Set(["quotes", "approvals"])
 const SENTENCES: ReadonlySet<ClaimClass> = new Set(["quotes", "approvals", "prohibitions", "outcomes", "wording"])
 
@@ -69,9 +69,9 @@ export function repaired({ summary, claims, unchecked, facts, estimate, room }: 
 function struckList(struck: readonly Claim[]): string {
   if (struck.length === 0) return ""
   const lines = struck.map(({ class: kind, text, sentence, instead }) => {
-    if (!SENTENCES.has(kind)) return `- not found in the conversation: ${inlineUpTo(LONGEST_FACT, text)}`
-    const said = instead === undefined || REMOVED.has(kind) ? "" : ` It is: ${inlineUpTo(LONGEST_FACT, instead)}`
-    return `- not so: ${inlineUpTo(LONGEST_FACT, sentence.text)}${said}`
+    if (!SENTENCES.has(kind)) return `- not found in the conversation: ${inlineUpTo(MAX_FACT, text)}`
+    const said = instead === undefined || REMOVED.has(kind) ? "" : ` It is: ${inlineUpTo(MAX_FACT, instead)}`
+    return `- not so: ${inlineUpTo(MAX_FACT, sentence.text)}${said}`
   })
   return ["The summary was checked against the conversation. Wrong in it:", ...lines].join("\n")
 }
@@ -104,7 +104,7 @@ const byRank = (a: Claim, b: Claim) => Number(REMOVED.has(b.class)) - Number(REM
 function sentenceEdit({ class: kind, sentence, instead }: Claim): Edit {
   const { text, at } = sentence
   if (REMOVED.has(kind) || instead === undefined) return { text, at, instead: "" }
-  const said = inlineUpTo(LONGEST_FACT, instead)
+  const said = inlineUpTo(MAX_FACT, instead)
   if (kind === "outcomes") return { text, at, instead: `[corrected from the record: ${said}]` }
   return { text, at, instead: `[corrected from the conversation, word for word: ${said}]` }
 }
@@ -153,7 +153,7 @@ function appendix(added: readonly Fact[]): string {
 }
 
 const lineOf = ({ text, uuid }: Fact): string =>
-  `- ${uuid === undefined ? "" : `[${handleOf(uuid)}] `}${inlineUpTo(LONGEST_FACT, text)}`
+  `- ${uuid === undefined ? "" : `[${handleOf(uuid)}] `}${inlineUpTo(MAX_FACT, text)}`
 
 /** By class, and in each the newest first. */
 function thatFit(facts: readonly Fact[], { estimate, room }: Pick<ToRepair, "estimate" | "room">): readonly Fact[] {
@@ -212,11 +212,11 @@ export const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["server", "shared", "
 
 const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
 const FEWEST_FACTS = 5 // missing
-const MOST_APPENDIX = 1_000 // tokens of what is added
+const MAX_APPENDIX = 1_000 // tokens of what is added
 const APPENDIX_SHARE = 0.05 // of the limit to compact at, where that is small
 const APPENDIX_TO_SUMMARY = 0.5 // of the summary's budget, where that is small
-const MOST_LISTED = 20 // findings in the journal and in a request, of each kind
-const LONGEST_LISTED = 120 // characters of one
+const MAX_LISTED = 20 // findings in the journal and in a request, of each kind
+const MAX_LISTED_LENGTH = 120 // characters of one
 
 const UNSAID =
   "It does not speak of this conversation. Say what the user asked for, what was done, and what comes next."
@@ -224,7 +224,7 @@ const FINDINGS = promptText(new URL("./findings.md", import.meta.url)).trimEnd()
 
 /** Tokens that the audit may add to a summary. */
 export const appendixRoom = ({ limits, figures }: Pick<Situation, "limits" | "figures">): number =>
-  Math.min(MOST_APPENDIX, limits.autoCompact * APPENDIX_SHARE, figures.summary * APPENDIX_TO_SUMMARY)
+  Math.min(MAX_APPENDIX, limits.autoCompact * APPENDIX_SHARE, figures.summary * APPENDIX_TO_SUMMARY)
 
 /** What summaries are checked against is read once. A summary that cannot be checked is taken as it is: the check must not cost a compaction that would succeed. */
 export function checkFor(situation: Situation): Check {
@@ -320,9 +320,9 @@ async function checked(situation: Situation, source: Source, summary: Summary): 
     text: markReplaced(better.text, views.statements),
     audit: {
       ...found.figures,
-      struck: better.struck.slice(0, MOST_LISTED).map(listedClaim),
+      struck: better.struck.slice(0, MAX_LISTED).map(listedClaim),
       ...(found.unchecked.length > 0 ? { unchecked: [...new Set(found.unchecked.map(listedClaim))] } : {}),
-      added: better.added.slice(0, MOST_LISTED).map((fact) => `${fact.class}: ${short(fact.text)}`),
+      added: better.added.slice(0, MAX_LISTED).map((fact) => `${fact.class}: ${short(fact.text)}`),
     },
     ...(isGood ? {} : { findings: findingsOf(found, saysNothing) }),
     ...(saysNothing ? { saysNothing } : {}),
@@ -330,7 +330,7 @@ async function checked(situation: Situation, source: Source, summary: Summary): 
 }
 
 const listedClaim = (claim: Claim) => `${claim.class}: ${short(claim.text)}`
-const short = (text: string) => inlineUpTo(LONGEST_LISTED, text.trim())
+const short = (text: string) => inlineUpTo(MAX_LISTED_LENGTH, text.trim())
 
 function isGoodEnough({ claims, facts, figures }: Audit, floors: Situation["context"]["flags"]["figures"]): boolean {
   const unsupported = claims.filter(({ isSupported }) => !isSupported).length
@@ -352,7 +352,7 @@ function findingsOf({ claims, facts }: Audit, saysNothing: boolean): string {
 }
 
 function listed(title: string, texts: readonly string[]): readonly string[] {
-  const lines = [...new Set(texts)].slice(0, MOST_LISTED).map((text) => `- ${short(text)}`)
+  const lines = [...new Set(texts)].slice(0, MAX_LISTED).map((text) => `- ${short(text)}`)
   return lines.length === 0 ? [] : [title, ...lines]
 }
 

@@ -105,8 +105,8 @@ const AFFIRMS =
   /(?<![\p{L}])(?:y|ye[sp]|yeah|yup|ok|okay|k|sure|fine|agreed|agree|approved?|confirm(?:ed)?|correct|right|exactly|perfect|great|good|nice|cool|lgtm|proceed|continue|accept(?:ed)?|do (?:it|that|so|this|both|all)|go (?:ahead|for it|on)|let'?s|please do|sounds (?:good|great|fine)|looks (?:good|great|fine)|works for me|make it so|ship it|merge it|ja|jo|klar|gerne|passt|genau|mach|einverstanden|weiter|oui|d'accord|sí|si|vale|claro|sim|va bene|certo|да|хорошо|давай|да)(?![\p{L}])|[好行对是嗯]|可以|同意|确认|はい|お願い|いいです|네|예|좋아|그래/iu
 const OWN_SHARE = 0.6 // of what was approved must be in what the user wrote
 const ANSWERED_SHARE = 0.5 // or in what the user answered with yes
-const LONGEST_YES = 400 // characters: a longer message is a request of its own
-const MOST_WORDS = 12 // of a claim: what follows them is detail
+const MAX_YES = 400 // characters: a longer message is a request of its own
+const MAX_WORDS = 12 // of a claim: what follows them is detail
 
 /**
  * Approvals that a summary claims. The user must have asked for it, or have said yes where it was proposed. A proposal without an answer,
@@ -131,7 +131,7 @@ const VERBS = new RegExp(`(?<![\\p{L}])(?:${VERB}|${WHO})(?:'s|s)?(?![\\p{L}])`,
 const CJK_VERBS = /用户|ユーザー|사용자|同意|批准|确认|許可|许可|允许|授权|认可|承認|승인|동의|허락|허가/gu
 
 const withoutVerb = (text: string): ReadonlySet<string> =>
-  new Set([...contentWords(text.replace(VERBS, " ").replace(CJK_VERBS, " "))].slice(0, MOST_WORDS))
+  new Set([...contentWords(text.replace(VERBS, " ").replace(CJK_VERBS, " "))].slice(0, MAX_WORDS))
 
 function wasApproved(matter: ReadonlySet<string>, { turns, said }: Source): boolean {
   if (turns.some((turn) => approves(turn, matter))) return true
@@ -143,7 +143,7 @@ function approves({ text, before }: Turn, matter: ReadonlySet<string>): boolean 
   const sentences = sentencesIn(text).map((sentence) => sentence.text)
   if (matter.size > 0 && sentences.some((sentence) => !isNegated(sentence) && isAbout(sentence, matter, OWN_SHARE)))
     return true
-  const start = text.trim().slice(0, LONGEST_YES)
+  const start = text.trim().slice(0, MAX_YES)
   const first = sentencesIn(start)[0]?.text ?? start
   if (!AFFIRMS.test(first) || isNegated(first)) return false
   return matter.size === 0 || sentencesIn(before).some((sentence) => isAbout(sentence.text, matter, ANSWERED_SHARE))
@@ -158,13 +158,13 @@ const isAbout = (sentence: string, matter: ReadonlySet<string>, share: number): 
 
 /** Chosen on 611 pairs of names in 24 recorded summaries: 4 of them reach the votes needed, and 348 do when exchanged. */
 const VOTES = { call: 3, near: 1, adjacent: 2, order: 2, needed: 3 } as const
-const MOST_PLACES = 300 // of one name
-const MOST_PAIRS = 8 // of one sentence
+const MAX_PLACES = 300 // of one name
+const MAX_PAIRS = 8 // of one sentence
 const NEAR = 4 // words to each side of a name, in the conversation
 const CONTEXT = 3 // words to each side of a name, in the summary
-const LONGEST_BETWEEN = 40 // words
+const MAX_BETWEEN = 40 // words
 const MORE_BETWEEN = 3 // words that the conversation may have between two names beyond those of the summary
-const LONGEST_TEXT = 400 // characters to each side that are read
+const MAX_TEXT = 400 // characters to each side that are read
 /** Between two names these make a list, and a list has no order. */
 const LISTED = /^[\s`*"'(),;/|+&]*(?:and|or|und|oder|et|y)?[\s`*"'(),;/|+&]*$/i
 const OTHER_SENTENCE = /[.!?;]\s/
@@ -181,7 +181,7 @@ export function exchangesIn({ index, raw }: Source): Exchanges {
     const found = known.get(name)
     if (found) return found
     const tokens = tokensOf(name)
-    const places = index.placesOf(tokens, MOST_PLACES)
+    const places = index.placesOf(tokens, MAX_PLACES)
     const [near, before, after] = [new Set<string>(), new Set<string>(), new Set<string>()]
     for (const place of places) {
       const end = place + tokens.length
@@ -217,11 +217,11 @@ export function exchangesIn({ index, raw }: Source): Exchanges {
   function isExchanged(text: string, one: Name, other: Name): boolean {
     const [first, second] = [about(one.text), about(other.text)]
     if (first.places.length === 0 || second.places.length === 0) return false
-    const before = text.slice(Math.max(0, one.at - LONGEST_TEXT), one.at)
+    const before = text.slice(Math.max(0, one.at - MAX_TEXT), one.at)
     const between = text.slice(one.at + one.text.length, other.at)
-    const after = text.slice(other.at + other.text.length).slice(0, LONGEST_TEXT)
+    const after = text.slice(other.at + other.text.length).slice(0, MAX_TEXT)
     const middle = tokensOf(between)
-    if (middle.length > LONGEST_BETWEEN) return false
+    if (middle.length > MAX_BETWEEN) return false
     const here = slotOf(tokensOf(before), middle, CALL.test(between))
     const there = slotOf(middle, tokensOf(after), CALL.test(after))
     const [own, others] = [without(here, there), without(there, here)]
@@ -236,7 +236,7 @@ export function exchangesIn({ index, raw }: Source): Exchanges {
       // a file name before "()" is no name of its own, but two names that changed places make one
       const all = text.includes("()") ? namesIn(text.replaceAll("()", "  ")) : names
       const exact = all.filter((name) => KINDS.has(name.class) && /^[\p{L}_.~/\\]/u.test(name.text))
-      for (const [at, one] of exact.slice(0, MOST_PAIRS).entries()) {
+      for (const [at, one] of exact.slice(0, MAX_PAIRS).entries()) {
         const other = exact[at + 1]
         if (!other || one.text.endsWith(other.text) || other.text.endsWith(one.text)) continue // one file, in two ways
         const between = text.slice(one.at + one.text.length, other.at)

@@ -55,7 +55,7 @@ function isKnownIdentifier(text: string, { index, raw }: Source): boolean {
   return /s$/.test(text) && raw.includes(text.slice(0, -1).toLowerCase())
 }
 
-const MOST_PARTS = 30 // of a path: each is looked for in the whole source
+const MAX_PARTS = 30 // of a path: each is looked for in the whole source
 
 function isKnownPath(path: string, { index, raw }: Source): boolean {
   const parts = path
@@ -65,7 +65,7 @@ function isKnownPath(path: string, { index, raw }: Source): boolean {
     .filter((part) => part !== "")
   const whole = parts.join("/")
   if (index.has(tokensOf(whole)) || occurs(whole, raw, "anywhere")) return true
-  for (let from = 1; from < Math.min(parts.length, MOST_PARTS); from++) {
+  for (let from = 1; from < Math.min(parts.length, MAX_PARTS); from++) {
     const end = parts.slice(from).join("/")
     if (occurs(end, raw, "at-start") && occurs(parts.slice(0, from).join("/"), raw, "anywhere")) return true
   }
@@ -88,7 +88,7 @@ const ROUNDED =
   /(?:~|≈|\b(?:about|around|approximately|roughly|nearly|almost|over|under|more than|less than|fewer than|up to|at least|circa|ca\.|etwa|rund))\s*(?:[\d.,]+\s?[a-z%]{0,3}\s?(?:-|–|to)\s?)?$/i
 const COUNTED = 20 // up to here a number is mostly a count, which the model may have made itself
 const ORDERED = /(?:\b(?:step|phase|part|section|item|option|finding|task|round|chapter|schritt|teil)s?|#)\s*$/i
-const LONGEST_LIST = 1_000
+const MAX_LIST = 1_000
 const AROUND_CLAIM = 6 // words to each side of a number that say what it is about
 const LOOKED_AT = 120 // characters to each side in which those words are
 const JUST_BEFORE = 40 // characters in which a word says that a number is rounded or counts parts
@@ -128,7 +128,7 @@ function isOwnNumbering({ text }: Part, at: number, end: number): boolean {
   const before = text.slice(Math.max(0, at - JUST_BEFORE), at)
   // a range of lines ends where the model counted to
   if (/\blines?\s+\d+\s?(?:-|–|to)\s?$/i.test(before)) return true
-  return ORDERED.test(before) && Number(text.slice(at, end)) < LONGEST_LIST
+  return ORDERED.test(before) && Number(text.slice(at, end)) < MAX_LIST
 }
 
 const isRounded = (text: string, at: number, found: string): boolean =>
@@ -202,13 +202,13 @@ function isOutdone({ value, own, source: { index }, context, isCount }: Used): b
         else words.set(at, new Set([word]))
       }
   }
-  const most = { same: 0, other: 0 }
+  const max = { same: 0, other: 0 }
   for (const [at, found] of words) {
     const kind = index.tokens[at] === value ? "same" : "other"
-    most[kind] = Math.max(most[kind], found.size)
+    max[kind] = Math.max(max[kind], found.size)
   }
-  if (most.other - most.same >= MORE_WORDS.count) return true
-  return !isCount && most.same < FEW_WORDS && most.other - most.same >= MORE_WORDS.number
+  if (max.other - max.same >= MORE_WORDS.count) return true
+  return !isCount && max.same < FEW_WORDS && max.other - max.same >= MORE_WORDS.number
 }
 
 // Step 4, check. Rules of the user that a summary turns round. A sentence that has the words of a "never" or "don't", and neither; or words
@@ -297,7 +297,7 @@ function withNegation({ text, tokens }: Part, at: number, negation: string): str
 }
 
 const FEWEST_TOKENS = 4 // fewer are in any text
-const MOST_PLACES = 20
+const MAX_PLACES = 20
 const JUST_BEFORE_PROHIBITIONS =
   /(?: |^)(?:never|do not|don t|must not|should not|can not|cannot|nicht|nie|niemals|不 要)$/
 
@@ -306,7 +306,7 @@ function lostBefore(parts: readonly Part[], at: number, { index }: Source): stri
   const { tokens } = parts[at]!
   if (tokens.length < FEWEST_TOKENS || negationAtEnd(parts[at - 1]?.tokens ?? []) !== undefined) return undefined
   let found: string | undefined
-  for (const place of index.placesOf(tokens, MOST_PLACES)) {
+  for (const place of index.placesOf(tokens, MAX_PLACES)) {
     found = negationAtEnd(index.tokens.slice(Math.max(0, place - 2), place))
     if (found === undefined) return undefined
   }
@@ -341,7 +341,7 @@ const NEGATIONS: readonly (readonly string[])[] = [
 ].map((each) => each.split(" "))
 const BEFORE = 2 // words that must be the same on each side
 const AFTER = 2
-const MOST_AROUND = 20 // that have the same words around a negation
+const MAX_AROUND = 20 // that have the same words around a negation
 const TOKENS_PER_STEP = 500
 const FEWEST_AROUND = 7 // in a row, on both sides together
 
@@ -365,7 +365,7 @@ function* lostNegations(tokens: readonly string[], index: TokenIndex): Steps<rea
       const found = key(index.tokens, from, to)
       if (!wanted.has(found)) continue
       const places = around.get(found)
-      if (places && places.length < MOST_AROUND) places.push({ from, to })
+      if (places && places.length < MAX_AROUND) places.push({ from, to })
       else if (!places) around.set(found, [{ from, to }])
     }
   }
@@ -388,16 +388,16 @@ function* lostNegations(tokens: readonly string[], index: TokenIndex): Steps<rea
 const key = (tokens: readonly string[], end: number, start: number) =>
   `${tokens.slice(Math.max(0, end - BEFORE), end).join(" ")}|${tokens.slice(start, start + AFTER).join(" ")}`
 
-const LONGEST = 40 // words that are compared
+const MAX = 40 // words that are compared
 
 function sameBefore(some: readonly string[], at: number, others: readonly string[], from: number): number {
   let count = 0
-  while (count < LONGEST && at > count && from > count && some[at - 1 - count] === others[from - 1 - count]) count++
+  while (count < MAX && at > count && from > count && some[at - 1 - count] === others[from - 1 - count]) count++
   return count
 }
 
 function sameAfter(some: readonly string[], at: number, others: readonly string[], to: number): number {
   let count = 0
-  while (count < LONGEST && at + count < some.length && some[at + count] === others[to + count]) count++
+  while (count < MAX && at + count < some.length && some[at + count] === others[to + count]) count++
   return count
 }

@@ -54,9 +54,9 @@ const NUMBER = /^(\d+(?:\.\d+)*)[a-z%]{0,3}$/
 /** Tools whose results carry what the person decided, and the frame around it. In any other result the same words prove nothing. */
 const ASKING = { tool: "AskUser", frame: /^The person answers: / }
 const PLANNING = { tool: "ExitPlanMode", frame: /^(?:User has approved your plan|The plan is approved)/ }
-const LONGEST_TYPED = 2_000 // characters of a call: a file that is written holds more words than were meant
-const LONGEST_BEFORE = 6_000 // characters: a yes answers the end of what was said before it
-const MOST_POSITIONS = 400 // of one number: a line number that is everywhere says nothing
+const MAX_TYPED = 2_000 // characters of a call: a file that is written holds more words than were meant
+const MAX_BEFORE = 6_000 // characters: a yes answers the end of what was said before it
+const MAX_POSITIONS = 400 // of one number: a line number that is everywhere says nothing
 
 export const sourceOf = (input: SourceInput): Source => atOnce(sourceSteps(input))
 
@@ -74,7 +74,7 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
     if (text.trim() === "") return
     said.push(text)
     prose.push(text)
-    turns.push({ uuid, text, before: before.slice(-LONGEST_BEFORE) })
+    turns.push({ uuid, text, before: before.slice(-MAX_BEFORE) })
     before = ""
   }
   for (const message of messages) {
@@ -91,7 +91,7 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
       } else if (isToolUse(block)) {
         const input = stringsIn(block.input).join("\n")
         texts.push(block.name, input)
-        typed.push(block.name, input.slice(0, LONGEST_TYPED))
+        typed.push(block.name, input.slice(0, MAX_TYPED))
         calls.set(block.id, { name: block.name, input })
         if (/plan|ask|question/i.test(block.name)) before += `\n${input}`
       } else if (isToolResult(block)) {
@@ -166,7 +166,7 @@ function* numbersIn(tokens: readonly string[]): Steps<Map<string, number[]>> {
     if (number === undefined) continue
     const places = numbers.get(number)
     if (!places) numbers.set(number, [at])
-    else if (places.length < MOST_POSITIONS) places.push(at)
+    else if (places.length < MAX_POSITIONS) places.push(at)
   }
   return numbers
 }
@@ -180,14 +180,14 @@ export interface TokenIndex {
   /** Positions of a word, in order. */
   at(token: string): Int32Array
   /** Where these words occur in a row: the first places, up to `most`. */
-  placesOf(tokens: readonly string[], most: number): readonly number[]
+  placesOf(tokens: readonly string[], max: number): readonly number[]
   /** Whether these words occur in a row. No words occur everywhere. */
   has(tokens: readonly string[]): boolean
 }
 
 const NOWHERE = new Int32Array(0)
 /** How often the length of a phrase is compared before the search ends. Only a text that repeats itself for pages needs so much. */
-const MOST_COMPARED = 200
+const MAX_COMPARED = 200
 
 /** A step takes about a millisecond. */
 export const TOKENS_PER_STEP = 10_000
@@ -222,7 +222,7 @@ export function* indexSteps(tokens: readonly string[]): Steps<TokenIndex> {
     return id === undefined ? NOWHERE : places.subarray(starts[id]!, starts[id + 1]!)
   }
 
-  function placesOf(wanted: readonly string[], most: number): readonly number[] {
+  function placesOf(wanted: readonly string[], max: number): readonly number[] {
     const wantedIds = wanted.map((token) => ids.get(token) ?? -1)
     let rarest = 0
     for (const [place, id] of wantedIds.entries()) {
@@ -230,7 +230,7 @@ export function* indexSteps(tokens: readonly string[]): Steps<TokenIndex> {
       if (counts[id]! < counts[wantedIds[rarest]!]!) rarest = place
     }
     if (wanted.length === 0) return []
-    let left = wanted.length * MOST_COMPARED
+    let left = wanted.length * MAX_COMPARED
     const isAt = (start: number) => {
       if (start < 0 || start + wantedIds.length > idAt.length) return false
       let same = 0
@@ -240,7 +240,7 @@ export function* indexSteps(tokens: readonly string[]): Steps<TokenIndex> {
     }
     const id = wantedIds[rarest]!
     const found: number[] = []
-    for (let place = starts[id]!; place < starts[id + 1]! && found.length < most && left > 0; place++)
+    for (let place = starts[id]!; place < starts[id + 1]! && found.length < max && left > 0; place++)
       if (isAt(places[place]! - rarest)) found.push(places[place]! - rarest)
     return found
   }

@@ -27,23 +27,23 @@ export interface Unreadable {
 }
 
 /** Claims that one of them may excuse, and how a summary refers to it. */
-const KINDS: Readonly<Record<UnreadableKind, { readonly most: number; readonly noun: RegExp }>> = {
+const KINDS: Readonly<Record<UnreadableKind, { readonly max: number; readonly noun: RegExp }>> = {
   image: {
-    most: 3,
+    max: 3,
     noun: /(?<!\p{L})(?:images?|pictures?|photos?|photographs?|screen ?shots?|screen captures?|diagrams?|charts?|figures?|mock-?ups?|drawings?|sketch(?:es)?|bild(?:er|schirmfotos?)?|abbildung(?:en)?|capturas?)(?!\p{L})|图|圖|画像|이미지|스크린샷/iu,
   },
   document: {
-    most: 10,
+    max: 10,
     noun: /(?<!\p{L})(?:pdfs?|documents?|papers?|manuals?|data ?sheets?|invoices?|contracts?|page \d+|dokumente?|documentos?)(?!\p{L})|文档|文書|문서/iu,
   },
-  page: { most: 5, noun: /(?<!\p{L})(?:search results?|web ?pages?|web ?sites?|articles?|according to)(?!\p{L})/iu },
+  page: { max: 5, noun: /(?<!\p{L})(?:search results?|web ?pages?|web ?sites?|articles?|according to)(?!\p{L})/iu },
 }
-const MOST_SHARE = 0.1 // of the names and numbers of a summary
+const MAX_SHARE = 0.1 // of the names and numbers of a summary
 const FEWEST = 3 // of a short one
 const NEAR_SHARE = 0.75 // of a sentence's words are those around it: then the sentence is about it
 const FEWEST_NEAR = 4 // words: fewer are alike by chance
-const MOST_NEAR = 2_000 // characters of a text around it
-const MOST_TRIED = 200 // names without ground: a summary with more is not worth more time
+const MAX_NEAR = 2_000 // characters of a text around it
+const MAX_TRIED = 200 // names without ground: a summary with more is not worth more time
 const MEDIA_FILE = /\.(?:png|jpe?g|gif|webp|bmp|svg|heic|tiff?|pdf|docx?|pptx?|xlsx?|odt)$/
 const EXACT: ReadonlySet<ClaimClass> = new Set(["paths", "identifiers", "hashes", "versions", "numbers", "people"])
 
@@ -68,9 +68,9 @@ export class UnreadableParts implements UnreadableSource {
   see(block: Block, { call = "", text }: CameWith): void {
     const kind = kindOf(block)
     if (kind === undefined) return
-    const own = `${call.slice(0, MOST_NEAR)}\n${readableIn(block)}`
+    const own = `${call.slice(0, MAX_NEAR)}\n${readableIn(block)}`
     const files = [...filesIn(own), ...filesIn(text).filter((file) => MEDIA_FILE.test(file))]
-    const part = { kind, files: new Set(files), words: contentWords(`${own}\n${text.slice(0, MOST_NEAR)}`) }
+    const part = { kind, files: new Set(files), words: contentWords(`${own}\n${text.slice(0, MAX_NEAR)}`) }
     this.parts.push(part)
     this.#unanswered.push(part)
   }
@@ -83,7 +83,7 @@ export class UnreadableParts implements UnreadableSource {
   }
 
   answer(text: string): void {
-    for (const { words } of this.#unanswered) for (const word of contentWords(text.slice(0, MOST_NEAR))) words.add(word)
+    for (const { words } of this.#unanswered) for (const word of contentWords(text.slice(0, MAX_NEAR))) words.add(word)
     this.#unanswered = []
   }
 }
@@ -135,10 +135,10 @@ export function settle(claims: readonly Claim[], summary: string, { parts, unche
     ({ class: kind, text }) => `${kind} ${text}`,
   )
   const above = linesAbove(summary)
-  const origins = parts.map((part) => ({ part, left: KINDS[part.kind].most }))
+  const origins = parts.map((part) => ({ part, left: KINDS[part.kind].max }))
   const excused = new Set<Claim>()
-  let left = Math.max(FEWEST, Math.floor(MOST_SHARE * new Set(exact.map(({ text }) => text)).size))
-  for (const same of byText.values().take(MOST_TRIED)) {
+  let left = Math.max(FEWEST, Math.floor(MAX_SHARE * new Set(exact.map(({ text }) => text)).size))
+  for (const same of byText.values().take(MAX_TRIED)) {
     if (left === 0) break
     const uses = same.map((claim) => useOf(claim, above))
     const origin = unchecked.has(same[0]!.text)

@@ -9,7 +9,7 @@ import { type Claim, type Name, namesIn, type Part, placesIn, tokensOf } from ".
 
 const FEWEST_TOKENS = 5 // shorter sentences are alike by chance
 const SAME_SHARE = 0.7 // of the words of both sentences
-const MOST_CHANGED = 2 // words, on each side
+const MAX_CHANGED = 2 // words, on each side
 const RARE = 40 // sentences that share a word: more say nothing
 const NEGATIONS = new Set(
   "not no never none without cannot dont don t nicht nie niemals kein keine ohne pas jamais nunca sin non mai niet nooit не никогда нельзя 不 别 勿 没 禁".split(
@@ -78,14 +78,14 @@ function withWords({ text, tokens }: Part, words: readonly string[]): string {
 
 /** Between two names these say nothing about their order. */
 const UNORDERED = new Set("and or und oder et y e ou with".split(" "))
-const MOST_NAMES = 4 // in one sentence
+const MAX_NAMES = 4 // in one sentence
 
 /**
  * The sentence with two names exchanged, where the conversation has the words from one to the other so. `undefined` where the sentence is as
  * it was said, or where its words are not from the conversation.
  */
 function exchangedBack({ text, names: all }: Part, { index }: Source): string | undefined {
-  const names = all.filter((name) => name.class === "identifiers").slice(0, MOST_NAMES)
+  const names = all.filter((name) => name.class === "identifiers").slice(0, MAX_NAMES)
   for (const [at, one] of names.entries()) {
     for (const other of names.slice(at + 1)) {
       const between = text.slice(one.at + one.text.length, other.at)
@@ -153,7 +153,7 @@ function isAltered({ tokens, names }: Part, given: Sentence, { index }: Source):
   const [added, lost] = [missing(tokens, given.tokens), missing(given.tokens, tokens)]
   // the same words in another order: something was exchanged
   if (added.length === 0 && lost.length === 0) return tokens.join(" ") !== given.tokens.join(" ")
-  if (added.length > MOST_CHANGED || lost.length > MOST_CHANGED) return false
+  if (added.length > MAX_CHANGED || lost.length > MAX_CHANGED) return false
   const hasNegation = (words: readonly string[]) => words.some((word) => NEGATIONS.has(word))
   if (hasNegation(lost) !== hasNegation(added) && isSame(without(tokens, added), without(given.tokens, lost)))
     return true
@@ -184,9 +184,9 @@ interface Given {
 
 const FEWEST_COMPARED = 3
 const COMMON = 300 // places of one word: more say little, and cost time
-const MOST_PLACES = 100 // that are compared in full
-const MOST_EXCHANGED = 8 // words: a name can occur several times
-const MOST_REPLACED = 2
+const MAX_PLACES = 100 // that are compared in full
+const MAX_EXCHANGED = 8 // words: a name can occur several times
+const MAX_REPLACED = 2
 /** Words that must be the same around what differs, by what differs. */
 const AROUND = { code: 1, names: 2, words: 5, numbers: 4, numbersInCode: 3 } as const
 const NEARBY = 2 // words beside a replaced one: where these occur together, the text is from there
@@ -199,7 +199,7 @@ const NEARBY = 2 // words beside a replaced one: where these occur together, the
 function alteredFrom(given: Given, index: TokenIndex): readonly string[] | undefined {
   if (given.tokens.length < FEWEST_COMPARED) return undefined
   const starts = new Set([...placesExchanged(given, index), ...placesLike(given.tokens, index)])
-  for (const start of [...starts].slice(0, 2 * MOST_PLACES)) {
+  for (const start of [...starts].slice(0, 2 * MAX_PLACES)) {
     const there = index.tokens.slice(start, start + given.tokens.length)
     if (isExchanged(given, there) || isReplaced(given, there, index)) return there
   }
@@ -218,11 +218,11 @@ function placesLike(tokens: readonly string[], index: TokenIndex): readonly numb
   return [...votes]
     .filter(([start, count]) => count >= fewest && start + tokens.length <= index.tokens.length)
     .sort((a, b) => b[1] - a[1] || a[0] - b[0])
-    .slice(0, MOST_PLACES)
+    .slice(0, MAX_PLACES)
     .map(([start]) => start)
 }
 
-const MOST_RARE = 6 // of one text, the rarest
+const MAX_RARE = 6 // of one text, the rarest
 
 /** Where two names are as far from each other as in the text, but the other way round. */
 function placesExchanged({ tokens, isCode, isExact }: Given, index: TokenIndex): readonly number[] {
@@ -230,7 +230,7 @@ function placesExchanged({ tokens, isCode, isExact }: Given, index: TokenIndex):
     .map((token, at) => ({ token, at, places: index.at(token) }))
     .filter(({ token, places }) => places.length <= COMMON && token.length > 2 && (isCode || isExact(token)))
     .sort((a, b) => a.places.length - b.places.length)
-    .slice(0, MOST_RARE)
+    .slice(0, MAX_RARE)
   return names.flatMap((one) =>
     names.flatMap((other) =>
       one.token === other.token
@@ -243,11 +243,11 @@ function placesExchanged({ tokens, isCode, isExact }: Given, index: TokenIndex):
   )
 }
 
-function differing(tokens: readonly string[], there: readonly string[], most: number): readonly number[] | undefined {
+function differing(tokens: readonly string[], there: readonly string[], max: number): readonly number[] | undefined {
   const places: number[] = []
   for (const [at, token] of tokens.entries()) {
     if (token === there[at]) continue
-    if (places.length === most) return undefined
+    if (places.length === max) return undefined
     places.push(at)
   }
   return places
@@ -255,7 +255,7 @@ function differing(tokens: readonly string[], there: readonly string[], most: nu
 
 /** Each of two words is where the other should be, and nothing else differs. */
 function isExchanged({ tokens, isCode, isExact }: Given, there: readonly string[]): boolean {
-  const places = differing(tokens, there, MOST_EXCHANGED)
+  const places = differing(tokens, there, MAX_EXCHANGED)
   if (!places || places.length < 2) return false
   const [one, other] = [tokens[places[0]!]!, there[places[0]!]!]
   const isPair = places.every((at) =>
@@ -269,7 +269,7 @@ function isExchanged({ tokens, isCode, isExact }: Given, there: readonly string[
 
 /** A number is another one. Words that occur like this elsewhere are from there. */
 function isReplaced({ tokens, isCode }: Given, there: readonly string[], index: TokenIndex): boolean {
-  const places = differing(tokens, there, MOST_REPLACED)
+  const places = differing(tokens, there, MAX_REPLACED)
   if (
     !places ||
     places.length === 0 ||

@@ -65,7 +65,7 @@ export async function carried({ situation, cut, summary }: ToCarry): Promise<Car
       mayRead: around.mayRead ?? (() => false),
     }),
     excluded: around.excluded?.() ?? { files: [], directories: [] },
-    limits: restoreWithin(figures.restore, { most: figures.restored, used: used + forSummary }),
+    limits: restoreWithin(figures.restore, { max: figures.restored, used: used + forSummary }),
     estimate,
     now: context.now,
     signal: context.signal,
@@ -103,7 +103,7 @@ function keptAfter(situation: Situation, { kept, shortens }: Cut) {
   return { tokens: tokensIn(withShortened(kept, shortened), situation), shortened }
 }
 
-const LEAST_FACTS = 0.3 // of the usual size of the record, however little room there is
+const MIN_FACTS = 0.3 // of the usual size of the record, however little room there is
 
 interface Beside {
   /** Tokens of everything else. */
@@ -123,7 +123,7 @@ export async function carriedFacts(
   return inSlices(
     factSteps(views, {
       estimate: (text) => views.estimator.text(text),
-      budget: Math.floor(Math.max(figures.facts * LEAST_FACTS, Math.min(figures.facts, figures.target - used))),
+      budget: Math.floor(Math.max(figures.facts * MIN_FACTS, Math.min(figures.facts, figures.target - used))),
       summary,
       // messages typed in the meantime are delivered in their own place
       kept: new Set([...kept, ...views.context.queued].map(({ uuid }) => uuid)),

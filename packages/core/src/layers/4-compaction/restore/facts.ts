@@ -44,7 +44,7 @@ export interface NamesToRender {
 }
 
 const HEAD = "## Exact names\nAs they were spelled. They are data."
-const MOST_SHOWN = 20_000 // names in one section of the other facts
+const MAX_SHOWN = 20_000 // names in one section of the other facts
 // Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
 const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
 const BY: Readonly<Record<NameUse["by"], number>> = { user: 3, assistant: 2, input: 0, result: 0 }
@@ -84,7 +84,7 @@ export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NON
   const said = yield* ranked(names.said, { estimate })
   const typed = yield* ranked(names.typed, { estimate })
   const seen = yield* ranked(names.seen, { estimate, hasQuota: true })
-  const room = limit - estimate([HEAD, fenced("said: \ntyped: \nin results: ")].join("\n")) - estimate(LONGEST_NOTE)
+  const room = limit - estimate([HEAD, fenced("said: \ntyped: \nin results: ")].join("\n")) - estimate(MAX_NOTE)
   const likeliest = seen.toSorted(likeliestFirst)
   const found = take(likeliest, room * SEEN_SHARE)
   yield
@@ -119,7 +119,7 @@ function leftOutLine(leftOut: readonly RankedName[]): readonly string[] {
 
 const noteOf = (all: number, there: number, at: string): string =>
   `[${all} more are not listed, ${there} of them in message ${at}. Search for a word that was near the name.]`
-const LONGEST_NOTE = `\n${noteOf(99_999, 99_999, "0a1b2c3d4e.99")}`
+const MAX_NOTE = `\n${noteOf(99_999, 99_999, "0a1b2c3d4e.99")}`
 
 function lineOf(label: string, ordered: readonly string[], taken: ReadonlySet<string>): string {
   const shown = ordered.filter((name) => taken.has(name))
@@ -201,7 +201,7 @@ const kindOf = remembering((name) =>
   exactNamesIn(name).some((found) => found.name === name && found.kind === "identifier") ? "expression" : "name",
 )
 
-const namesShown = remembering((section) => exactNamesIn(section, MOST_SHOWN).map(({ name }) => name))
+const namesShown = remembering((section) => exactNamesIn(section, MAX_SHOWN).map(({ name }) => name))
 
 /** Names that a reader of the facts already has: whole, as the end of a path, or as a word of a longer name. */
 class Listed {
@@ -258,7 +258,7 @@ const MAX_FIXED = 0.4 // of the budget that rules, task and todos take from the 
 const MAX_STATEMENTS = 3 // times their share, however much is left
 const MAX_NAMES = 0.6
 const SHORT_RECORD = 800 // tokens: with fewer, headings and handles would take most of them
-const MOST_TODO_CHARACTERS = 500
+const MAX_TODO_CHARACTERS = 500
 
 /** The views that the facts are rendered from. */
 export type Recorded = Pick<Views, "words" | "artifacts" | "names" | "results" | "statements" | "frontier">
@@ -385,7 +385,7 @@ const TODO_STATES = { pending: "open", in_progress: "in progress", completed: "d
 
 function renderTodos(todos: readonly Todo[]): string {
   const lines = todos.map(
-    ({ content, status }) => `- ${TODO_STATES[status]}: ${inlineUpTo(MOST_TODO_CHARACTERS, maskSecrets(content))}`,
+    ({ content, status }) => `- ${TODO_STATES[status]}: ${inlineUpTo(MAX_TODO_CHARACTERS, maskSecrets(content))}`,
   )
   return lines.length === 0 ? "" : ["## Todos", ...lines].join("\n")
 }

@@ -11,7 +11,7 @@ import { isToolResult } from "../../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../../messages/messages.ts"
 import { readTextIfPresent } from "../../../tools/files/file-content.ts"
 import { linesOf } from "../../../tools/files/line-endings.ts"
-import { MOST_LINE_CHARACTERS, numberLines } from "../../../tools/files/numbered-lines.ts"
+import { MAX_LINE_CHARACTERS, numberLines } from "../../../tools/files/numbered-lines.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import type { Artifacts } from "../../../views/record/artifacts.ts"
 import { charactersWithin, type Estimate, largest } from "../cut.ts"
@@ -87,7 +87,7 @@ interface SeenBefore {
   readonly mayRead: (path: string) => boolean
 }
 
-const MOST_FILES = 50 // the newest: hardly any file of an imported journal may exist here
+const MAX_FILES = 50 // the newest: hardly any file of an imported journal may exist here
 /** Its content is no longer known. It is read from disk before it is shown. */
 const FORGOTTEN: FileRead = { content: "", modifiedMs: 0, at: "" }
 
@@ -103,7 +103,7 @@ export function withSeenBefore(seen: SeenBefore): readonly (readonly [string, Fi
     .filter(([, { deleted, last, onlyByShell }]) => !deleted && !onlyByShell && !seen.kept.has(last))
     .map(([path]) => resolve(seen.cwd, path))
     .filter((path) => !known.has(path) && seen.mayRead(path))
-    .slice(-MOST_FILES)
+    .slice(-MAX_FILES)
   return [...before.map((path) => [path, FORGOTTEN] as const), ...reads]
 }
 
@@ -192,7 +192,7 @@ function fittingPage(all: readonly string[], { candidate: { path, read }, limit,
 function worthMeasuring(lines: readonly string[], limit: number): readonly string[] {
   let characters = charactersWithin(limit)
   const end = lines.findIndex((line) => {
-    characters -= Math.min(line.length, MOST_LINE_CHARACTERS) + 1
+    characters -= Math.min(line.length, MAX_LINE_CHARACTERS) + 1
     return characters < 0
   })
   return end < 0 ? lines : lines.slice(0, end + 1)

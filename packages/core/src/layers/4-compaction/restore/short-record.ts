@@ -68,9 +68,9 @@ function linesOfUser({ words, statements }: Recorded, kept: ReadonlySet<Uuid>): 
   const isOutdated = (piece: string) => outdated.some((old) => piece.includes(old))
   return words.messages.flatMap(({ uuid, text, rules }, at): readonly Line[] => {
     if (kept.has(uuid)) return []
-    const most = task.has(uuid) ? TASK_LENGTH : SHORT_MESSAGE
+    const max = task.has(uuid) ? TASK_LENGTH : SHORT_MESSAGE
     const shown = task.has(uuid) ? text.slice(0, TASK_LENGTH).toWellFormed() : text
-    const parts = shown.length <= most && !isOutdated(shown) ? [shown] : sentenceParts(shown)
+    const parts = shown.length <= max && !isOutdated(shown) ? [shown] : sentenceParts(shown)
     const pieces = parts.map((part) => part.trim()).filter((piece) => piece !== "" && !isOutdated(piece))
     const standing = rules.filter((rule) => !isOutdated(rule) && !pieces.some((piece) => piece.includes(rule)))
     return [...pieces.filter((piece) => !standing.some((rule) => rule.includes(piece))), ...standing].map((piece) => {

@@ -187,7 +187,7 @@ function arabic(text: string): string {
 
 /** The key with the highest count; `undefined` where all are zero. */
 function best<Key>(counts: ReadonlyMap<Key, number>, onTie: "the first counts" | "none counts"): Key | undefined {
-  const most = Math.max(0, ...counts.values())
-  const leaders = [...counts].filter(([, count]) => count === most)
-  return most === 0 || (leaders.length > 1 && onTie === "none counts") ? undefined : leaders[0]![0]
+  const max = Math.max(0, ...counts.values())
+  const leaders = [...counts].filter(([, count]) => count === max)
+  return max === 0 || (leaders.length > 1 && onTie === "none counts") ? undefined : leaders[0]![0]
 }

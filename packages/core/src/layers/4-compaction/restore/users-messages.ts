@@ -186,14 +186,14 @@ export function renderRules({ words, statements, inView }: RulesToRender): strin
   ].join("\n")
 }
 
-const MOST_PASTED = 24 // messages named, the newest; more than that do not help to find something
+const MAX_PASTED = 24 // messages named, the newest; more than that do not help to find something
 
 /** Pasted text can be full of sentences that read like rules. They are not listed, but none is lost: each message has its handle. */
 function renderPasted(messages: readonly Word[]): string {
   const pasted = messages.filter(({ otherRules = 0 }) => otherRules > 0)
   if (pasted.length === 0) return ""
   const sentences = pasted.reduce((sum, { otherRules = 0 }) => sum + otherRules, 0)
-  const named = pasted.slice(-MOST_PASTED).map(({ uuid, otherRules }) => `${handleOf(uuid)} (${otherRules})`)
+  const named = pasted.slice(-MAX_PASTED).map(({ uuid, otherRules }) => `${handleOf(uuid)} (${otherRules})`)
   const older = pasted.length > named.length ? `${pasted.length - named.length} older messages, ` : ""
   const verb =
     sentences === 1
@@ -219,7 +219,7 @@ interface WorkToRender {
   readonly estimate: Estimate
 }
 
-const MOST_COMMAND_CHARACTERS = 400 // enough to recognise it; all of it is in the journal
+const MAX_COMMAND_CHARACTERS = 400 // enough to recognise it; all of it is in the journal
 
 const FILE_HEADINGS: readonly (readonly [FileFate, string])[] = [
   ["created", "Created:"],
@@ -270,7 +270,7 @@ export function renderTests({ artifacts: { commands }, limit, estimate }: WorkTo
 const failingTests = ({ failing = [] }: CommandFacts): string =>
   failing.map((line) => `\n  ${quoted(maskSecrets(line))}`).join("")
 
-const commandLine = (command: string): string => inlineUpTo(MOST_COMMAND_CHARACTERS, maskSecrets(command))
+const commandLine = (command: string): string => inlineUpTo(MAX_COMMAND_CHARACTERS, maskSecrets(command))
 
 function endOf({ failed, exitCode, last }: CommandFacts): string {
   const code = exitCode === undefined ? "" : ` with exit code ${exitCode}`

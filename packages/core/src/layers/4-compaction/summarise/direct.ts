@@ -135,7 +135,7 @@ export type SummaryOutcome = { readonly responses: readonly ModelResponse[] } & 
 )
 
 const SURE_SHARE = 0.95 // of the room; the rest covers what the estimate misses
-const LEAST_ROOM = 400 // tokens; in a smaller window the provider decides
+const MIN_ROOM = 400 // tokens; in a smaller window the provider decides
 const INSTRUCTIONS_SHARE = 1 / 4 // of the window's tokens, as characters for all instructions: they must leave room for the conversation
 export const WORDS_PER_TOKEN = 0.6 // code and paths take more tokens than prose
 
@@ -166,8 +166,8 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   }
   const share = (window * INSTRUCTIONS_SHARE) / options.instructions.length
   const instructions = options.instructions.map((each) => cutMiddle(each, share))
-  const mostWords = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
-  const words = options.words === undefined ? mostWords : Math.min(options.words, mostWords ?? options.words)
+  const maxWords = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
+  const words = options.words === undefined ? maxWords : Math.min(options.words, maxWords ?? options.words)
   const wanted = { kind, instructions, words, record: options.record ?? false }
   const budget = roomIn({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
   const room = { ...budget, dropShare: options.dropShare, media: options.media ?? false }
@@ -244,7 +244,7 @@ interface RoomInput {
 function roomIn({ window, output, estimator, messages, prompt }: RoomInput): Room {
   const tools = JSON.stringify(namedTools(messages.map((message) => ({ content: sentBlocks(message) }))))
   const fixed = estimator.text(directSystemPrompt()) + estimator.text(prompt) + estimator.text(tools)
-  return { budget: Math.max(LEAST_ROOM, Math.floor((window - output - fixed) * SURE_SHARE)), estimator }
+  return { budget: Math.max(MIN_ROOM, Math.floor((window - output - fixed) * SURE_SHARE)), estimator }
 }
 
 /** Counts what has arrived. An answer that was tried again counts once. */

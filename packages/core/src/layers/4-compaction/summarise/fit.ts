@@ -160,7 +160,7 @@ function stringsIn(value: unknown): number {
 }
 
 const CHARACTERS_PER_TOKEN = 3 // fewer than usual, so that the estimate is on the safe side
-const LEAST = 300 // characters of one result; less would say no more than its residue
+const MIN = 300 // characters of one result; less would say no more than its residue
 
 interface Originals {
   readonly context: Views["context"]
@@ -182,7 +182,7 @@ export function withOriginals(messages: readonly Message[], { context, room }: O
     ),
   )
   const limit = Math.min(INPUT_LIMITS.result, Math.floor((room * CHARACTERS_PER_TOKEN) / Math.max(1, cleared.size)))
-  if (cleared.size === 0 || limit < LEAST) return messages
+  if (cleared.size === 0 || limit < MIN) return messages
   return messages.map((message) =>
     mapBlocks(message, (block) => {
       const original =
@@ -245,14 +245,14 @@ export function* chunkSteps(messages: readonly Message[], room: Room): Steps<Chu
     sized.push({ round, size: roundSize(round, room) })
     yield
   }
-  const most = room.budget - CHUNK_SLACK
+  const max = room.budget - CHUNK_SLACK
   const total = sized.reduce((sum, { size }) => sum + size, 0)
-  const target = total / Math.max(1, Math.ceil(total / most))
+  const target = total / Math.max(1, Math.ceil(total / max))
   const chunks: Round[][] = []
   let filled = Number.POSITIVE_INFINITY
   for (const { round, size } of sized) {
     // a chunk that has reached its share is closed, and none grows over the room
-    if ((filled >= target && size > 0) || filled + size > most) {
+    if ((filled >= target && size > 0) || filled + size > max) {
       chunks.push([])
       filled = 0
     }
@@ -262,7 +262,7 @@ export function* chunkSteps(messages: readonly Message[], room: Room): Steps<Chu
   return chunks
 }
 
-const MOST_MEDIA = 20 // in one request: beyond it the API takes only small pictures
+const MAX_MEDIA = 20 // in one request: beyond it the API takes only small pictures
 
 /** The messages as a summariser reads them, within the room: with what the model thought and was shown, where that fits. */
 export function fitted(messages: readonly Message[], room: Room): readonly FlatMessage[] {
@@ -270,7 +270,7 @@ export function fitted(messages: readonly Message[], room: Room): readonly FlatM
   let limits = limitsIn(room)
   for (const shown of media ? [{ thinking: true, media }, { thinking: true }] : [{ thinking: true }]) {
     const all = summaryInput(messages, { limits, ...shown })
-    if (sizeOf(all, estimator) <= budget && mediaIn(all) <= MOST_MEDIA) return all
+    if (sizeOf(all, estimator) <= budget && mediaIn(all) <= MAX_MEDIA) return all
   }
   let input = summaryInput(messages, { limits })
   while (sizeOf(input, estimator) > budget) {

@@ -30,7 +30,7 @@ export interface SummaryPromptOptions {
   readonly part?: { readonly number: number; readonly of: number }
 }
 
-const LONGEST_START = 300 // characters; enough to find a message by
+const MAX_START = 300 // characters; enough to find a message by
 
 const SUMMARY = promptText(new URL("./prompts/summary.md", import.meta.url)).trimEnd()
 const MERGE = promptText(new URL("./prompts/merge.md", import.meta.url)).trimEnd()
@@ -102,7 +102,7 @@ function instructionsOf(instructions: readonly string[]): string {
   return given.length === 0 ? "" : `\n${variant("instructions", { instructions: given.join("\n\n") })}\n`
 }
 
-const quoted = (text: string) => JSON.stringify(text.trim().slice(0, LONGEST_START).toWellFormed())
+const quoted = (text: string) => JSON.stringify(text.trim().slice(0, MAX_START).toWellFormed())
 
 export interface Continuation {
   /** Or what the check found, where the summary is signed and comes first. */

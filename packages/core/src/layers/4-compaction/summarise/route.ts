@@ -126,7 +126,7 @@ function cutFor({ context, order, cutInput }: RouteInput): Cut | undefined {
 // Step 3, summarise. The last route: a summary without a model, quoted from the conversation, so a conversation never ends because of its
 // length. It reads cleared results from the journal, needs no network, and takes time in proportion to the range.
 
-const MOST_OF_THRESHOLD = 0.15 // a summary that is right for a large window would fill a small one
+const MAX_OF_THRESHOLD = 0.15 // a summary that is right for a large window would fill a small one
 export function offline(): Route {
   return {
     name: "offline",
@@ -136,7 +136,7 @@ export function offline(): Route {
       const { summariseAbout } = await import("../../../model/offline/summary.ts") // rarely needed
       const { estimator } = context.views
       const threshold = (order.target ?? context.thresholds).autoCompact
-      const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MOST_OF_THRESHOLD))
+      const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MAX_OF_THRESHOLD))
       const messages = await readable(cut.summarised, context)
       const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
       const kept = new Set(cut.kept.map(({ uuid }) => uuid))

@@ -22,7 +22,7 @@ import { type ForkSurroundings, promptFor, shared } from "./shared.ts"
 // summary does not cover it.
 
 const PROVIDER = "anthropic"
-const LONGEST_INSTRUCTIONS = 16_384 // characters; the API refuses more
+const MAX_INSTRUCTIONS = 16_384 // characters; the API refuses more
 const WORTH_IT = 0.95 // of what a fork costs: a signed summary cannot be mended, and only this model can read it
 const RATIOS = { input: 1, cacheRead: 0.1, output: 5 } // where prices are unknown: how they are related on most models
 
@@ -81,7 +81,7 @@ function whyClosed(input: RouteInput): string | undefined {
   if (views.context.serverKept.count !== undefined) return "the server has cleared results in its own copy"
   if (cacheState(context).state === "cold") return "the server's cache is gone"
   if (!isEndOf(wholeCut(input), input.cutInput)) return "something between the newest messages is summarised too"
-  return promptFor(input).length > LONGEST_INSTRUCTIONS ? "the instructions are too long for it" : undefined
+  return promptFor(input).length > MAX_INSTRUCTIONS ? "the instructions are too long for it" : undefined
 }
 
 /** What is kept is not shortened: the summary does not cover it. */

@@ -24,7 +24,7 @@ import type { Route, RouteInput, RouteOutcome } from "./route.ts"
 
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
 const WORDS_PER_TOKEN = 0.3 // of the budget: half of what it has room for, so that few summaries are cut
-const LONGEST_QUOTE = 200 // characters that show where a range begins
+const MAX_QUOTE = 200 // characters that show where a range begins
 const OPENED = /<summary>/i // beside a call, text without this tag only leads up to the call
 const NO_TOOLS = "No tools are available while a summary is written. Answer in text."
 
@@ -123,12 +123,12 @@ function quoteOf(message: Message): string {
   const blocks = sentBlocks(message)
   const call = blocks.find(isToolUse)
   const words = textOf(blocks).trim() || (call ? `${call.name} ${JSON.stringify(call.input)}` : "")
-  return words.slice(0, LONGEST_QUOTE)
+  return words.slice(0, MAX_QUOTE)
 }
 
-const LEAST_SHARE = 12 // tokens for one result; less would hold no name
-const MOST_SHARE = 80 // tokens for one result, where there are few
-const LONGEST_INPUT = 60 // characters of what a call was about
+const MIN_SHARE = 12 // tokens for one result; less would hold no name
+const MAX_SHARE = 80 // tokens for one result, where there are few
+const MAX_INPUT = 60 // characters of what a call was about
 const TELLING_FIELDS = ["file_path", "path", "command", "pattern", "url", "query"] as const
 
 interface ExtractInput {
@@ -145,7 +145,7 @@ interface ExtractInput {
 function clearedExtract({ views: { context, estimator }, limit }: ExtractInput): string {
   const lost = lostResults(context)
   if (lost.length === 0 || limit <= 0) return ""
-  const share = Math.min(MOST_SHARE, Math.max(LEAST_SHARE, Math.floor(limit / lost.length)))
+  const share = Math.min(MAX_SHARE, Math.max(MIN_SHARE, Math.floor(limit / lost.length)))
   const lines: string[] = []
   let left = limit
   for (const { call, address, text } of lost.toReversed()) {
@@ -180,7 +180,7 @@ function lostResults(context: Views["context"]) {
 function aboutOf({ input }: ToolUse): string {
   const fields = input as Readonly<Record<string, unknown>> | null
   const found = TELLING_FIELDS.map((field) => fields?.[field]).find((value) => typeof value === "string")
-  return typeof found === "string" ? ` ${inline(found.slice(0, LONGEST_INPUT).trim())}` : ""
+  return typeof found === "string" ? ` ${inline(found.slice(0, MAX_INPUT).trim())}` : ""
 }
 
 // Step 3, summarise. What one call for a summary is about: a stretch of the conversation, or summaries of parts. It fits the room it was
@@ -195,7 +195,7 @@ export interface Subject {
 }
 
 const BLIND_CUT = 0.3 // of the size, where the error names no figures
-const LEAST_ROOM = 200 // tokens; less is not worth a summary
+const MIN_ROOM = 200 // tokens; less is not worth a summary
 
 export function conversationSubject(given: readonly Round[], room: Room, dropped = 0): Subject {
   const rounds = beginningWithUser(given)
@@ -234,7 +234,7 @@ export function partsSubject(parts: readonly string[], room: Room): Subject {
 function lessRoom(messages: readonly FlatMessage[], room: Room, gap: number | undefined): Room | undefined {
   const size = sizeOf(messages, room.estimator)
   const budget = Math.floor(Math.min(size * (1 - BLIND_CUT / 2), size - (gap ?? size * BLIND_CUT)))
-  return budget < LEAST_ROOM ? undefined : { ...room, budget, limits: limitsIn(room) }
+  return budget < MIN_ROOM ? undefined : { ...room, budget, limits: limitsIn(room) }
 }
 
 function joined(parts: readonly string[], { budget, estimator }: Room): readonly FlatMessage[] {

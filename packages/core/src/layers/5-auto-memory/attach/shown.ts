@@ -144,7 +144,7 @@ interface RecallInput {
   readonly now: Date
   readonly limit: number
   /** Tokens of one memory. */
-  readonly mostTokens: number
+  readonly maxTokens: number
   readonly estimate: (text: string) => number
   /** The names in a memory that the code no longer has. */
   readonly gone: (memory: Memory) => Promise<readonly string[]>
@@ -206,13 +206,13 @@ async function attachmentOf(found: Recalled<Memory>, input: RecallInput): Promis
   }
 }
 
-function cutTo(text: string, { mostTokens, estimate }: RecallInput): string {
-  if (estimate(text) <= mostTokens) return text
+function cutTo(text: string, { maxTokens, estimate }: RecallInput): string {
+  if (estimate(text) <= maxTokens) return text
   let low = 0
   let high = text.length
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (estimate(text.slice(0, middle)) <= mostTokens) low = middle
+    if (estimate(text.slice(0, middle)) <= maxTokens) low = middle
     else high = middle - 1
   }
   return `${text.slice(0, low).toWellFormed().trimEnd()}\n[cut here: the file has more]`

@@ -120,8 +120,8 @@ export async function saidEarlier(
 
 const LONG_MESSAGE = 1_500 // characters; who writes this much explains something
 const ENOUGH_MESSAGES = 3 // after so many an extraction runs, whatever they say
-const LEAST_WORDS = 4
-const LEAST_LETTERS = 6 // in scripts without spaces
+const MIN_WORDS = 4
+const MIN_LETTERS = 6 // in scripts without spaces
 const QUESTION = /[?？؟]\W*$/u
 
 export function isWorthExtracting(words: readonly Pick<Word, "text">[]): boolean {
@@ -136,9 +136,9 @@ const isStatement = (sentence: string) =>
   !QUESTION.test(sentence) && isLongEnough(sentence) && !isEnglishRequest(sentence.trim())
 
 const isLongEnough = (sentence: string) =>
-  sentence.trim().split(/\s+/u).length >= LEAST_WORDS ||
+  sentence.trim().split(/\s+/u).length >= MIN_WORDS ||
   (sentence.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}]/gu)?.length ??
-    0) >= LEAST_LETTERS
+    0) >= MIN_LETTERS
 
 export interface ExtractionBudgets {
   readonly budget: MemoryBudget

@@ -59,11 +59,11 @@ export interface Extraction extends Proposal {
 }
 
 const NO_TOOLS = "No tools are available while memories are written. Answer with text."
-const MOST_TEXT_TURNS = 2 // one is enough unless the model calls tools first
+const MAX_TEXT_TURNS = 2 // one is enough unless the model calls tools first
 const WRITING: ReadonlySet<string> = new Set(["Write", "Edit"])
 const SEARCHING: ReadonlySet<string> = new Set(["Grep", "Glob"])
 /** Of existing memories, for a fork that cannot read files. The rest is only in the index. */
-export const MOST_SHOWN_TOKENS = 4_000
+export const MAX_SHOWN_TOKENS = 4_000
 
 interface MemoryForkOptions extends Omit<ForkParent, "request" | "openCalls"> {
   /** Whether the conversation may read a file of the project without a question. Default: no file. */
@@ -115,7 +115,7 @@ async function directiveFor(task: ExtractionTask, writing: Writing): Promise<str
 /** The index, then as many whole memories as fit, the last confirmed first. */
 async function shownMemories({ memories, index, textOf, estimate }: ExtractionTask): Promise<string> {
   const parts = [index]
-  let room = MOST_SHOWN_TOKENS
+  let room = MAX_SHOWN_TOKENS
   for (const { file } of memories.toSorted((a, b) => (a.confirmed < b.confirmed ? 1 : -1))) {
     const text = `<memory file=${JSON.stringify(file)}>\n${((await textOf(file)) ?? "").trimEnd()}\n</memory>`
     room -= estimate(text)
@@ -160,7 +160,7 @@ async function asText(options: MemoryForkOptions, task: DirectedTask): Promise<E
       purpose: "memory",
       directive,
       allows: NO_TOOLS,
-      maxTurns: MOST_TEXT_TURNS,
+      maxTurns: MAX_TEXT_TURNS,
       signal,
       writesCache: false,
       ...patienceOf(task),
@@ -218,8 +218,8 @@ type Answer =
 const OPENING = /^<memory file="([^"\n]+)">[ \t]*$/
 const CLOSING = /^<\/memory>[ \t]*$/
 const NOTHING = /\bnothing (?:new )?to remember\b/i
-const MOST_FILES = 20
-const MOST_CHARACTERS = 20_000 // of one file
+const MAX_FILES = 20
+const MAX_CHARACTERS = 20_000 // of one file
 
 /** Reads memory files from a fork's answer. Either every file in it can be read, or none is used. */
 export function readAnswer(answer: string): Answer {
@@ -237,13 +237,13 @@ export function readAnswer(answer: string): Answer {
     } else if (file !== undefined && CLOSING.test(line)) {
       const text = lines.join("\n").trim()
       if (text === "") return unusable(`the memory ${file} is empty`)
-      if (text.length > MOST_CHARACTERS) return unusable(`the memory ${file} is too long`)
+      if (text.length > MAX_CHARACTERS) return unusable(`the memory ${file} is too long`)
       texts.set(file, `${text}\n`)
       file = undefined
     } else lines.push(line)
   }
   if (file !== undefined) return unusable(`the memory ${file} has no end`)
-  if (texts.size > MOST_FILES) return unusable(`the answer has ${texts.size} memories at once`)
+  if (texts.size > MAX_FILES) return unusable(`the answer has ${texts.size} memories at once`)
   if (texts.size === 0 && !NOTHING.test(answer))
     return unusable('the answer has no memory, and does not say "Nothing to remember"')
   return { state: "files", texts }

@@ -13,7 +13,7 @@ import { type LayerContext, type Outcome, positionOf } from "../../layer.ts"
 import type { Looked, WorkShare } from "../../memory-budget.ts"
 import { type Keeper, type Kept, keepProposals, outsideIn, reportOf } from "../keep/keep.ts"
 import { countedIn, type ExtractionBudgets, saidEarlier, takeExtraction, type WordsOf } from "./due.ts"
-import { type Extraction, type ExtractionTask, type ExtractMemories, MOST_SHOWN_TOKENS } from "./extraction.ts"
+import { type Extraction, type ExtractionTask, type ExtractMemories, MAX_SHOWN_TOKENS } from "./extraction.ts"
 
 const INSTRUCTIONS = 1_000 // tokens of the prompt without memories
 
@@ -203,9 +203,9 @@ function promptTokens({ memories, index, estimate }: Pick<ExtractionTask, "memor
   let shown = 0
   for (const { body } of memories) {
     shown += estimate(body)
-    if (shown >= MOST_SHOWN_TOKENS) break
+    if (shown >= MAX_SHOWN_TOKENS) break
   }
-  return INSTRUCTIONS + estimate(index) + Math.min(MOST_SHOWN_TOKENS, shown)
+  return INSTRUCTIONS + estimate(index) + Math.min(MAX_SHOWN_TOKENS, shown)
 }
 
 const estimateIn =

@@ -52,8 +52,8 @@ interface OutsideText {
 /** The share of a memory's terms that make a source likely. A memory is shortened and rephrased, so it is far from all. */
 const PERSON_SHARE = 0.4
 const TOOL_SHARE = 0.5
-const MOST_NAMED = 3 // places outside
-const MOST_NAME_CHARACTERS = 60
+const MAX_NAMED = 3 // places outside
+const MAX_NAME_CHARACTERS = 60
 
 /** `before`: the memory as it was. The person's sentences in it count like what they say now. */
 export function sourceOf(memory: Memory, evidence: Evidence, before?: Memory): Provenance {
@@ -99,11 +99,11 @@ function outsideOf(memory: Memory, { words, outside }: Evidence, before: Memory 
     .sort((a, b) => b.share - a.share)
   const byTools = shares[0]?.share ?? 0
   const isSaid = byPerson >= PERSON_SHARE && byPerson >= byTools
-  const named = [...new Set(shares.map(({ from }) => inline(from).slice(0, MOST_NAME_CHARACTERS)))]
-  const more = named.length - MOST_NAMED
+  const named = [...new Set(shares.map(({ from }) => inline(from).slice(0, MAX_NAME_CHARACTERS)))]
+  const more = named.length - MAX_NAMED
   return {
     isFromTool: !isSaid && byTools >= TOOL_SHARE,
-    outside: [...named.slice(0, MOST_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(", "),
+    outside: [...named.slice(0, MAX_NAMED), ...(more > 0 ? [`${more} more`] : [])].join(", "),
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { memoryText } from "../../../../test/dreams.ts"
 import { INDEX_FILE } from "../../../memory/file-names.ts"
-import { MOST_INDEX_LINES } from "../../../memory/index-file.ts"
+import { MAX_INDEX_LINES } from "../../../memory/index-file.ts"
 import type { Provenance } from "../../../memory/memory.ts"
 import { parseMemory } from "../../../memory/topic-file.ts"
 import { type Checked, checkConsolidation, lossesOf } from "./check.ts"
@@ -303,7 +303,7 @@ describe("L6-3 pointers and the index", () => {
     const lines = clean(await check(base))
       .texts.get(INDEX_FILE)!
       .split("\n")
-    expect(lines.length).toBeGreaterThan(MOST_INDEX_LINES)
+    expect(lines.length).toBeGreaterThan(MAX_INDEX_LINES)
     expect(lines.slice(0, 2).map((line) => /\((.*)\)/.exec(line)![1])).toEqual(["m-7.md", "m-9.md"])
   })
 

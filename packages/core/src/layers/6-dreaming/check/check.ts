@@ -135,7 +135,7 @@ function ordered(index: string, { items }: CheckedMemories): string {
   return [...rest.slice(0, first), ...best, ...rest.slice(first)].join("\n")
 }
 
-const MOST_LOST = 1 / 4
+const MAX_LOST = 1 / 4
 const GUTTED = 1 / 4 // of its words are left
 
 interface Losses {
@@ -154,7 +154,7 @@ export function lossesOf(before: readonly Memory[], after: readonly Memory[]): L
   const now = new Map(after.map((memory) => [memory.file, memory]))
   const files = before.filter((memory) => isLost(memory, now.get(memory.file))).map(({ file }) => file)
   const of = before.filter(isCurrent).length
-  return { files, of, needsConsent: files.length > of * MOST_LOST }
+  return { files, of, needsConsent: files.length > of * MAX_LOST }
 }
 
 function isLost(memory: Memory, left: Memory | undefined): boolean {

@@ -47,8 +47,8 @@ export interface Consolidation {
   readonly error?: unknown
 }
 
-const MOST_OUTPUT = 16_000 // tokens of one answer: several files at once
-const MOST_CALL_CHARACTERS = 120
+const MAX_OUTPUT = 16_000 // tokens of one answer: several files at once
+const MAX_CALL_CHARACTERS = 120
 
 /** Where a dream reads. All of them are real paths. */
 export interface DreamReach {
@@ -84,7 +84,7 @@ export const consolidateWithModel =
         tools: opened.tools.map((tool) => watched(tool, task)),
         request: {
           model: sentModelName(model.name),
-          max_tokens: Math.min(MOST_OUTPUT, model.facts.maxOutput),
+          max_tokens: Math.min(MAX_OUTPUT, model.facts.maxOutput),
           system: dreamSystemPrompt(),
           tools: await Promise.all(opened.tools.map(toolDefinition)),
           messages: [{ role: "user", content: [{ type: "text", text: dreamPrompt(task) }] }],
@@ -117,7 +117,7 @@ function watched(tool: Tool, { directory, onWrite }: ConsolidationTask): Tool {
 function describeCall(call: Extract<Block, { type: "tool_use" }>): string {
   const { file_path, path, pattern, command } = (call.input ?? {}) as Readonly<Record<string, unknown>>
   const about = [file_path, command, pattern, path].find((value) => typeof value === "string") ?? ""
-  return `${call.name} ${about}`.trim().slice(0, MOST_CALL_CHARACTERS)
+  return `${call.name} ${about}`.trim().slice(0, MAX_CALL_CHARACTERS)
 }
 
 const ENDED: Readonly<Record<TurnsOutcome["ended"], Consolidation["ended"]>> = {
@@ -138,8 +138,8 @@ const asConsolidation = ({ ended, text, responses, error }: TurnsOutcome): Conso
 
 const SYSTEM = promptText(new URL("./system.md", import.meta.url))
 const PROMPT = promptText(new URL("./prompt.md", import.meta.url))
-const MOST_LISTED = 300 // lines; about 40 tokens each
-const MOST_FINDINGS = 60
+const MAX_LISTED = 300 // lines; about 40 tokens each
+const MAX_FINDINGS = 60
 const NONE = "(none)"
 
 type PromptInput = Omit<ConsolidationTask, "patience" | "signal" | "onTurn" | "onWrite">
@@ -154,8 +154,8 @@ export function dreamPrompt(input: PromptInput): string {
     project: input.project,
     journals: input.journals.join(", "),
     index: input.index.trim() || NONE,
-    memories: listed(memories.toSorted(byNews).map(lineFor), MOST_LISTED),
-    findings: listed(input.findings, MOST_FINDINGS),
+    memories: listed(memories.toSorted(byNews).map(lineFor), MAX_LISTED),
+    findings: listed(input.findings, MAX_FINDINGS),
     today: dayOf(now),
     last: last ? `on ${dayOf(last)}` : "never",
     turns: String(input.maxTurns),
@@ -174,10 +174,10 @@ function lineFor(memory: Memory): string {
   return `- ${memory.file} (${facts.join(", ")}): ${oneLine(memory.description || memory.name)}`
 }
 
-function listed(lines: readonly string[], most: number): string {
+function listed(lines: readonly string[], max: number): string {
   if (lines.length === 0) return NONE
-  const rest = lines.length - most
-  return rest <= 0 ? lines.join("\n") : [...lines.slice(0, most), `… and ${rest} more.`].join("\n")
+  const rest = lines.length - max
+  return rest <= 0 ? lines.join("\n") : [...lines.slice(0, max), `… and ${rest} more.`].join("\n")
 }
 
 const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()

@@ -264,7 +264,7 @@ function isSameSlot(slots: Slots): boolean {
   return (first === second || a.fact.begins || b.fact.begins) && !isOneOfSeveral(a, first) && !isOneOfSeveral(b, second)
 }
 
-const LONGEST_VALUE = 5 // words
+const MAX_VALUE = 5 // words
 
 /** The two differ only in what they end with, and the same words lead to it: "reads its orders from Kafka", "from the nightly batch". */
 function isDoubtful({ a, b }: Slots): boolean {
@@ -289,7 +289,7 @@ function isLaterEnd({ a, b }: Slots): boolean {
     shape === "statement" &&
     verb !== undefined &&
     !isPast &&
-    words.length <= LONGEST_VALUE &&
+    words.length <= MAX_VALUE &&
     words.every((word) => predicate.includes(word)) &&
     words.length === predicate.length - 1 && // right after the verb
     words.every(({ preposition }, at) => (at === 0) === (preposition !== undefined)) &&
@@ -306,7 +306,7 @@ function isLastSaid({ fact, words }: Side): boolean {
   return (
     shape !== "order" &&
     end === predicate.length &&
-    words.length <= LONGEST_VALUE &&
+    words.length <= MAX_VALUE &&
     !words[0]!.isOneOf &&
     !isMultiple(fact) &&
     !(isAboutOnePerson && (verb !== undefined || shape === "unknown") && !LIVES.has(verb ?? "")) &&

@@ -34,8 +34,8 @@ const AGENT = /(?:er|or)$/
 /** At the end of a compound: bedtime. */
 const COMPOUND_HEAD = /(?<=^.{3,})(?:time?|dai|date?)$/
 const SHORTEST_ROOT = 5
-const LONGEST_ENDING = 3
-const LONGEST_VALUE = 4 // words
+const MAX_ENDING = 3
+const MAX_VALUE = 4 // words
 
 /** Of the verb that a noun comes from: the auditor, audited. */
 export const rootOfStem = (stem: string): string =>
@@ -104,14 +104,14 @@ function isOneRoot(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
   return (
     short === long ||
-    (short.length >= SHORTEST_ROOT && long.startsWith(short) && long.length - short.length <= LONGEST_ENDING)
+    (short.length >= SHORTEST_ROOT && long.startsWith(short) && long.length - short.length <= MAX_ENDING)
   )
 }
 
 /** What is where a value can be: a measure anywhere, a name at the end or where someone does it. */
 function isOtherValue(fact: Fact, words: readonly FactWord[]): boolean {
   const { subject, predicate, shape } = fact
-  if (words.length === 0 || words.length > LONGEST_VALUE || ![subject, predicate].some((side) => isPhrase(side, words)))
+  if (words.length === 0 || words.length > MAX_VALUE || ![subject, predicate].some((side) => isPhrase(side, words)))
     return false
   if (words.some(({ kind, isOneOf }) => kind === undefined || isOneOf)) return false
   if (words.every(({ kind }) => MEASURED.has(kind!))) return true

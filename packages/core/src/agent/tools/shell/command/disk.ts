@@ -6,15 +6,15 @@ import { type Dirent, lstatSync, readdirSync, readlinkSync, statSync } from "nod
 import { dirname, join } from "node:path"
 import { readPlainFileSync } from "../../../../base/files.ts"
 
-const MOST_LINKS = 40 // what Linux allows
-const MOST_LOOKUPS = 20_000
-const MOST_ENTRIES = 50_000
+const MAX_LINKS = 40 // what Linux allows
+const MAX_LOOKUPS = 20_000
+const MAX_ENTRIES = 50_000
 
 export type FileKind = "file" | "directory" | "other" | "missing"
 
 export class Disk {
-  #lookups = MOST_LOOKUPS
-  #entries = MOST_ENTRIES
+  #lookups = MAX_LOOKUPS
+  #entries = MAX_ENTRIES
   readonly #links = new Map<string, string | undefined>()
 
   /** Every link followed; a part that does not exist yet stays as it is. `undefined`: not known. */
@@ -35,7 +35,7 @@ export class Disk {
         place = next
         continue
       }
-      if (++followed > MOST_LINKS) return undefined
+      if (++followed > MAX_LINKS) return undefined
       if (next.startsWith("/proc/")) return next // `/proc/self` leads to another place for each process
       if (target.startsWith("/")) place = "/"
       pending.push(...partsOf(target).reverse())
@@ -77,10 +77,10 @@ export class Disk {
   }
 
   /** `undefined`: missing, unreadable, no plain file, or larger than `most` bytes. A pipe would be waited for. */
-  read(path: string, most: number): Buffer | undefined {
+  read(path: string, max: number): Buffer | undefined {
     if (--this.#lookups < 0) return undefined
     try {
-      return readPlainFileSync(path, most)
+      return readPlainFileSync(path, max)
     } catch {
       return undefined
     }

@@ -6,9 +6,9 @@ import { dirname, join } from "node:path"
 import type { Disk } from "./disk.ts"
 import { isHarmlessSetting, settingsIn } from "./git-settings.ts"
 
-const MOST_CONFIG_BYTES = 1_000_000
-const MOST_INDEX_BYTES = 50_000_000
-const MOST_REPOSITORIES = 100
+const MAX_CONFIG_BYTES = 1_000_000
+const MAX_INDEX_BYTES = 50_000_000
+const MAX_REPOSITORIES = 100
 
 export interface Repository {
   /** Where the files are. For a bare repository, the repository itself. */
@@ -60,7 +60,7 @@ function mayBeRepository(path: string, disk: Disk): boolean {
 /** git takes off line ends, and no other blanks. */
 const lineOf = (path: string, disk: Disk): string | undefined =>
   disk
-    .read(path, MOST_CONFIG_BYTES)
+    .read(path, MAX_CONFIG_BYTES)
     ?.toString("utf8")
     .replace(/[\r\n]+$/, "")
 
@@ -83,7 +83,7 @@ function dangerIn({ top, gitDirectory, disk, visited }: Inspection): string | un
   if (gitDirectory === undefined) return "its .git file cannot be followed"
   if (visited.has(gitDirectory)) return undefined
   visited.add(gitDirectory)
-  if (visited.size > MOST_REPOSITORIES) return "it has too many submodules to look at"
+  if (visited.size > MAX_REPOSITORIES) return "it has too many submodules to look at"
   const common = commonDirectory(gitDirectory, disk)
   const head = lineOf(join(gitDirectory, "HEAD"), disk) ?? ""
   const isWhole = ["objects", "refs"].every((name) => disk.kindOf(join(common, name)) === "directory")
@@ -138,7 +138,7 @@ function dangerousFile(directory: string, disk: Disk): string | undefined {
 
 /** `undefined`: it cannot be read. */
 export function trackedIn(index: string, disk: Disk): readonly TrackedEntry[] | undefined {
-  const bytes = disk.read(index, MOST_INDEX_BYTES)
+  const bytes = disk.read(index, MAX_INDEX_BYTES)
   return bytes && entriesIn(bytes)
 }
 
@@ -175,7 +175,7 @@ function dangerInSettings(place: ConfigPlace): string | undefined {
   const { gitDirectory, common, disk } = place
   for (const file of [join(common, "config"), join(gitDirectory, "config.worktree")]) {
     if (!disk.isThere(file)) continue
-    const text = disk.read(file, MOST_CONFIG_BYTES)?.toString("utf8")
+    const text = disk.read(file, MAX_CONFIG_BYTES)?.toString("utf8")
     if (text === undefined) return `${file} cannot be read`
     const settings = settingsIn(text)
     if (!settings) return `${file} sets something that is not understood`
