@@ -1,6 +1,6 @@
 /**
  * Layer 3: the notes are the summary in the making. A fork writes them in the background, so a compaction finds its summary ready, and after
- * it they live on. `draft.ts` says what can become of them, `due.ts` when they are written.
+ * it they live on. `draft.ts` says what can become of them, `isTimeForNotes` when they are written.
  */
 import { dayOf } from "../../base/clock.ts"
 import { reasonOf } from "../../base/errors.ts"
