@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { startSimulator, workerBrain } from "@strata/sim"
+import { startSimulator, workerResponder } from "@strata/sim"
 import { expect, onTestFinished, test } from "vitest"
 import { workOn } from "./agent.ts"
 
 test("the agent from the documentation works on a task with its tools and ends with an answer", async () => {
   const root = mkdtempSync(join(tmpdir(), "strata-agent-example-"))
-  const simulator = await startSimulator({ brain: workerBrain({ seed: 2, turns: 12, trouble: 0 }) })
+  const simulator = await startSimulator({ responder: workerResponder({ seed: 2, turns: 12, trouble: 0 }) })
   onTestFinished(async () => {
     await simulator.close()
     rmSync(root, { recursive: true })

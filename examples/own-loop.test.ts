@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
-import { startSimulator, workerBrain } from "@strata/sim"
+import { startSimulator, workerResponder } from "@strata/sim"
 import { afterAll, beforeAll, expect, test, vi } from "vitest"
 import { isWhole } from "../packages/core/test/size.ts"
 import { ask } from "./own-loop.ts"
@@ -16,7 +16,7 @@ beforeAll(async () => {
   // the loop reads settings from the environment, which may contain some where the tests run
   for (const name of Object.keys(process.env)) if (/^(?:STRATA|DISABLE)_/.test(name)) vi.stubEnv(name, undefined)
   dir = mkdtempSync(join(tmpdir(), "strata-example-"))
-  simulator = await startSimulator({ brain: workerBrain({ turns: 5 }) })
+  simulator = await startSimulator({ responder: workerResponder({ turns: 5 }) })
 })
 afterAll(async () => {
   vi.unstubAllEnvs()
@@ -33,13 +33,13 @@ test("the README's loop asks, uses tools, and continues the same conversation la
     run: readOnlyRunner(root),
   }
   const first = await ask(agent, "What is here?", { dir })
-  expect(first.frontier().answered).toBe(true)
+  expect(first.workState().answered).toBe(true)
   const { id } = first
   await first.close()
 
   const second = await ask(agent, "And what else?", { dir, id })
-  expect(second.opened).toMatchObject({ resumed: true, tornBytes: 0 })
-  expect(second.words().messages.map(({ text }) => text)).toEqual(["What is here?", "And what else?"])
+  expect(second.openResult).toMatchObject({ resumed: true, tornBytes: 0 })
+  expect(second.userMessages().messages.map(({ text }) => text)).toEqual(["What is here?", "And what else?"])
   await second.close()
 
   expect(simulator.log.length).toBeGreaterThan(4)

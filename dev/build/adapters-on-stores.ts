@@ -19,7 +19,7 @@ import { namedPostgresStore } from "@strata/postgres"
 import { sessionStore } from "@strata/sessions/claude-agent-sdk"
 import { strataSaver } from "@strata/sessions/langgraph"
 import { strataSession } from "@strata/sessions/openai-agents"
-import { helpfulBrain, startSimulator } from "@strata/sim"
+import { helpfulResponder, startSimulator } from "@strata/sim"
 import { generateText, type ModelMessage, wrapLanguageModel } from "ai"
 
 const MODEL = "claude-opus-5-5"
@@ -124,7 +124,7 @@ function expect(holds: boolean, problem: string): void {
 /** An agent's conversation, and a row for each that the adapters of this process have managed. */
 async function main(): Promise<readonly string[]> {
   if (kind === "postgres") registerStore("postgres", (address, given) => namedPostgresStore(address, given))
-  const simulator = await startSimulator({ brain: helpfulBrain() })
+  const simulator = await startSimulator({ responder: helpfulResponder() })
   try {
     await talk(withStrata(new Anthropic({ baseURL: simulator.url, apiKey: "none" }), options))
     await aiSdk(simulator.url)

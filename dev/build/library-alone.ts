@@ -27,7 +27,7 @@ async function main(): Promise<AloneOutcome> {
     run: readOnlyRunner(cwd),
   }
   const chat = await ask(own, "What is here?", { dir })
-  const { answered } = chat.frontier()
+  const { answered } = chat.workState()
   await chat.close()
   const tools = [codingTools(), mcpServers({ files: { command: "mcp-files" } })]
   await using agent = await openAgent({ model, tools, cwd, dir })

@@ -4,7 +4,7 @@
  */
 import Anthropic from "@anthropic-ai/sdk"
 import { AuthenticationError, codingTools, defineTool, openAgent, openConversation } from "@strata/core"
-import { type ScriptedTurn, scriptedBrain, startSimulator } from "@strata/sim"
+import { type ScriptedTurn, scriptedResponder, startSimulator } from "@strata/sim"
 import { z } from "zod"
 
 export interface SnippetOutcome {
@@ -84,7 +84,7 @@ const toolCall =
 
 /** Runs `use` with a simulator as the server that the environment names. */
 async function against<T>(script: readonly ScriptedTurn[], use: () => Promise<T>): Promise<T> {
-  const simulator = await startSimulator({ brain: scriptedBrain(script) })
+  const simulator = await startSimulator({ responder: scriptedResponder(script) })
   process.env.ANTHROPIC_BASE_URL = simulator.url
   process.env.ANTHROPIC_API_KEY = "none"
   try {

@@ -5,7 +5,7 @@
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import type { Conversation } from "@strata/core"
-import { startSimulator, workerBrain } from "@strata/sim"
+import { startSimulator, workerResponder } from "@strata/sim"
 import { workOn } from "../../examples/agent.ts"
 import { ask } from "../../examples/own-loop.ts"
 import { readOnlyRunner, readOnlyTools } from "../../examples/read-only-tools.ts"
@@ -24,7 +24,7 @@ const SMALL_WINDOW = 40_000
 async function main(): Promise<Outcome> {
   const cwd = process.cwd()
   const dir = join(cwd, "home")
-  const simulator = await startSimulator({ brain: workerBrain({ seed: 2, turns: 5, trouble: 0 }) })
+  const simulator = await startSimulator({ responder: workerResponder({ seed: 2, turns: 5, trouble: 0 }) })
   const model = "claude-opus-5-5"
   const agent = {
     client: new Anthropic({ apiKey: "none", baseURL: simulator.url }),
@@ -43,7 +43,7 @@ async function main(): Promise<Outcome> {
       })
     }
     const chat = await ask(agent, `Question ${question}: what is here?`, { dir, id: "small-window", settings, watch })
-    answered &&= chat.frontier().answered
+    answered &&= chat.workState().answered
     await chat.close()
   }
   const task = { text: "Look around.", cwd, apiKey: "none", baseURL: simulator.url, dir, render: () => {} }

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process"
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { delimiter, dirname, join } from "node:path"
-import { helpfulBrain, type Simulator, startSimulator } from "@strata/sim"
+import { helpfulResponder, type Simulator, startSimulator } from "@strata/sim"
 import { isLibrary, publishedPackages } from "../build/packages.ts"
 import type { CodeBlock } from "./code-blocks.ts"
 import type { ProgramResult } from "./run-page.ts"
@@ -31,7 +31,7 @@ const CHANGES_CHECKOUT = /\b(?:npm (?:ci|i|install|publish|update)|npx|git)\b/
 export async function runCommands(block: CodeBlock, place: Place): Promise<Ran> {
   if (CHANGES_CHECKOUT.test(block.code))
     throw new Error(`${block.page}:${block.line} would change the checkout: mark it "not run", with the reason.`)
-  const simulator = await startSimulator({ brain: helpfulBrain() })
+  const simulator = await startSimulator({ responder: helpfulResponder() })
   try {
     const args = ["--norc", "-eo", "pipefail", "-c", block.code]
     const env = { ...environment(place), ANTHROPIC_BASE_URL: simulator.url }
@@ -43,7 +43,7 @@ export async function runCommands(block: CodeBlock, place: Place): Promise<Ran> 
 
 /** The programs of one page, one after another in one process. If that process fails, so does the last of them. */
 export async function runPrograms(blocks: readonly CodeBlock[], place: Place): Promise<readonly Ran[]> {
-  const simulators = await Promise.all(blocks.map(() => startSimulator({ brain: helpfulBrain() })))
+  const simulators = await Promise.all(blocks.map(() => startSimulator({ responder: helpfulResponder() })))
   const results = join(place.directory, "results.json")
   try {
     const programs = blocks.flatMap((block, i) => [programFile(block, place.directory), simulators[i]!.url])

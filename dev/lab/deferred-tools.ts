@@ -5,7 +5,7 @@
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { codingTools, openAgent, type Tool } from "@strata/core"
-import { startSimulator, workerBrain } from "@strata/sim"
+import { startSimulator, workerResponder } from "@strata/sim"
 import { anthropicModel } from "../../packages/core/src/model/anthropic/anthropic.ts"
 
 export interface Measured {
@@ -101,7 +101,9 @@ async function measure(way: Measured["way"], options: MeasuringOptions): Promise
   mkdirSync(cwd, { recursive: true })
   for (let i = 0; i < 6; i++)
     writeFileSync(join(cwd, `notes-${i}.md`), `# Notes ${i}\n\n${"A line of notes.\n".repeat(60)}`)
-  const simulator = await startSimulator({ brain: workerBrain({ seed: 3, turns, resultSize: 2_000, trouble: 0 }) })
+  const simulator = await startSimulator({
+    responder: workerResponder({ seed: 3, turns, resultSize: 2_000, trouble: 0 }),
+  })
   const used: string[] = []
   try {
     await using agent = await openAgent({

@@ -96,7 +96,7 @@ async function openPlayed({ window, settings = {} }: Plan) {
           usage,
         } as never),
       )
-      await chat.settled()
+      await chat.whenIdle()
     },
     async end(name: string): Promise<void> {
       const journal = createHash("sha256")

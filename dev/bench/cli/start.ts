@@ -8,7 +8,7 @@ import { execFile } from "node:child_process"
 import { existsSync, mkdirSync, realpathSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
-import { scriptedBrain, startSimulator } from "@strata/sim"
+import { scriptedResponder, startSimulator } from "@strata/sim"
 import { inTemporaryDirectory, isShort, quantile } from "../measure.ts"
 
 const ROUNDS = isShort ? 5 : 15
@@ -99,7 +99,7 @@ if (missing !== undefined) {
 
 await inTemporaryDirectory(async (made) => {
   const directory = realpathSync(made)
-  const sim = await startSimulator({ brain: scriptedBrain(Array.from({ length: 1_000 }, () => "Hello.")) })
+  const sim = await startSimulator({ responder: scriptedResponder(Array.from({ length: 1_000 }, () => "Hello.")) })
   const place = { directory, server: sim.url }
   const samples = new Map<string, number[]>()
   const add = (key: string, ms: number) => samples.set(key, [...(samples.get(key) ?? []), ms])

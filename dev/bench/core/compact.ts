@@ -7,7 +7,7 @@
  */
 import { globSync, readFileSync } from "node:fs"
 import { join, relative } from "node:path"
-import { localPerson, type Model } from "@strata/core"
+import { localUser, type Model } from "@strata/core"
 import { openConversation } from "../../../packages/core/src/front-door.ts"
 import { findModel } from "../../../packages/core/src/tokens/models.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../measure.ts"
@@ -66,7 +66,7 @@ async function compacted(root: string, tokens: number): Promise<{ readonly gap: 
   const count = Math.ceil((tokens * CHARACTERS_PER_TOKEN) / PAGE)
   const read = Array.from({ length: count }, (_, at) => all[at % all.length]!)
   await using chat = await openConversation({
-    ...{ dir: join(root, `${tokens}-${Math.random()}`), cwd: "/project", memory: { owner: localPerson }, env: {} },
+    ...{ dir: join(root, `${tokens}-${Math.random()}`), cwd: "/project", memory: { owner: localUser }, env: {} },
     model: summariser(summaryOf(read)),
     settings: {
       ...{ planner: "off", flush: "never", models: { [MODEL]: { window: WINDOW } } },
@@ -85,7 +85,7 @@ async function compacted(root: string, tokens: number): Promise<{ readonly gap: 
     })
     await chat.add({ role: "user", content: [{ type: "tool_result", tool_use_id: id, content: text }] })
   }
-  await chat.settled()
+  await chat.whenIdle()
   const loop = watchLoop()
   const start = computed()
   await chat.compact()

@@ -10,7 +10,7 @@ import { join, resolve } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { type Conversation, localPerson, openConversation } from "@strata/core"
+import { type Conversation, localUser, openConversation } from "@strata/core"
 import { manualClock } from "../../../packages/core/src/base/clock.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../measure.ts"
 
@@ -75,14 +75,14 @@ async function measure(open: Open, count: number): Promise<void> {
   for (let at = 0; at < ALONE; at++) await exchange(one) // warms up
   const alone: number[] = []
   for (let at = 0; at < ALONE; at++) alone.push(await exchange(one))
-  await one.settled()
+  await one.whenIdle()
   collectGarbage()
   const [heap, opened] = [process.memoryUsage().heapUsed, descriptors()]
   const chats: Conversation[] = []
   for (let at = 0; at < count; at++) chats.push(await open(`c${at}`))
   const beside: number[] = []
   for (let round = 0; round < ROUNDS; round++) for (const chat of chats) beside.push(await exchange(chat))
-  for (const chat of chats) await chat.settled()
+  for (const chat of chats) await chat.whenIdle()
   collectGarbage()
   const each = (process.memoryUsage().heapUsed - heap) / count / 1_000_000
   const more = descriptors() - opened
@@ -115,12 +115,12 @@ async function measureLarge(open: Open, advance: (ms: number) => void): Promise<
     usual.push(await exchange(chat, { cached: LARGE_TOKENS }))
     chats.push(chat)
   }
-  for (const chat of chats) await chat.settled()
+  for (const chat of chats) await chat.whenIdle()
   const awake = await memory()
   for (let minutes = 0; minutes < 90; minutes += 5) {
     advance(300_000)
     for (const chat of chats) {
-      await chat.settled()
+      await chat.whenIdle()
       await chat.isAsleep?.() // an older version has no such method
     }
   }
@@ -152,7 +152,7 @@ for (const count of COUNTS)
     console.log(name)
     await inTemporaryDirectory((directory) => {
       const dir = join(directory, "data")
-      const memory = { owner: localPerson } as const
+      const memory = { owner: localUser } as const
       return measure((id) => open({ dir, cwd: "/project", id, memory, model: MODEL, env: {} }), count)
     })
   }
@@ -160,7 +160,7 @@ for (const [name, open] of versions) {
   console.log(name)
   await inTemporaryDirectory((directory) => {
     const clock = manualClock()
-    const memory = { owner: localPerson } as const
+    const memory = { owner: localUser } as const
     const given = { dir: join(directory, "data"), cwd: "/project", memory, env: {}, clock } as const
     const settings = { autoCompactEnabled: false, models: { [MODEL]: { window: 1_000_000 } } }
     return measureLarge((id) => open({ ...given, id, settings, model: MODEL }), clock.advance)

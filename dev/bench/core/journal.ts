@@ -94,7 +94,9 @@ async function openAndReport(directory: string, id: string): Promise<void> {
   const { result: chat, ms } = await timed(() => open(directory, id, () => false))
   const { ms: prepareMs } = await timed(() => chat.prepare())
   const peakMegabytes = process.resourceUsage().maxRSS / 1000
-  console.log(JSON.stringify({ ms, prepareMs, peakMegabytes, read: chat.opened.read, index: chat.opened.index }))
+  console.log(
+    JSON.stringify({ ms, prepareMs, peakMegabytes, read: chat.openResult.read, index: chat.openResult.index }),
+  )
   await chat.close()
 }
 

@@ -16,7 +16,7 @@ import { join, resolve } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { type Conversation, localPerson, memoryStore, openConversation } from "@strata/core"
+import { type Conversation, localUser, memoryStore, openConversation } from "@strata/core"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../measure.ts"
 
 const MODEL = "claude-opus-4-6"
@@ -98,7 +98,7 @@ const opened = (
     dir: join(root, "data"),
     cwd: "/project",
     id,
-    memory: { owner: localPerson },
+    memory: { owner: localUser },
     model: MODEL,
     settings: {
       ...(flush ? { flush } : {}),
@@ -188,11 +188,11 @@ async function stretch({ directory, row: { what, how }, size, open }: Stretch, i
   const chat = await opened(copy, { window, planner: "off", ...(store ? { store } : {}) }, open)
   const first = store ? await grow(chat, 0, size) : size / TOKENS_PER_TURN
   await chat.prepare()
-  await chat.settled()
+  await chat.whenIdle()
   collectGarbage() // of the stretches before
   const isLost = how === "after a lost cache"
   await run({ chat, what, first, isLost, count: STRETCH, directory, isOnDisk: !store }, into)
-  const { state } = chat.fill()
+  const { state } = chat.windowUsage()
   if ((state === "warning") !== (how === "above the warning")) throw new Error(`${how}: the state is "${state}"`)
   await chat.close()
   if (!store) rmSync(copy, { recursive: true })

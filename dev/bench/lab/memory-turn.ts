@@ -6,7 +6,7 @@
 import { spawnSync } from "node:child_process"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { localPerson, openConversation } from "@strata/core"
+import { localUser, openConversation } from "@strata/core"
 import type { MemoryDraft } from "@strata/core/memory"
 import { projectName, seededIds } from "../../../packages/core/src/base/clock.ts"
 import { fileStore } from "../../../packages/core/src/journal/file/file-store.ts"
@@ -78,7 +78,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
 /** The processor time of each `prepare` of a conversation. */
 async function prepared({ root, cwd }: Project, memory: "auto" | "off", questions: readonly string[]) {
   const env = { ...process.env, STRATA_AUTO_MEMORY: "off" } // what is extracted after a turn is measured elsewhere
-  const owned = { memory: { owner: localPerson }, settings: { memory } } as const
+  const owned = { memory: { owner: localUser }, settings: { memory } } as const
   const chat = await openConversation({ model: "claude-opus-5-5", dir: root, cwd, ...owned, env })
   const times: number[] = []
   for (const [at, question] of questions.entries()) {

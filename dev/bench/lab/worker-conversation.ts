@@ -7,9 +7,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Block, Message } from "@strata/core"
-import { workerBrain } from "@strata/sim"
+import { workerResponder } from "@strata/sim"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
-import { converse } from "../../../packages/sim/test/brain-tools.ts"
+import { converse } from "../../../packages/sim/test/responder-tools.ts"
 
 export interface WorkerOptions {
   readonly model: string
@@ -34,8 +34,8 @@ export async function workerConversation({ model, tokens, pauseMinutes }: Worker
   const root = realpathSync(mkdtempSync(join(tmpdir(), "strata-worker-")))
   try {
     cpSync(SOURCES, root, { recursive: true })
-    const brain = workerBrain({ seed: 5, turns: TURNS, resultSize: RESULT_CHARACTERS, pace: 3 })
-    const said = converse({ brain, root })
+    const responder = workerResponder({ seed: 5, turns: TURNS, resultSize: RESULT_CHARACTERS, pace: 3 })
+    const said = converse({ responder, root })
     const { blocks } = createEstimator("claude-5")
     let [size, counted] = [0, 0]
     for (let task = 0; size < tokens; task++) {

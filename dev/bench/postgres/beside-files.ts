@@ -9,7 +9,7 @@ import { globSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { type Conversation, type Entry, localPerson, openConversation, type Store } from "@strata/core"
+import { type Conversation, type Entry, localUser, openConversation, type Store } from "@strata/core"
 import pg from "pg"
 import { fileStore } from "../../../packages/core/src/journal/file/file-store.ts"
 import { postgresStore } from "../../../packages/postgres/src/index.ts"
@@ -42,7 +42,7 @@ const sourceText = (at: number): string => {
 const open = (store: Store, id: string): Promise<Conversation> =>
   openConversation({
     ...{ store, id, cwd: "/project", project: "bench", model: MODEL, env: {} },
-    memory: { owner: localPerson },
+    memory: { owner: localUser },
     // no threshold is near, and nothing is compacted: opening reads all of it
     settings: { autoCompactEnabled: false, planner: "off", models: { [MODEL]: { window: 40_000_000 } } },
   })
@@ -153,7 +153,7 @@ async function many(store: Store, connections: () => number): Promise<string> {
   const chats: Conversation[] = []
   for (let at = 0; at < MANY; at++) chats.push(await open(store, `many-${at}`))
   await Promise.all(chats.map((chat, at) => exchange(chat, at, "Yes.")))
-  await Promise.all(chats.map((chat) => chat.settled()))
+  await Promise.all(chats.map((chat) => chat.whenIdle()))
   collectGarbage()
   const heap = (process.memoryUsage().heapUsed - before) / 1_000_000
   const used = connections()

@@ -15,7 +15,7 @@ import { pathToFileURL } from "node:url"
 import { parseArgs } from "node:util"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
-import { type Brain, countText, type Simulator, startSimulator } from "../../../packages/sim/src/index.ts"
+import { countText, type Responder, type Simulator, startSimulator } from "../../../packages/sim/src/index.ts"
 
 const SIZES = [10_000, 200_000] // tokens
 const SHARED = 0.9
@@ -41,12 +41,12 @@ const wordsPerBlock = Math.round((TOKENS_PER_BLOCK * 1000) / countText(sample))
 const newBlock = () => ({ type: "text", text: Array.from({ length: wordsPerBlock }, nextWord).join(" ") })
 const newBlocks = (count: number) => Array.from({ length: count }, newBlock)
 
-const brain: Brain = { name: "short", answer: () => ({ content: [{ type: "text", text: "Yes." }] }) }
-const simulator = await startSimulator({ brain })
+const responder: Responder = { name: "short", answer: () => ({ content: [{ type: "text", text: "Yes." }] }) }
+const simulator = await startSimulator({ responder: responder })
 const another = options.beside === undefined ? undefined : await startAnother(options.beside)
 async function startAnother(checkout: string): Promise<Simulator> {
   const source = pathToFileURL(resolve(checkout, "packages/sim/src/index.ts")).href
-  return ((await import(source)) as { startSimulator: typeof startSimulator }).startSimulator({ brain })
+  return ((await import(source)) as { startSimulator: typeof startSimulator }).startSimulator({ responder: responder })
 }
 const echo = createServer((request, response) => {
   const chunks: Buffer[] = []

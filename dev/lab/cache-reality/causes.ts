@@ -22,7 +22,7 @@ export const CAUSES = {
   outlived: "read after its lifetime, counted from the last message sent: the start of requests is not recorded",
   messagesLost: "unexplained: messages missed within their lifetime, system prompt and tools read",
   lost: "unexplained: everything missed within its lifetime (evicted, or an unrecorded change to system prompt or tools)",
-  foreignRules: "the cache of another provider, with other rules",
+  externalRules: "the cache of another provider, with other rules",
   unexplained: "unexplained: other",
 } as const
 export type Cause = keyof typeof CAUSES
@@ -81,7 +81,7 @@ function judge(prediction: Prediction, before: Before): Verdict {
   if (read === 0 && write === 0) return "exact"
   const close = CLOSE * inputOf(usage)
   if (read <= close && write <= close) return "within 1%"
-  return countsWrites ? causeOf(prediction, before) : "foreignRules"
+  return countsWrites ? causeOf(prediction, before) : "externalRules"
 }
 
 function causeOf(prediction: Prediction, { first, previous }: Before): Cause {

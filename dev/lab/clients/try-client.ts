@@ -2,7 +2,7 @@
 import { globSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { type Brain, helpfulBrain, type Simulator, startSimulator } from "@strata/sim"
+import { helpfulResponder, type Responder, type Simulator, startSimulator } from "@strata/sim"
 import { type ChildResult, runChild } from "./child.ts"
 import { BIG_FILES } from "./course.ts"
 import { lastLine } from "./install.ts"
@@ -40,8 +40,8 @@ export interface Bill {
 }
 
 export async function tryClient({ client, version, installed, root }: Trial): Promise<readonly Row[]> {
-  const brain = thinkingBrain()
-  const simulator = await startSimulator({ brain })
+  const responder = thinkingResponder()
+  const simulator = await startSimulator({ responder })
   try {
     const work = mkdtempSync(join(root, "work-"))
     const place: Place = { installed, home: mkdtempSync(join(root, "home-")), url: simulator.url }
@@ -50,7 +50,7 @@ export async function tryClient({ client, version, installed, root }: Trial): Pr
     const done: Done[] = []
     const bills: Bill[] = []
     for (const step of client.steps) {
-      const before = { log: simulator.log.length, dollars: dollarsOf(simulator), summaries: brain.summaries() }
+      const before = { log: simulator.log.length, dollars: dollarsOf(simulator), summaries: responder.summaries() }
       writeAll(step.files?.(place) ?? {})
       const run = await runChild(step.command(place, done), {
         cwd: work,
@@ -63,7 +63,7 @@ export async function tryClient({ client, version, installed, root }: Trial): Pr
         input: step.input,
       })
       const log = simulator.log.slice(before.log)
-      const row = judge(run, { step, log, compacted: brain.summaries() > before.summaries })
+      const row = judge(run, { step, log, compacted: responder.summaries() > before.summaries })
       rows.push({ client: client.name, version, task: step.what, ...row })
       if (!row.works) break
       const finished: Done = { stdout: run.stdout, version, forked: step.forks ?? false }
@@ -94,8 +94,8 @@ export function writeAll(files: Readonly<Record<string, string>>): void {
 }
 
 /** Does what it is asked, thinks before each answer, and counts the summaries it was asked for. */
-function thinkingBrain(): Brain & { summaries(): number } {
-  const helpful = helpfulBrain()
+function thinkingResponder(): Responder & { summaries(): number } {
+  const helpful = helpfulResponder()
   let summaries = 0
   return {
     name: "thinking",

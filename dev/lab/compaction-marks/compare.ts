@@ -1,6 +1,6 @@
 /** Compares every recorded compaction with ours of the same messages, with three summaries and three sizes of the list of names. */
 
-import { type Carried, carry, findModel, type Message } from "@strata/core"
+import { type CompactedMessages, compactMessages, findModel, type Message } from "@strata/core"
 import { isBoundary } from "../../../packages/core/src/messages/messages.ts"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
 import type { RecordedConversation } from "../recordings.ts"
@@ -10,7 +10,7 @@ import { type RecordedCompaction, recordedCompactions } from "./recorded-compact
 import { saidIn, textSent } from "./said.ts"
 import { SUMMARISERS, type SummariserName } from "./summarisers.ts"
 
-// What `carry` leaves at the places where a recording was compacted. A later call gets what the one before left, and the messages since.
+// What `compactMessages` leaves at the places where a recording was compacted. A later call gets what the one before left, and the messages since.
 
 export interface CarriedText {
   readonly text: string
@@ -23,10 +23,10 @@ export async function carriedCompactions(
   { isRecorded = false }: { readonly isRecorded?: boolean } = {},
 ): Promise<readonly CarriedText[]> {
   const texts: CarriedText[] = []
-  let last: Carried<Message | { readonly role: "user"; readonly content: string }> | undefined
+  let last: CompactedMessages<Message | { readonly role: "user"; readonly content: string }> | undefined
   for (const { since, summary = "" } of compactions) {
     const started = performance.now()
-    last = await carry([...(last?.messages ?? []), ...since], {
+    last = await compactMessages([...(last?.messages ?? []), ...since], {
       ...(isRecorded ? { summary } : {}),
       ...(last ? { before: last.state } : {}),
     })

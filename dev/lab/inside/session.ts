@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { planInstall } from "@strata/plugins"
-import { type Brain, type BrainTurn, helpfulBrain, type Simulator, startSimulator } from "@strata/sim"
+import { helpfulResponder, type Responder, type ResponderTurn, type Simulator, startSimulator } from "@strata/sim"
 import { runChild } from "../clients/child.ts"
 import { type PlantedFact, plantedFacts } from "../planted/facts.ts"
 
@@ -36,8 +36,8 @@ const RUN_TIMEOUT_MS = 2 * 60_000
 const FILLER = 16_000 // characters around a fact in a file
 
 export async function trySession({ way, claude, root, compactions }: Trial): Promise<Session> {
-  const seen: BrainTurn["request"][] = []
-  const simulator = await startSimulator({ brain: watching(helpfulBrain(), seen) })
+  const seen: ResponderTurn["request"][] = []
+  const simulator = await startSimulator({ responder: watching(helpfulResponder(), seen) })
   const home = mkdtempSync(join(root, "home-"))
   const work = mkdtempSync(join(root, "work-"))
   try {
@@ -71,12 +71,12 @@ export async function trySession({ way, claude, root, compactions }: Trial): Pro
 
 const isAnswer = ({ path, status }: Simulator["log"][number]) => path.startsWith("/v1/messages") && status === 200
 
-/** A brain that also keeps the requests of the conversation: those have tools. */
-const watching = (brain: Brain, seen: BrainTurn["request"][]): Brain => ({
-  ...brain,
+/** A responder that also keeps the requests of the conversation: those have tools. */
+const watching = (responder: Responder, seen: ResponderTurn["request"][]): Responder => ({
+  ...responder,
   answer(turn) {
     if ((turn.request.tools ?? []).length > 3) seen.push(turn.request)
-    return brain.answer(turn)
+    return responder.answer(turn)
   },
 })
 

@@ -203,7 +203,7 @@ interface Talking {
 function talk({ random, people, facts, pool, about, sessions, turnsPerSession }: Talking) {
   const turns: Turn[] = []
   const placed: Placed[] = []
-  const other = (name: string) => people.find((person) => person !== name)!
+  const other = (name: string) => people.find((user) => user !== name)!
   const aside = () => chatter(about === "everyday" ? EVERYDAY_TALK : PROJECT_TALK, random.pick)
   const idle = () => {
     const chance = random.next()

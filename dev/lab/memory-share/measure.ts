@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { closeStrata } from "@strata/adapters/anthropic"
 import { openConversation } from "@strata/core"
-import { type Brain, extractiveAnswer, frozenClock, type Simulator, startSimulator } from "@strata/sim"
+import { extractiveAnswer, frozenClock, type Responder, type Simulator, startSimulator } from "@strata/sim"
 import { isForked } from "../../../packages/core/src/forks/fork.ts"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
 import { MODEL, type Place, PROGRAMS } from "./programs.ts"
@@ -40,9 +40,9 @@ export interface ShareFigures extends ShareCase {
 
 export function measureShare(one: ShareCase): Promise<ShareFigures> {
   return inTemporaryDirectory(async (dir) => {
-    const brain = new TalkingBrain()
+    const responder = new TalkingResponder()
     const clock = frozenClock()
-    const sim = await startSimulator({ brain, clock })
+    const sim = await startSimulator({ responder, clock })
     const place: Place = {
       ...{ url: sim.url, dir, owner: OWNER, system: filler("guideline", SYSTEM_WORDS) },
       clock: { now: () => new Date(clock.now()) },
@@ -53,13 +53,13 @@ export function measureShare(one: ShareCase): Promise<ShareFigures> {
         const chat = await PROGRAMS[one.entry]!(place)
         for (let turn = 0; turn < one.turns; turn++) {
           await chat.say(turn === 0 ? `${factOf(service)} ${taskOf(turn)}` : taskOf(turn))
-          await idle(sim, brain)
+          await idle(sim, responder)
           clock.advance(MINUTE_MS)
         }
         await chat.close()
         await closeStrata()
       }
-      const bill = billOf(sim, brain)
+      const bill = billOf(sim, responder)
       const texts = memoriesIn(join(dir, "home"))
       const found = await Promise.all(services.map((service) => isFound(place, service)))
       return {
@@ -74,11 +74,11 @@ export function measureShare(one: ShareCase): Promise<ShareFigures> {
 }
 
 /** Answers at length, and knows which of its answers were for memory work. */
-class TalkingBrain implements Brain {
+class TalkingResponder implements Responder {
   readonly name = "talking"
   readonly forMemory: boolean[] = []
 
-  answer(turn: Parameters<Brain["answer"]>[0]) {
+  answer(turn: Parameters<Responder["answer"]>[0]) {
     const answer = extractiveAnswer(turn)
     this.forMemory.push(answer !== undefined || isForked(turn.request.messages as never))
     return answer ?? { content: [{ type: "text" as const, text: filler("finding", ANSWER_WORDS) }] }
@@ -86,7 +86,7 @@ class TalkingBrain implements Brain {
 }
 
 /** Requests follow each other here, so that the bill has them in the order of the answers. */
-function billOf(sim: Simulator, { forMemory }: TalkingBrain) {
+function billOf(sim: Simulator, { forMemory }: TalkingResponder) {
   const billed = sim.log.filter(({ dollars }) => dollars !== undefined)
   if (billed.length !== forMemory.length)
     throw new Error(`${billed.length} of ${forMemory.length} answers are on the bill`)
@@ -96,11 +96,11 @@ function billOf(sim: Simulator, { forMemory }: TalkingBrain) {
   return { dollars, memoryDollars, share: (100 * memoryDollars) / dollars, extractions: memory.length }
 }
 
-async function idle(sim: Simulator, brain: TalkingBrain): Promise<void> {
+async function idle(sim: Simulator, responder: TalkingResponder): Promise<void> {
   let [before, still] = [-1, 0]
   while (still < IDLE_MS) {
     await setTimeout(POLL_MS)
-    const isIdle = sim.log.length === before && sim.log.length >= brain.forMemory.length
+    const isIdle = sim.log.length === before && sim.log.length >= responder.forMemory.length
     still = isIdle ? still + POLL_MS : 0
     before = sim.log.length
   }

@@ -49,7 +49,7 @@ const ownLoop: Program = async (place) => {
     async say(text) {
       await chat.add(text)
       await chat.record(await sdk.messages.stream(await chat.prepare()).finalMessage())
-      await chat.settled()
+      await chat.whenIdle()
     },
     close: () => chat.close(),
   }
@@ -121,7 +121,7 @@ const agent: Program = async (place) => {
   return {
     async say(text) {
       await opened.ask(text)
-      await opened.conversation.settled()
+      await opened.conversation.whenIdle()
     },
     close: () => opened.close(),
   }

@@ -2,10 +2,17 @@
  * The same facts in a program that knows nothing of Strata but one line: its agent works until so many compactions have passed, and is then
  * asked for each fact. The model looks at what it is sent; if the fact is not there, it asks Recall once.
  */
-import { type Brain, type BrainTurn, extractiveAnswer, frozenClock, type Simulator, startSimulator } from "@strata/sim"
+import {
+  extractiveAnswer,
+  frozenClock,
+  type Responder,
+  type ResponderTurn,
+  type Simulator,
+  startSimulator,
+} from "@strata/sim"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
 import { type PlantedFact, plantedFacts } from "./facts.ts"
-import { knowingBrain } from "./knowing-brain.ts"
+import { knowingResponder } from "./knowing-responder.ts"
 import type { Reach } from "./measure.ts"
 import { type Exchange, exchangeOf, otherWork } from "./work.ts"
 
@@ -34,12 +41,12 @@ export interface DoorFigures {
 export function measureDoor(door: Door, after: number): Promise<DoorFigures> {
   return inTemporaryDirectory(async (dir) => {
     const facts = plantedFacts().filter(({ group }) => group === "planted")
-    const brain = new DoorBrain(facts)
-    const sim = await startSimulator({ brain, clock: frozenClock(), models: MODELS, bindThinking: "error" })
+    const responder = new DoorResponder(facts)
+    const sim = await startSimulator({ responder, clock: frozenClock(), models: MODELS, bindThinking: "error" })
     try {
       const program = await door({ sim, dir })
       const play = (exchange: Exchange) => {
-        brain.script = exchange.result
+        responder.script = exchange.result
           ? [exchange.answers, [{ type: "text", text: exchange.ends }]]
           : [[...exchange.answers, { type: "text", text: exchange.ends }]]
         return program.turn(exchange)
@@ -49,7 +56,7 @@ export function measureDoor(door: Door, after: number): Promise<DoorFigures> {
       const compactions = await program.compactions()
       const reach = { "in-view": 0, "one-search": 0, lost: 0 }
       for (const fact of facts) {
-        brain.wanted = fact
+        responder.wanted = fact
         reach[(await program.ask(`What is the ${fact.subject}?`)) as Reach]++
       }
       const { errors } = sim.stats()
@@ -61,24 +68,24 @@ export function measureDoor(door: Door, after: number): Promise<DoorFigures> {
 }
 
 /** Plays the agent's part of each exchange. Asked for a fact, it says where it found it. */
-class DoorBrain implements Brain {
+class DoorResponder implements Responder {
   readonly name = "planted door"
   script: (readonly object[])[] = []
   wanted: PlantedFact | undefined
-  readonly #summaries: Brain
+  readonly #summaries: Responder
   #asked = 0
 
   constructor(facts: readonly PlantedFact[]) {
-    this.#summaries = knowingBrain(facts)
+    this.#summaries = knowingResponder(facts)
   }
 
-  answer(turn: BrainTurn) {
+  answer(turn: ResponderTurn) {
     if (extractiveAnswer(turn)) return this.#summaries.answer(turn)
     const next = this.script.shift()
     return { content: (next ?? this.#found(turn)) as never }
   }
 
-  #found({ request: { messages } }: BrainTurn): readonly object[] {
+  #found({ request: { messages } }: ResponderTurn): readonly object[] {
     const { value, subject } = this.wanted!
     const last = JSON.stringify(messages.at(-1))
     const said = (reach: Reach) => [{ type: "text", text: reach }]

@@ -12,7 +12,7 @@ import { frozenClock, startSimulator } from "@strata/sim"
 import { keepingReader } from "../../../packages/core/src/conversation/follow/match.ts"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
 import { KINDS, type PlantedFact, plantedFacts } from "./facts.ts"
-import { knowingBrain } from "./knowing-brain.ts"
+import { knowingResponder } from "./knowing-responder.ts"
 import { type Exchange, exchangeOf, otherWork, pictureOf } from "./work.ts"
 
 const MODEL = "claude-opus-5-5"
@@ -49,9 +49,9 @@ export interface PlantedFigures extends PlantedOptions {
 export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures> {
   return inTemporaryDirectory(async (dir) => {
     const facts = plantedFacts()
-    const brain = knowingBrain(facts)
+    const responder = knowingResponder(facts)
     const clock = frozenClock()
-    const sim = await startSimulator({ brain, clock, bindThinking: "off" })
+    const sim = await startSimulator({ responder, clock, bindThinking: "off" })
     try {
       const client = new Anthropic({ baseURL: sim.url, apiKey: "none", maxRetries: 0 })
       const recall = recallTool()
@@ -80,7 +80,7 @@ export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures>
         done++
         if (options.after.includes(done)) looked.push(await look(chat, { facts, recall, compactions: done }))
       }
-      return { ...options, looked, calls: brain.asked() / max }
+      return { ...options, looked, calls: responder.asked() / max }
     } finally {
       await sim.close()
     }
@@ -123,7 +123,7 @@ function followed(chat: Conversation): Talk {
     chat,
     say: async (content) => {
       list.push({ role: "user", content })
-      const { how } = await chat.follow(list, { tools: TOOLS, read })
+      const { how } = await chat.syncMessages(list, { tools: TOOLS, read })
       if (how !== "added") throw new Error(`the list was ${how}, and it only grew`)
     },
     hear: (content) => void list.push({ role: "assistant", content }),

@@ -6,7 +6,7 @@ import { toolResultStorage } from "../../../packages/core/src/layers/1-tool-resu
 import { microcompaction } from "../../../packages/core/src/layers/2-microcompact/microcompaction.ts"
 import { compaction } from "../../../packages/core/src/layers/4-compaction/compaction.ts"
 import { offline } from "../../../packages/core/src/layers/4-compaction/summarise/route.ts"
-import { NOTHING } from "../../../packages/transcripts/src/replay/policies/clearing-only.ts"
+import { AS_RECORDED } from "../../../packages/transcripts/src/replay/policies/clearing-only.ts"
 import { layered } from "../../../packages/transcripts/src/replay/policies/layered.ts"
 
 /** In characters, as the flags `tool-result-limit` and `tool-result-preview`. */
@@ -16,7 +16,7 @@ export interface Sizes {
 }
 
 /** The client alone: what it sent, and its own compactions without the price of their summaries. */
-export const DIRECT = NOTHING
+export const DIRECT = AS_RECORDED
 
 export const nameOf = ({ limit, preview }: Sizes): string => `from ${limit}, preview ${preview}`
 

@@ -33,7 +33,7 @@ export async function startAfter(
       else {
         await chat.prepare()
         await chat.record({ id: `msg_${at}`, content: [{ type: "text", text }], stop_reason: "end_turn" })
-        await chat.settled()
+        await chat.whenIdle()
       }
     }
     await chat.close()

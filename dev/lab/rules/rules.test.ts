@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { factsAboutThePerson } from "../../../packages/core/src/views/record/about-the-person.ts"
+import { factsAboutTheUser } from "../../../packages/core/src/views/record/about-the-person.ts"
 import { lastingRules } from "../../../packages/core/src/views/record/lasting-rules.ts"
 import { makeRuleChat } from "./chats.ts"
 import { makeTalkChat } from "./talk-chats.ts"
@@ -25,9 +25,7 @@ test("L5-14 of what people say for good between code and passing remarks 80% is 
     const { rules, preferences, facts } = chat.told
     told.push(...[...rules, ...preferences, ...facts].map((words) => `${seed} ${words}`))
     kept.push(
-      ...said.flatMap((text) =>
-        [...lastingRules(text), ...factsAboutThePerson(text)].map((words) => `${seed} ${words}`),
-      ),
+      ...said.flatMap((text) => [...lastingRules(text), ...factsAboutTheUser(text)].map((words) => `${seed} ${words}`)),
     )
   }
   const isTold = (words: string) => told.some((one) => words.includes(one))

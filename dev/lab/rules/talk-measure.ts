@@ -1,6 +1,6 @@
 /** How much of what people say for good is in the next conversation, and how much of what is kept is that. */
 
-import { factsAboutThePerson } from "../../../packages/core/src/views/record/about-the-person.ts"
+import { factsAboutTheUser } from "../../../packages/core/src/views/record/about-the-person.ts"
 import { lastingRules } from "../../../packages/core/src/views/record/lasting-rules.ts"
 import { asSent, pinnedIn, startAfter } from "./next-conversation.ts"
 import type { Part } from "./sentences.ts"
@@ -43,14 +43,14 @@ export async function measureTalk(part: Part): Promise<void> {
 export function measureTalkSentences(part: Part): void {
   const talk = TALKS[part]
   for (const kind of ["preferences", "facts"] as const) {
-    const find = kind === "facts" ? factsAboutThePerson : lastingRules
+    const find = kind === "facts" ? factsAboutTheUser : lastingRules
     const said = spokenLines(talk[kind])
     const missed = said.filter(({ text, kept }) => !find(text).some((words) => words.includes(kept)))
     for (const { text } of missed) console.log(`  missed (${kind}): ${text}`)
     console.log(`${kind}, ${part}: found ${share(said.length - missed.length, said.length)}`)
   }
   const others = [...spokenLines(talk.passing).map(({ text }) => text), ...talk.pasted, ...talk.places]
-  const wrong = others.filter((text) => lastingRules(text).length + factsAboutThePerson(text).length > 0)
+  const wrong = others.filter((text) => lastingRules(text).length + factsAboutTheUser(text).length > 0)
   for (const text of wrong) console.log(`  wrong: ${text}`)
   console.log(`others, ${part}: wrong ${share(wrong.length, others.length)}`)
 }

@@ -83,7 +83,7 @@ const NAMES = [
 
 function inventionsIn(text: string, source: string, own: RegExp | undefined): readonly string[] {
   const known = source.toLowerCase()
-  const foreign = own ? text.replaceAll(own, " ") : text
-  const found = new Set(NAMES.flatMap((pattern) => foreign.match(pattern) ?? []))
+  const external = own ? text.replaceAll(own, " ") : text
+  const found = new Set(NAMES.flatMap((pattern) => external.match(pattern) ?? []))
   return [...found].filter((name) => !known.includes(name.toLowerCase()))
 }

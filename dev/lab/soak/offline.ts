@@ -14,7 +14,7 @@ import {
   findModel,
   isHuman,
   isToolUse,
-  localPerson,
+  localUser,
   type ModelRequest,
   textOf,
 } from "@strata/core"
@@ -57,7 +57,7 @@ export async function offlineSoak({ onProgress, ...options }: SoakOptions): Prom
   try {
     const chat = await openConversation({
       ...{ model: MODEL, env: {}, cwd: join(root, "project"), dir: join(root, "home") },
-      ...{ memory: { owner: localPerson }, title: "offline soak", system: "You help.", tools: TOOLS },
+      ...{ memory: { owner: localUser }, title: "offline soak", system: "You help.", tools: TOOLS },
       settings: { models: { [MODEL]: { window: options.window } } },
     })
     const loop = new OfflineLoop(chat, options)
@@ -66,7 +66,7 @@ export async function offlineSoak({ onProgress, ...options }: SoakOptions): Prom
       await loop.task(tasks++)
       onProgress?.(loop.takenIn)
     }
-    await chat.settled()
+    await chat.whenIdle()
     const problems = [...loop.problems, ...(await loop.losses(tasks)), ...network.problems()]
     await chat.close()
     return { ...loop.figures(), options, tasks, problems, seconds: (performance.now() - started) / 1_000 }
@@ -139,7 +139,7 @@ class OfflineLoop {
     await this.#answer([
       { type: "text", text: `Round ${index + 1} is done. The cause was found in module-${index}.ts.` },
     ])
-    await this.#chat.settled()
+    await this.#chat.whenIdle()
   }
 
   /** What is in the journal against what was given to it, and the rules against the next request. */

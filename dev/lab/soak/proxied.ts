@@ -9,7 +9,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import Anthropic from "@anthropic-ai/sdk"
 import { Conversations, newSecret, startProxy } from "@strata/adapters/proxy"
-import { type Brain, frozenClock, startSimulator } from "@strata/sim"
+import { frozenClock, type Responder, startSimulator } from "@strata/sim"
 
 const MODEL = "claude-opus-5-5"
 const STEP_MS = 30_000
@@ -36,7 +36,7 @@ export interface ProxiedSoakReport extends ProxiedSoakOptions {
 export async function proxiedSoak({ clients, minutes }: ProxiedSoakOptions): Promise<ProxiedSoakReport> {
   const collectGarbage = exposedCollector()
   const clock = frozenClock()
-  const sim = await startSimulator({ brain: caller(), clock })
+  const sim = await startSimulator({ responder: caller(), clock })
   const dir = mkdtempSync(join(tmpdir(), "strata-proxied-soak-"))
   const now = { now: () => new Date(clock.now()) } as never
   const plans = new Conversations({ upstream: sim.url, cwd: dir, env: {}, dir, clock: now })
@@ -79,7 +79,7 @@ function problemsIn(
 }
 
 /** Calls a tool each time. */
-function caller(): Brain {
+function caller(): Responder {
   let calls = 0
   return {
     name: "caller",

@@ -1,5 +1,5 @@
 /** Prints the figures of the soak for a person. */
-import { PURPOSE_WORDS } from "@strata/core/views"
+import { PURPOSE_LABELS } from "@strata/core/views"
 import {
   clockTime,
   dollars,
@@ -24,7 +24,7 @@ export function textReport(report: SoakReport): string {
     ],
     [
       "requests",
-      spent.byPurpose.map(({ purpose, requests }) => `${grouped(requests)} ${PURPOSE_WORDS[purpose]}`).join(", "),
+      spent.byPurpose.map(({ purpose, requests }) => `${grouped(requests)} ${PURPOSE_LABELS[purpose]}`).join(", "),
     ],
     ["largest request", `${grouped(report.peak)} tokens (${percent(report.peak, options.window)} of the window)`],
     ["compactions", `${grouped(compactions.length)}`],
@@ -41,7 +41,7 @@ export function textReport(report: SoakReport): string {
     ["read from cache", `${percent(spent.hitRatio, 1)} of the input`],
     [
       "cost",
-      `${dollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${dollarsOrUnknown(each.dollars)}`).join(", ")}`,
+      `${dollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_LABELS[each.purpose]} ${dollarsOrUnknown(each.dollars)}`).join(", ")}`,
     ],
     ...replayedRows(report.replayed),
     ...memoryRows(report.memoryWork),
@@ -76,7 +76,7 @@ function replayedRows(found: SoakReport["replayed"]): readonly (readonly [string
 
 function memoryRows(work: SoakReport["memoryWork"]): readonly (readonly [string, string])[] {
   const { conversations, percent: share, byPurpose, kept, superseded, recalled, dreams, breaks } = work
-  const parts = byPurpose.map((each) => `${PURPOSE_WORDS[each.purpose]} ${each.percent.toFixed(1)}%`).join(", ")
+  const parts = byPurpose.map((each) => `${PURPOSE_LABELS[each.purpose]} ${each.percent.toFixed(1)}%`).join(", ")
   const causes = Object.entries(breaks).map(([cause, count]) => `${count} ${cause}`)
   return [
     [

@@ -6,16 +6,16 @@
 import { utimes } from "node:fs/promises"
 import { setTimeout } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { type Agent, localPerson, type MemoryBank } from "@strata/core"
+import { type Agent, localUser, type MemoryBank } from "@strata/core"
 import {
   type Answer,
-  type Brain,
   type Clock,
   frozenClock,
   makeScratch,
+  type Responder,
   type Simulator,
   startSimulator,
-  workerBrain,
+  workerResponder,
 } from "@strata/sim"
 import { openAgent } from "../../../packages/core/src/agent/open-agent.ts"
 import { fileTools, openShellTools } from "../../../packages/core/src/agent/tools/coding-tools.ts"
@@ -111,12 +111,12 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
   const clock = frozenClock()
   const summariser = new SlowSummariser(clock, summarySeconds)
   const settings = { seed, pace: CALLS_AT_ONCE, resultSize, trouble: SHARE_OF_TROUBLE }
-  const worker = workerBrain({ ...settings, turns })
-  const shortWorker = workerBrain({ ...settings, ...SHORT_TASK })
+  const worker = workerResponder({ ...settings, turns })
+  const shortWorker = workerResponder({ ...settings, ...SHORT_TASK })
   let isShort = false
-  const brain: Brain = { name: worker.name, answer: (turn) => (isShort ? shortWorker : worker).answer(turn) }
+  const responder: Responder = { name: worker.name, answer: (turn) => (isShort ? shortWorker : worker).answer(turn) }
   const simulator = await startSimulator({
-    brain: takingTime(brain, { clock, summariser }),
+    responder: takingTime(responder, { clock, summariser }),
     seed,
     models,
     clock,
@@ -137,7 +137,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
       cwd: scratch.project,
       dir: scratch.home,
       title,
-      memory: { owner: localPerson },
+      memory: { owner: localUser },
       mode: "bypass", // the copy is deleted afterwards
       settings: { models, switches: { dreaming: dreams, ...switches } },
       clock: { now: () => new Date(clock.now()), after: (ms, call) => callAfter(clock, ms, call) },
@@ -151,7 +151,7 @@ export async function openSoakWorkshop(options: WorkshopOptions): Promise<SoakWo
   /** Background work ends, and time passes for the summary that is being written. */
   async function settle({ conversation }: Agent): Promise<void> {
     let isSettled = false
-    const settled = conversation.settled().finally(() => {
+    const settled = conversation.whenIdle().finally(() => {
       isSettled = true
     })
     while (!isSettled) {
@@ -204,11 +204,11 @@ interface SimulatedTime {
 }
 
 /** Makes answers take simulated time. Notes and memories are written in the background, so they take none. */
-function takingTime(brain: Brain, { clock, summariser }: SimulatedTime): Brain {
+function takingTime(responder: Responder, { clock, summariser }: SimulatedTime): Responder {
   return {
-    name: brain.name,
+    name: responder.name,
     async answer(turn) {
-      const answer = await brain.answer(turn)
+      const answer = await responder.answer(turn)
       const said = turn.request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
       const directive = said.findLast((text) => DIRECTIVE.test(text)) ?? ""
       if (SUMMARY.test(directive)) await summariser.write()

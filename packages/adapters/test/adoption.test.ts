@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createAnthropic } from "@ai-sdk/anthropic"
 import Anthropic from "@anthropic-ai/sdk"
-import { frozenClock, helpfulBrain, startSimulator } from "@strata/sim"
+import { frozenClock, helpfulResponder, startSimulator } from "@strata/sim"
 import { generateText, wrapLanguageModel } from "ai"
 import { afterEach, describe, expect, onTestFinished, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
@@ -17,7 +17,7 @@ const models = { [MODEL]: { window: 60_000 } }
 afterEach(closeStrata)
 
 async function place() {
-  const sim = await startSimulator({ brain: helpfulBrain(), clock: frozenClock(), models })
+  const sim = await startSimulator({ responder: helpfulResponder(), clock: frozenClock(), models })
   const dir = mkdtempSync(join(tmpdir(), "strata-adoption-"))
   onTestFinished(async () => {
     await closeStrata()

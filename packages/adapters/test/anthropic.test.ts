@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
-import type { Answer, Brain, BrainMessage, BrainTurn } from "@strata/sim"
+import type { Answer, Responder, ResponderMessage, ResponderTurn } from "@strata/sim"
 import { extractiveAnswer, frozenClock, startSimulator } from "@strata/sim"
 import { afterEach, describe, expect, onTestFinished, test } from "vitest"
 import { isWhole, size } from "../../core/test/size.ts"
@@ -19,13 +19,13 @@ const LONG = "line of a file with words in it\n".repeat(500)
 afterEach(closeStrata)
 
 /** Calls its tool until it is asked to stop. Asked for the port, it looks at what it can see, and then asks Recall. */
-class Worker implements Brain {
+class Worker implements Responder {
   readonly name = "worker"
-  readonly asked: (readonly BrainMessage[])[] = []
+  readonly asked: (readonly ResponderMessage[])[] = []
   calls = 1
   #number = 0
 
-  answer(turn: BrainTurn): Answer {
+  answer(turn: ResponderTurn): Answer {
     const about = extractiveAnswer(turn)
     if (about) return about
     const { messages } = turn.request
@@ -49,9 +49,9 @@ class Worker implements Brain {
 }
 
 async function server() {
-  const brain = new Worker()
+  const responder = new Worker()
   const models = { [MODEL]: { window: WINDOW } }
-  const sim = await startSimulator({ brain, clock: frozenClock(), bindThinking: "error", models })
+  const sim = await startSimulator({ responder, clock: frozenClock(), bindThinking: "error", models })
   const dir = mkdtempSync(join(tmpdir(), "strata-anthropic-"))
   onTestFinished(async () => {
     await closeStrata()
@@ -61,7 +61,7 @@ async function server() {
   const plain = new Anthropic({ baseURL: sim.url, apiKey: KEY, maxRetries: 0 })
   const settings = { models }
   const strata = (options: StrataOptions = {}) => withStrata(plain, { dir, settings, ...options })
-  return { brain, sim, dir, plain, strata }
+  return { responder, sim, dir, plain, strata }
 }
 
 /** A program that keeps its own list, as its writer would have written it. */
@@ -118,8 +118,8 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
   test.each(size([true], [true, false]))(
     "an agent works over three windows, is restarted, and recalls what it saw first; streaming %s",
     async (streams) => {
-      const { brain, sim, strata } = await server()
-      brain.calls = 2
+      const { responder, sim, strata } = await server()
+      responder.calls = 2
       const program = new Program(strata(), { streams })
       await program.work(12)
       await closeStrata()
@@ -133,7 +133,7 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
       expect(sim.stats().errors).toEqual({})
       const sent = JSON.stringify(again.messages).length / 4
       expect(sent).toBeGreaterThan(3 * WINDOW)
-      expect(JSON.stringify(brain.asked.at(-1)).length / 3).toBeLessThan(WINDOW * 1.2)
+      expect(JSON.stringify(responder.asked.at(-1)).length / 3).toBeLessThan(WINDOW * 1.2)
       expect(JSON.stringify(again.messages)).not.toContain("Recall")
     },
   )
@@ -200,16 +200,16 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
   )
 
   test("a tool runner goes on in our conversation, and does not leave it to the server", async () => {
-    const { brain, sim, strata } = await server()
+    const { responder, sim, strata } = await server()
     const client = strata()
     const messages = [{ role: "user" as const, content: "Count the files. the staging port is 4711" }]
-    const run = async () => (brain.asked.length > 4 ? "stop here" : LONG)
+    const run = async () => (responder.asked.length > 4 ? "stop here" : LONG)
     const tools = TOOLS.map((tool) => ({ ...tool, run, parse: (input: unknown) => input }))
     const last = await client.beta.messages.toolRunner({ model: MODEL, max_tokens: 1_000, tools, messages })
     expect(JSON.stringify(last.content)).toContain("Done")
     expect(sim.stats().errors).toEqual({})
     const rows = await client.strata.status()
-    expect(rows.map(({ requests }) => requests)).toEqual([brain.asked.length])
+    expect(rows.map(({ requests }) => requests)).toEqual([responder.asked.length])
   })
 
   test("a thread that the program keeps at the server passes as it is", async () => {
@@ -259,14 +259,14 @@ describe("BEY-11 withStrata(new Anthropic())", () => {
 })
 
 test("CACHE-6 thinking in the program's list that another server signed is refused once, then left out", async () => {
-  const { sim, brain, strata } = await server()
+  const { sim, responder, strata } = await server()
   const program = new Program(strata())
-  const foreign = { type: "thinking" as const, thinking: "Signed elsewhere.", signature: "EqQBsignedElsewhere" }
-  program.messages.push({ role: "assistant", content: [foreign, { type: "text", text: "Which files?" }] })
+  const external = { type: "thinking" as const, thinking: "Signed elsewhere.", signature: "EqQBsignedElsewhere" }
+  program.messages.push({ role: "assistant", content: [external, { type: "text", text: "Which files?" }] })
   for (const text of ["All, and stop here.", "Again, and stop here.", "And stop here."])
     expect(await program.say(text)).toContain("Done")
   expect(sim.stats().errors).toEqual({ invalid_request_error: 1 })
-  const [first, , last] = brain.asked.map((messages) => JSON.stringify(messages))
+  const [first, , last] = responder.asked.map((messages) => JSON.stringify(messages))
   expect(last!.startsWith(first!.slice(0, -1))).toBe(true)
   expect(last).not.toContain("Signed elsewhere.")
 })

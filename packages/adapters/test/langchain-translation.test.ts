@@ -26,12 +26,12 @@ const picture = fc.oneof(
   fc.constant({ type: "image", url: "https://example.com/a.png", metadata: { from: "a" } }),
   fc.constant({ type: "image", source: { type: "base64", media_type: "image/png", data: "iVBO" } }),
 )
-const foreign = fc.oneof(
+const external = fc.oneof(
   fc.record({ type: fc.constant("input_audio"), input_audio: json }),
   fc.record({ type: fc.constant("reasoning"), summary: fc.array(word), encrypted_content: word }),
   fc.record({ type: fc.constant("file"), data: word, mimeType: fc.constant("application/pdf") }),
 )
-const parts = fc.array(fc.oneof(text, picture, foreign), { minLength: 2, maxLength: 4 })
+const parts = fc.array(fc.oneof(text, picture, external), { minLength: 2, maxLength: 4 })
 const content = fc.oneof(word, parts)
 const call = fc.record({ id, name: word, args: json, type: fc.constant("tool_call") })
 const kwargs = fc.dictionary(fc.constantFrom("reasoning_content", "audio"), word, { minKeys: 1 })

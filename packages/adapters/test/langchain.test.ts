@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { afterEach, describe, expect, onTestFinished, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
-import type { Answer, Brain, BrainMessage, BrainTurn } from "../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../sim/src/brains/extractive.ts"
+import type { Answer, Responder, ResponderMessage, ResponderTurn } from "../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../sim/src/responders/extractive.ts"
 import { closeStrata, type StrataOptions, strataMiddleware, strataStatus } from "../src/langchain.ts"
 import { Agent, type AiChunk, ClaudeLike, type Listener } from "./langchain-like.ts"
 
@@ -18,15 +18,15 @@ const LONG = "line of a file with words in it\n".repeat(500)
 afterEach(closeStrata)
 
 /** Looks so often as it is asked to. Asked for the port, it asks Recall. */
-class Worker implements Brain {
+class Worker implements Responder {
   readonly name = "worker"
-  readonly asked: (readonly BrainMessage[])[] = []
+  readonly asked: (readonly ResponderMessage[])[] = []
   #number = 0
   #left = 0
   /** Asks Recall and the tool in one message. */
   mixes = false
 
-  answer(turn: BrainTurn): Answer {
+  answer(turn: ResponderTurn): Answer {
     const about = extractiveAnswer(turn)
     if (about) return about
     const { messages } = turn.request
@@ -51,9 +51,9 @@ class Worker implements Brain {
 }
 
 async function server(serverWindow = WINDOW) {
-  const brain = new Worker()
+  const responder = new Worker()
   const models = { [MODEL]: { window: serverWindow } }
-  const sim = await startSimulator({ brain, clock: frozenClock(), bindThinking: "error", models })
+  const sim = await startSimulator({ responder, clock: frozenClock(), bindThinking: "error", models })
   const dir = mkdtempSync(join(tmpdir(), "strata-langchain-"))
   onTestFinished(async () => {
     await closeStrata()
@@ -79,7 +79,7 @@ async function server(serverWindow = WINDOW) {
           }
         : {}),
     })
-  return { brain, sim, dir, agent, lines }
+  return { responder, sim, dir, agent, lines }
 }
 
 /** Remembers what it heard. */
@@ -164,12 +164,12 @@ describe("BEY-11 an agent of LangChain with the middleware", () => {
   })
 
   test("a call of Recall beside one of the caller's is held until the caller's result is there", async () => {
-    const { agent, brain } = await server()
-    brain.mixes = true
+    const { agent, responder } = await server()
+    responder.mixes = true
     const managed = agent({}, "t")
     await managed.say("the staging port is 4711. look 1 times")
     expect(await managed.say("Which port?")).toBe("It is 4711.")
-    const results = brain.asked
+    const results = responder.asked
       .at(-1)!
       .at(-1)!
       .content.filter(({ type }) => type === "tool_result")
@@ -203,12 +203,12 @@ describe("BEY-11 an agent of LangChain with the middleware", () => {
   })
 
   test("threads are conversations of their own, also at once", async () => {
-    const { agent, brain } = await server()
+    const { agent, responder } = await server()
     const agents = ["a", "b"].map((thread) => agent({}, thread))
     await Promise.all(agents.map((each, at) => each.say(`the staging port is ${4711 + at}. look 1 times`)))
     expect(await agents[0]!.say("Which port?")).toBe("I look it up. It is 4711.")
     expect(await agents[1]!.say("Which port?")).toBe("I look it up. It is 4712.")
-    expect(brain.asked.filter((messages) => /4711.*4712|4712.*4711/.test(JSON.stringify(messages)))).toEqual([])
+    expect(responder.asked.filter((messages) => /4711.*4712|4712.*4711/.test(JSON.stringify(messages)))).toEqual([])
   })
 
   test("where a failure of ours keeps the plan away, the request passes as it is", async () => {

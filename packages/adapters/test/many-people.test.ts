@@ -41,7 +41,7 @@ function server() {
 const said = (text: string) => ({ type: "text", text })
 const called = (id: string, input: object, name = "look") => ({ type: "tool_use", id, name, input })
 
-class Person {
+class User {
   messages: Anthropic.MessageParam[] = []
   readonly #server: ReturnType<typeof server>
 
@@ -79,7 +79,7 @@ class Person {
 describe("BEY-14 two people of one server that begin alike", () => {
   test("calls with ids that only count, and other inputs", async () => {
     const at = server()
-    const [anna, ben] = [new Person(at), new Person(at)]
+    const [anna, ben] = [new User(at), new User(at)]
     await anna.says("What do I owe?", [called("call_1", { account: "anna-4711" })])
     await ben.says("What do I owe?", [called("call_1", { account: "ben-0815" })])
     expect(await anna.gives("call_1", '["12 euro"]', [said("You see it above.")])).not.toContain("ben-0815")
@@ -91,7 +91,7 @@ describe("BEY-14 two people of one server that begin alike", () => {
 
   test("ids that are made of the name of a tool", async () => {
     const at = server()
-    const [anna, ben] = [new Person(at), new Person(at)]
+    const [anna, ben] = [new User(at), new User(at)]
     const id = "functions.searchCustomerDatabase:0"
     await anna.says("I am Anna, of 4711 Long Street. What do I owe?", [called(id, {}, "searchCustomerDatabase")])
     await anna.gives(id, "12 euro", [said("It is 12 euro.")])
@@ -104,13 +104,13 @@ describe("BEY-14 two people of one server that begin alike", () => {
 
   test("results that look like nothing, of calls with ids that only count", async () => {
     const at = server()
-    const [anna, ben] = [new Person(at), new Person(at)]
-    for (const [person, result] of [
+    const [anna, ben] = [new User(at), new User(at)]
+    for (const [user, result] of [
       [anna, '["secret of Anna"]'],
       [ben, "[]"],
     ] as const) {
-      await person.says("What do I owe?", [called("call_1", {})])
-      await person.gives("call_1", result, [said("Done.")])
+      await user.says("What do I owe?", [called("call_1", {})])
+      await user.gives("call_1", result, [said("Done.")])
     }
     expect(await ben.says("And now?")).not.toContain("Anna")
     expect(await anna.says("And now?")).toContain("Anna")
@@ -118,15 +118,15 @@ describe("BEY-14 two people of one server that begin alike", () => {
 
   test("programs that keep the last words of each turn", async () => {
     const at = server()
-    const [anna, ben] = [new Person(at), new Person(at)]
-    for (const [person, result] of [
+    const [anna, ben] = [new User(at), new User(at)]
+    for (const [user, result] of [
       [anna, "12 euro"],
       [ben, "70 euro"],
     ] as const) {
       const id = `toolu_0123456789abcdef${result.slice(0, 2)}`
-      await person.says("What do I owe?", [called(id, {})])
-      await person.gives(id, result, [said("I have sent you a letter about all that you owe, with every date in it.")])
-      person.keepsLastWords()
+      await user.says("What do I owe?", [called(id, {})])
+      await user.gives(id, result, [said("I have sent you a letter about all that you owe, with every date in it.")])
+      user.keepsLastWords()
     }
     expect(await anna.says("How much is it?")).not.toContain("70 euro")
     expect(await ben.says("How much is it?")).not.toContain("12 euro")
@@ -134,7 +134,7 @@ describe("BEY-14 two people of one server that begin alike", () => {
 
   test("the last words of one that the server of another process had, where they are short", async () => {
     const at = server()
-    const [anna, ben] = [new Person(at), new Person(at)]
+    const [anna, ben] = [new User(at), new User(at)]
     await anna.says("What do I owe?", [called("toolu_0123456789abcdef12", {})])
     await anna.gives("toolu_0123456789abcdef12", "12 euro", [said("Done.")])
     ben.messages = [
@@ -146,8 +146,8 @@ describe("BEY-14 two people of one server that begin alike", () => {
 
   test("one goes on in the conversation of the other, breaks off, and the other asks Recall", async () => {
     const at = server()
-    const [anna, ben] = [new Person(at), new Person(at)]
-    for (const person of [anna, ben]) await person.says("Hello", [said("How can I help?")])
+    const [anna, ben] = [new User(at), new User(at)]
+    for (const user of [anna, ben]) await user.says("Hello", [said("How can I help?")])
     await anna.says("My number is anna-4711.", "lost")
     const recall = called("toolu_0123456789abcdef01", { search: "My number is" }, "Recall")
     await ben.says("I wait.", [recall], [said("Good.")])

@@ -6,13 +6,13 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createAnthropic } from "@ai-sdk/anthropic"
-import { type Brain, startSimulator } from "@strata/sim"
+import { type Responder, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { strataProcessor } from "../src/mastra.ts"
 import { closeStrata } from "../src/shared.ts"
 
 /** Says how many messages it was sent, and the last one. */
-const counting: Brain = {
+const counting: Responder = {
   name: "counting",
   answer: ({ request: { messages } }) => ({
     content: [{ type: "text", text: `${messages.length}: ${messages.at(-1)?.content.at(-1)?.text}` }],
@@ -50,7 +50,7 @@ function mastraModel(baseURL: string): MastraModel {
 }
 
 async function mastra() {
-  const sim = await startSimulator({ brain: counting })
+  const sim = await startSimulator({ responder: counting })
   const dir = mkdtempSync(join(tmpdir(), "strata-mastra-"))
   onTestFinished(async () => {
     await closeStrata()

@@ -46,7 +46,7 @@ async function stage() {
   const dir = mkdtempSync(join(tmpdir(), "strata-share-"))
   const forks: string[] = []
   const sim = await startSimulator({
-    brain: {
+    responder: {
       name: "reviewing",
       answer(turn) {
         const answer = extractiveAnswer(turn)

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
-import type { Answer, Brain, BrainTurn } from "@strata/sim"
+import type { Answer, Responder, ResponderTurn } from "@strata/sim"
 import { extractiveAnswer, frozenClock, startSimulator } from "@strata/sim"
 import fc from "fast-check"
 import { expect, test } from "vitest"
@@ -19,12 +19,12 @@ const LONG = "line of a file with words in it\n".repeat(300)
 type Step = "look" | "look twice" | "Recall" | "Recall and look" | "end"
 type Habit = "goes on" | "rewinds" | "asks again" | "restarts" | "keeps last words" | "strips thinking" | "aborts"
 
-class Player implements Brain {
+class Player implements Responder {
   readonly name = "player"
   steps: Step[] = []
   #number = 0
 
-  answer(turn: BrainTurn): Answer {
+  answer(turn: ResponderTurn): Answer {
     const about = extractiveAnswer(turn)
     if (about) return about
     const step = this.steps.shift() ?? "end"
@@ -73,10 +73,10 @@ const habits = fc.array(
 test("BEY-11, BEY-14 every request of a random program is valid, and our tool is never seen", async () => {
   await fc.assert(
     fc.asyncProperty(steps, habits, fc.boolean(), fc.boolean(), async (played, lived, streams, hasId) => {
-      const brain = new Player()
-      brain.steps = [...played]
+      const responder = new Player()
+      responder.steps = [...played]
       const models = { [MODEL]: { window: 40_000 } }
-      const sim = await startSimulator({ brain, clock: frozenClock(), bindThinking: "error", models })
+      const sim = await startSimulator({ responder, clock: frozenClock(), bindThinking: "error", models })
       const dir = mkdtempSync(join(tmpdir(), "strata-random-"))
       const plain = new Anthropic({ baseURL: sim.url, apiKey: "k", maxRetries: 0 })
       const open = () =>
@@ -89,7 +89,7 @@ test("BEY-11, BEY-14 every request of a random program is valid, and our tool is
       }
       try {
         for (const habit of lived) {
-          if (brain.steps.length === 0) break
+          if (responder.steps.length === 0) break
           if (habit === "aborts" && streams) {
             const stream = client.messages.stream({ model: MODEL, max_tokens: 1_000, tools: TOOLS, messages })
             stream.on("text", () => stream.abort())

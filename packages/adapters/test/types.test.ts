@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createAnthropic } from "@ai-sdk/anthropic"
 import Anthropic from "@anthropic-ai/sdk"
-import { type Brain, frozenClock, startSimulator } from "@strata/sim"
+import { frozenClock, type Responder, startSimulator } from "@strata/sim"
 import * as ai7 from "ai"
 import * as ai6 from "ai-6"
 import { createAnthropic as createAnthropic3 } from "ai-sdk-anthropic-3"
@@ -13,10 +13,10 @@ import { strataMiddleware } from "../src/ai-sdk.ts"
 import { closeStrata, type StrataStatus, withStrata } from "../src/anthropic.ts"
 
 const MODEL = "claude-opus-5-5"
-const greeter: Brain = { name: "greeter", answer: () => ({ content: [{ type: "text", text: "Hello" }] }) }
+const greeter: Responder = { name: "greeter", answer: () => ({ content: [{ type: "text", text: "Hello" }] }) }
 
 async function place() {
-  const sim = await startSimulator({ brain: greeter, clock: frozenClock() })
+  const sim = await startSimulator({ responder: greeter, clock: frozenClock() })
   const dir = mkdtempSync(join(tmpdir(), "strata-types-"))
   onTestFinished(async () => {
     await closeStrata()

@@ -3,10 +3,10 @@ import { realpath } from "node:fs/promises"
 import { sep } from "node:path"
 import {
   type Conversation,
-  type KeptConversation,
   listConversations,
-  localPerson,
+  localUser,
   openConversation,
+  type StoredConversation,
 } from "@strata/core"
 import { type Call, UsageError } from "./command.ts"
 import { findById } from "./conversation-names.ts"
@@ -18,17 +18,17 @@ export interface KeptPlace extends Pick<Call, "cwd" | "env"> {
 }
 
 /** The person's conversations, newest first. */
-export async function conversationsIn(place: KeptPlace): Promise<readonly KeptConversation[]> {
+export async function conversationsIn(place: KeptPlace): Promise<readonly StoredConversation[]> {
   const { cwd, env, alsoUnowned = false } = place
-  return listConversations({ cwd: await realpath(cwd), env, owner: localPerson, alsoUnowned })
+  return listConversations({ cwd: await realpath(cwd), env, owner: localUser, alsoUnowned })
 }
 
 /**
  * Two clones of one repository are one project. What was begun in this directory comes first, then what was begun above or below it: a
  * command in one clone is about that clone. Within each, the newest.
  */
-export function nearestFirst(conversations: readonly KeptConversation[], cwd: string): readonly KeptConversation[] {
-  const distance = ({ directory }: KeptConversation) => {
+export function nearestFirst(conversations: readonly StoredConversation[], cwd: string): readonly StoredConversation[] {
+  const distance = ({ directory }: StoredConversation) => {
     if (directory === undefined || directory === cwd) return directory === cwd ? 0 : 3
     if (isInside(cwd, directory)) return 1
     return isInside(directory, cwd) ? 2 : 3

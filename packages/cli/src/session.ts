@@ -7,18 +7,18 @@ import {
   type AskOptions,
   codingTools,
   type EffectiveSettings,
-  type KeptConversation,
-  localPerson,
+  localUser,
   mcpServers,
   openAgent,
   type ProjectSettings,
   readSettings,
+  type StoredConversation,
   StrataError,
   strataDirectory,
 } from "@strata/core"
 import type { Team, TeamPlace } from "@strata/core/agent"
 import { isAboutPlace, plainReason, whatToDo } from "@strata/core/base"
-import { openingProblems } from "@strata/core/store"
+import { describeOpeningReport } from "@strata/core/store"
 import { undecidedSentence } from "./claude/person-environment.ts"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
@@ -29,7 +29,7 @@ import { sandboxNotice } from "./sandbox-notice.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
 
 /** Answers the agent's questions. Without it, every question is denied. */
-export type Person = Pick<AgentOptions, "askPermission" | "askPerson" | "approvePlan">
+export type User = Pick<AgentOptions, "askPermission" | "promptUser" | "approvePlan">
 
 export interface Workspace {
   /** Where Strata keeps its files. */
@@ -84,9 +84,9 @@ export async function openWorkspace({ options, connection, env }: WorkspaceInput
 
 export interface SessionInput {
   readonly workspace: Workspace
-  readonly person: Person
+  readonly user: User
   /** An earlier conversation to go on with; without it a new one starts. */
-  readonly resumed?: KeptConversation | undefined
+  readonly resumed?: StoredConversation | undefined
   /** Overrides the model of the command line and of the conversation. */
   readonly model?: string
   readonly mode?: AgentOptions["mode"]
@@ -100,7 +100,7 @@ export interface SessionInput {
   readonly team?: TeamPlace
 }
 
-export async function openSession({ workspace, person, resumed, ...wanted }: SessionInput): Promise<Session> {
+export async function openSession({ workspace, user, resumed, ...wanted }: SessionInput): Promise<Session> {
   const { root, cwd, env, options, connection } = workspace
   const code = {
     ...(options.allow.length === 0 ? {} : { permissions: { allow: [...options.allow] } }),
@@ -123,8 +123,8 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
       memory:
         resumed?.isOwned === false || !hasMemory
           ? false
-          : { owner: localPerson, ...(about === cwd ? {} : { directory: about }) },
-      ...person,
+          : { owner: localUser, ...(about === cwd ? {} : { directory: about }) },
+      ...user,
       ...modeOf({ asked: wanted.mode ?? options.mode, resumed, configured: settings.values.permissions.mode }),
       ...(resumed === undefined ? {} : { id: resumed.id, mustExist: true }),
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
@@ -138,7 +138,7 @@ export async function openSession({ workspace, person, resumed, ...wanted }: Ses
     }
     const agent = await openWith(asked, { settings, noAgents: options.noAgents, team: wanted.team })
     const undecided = wanted.autonomous ? undecidedSentence(reading.claude) : []
-    const opening = openingProblems(agent.conversation.opened)
+    const opening = describeOpeningReport(agent.conversation.openResult)
     const unconfined = wanted.autonomous ? [] : await sandboxNotice(settings.values.sandbox, root)
     const problems = [...unconfined, ...elsewhere, ...untrusted, ...undecided, ...opening, ...agent.problems]
     return { agent, about, problems, close: () => agent.close() }
@@ -187,7 +187,7 @@ const HOW_TO_TRUST = 'To use what was left out: "strata trust" shows it and asks
 
 interface ModeChoice {
   readonly asked: AgentOptions["mode"]
-  readonly resumed: KeptConversation | undefined
+  readonly resumed: StoredConversation | undefined
   readonly configured: AgentOptions["mode"]
 }
 
@@ -210,7 +210,7 @@ export function explained(error: unknown, root: string): unknown {
 
 /** What the command line names. Without a conversation, a new one begins. */
 export interface FoundConversation {
-  readonly conversation?: KeptConversation
+  readonly conversation?: StoredConversation
   /** About a transcript that was taken up: a sentence each. */
   readonly notes: readonly string[]
 }
@@ -234,7 +234,7 @@ export async function findConversation(
   return { conversation, notes: elsewhere(conversation, cwd) }
 }
 
-const elsewhere = ({ directory = "", origin }: KeptConversation, cwd: string): readonly string[] =>
+const elsewhere = ({ directory = "", origin }: StoredConversation, cwd: string): readonly string[] =>
   directory === "" || directory === cwd || origin !== undefined
     ? []
     : [`This conversation was begun in ${escaped(directory)}. It goes on in this directory.`]
@@ -244,7 +244,7 @@ const elsewhere = ({ directory = "", origin }: KeptConversation, cwd: string): r
  * that is not one of the person's own sessions cannot choose a project: it goes on without memory.
  */
 async function aboutOf(
-  resumed: KeptConversation | undefined,
+  resumed: StoredConversation | undefined,
   cwd: string,
 ): Promise<Pick<Session, "about" | "problems"> & { readonly hasMemory: boolean }> {
   const { origin, directory = "" } = resumed ?? {}

@@ -1,5 +1,5 @@
 /** Agents that work for the agent of `strata run`, as real processes over HTTP against the simulator. */
-import type { BrainTurn } from "@strata/sim"
+import type { ResponderTurn } from "@strata/sim"
 import { expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
@@ -18,7 +18,7 @@ test("L7-4: strata run waits for its background agents, and each uses the model 
         return "I wait."
       },
       "It counted 3.",
-      ({ request }: BrainTurn) => `Tools: ${request.tools?.map(({ name }) => name).join(" ")}`,
+      ({ request }: ResponderTurn) => `Tools: ${request.tools?.map(({ name }) => name).join(" ")}`,
     ],
     cast: {
       slow: [
@@ -55,14 +55,14 @@ test("L7-4, L7-5: strata agents lists, shows, follows, messages and stops the ag
     turns: [
       agentCall("[slow] Count\u001b]0;owned\u0007.", { run_in_background: true }),
       "I wait.",
-      ({ request }: BrainTurn) => (JSON.stringify(request.messages).includes("was stopped") ? "Stopped." : "What?"),
+      ({ request }: ResponderTurn) => (JSON.stringify(request.messages).includes("was stopped") ? "Stopped." : "What?"),
     ],
     cast: {
       slow: [
         async (turn) => {
           begun.resolve()
           await sent.promise
-          return (calls({ Bash: { command: "ls" } }, "I look.") as (given: BrainTurn) => string)(turn)
+          return (calls({ Bash: { command: "ls" } }, "I look.") as (given: ResponderTurn) => string)(turn)
         },
         ({ request }) => {
           heard.resolve(JSON.stringify(request.messages.at(-1)))
@@ -110,7 +110,7 @@ test.runIf(isWhole)(
         asker: [
           async (turn) => {
             await ready.promise
-            return (says("knower", "How many ports?") as (given: BrainTurn) => string)(turn)
+            return (says("knower", "How many ports?") as (given: ResponderTurn) => string)(turn)
           },
           "I have asked.",
           ({ request }) => (JSON.stringify(request.messages.at(-1)).includes("It is 42.") ? "So it is 42." : "What?"),

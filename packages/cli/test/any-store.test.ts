@@ -2,8 +2,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { localPerson, openConversation, openMemoryBank } from "@strata/core"
-import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
+import { localUser, openConversation, openMemoryBank } from "@strata/core"
+import { extractiveResponder, type Responder, type ScriptedTurn } from "@strata/sim"
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
@@ -159,11 +159,11 @@ describe.each(Object.entries(STORES))("on %s", (store, storeOf) => {
   )
 
   onNewest("BEY-12 memories are kept, searched, changed, and dreamed about through the port alone", async () => {
-    const brain: Brain = extractiveBrain()
-    const turn: ScriptedTurn = (asked) => brain.answer(asked)
+    const responder: Responder = extractiveResponder()
+    const turn: ScriptedTurn = (asked) => responder.answer(asked)
     const { bench, env, strata } = await storeBench({ turns: Array.from({ length: 12 }, () => turn) })
     await using _ = bench
-    const bank = await openMemoryBank({ cwd: bench.project, env: { ...bench.env, ...env }, owner: localPerson })
+    const bank = await openMemoryBank({ cwd: bench.project, env: { ...bench.env, ...env }, owner: localUser })
     const bodies = [
       "The port is 8080.",
       "The port is 8080.",

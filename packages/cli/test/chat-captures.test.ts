@@ -111,7 +111,7 @@ const COST: CostPicture = {
       description: "Find every place that reads the old name of the setting",
     },
   ],
-  lostCaches: [["five-minutes-over", { breaks: 1, paidAnew: 20_000, dollars: 0.115, unpriced: 0 }]],
+  lostCaches: [["five-minutes-over", { breaks: 1, rewrittenTokens: 20_000, dollars: 0.115, unpriced: 0 }]],
   repeated: repeatedReads({ duplicateReads: CONTEXT.accounting.duplicateReads }, findModel("claude-opus-5-5").facts),
 }
 const contextPanel = panel("Context", (columns) => contextLines(CONTEXT, columns))

@@ -61,7 +61,7 @@ describe("strata", () => {
   })
 
   it("hands the simulator its arguments", async () => {
-    expect(await start("sim", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--brain") })
+    expect(await start("sim", "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("--responder") })
     expect(await start("sim", "--port", "none")).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--port must be"),
@@ -107,14 +107,14 @@ describe("strata config", () => {
 
   it("WIN-9 shows the limits that servers have shown, and forgets them", async () => {
     const home = place.env.STRATA_HOME!
-    const learnt = { model: "claude-opus-5-5", address: "http://127.0.0.1:8080", tokens: 40_000 }
+    const learned = { model: "claude-opus-5-5", address: "http://127.0.0.1:8080", tokens: 40_000 }
     await keepLimit(fileStore({ root: home }).memories({ shared: true }), {
-      ...learnt,
-      learnt: "2026-01-02T03:04:05.000Z",
+      ...learned,
+      learned: "2026-01-02T03:04:05.000Z",
     })
     const shown = await run("config")
     expect(shown.stdout).toMatch(/claude-opus-5-5 +http:\/\/127\.0\.0\.1:8080 +40,000 +2026-01-02/)
-    expect(JSON.parse((await run("config", "--json")).stdout).limits).toMatchObject([learnt])
+    expect(JSON.parse((await run("config", "--json")).stdout).limits).toMatchObject([learned])
     expect((await run("config", "--forget-limits")).stdout).toMatch(/^Forgot 1 learnt limit\./)
     expect((await run("config")).stdout).not.toContain("Learnt limits")
   })

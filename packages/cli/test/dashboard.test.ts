@@ -1,6 +1,6 @@
 /** `strata dashboard`: a process with pages of this project, and what a person does on them. */
 import { writeFileSync } from "node:fs"
-import { localPerson, openConversation, openMemoryBank } from "@strata/core"
+import { localUser, openConversation, openMemoryBank } from "@strata/core"
 import { expect, test } from "vitest"
 import { lineOf } from "../../core/src/journal/file/small-files.ts"
 import { isWhole } from "../../core/test/size.ts"
@@ -42,7 +42,7 @@ test("BEY-10 the dashboard of a project: what was compacted can be planned, undo
 
 test.runIf(isWhole)("BEY-10 memories: text, source, history with differences; forgetting and taking back", async () => {
   await using bench = await workbench({ turns: [] })
-  const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localPerson })
+  const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localUser })
   await bank.change({ by: "person", why: "Said so", puts: [{ name: "Ports", body: "The port is 8080." }] })
   const { page, post, end } = await dashboard(bench)
   const memories = await page("/memories")
@@ -117,7 +117,7 @@ test.runIf(isWhole)(
       return new Promise<string>(() => undefined)
     }
     await using bench = await workbench({ turns: [never, never] })
-    const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localPerson })
+    const bank = await openMemoryBank({ cwd: bench.project, env: bench.env, owner: localUser })
     const puts = ["8080", "9090"].map((port) => ({ name: `Port ${port}`, body: `The port is ${port}.` }))
     await bank.change({ by: "person", why: "Said so", puts })
     const { page, post, end } = await dashboard(bench)

@@ -1,7 +1,7 @@
 /** `strata dream`, with the simulator as the model. */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Brain, extractiveBrain, type ScriptedTurn } from "@strata/sim"
+import { extractiveResponder, type Responder, type ScriptedTurn } from "@strata/sim"
 import { expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
 import { isWhole } from "../../core/test/size.ts"
@@ -11,8 +11,8 @@ const memory = (name: string, body: string, confirmed: string) =>
   `---\nname: ${name}\ndescription: ${body}\ntype: project\nconfirmed: ${confirmed}\n---\n\n${body}\n`
 
 async function dreamBench() {
-  const brain: Brain = extractiveBrain()
-  const turn: ScriptedTurn = (asked) => brain.answer(asked)
+  const responder: Responder = extractiveResponder()
+  const turn: ScriptedTurn = (asked) => responder.answer(asked)
   const bench = await workbench({ turns: Array.from({ length: 12 }, () => turn) })
   const { name } = await projectAt({ cwd: bench.project, env: process.env })
   const directory = join(bench.home, "projects", name, "memory")

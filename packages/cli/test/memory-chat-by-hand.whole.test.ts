@@ -1,7 +1,7 @@
 /** Memory in `strata chat`: a line that starts with `#`, `/memory`, `/dream`, what is written after an answer, and what a later conversation was offered. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
+import { extractiveResponder, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
 import { type ChatOptions, RESTS, startChat } from "./chatting.ts"
@@ -61,8 +61,8 @@ test.runIf(first)(
 describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   const RULE = "Always use tabs in the importer." // kept at once
   const FACT = "The runbook of the importer is at https://docs.example.com/importer." // for an extraction
-  const brain = extractiveBrain()
-  const fork: ScriptedTurn = (asked) => brain.answer(asked)
+  const responder = extractiveResponder()
+  const fork: ScriptedTurn = (asked) => responder.answer(asked)
   const turns = ["Understood.", ...Array.from({ length: 6 }, () => fork)]
   const learning = { STRATA_AUTO_MEMORY: "1", STRATA_BACKGROUND_SHARE: "100", STRATA_DREAMING: "0" }
   /** The stream of the fork's first request halts. */

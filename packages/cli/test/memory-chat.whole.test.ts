@@ -1,7 +1,7 @@
 /** More of memory in `strata chat`: what is shown, asked or left undone after an answer, and a dream that is ended. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { extractiveBrain, type ScriptedTurn } from "@strata/sim"
+import { extractiveResponder, type ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
 import { type ChatOptions, RESTS, startChat, TAKES_KEYS } from "./chatting.ts"
@@ -22,8 +22,8 @@ async function memoryOf({ home, project }: Workbench) {
 describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
   const RULE = "Always use tabs in the importer." // kept at once
   const FACT = "The runbook of the importer is at https://docs.example.com/importer." // for an extraction
-  const brain = extractiveBrain()
-  const fork: ScriptedTurn = (asked) => brain.answer(asked)
+  const responder = extractiveResponder()
+  const fork: ScriptedTurn = (asked) => responder.answer(asked)
   const turns = ["Understood.", ...Array.from({ length: 6 }, () => fork)]
   const learning = { STRATA_AUTO_MEMORY: "1", STRATA_BACKGROUND_SHARE: "100", STRATA_DREAMING: "0" }
   /** The stream of the fork's first request halts. */
@@ -72,8 +72,8 @@ describe.each(TERMINALS)("memories after the answer, in $name", ({ open }) => {
 })
 
 describe.each(TERMINALS)("dreams in the chat, in $name", ({ open }) => {
-  const brain = extractiveBrain()
-  const dream: ScriptedTurn = (asked) => brain.answer(asked)
+  const responder = extractiveResponder()
+  const dream: ScriptedTurn = (asked) => responder.answer(asked)
 
   async function dreaming(options: Partial<ChatOptions> = {}) {
     const at = await startChat(open, { turns: Array.from({ length: 8 }, () => dream), ...options, env: BY_HAND })

@@ -13,7 +13,7 @@ async function says({ home, project }: Workbench, id: string, text: string, owne
   await chat.add(text)
   await chat.prepare()
   await chat.record({ content: [{ type: "text", text: "Noted." }] })
-  await chat.settled()
+  await chat.whenIdle()
 }
 
 test("L5-12 the program finds its own and nothing that belongs to an owner or to no one, unless that is named", async () => {

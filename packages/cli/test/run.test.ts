@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import type { Duplex } from "node:stream"
-import { localPerson } from "@strata/core"
+import { localUser } from "@strata/core"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { projectAt } from "../../core/src/base/project.ts"
@@ -243,7 +243,7 @@ test("JRN-7: --continue finds a conversation whose process died before its first
     turns: [({ request }) => `${request.model} knows ${request.messages.length} messages.`],
   })
   const chat = await openConversation({
-    ...{ model: "claude-sonnet-5-5", memory: { owner: localPerson }, dir: bench.home, cwd: bench.project, env: {} },
+    ...{ model: "claude-sonnet-5-5", memory: { owner: localUser }, dir: bench.home, cwd: bench.project, env: {} },
   })
   await chat.add({ role: "user", content: "One." })
   await chat.close()

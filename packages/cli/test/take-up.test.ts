@@ -1,7 +1,7 @@
 /** Sessions of other programs, continued with the real program: named by file, chosen from the list, kept by `strata import`. */
 import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { listConversations, localPerson } from "@strata/core"
+import { listConversations, localUser } from "@strata/core"
 import type { ScriptedTurn } from "@strata/sim"
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
@@ -135,7 +135,7 @@ describe.concurrent("JRN-6 strata run --resume FILE", () => {
     const [kept] = await listConversations({
       env: bench.env,
       cwd: bench.project,
-      owner: localPerson,
+      owner: localUser,
       alsoUnowned: true,
     })
     expect(kept?.title).toBe("Which port does it use?")

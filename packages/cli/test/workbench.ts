@@ -5,11 +5,11 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import {
   type AnswerBlock,
-  type Brain,
   type FaultRule,
+  type Responder,
   type ScriptedTurn,
   type Simulator,
-  scriptedBrain,
+  scriptedResponder,
   startSimulator,
 } from "@strata/sim"
 import { haltingClock } from "./halting-clock.ts"
@@ -68,7 +68,7 @@ export const HALTING = { kind: "slow-stream", delayMs: 1 } as const
 export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
   const { turns, cast = {}, faults = [], files = {}, haltsAfter = Number.POSITIVE_INFINITY } = options
   const clock = haltingClock(haltsAfter)
-  const sim = await startSimulator({ brain: castBrain(turns, cast), faults, clock })
+  const sim = await startSimulator({ responder: castResponder(turns, cast), faults, clock })
   const place = realpathSync(mkdtempSync(join(tmpdir(), "w-")))
   const [home, project] = [join(place, "home"), join(place, "project")]
   mkdirSync(project)
@@ -102,14 +102,14 @@ export async function workbench(options: WorkbenchOptions): Promise<Workbench> {
   }
 }
 
-function castBrain(turns: readonly ScriptedTurn[], cast: Required<WorkbenchOptions>["cast"]): Brain {
-  const lead = scriptedBrain(turns)
-  const others = Object.entries(cast).map(([name, own]) => ({ mark: `[${name}]`, brain: scriptedBrain(own) }))
+function castResponder(turns: readonly ScriptedTurn[], cast: Required<WorkbenchOptions>["cast"]): Responder {
+  const lead = scriptedResponder(turns)
+  const others = Object.entries(cast).map(([name, own]) => ({ mark: `[${name}]`, responder: scriptedResponder(own) }))
   return {
     name: "cast",
     answer: (turn) => {
       const task = JSON.stringify(turn.request.messages[0])
-      return (others.find(({ mark }) => task.includes(mark))?.brain ?? lead).answer(turn)
+      return (others.find(({ mark }) => task.includes(mark))?.responder ?? lead).answer(turn)
     },
   }
 }

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync,
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { type Simulator, startSimulator } from "@strata/sim"
-import { extractiveAnswer } from "../../sim/src/brains/extractive.ts"
+import { extractiveAnswer } from "../../sim/src/responders/extractive.ts"
 import { strataHere } from "./strata-here.ts"
 import { COMPILE_CACHE, MAIN } from "./strata-process.ts"
 
@@ -55,7 +55,7 @@ export async function wrapping({ window, settings = {} }: WrappingOptions = {}):
   const models = window === undefined ? {} : { models: { [MODEL]: { window } } }
   const sim = await startSimulator({
     ...models,
-    brain: {
+    responder: {
       name: "reader",
       answer: (turn) => {
         const own = extractiveAnswer(turn)

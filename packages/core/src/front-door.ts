@@ -1,20 +1,24 @@
 /** The functions of the package's root. What they need is loaded when they are called, so importing the package costs little. */
 import type { Agent } from "./agent/agent.ts"
 import type { Conversation } from "./conversation/conversation.ts"
-import type { KeptConversation, ListOptions, WhereKept } from "./conversation/list.ts"
+import type { ListConversationsOptions, StoredConversation, StoreLocation } from "./conversation/list.ts"
 import type { MemoryBankOptions, ProjectBank } from "./conversation/open-memory-bank.ts"
-import type { Past } from "./conversation/open-past.ts"
+import type { RecallReader } from "./conversation/open-past.ts"
 import type { ConversationOptions } from "./conversation/options.ts"
 import type { Entry } from "./journal/entries.ts"
-import { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
+import { strataDirectory } from "./journal/file/layout.ts"
 import type { CarryAheadOptions } from "./layers/4-compaction/carry/ahead.ts"
-import type { Carried, CarriedState, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
+import type {
+  CompactedMessages,
+  CompactionCarryover,
+  CompactMessagesOptions,
+} from "./layers/4-compaction/carry/carry.ts"
 import type { CarryMessage } from "./layers/4-compaction/carry/given-messages.ts"
 import type { ProjectSettings } from "./settings/read-with-trust.ts"
 import type { SettingsInput } from "./settings/settings.ts"
 import type { AgentDefinition } from "./team/definitions/definition.ts"
-import type { KeptAgents } from "./team/kept-agents.ts"
-import type { TeamAgent, TeamAgentOptions } from "./team/open-team.ts"
+import type { AgentDirectory } from "./team/kept-agents.ts"
+import type { AgentOptions, TeamAgent } from "./team/open-team.ts"
 
 /**
  * Opens a conversation for your own loop: a new one, or one that was kept. All layers act in it.
@@ -38,10 +42,10 @@ export async function openConversation(options: ConversationOptions): Promise<Co
  * const { text, cost } = await agent.ask("Fix the failing test")
  */
 export async function openAgent(
-  options: TeamAgentOptions & { readonly agents: true | readonly AgentDefinition[] },
+  options: AgentOptions & { readonly agents: true | readonly AgentDefinition[] },
 ): Promise<TeamAgent>
-export async function openAgent(options: TeamAgentOptions): Promise<Agent>
-export async function openAgent({ agents = false, ...options }: TeamAgentOptions): Promise<Agent> {
+export async function openAgent(options: AgentOptions): Promise<Agent>
+export async function openAgent({ agents = false, ...options }: AgentOptions): Promise<Agent> {
   if (agents === false) {
     const { openAgent: open } = await import("./agent/open-agent.ts")
     return open(options)
@@ -53,25 +57,27 @@ export async function openAgent({ agents = false, ...options }: TeamAgentOptions
 /**
  * Compacts the messages of an agent that keeps its conversation itself: what to send in their place, and the state to pass to the next call.
  */
-export async function carry<M extends CarryMessage>(
+export async function compactMessages<M extends CarryMessage>(
   messages: readonly M[],
-  options: CarryOptions = {},
-): Promise<Carried<M>> {
-  const { carry: carried } = await import("./layers/4-compaction/carry/carry.ts")
+  options: CompactMessagesOptions = {},
+): Promise<CompactedMessages<M>> {
+  const { compactMessages: carried } = await import("./layers/4-compaction/carry/carry.ts")
   return carried(messages, options)
 }
 
-/** Does most of the work of a later `carry` before the compaction: records the messages, and returns the state to pass to it. */
+/** Does most of the work of a later `compactMessages` before the compaction: records the messages, and returns the state to pass to it. */
 export async function carryAhead(
   messages: readonly CarryMessage[],
   options: CarryAheadOptions = {},
-): Promise<CarriedState> {
+): Promise<CompactionCarryover> {
   const { carryAhead: recorded } = await import("./layers/4-compaction/carry/ahead.ts")
   return recorded(messages, options)
 }
 
 /** The conversations kept for a project, newest first. Pass an `id` to `openConversation` or `openAgent` to continue one. */
-export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
+export async function listConversations(
+  options: ListConversationsOptions = {},
+): Promise<readonly StoredConversation[]> {
   const { listConversations: list } = await import("./conversation/list.ts")
   return list(options)
 }
@@ -84,8 +90,8 @@ export async function listConversations(options: ListOptions = {}): Promise<read
  * for await (const entry of readEntries(newest)) if (isMessage(entry)) console.log(entry.type, textOf(contentOf(entry)))
  */
 export async function* readEntries(
-  conversation: Pick<KeptConversation, "address">,
-  where: WhereKept = {},
+  conversation: Pick<StoredConversation, "address">,
+  where: StoreLocation = {},
 ): AsyncGenerator<Entry> {
   const { readEntries: read } = await import("./conversation/list.ts")
   yield* read(conversation, where)
@@ -98,8 +104,8 @@ export async function* readEntries(
  * await using past = await openPast(kept, { owner: localPerson })
  * const { text } = await past.recall({ search: "the failing test" })
  */
-export async function openPast(conversation: KeptConversation, where: WhereKept = {}): Promise<Past> {
-  const { openPast: open } = await import("./conversation/open-past.ts")
+export async function openRecall(conversation: StoredConversation, where: StoreLocation = {}): Promise<RecallReader> {
+  const { openRecall: open } = await import("./conversation/open-past.ts")
   return open(conversation, where)
 }
 
@@ -112,7 +118,7 @@ export async function openPast(conversation: KeptConversation, where: WhereKept 
  * const agent = await openAgent({ model, effectiveSettings: reading.settings({ trusted: state !== "untrusted" }) })
  */
 export async function readSettings(
-  given: Omit<WhereKept, "store" | "owner"> & { readonly settings?: SettingsInput } = {},
+  given: Omit<StoreLocation, "store" | "owner"> & { readonly settings?: SettingsInput } = {},
 ): Promise<ProjectSettings> {
   const { cwd = process.cwd(), env = process.env, settings } = given
   const { readWithTrust } = await import("./settings/read-with-trust.ts")
@@ -132,7 +138,10 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
 }
 
 /** The agents of a kept conversation: lists them, reads what they do, and reaches them where another process has it open. */
-export async function agentsOf(conversation: KeptConversation, where: WhereKept = {}): Promise<KeptAgents> {
-  const { agentsOf: open } = await import("./team/kept-agents.ts")
+export async function openAgentDirectory(
+  conversation: StoredConversation,
+  where: StoreLocation = {},
+): Promise<AgentDirectory> {
+  const { openAgentDirectory: open } = await import("./team/kept-agents.ts")
   return open(conversation, where)
 }

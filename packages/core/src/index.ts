@@ -24,7 +24,7 @@ export {
   StrataError,
 } from "./base/errors.ts"
 export { InvalidOptionError } from "./base/options.ts"
-export { localPerson, type MemoryOption, type Owner } from "./base/owner.ts"
+export { localUser, type MemoryOption, type Owner } from "./base/owner.ts"
 export type { TokenCounts } from "./base/text.ts"
 export { type CacheLifetime, PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
 export type { ClearingReport, ClearingRequest } from "./conversation/clear-results.ts"
@@ -32,11 +32,11 @@ export type { CompactionRequest } from "./conversation/compact.ts"
 export type { Conversation } from "./conversation/conversation.ts"
 export type { EditorState } from "./conversation/editor.ts"
 export type { ConversationEvents, PreparedEvent } from "./conversation/events.ts"
-export type { FollowOptions, FollowReport } from "./conversation/follow/follow.ts"
+export type { SyncMessagesOptions, SyncMessagesReport } from "./conversation/follow/follow.ts"
 export type { Incoming, IncomingMessage, IncomingResponse } from "./conversation/incoming.ts"
-export type { KeptConversation, ListOptions as ListConversationsOptions, WhereKept } from "./conversation/list.ts"
+export type { ListConversationsOptions, StoredConversation, StoreLocation } from "./conversation/list.ts"
 export type { FoundInProject, FoundPassage, MemoryBankOptions, ProjectBank } from "./conversation/open-memory-bank.ts"
-export type { Past, RecallAnswer } from "./conversation/open-past.ts"
+export type { RecallAnswer, RecallReader } from "./conversation/open-past.ts"
 export type { ConversationOptions } from "./conversation/options.ts"
 export type { RestorePlan } from "./conversation/plan-restore.ts"
 export type { Prompt } from "./conversation/prompt.ts"
@@ -45,23 +45,27 @@ export type { PrepareOptions } from "./conversation/request-preparer.ts"
 export type { RestoreReport } from "./conversation/restore-files.ts"
 export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
 export {
-  carry,
   carryAhead,
+  compactMessages,
   listConversations,
   openAgent,
   openConversation,
   openMemoryBank,
-  openPast,
+  openRecall,
   readEntries,
   readSettings,
 } from "./front-door.ts"
 export { type DecisionEntry, type Entry, isMessage } from "./journal/entries.ts"
 export { fileStore } from "./journal/file/file-store.ts"
-export { defaultRoot as strataDirectory } from "./journal/file/layout.ts"
+export { strataDirectory } from "./journal/file/layout.ts"
 export { memoryStore } from "./journal/in-memory/store.ts"
 export type { Store } from "./journal/store.ts"
 export type { CarryAheadOptions } from "./layers/4-compaction/carry/ahead.ts"
-export type { Carried, CarriedState, CarryOptions } from "./layers/4-compaction/carry/carry.ts"
+export type {
+  CompactedMessages,
+  CompactionCarryover,
+  CompactMessagesOptions,
+} from "./layers/4-compaction/carry/carry.ts"
 export type { CarryMessage, PlainMessage } from "./layers/4-compaction/carry/given-messages.ts"
 export type { CompactionOrder, CompactionPlan, CompactionProgress, Layer } from "./layers/layer.ts"
 export type { MemoryBank } from "./memory/bank.ts"
@@ -102,10 +106,10 @@ export type { Model, ModelResponse } from "./model/model.ts"
 export type { ProjectSettings } from "./settings/read-with-trust.ts"
 export type { EffectiveSettings, SettingsInput } from "./settings/settings.ts"
 export type { Settings } from "./settings/settings-schema.ts"
-export type { TeamAgent, TeamAgentOptions as AgentOptions } from "./team/open-team.ts"
+export type { AgentOptions, TeamAgent } from "./team/open-team.ts"
 export type { Cost } from "./tokens/models.ts"
 export { findModel } from "./tokens/models.ts"
-export type { Fill, Thresholds } from "./tokens/window.ts"
+export type { Thresholds, WindowUsage } from "./tokens/window.ts"
 export { defineTool } from "./tools/define-tool.ts"
 export { type RecallTool, type RecallToolOptions, recallTool } from "./tools/session/recall.ts"
 export type { Tool, ToolContext, ToolOutput } from "./tools/tool.ts"

@@ -15,7 +15,7 @@ export function countedCalls(store: Store) {
         }
       },
     })
-  const feed: Store["feed"] = (place) => counting<JournalFeed>(store.feed(place), ["look", "sizes", "lines"])
+  const feed: Store["feed"] = (place) => counting<JournalFeed>(store.feed(place), ["poll", "sizes", "lines"])
   const wrapped = counting<Store>({ ...store, feed }, ["open", "list", "has", "writerOf"])
   /** The calls since the last time. */
   return { store: wrapped, taken: () => calls.splice(0).toSorted() }

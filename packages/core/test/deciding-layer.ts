@@ -3,7 +3,7 @@
  * It replaces the real layers in tests of the views: the views must show every decision, and show it the same after a resume.
  */
 
-import type { Draft } from "../src/journal/entries.ts"
+import type { EntryDraft } from "../src/journal/entries.ts"
 import { decisionsFor, planRange } from "../src/layers/fold/plan.ts"
 import type { Layer, LayerContext } from "../src/layers/layer.ts"
 import { isToolResult } from "../src/messages/blocks.ts"
@@ -38,7 +38,7 @@ export function decidingLayer(): DecidingLayer {
   }
 }
 
-function draftsFor(order: Order, context: LayerContext, made: readonly string[]): Draft[] {
+function draftsFor(order: Order, context: LayerContext, made: readonly string[]): EntryDraft[] {
   const messages = context.views.context.storedMessages()
   const results = messages.flatMap((message) =>
     message.type === "user" ? contentOf(message).filter(isToolResult) : [],
@@ -110,7 +110,7 @@ function draftsFor(order: Order, context: LayerContext, made: readonly string[])
   }
 }
 
-function compaction(messages: readonly Message[], keepRounds: number): Draft[] {
+function compaction(messages: readonly Message[], keepRounds: number): EntryDraft[] {
   const kept = keepRounds === 0 ? [] : rounds(messages).slice(-keepRounds).flat()
   return [
     {

@@ -6,7 +6,7 @@ import { manualClock } from "../src/base/clock.ts"
 import { fileStore } from "../src/journal/file/file-store.ts"
 import { CONSOLIDATE } from "../src/journal/permit.ts"
 import type { Consolidate, ConsolidationTask } from "../src/layers/6-dreaming/consolidate/consolidate.ts"
-import { type DreamFigures, Dreaming, type DreamingOptions } from "../src/layers/6-dreaming/dreaming.ts"
+import { DreamController, type DreamFigures, type DreamingOptions } from "../src/layers/6-dreaming/dreaming.ts"
 import { pastConversations } from "../src/layers/6-dreaming/transcripts.ts"
 import { openBank } from "../src/memory/bank.ts"
 
@@ -59,7 +59,7 @@ export function dreamProject(root: string, options: Partial<DreamingOptions> = {
   mkdirSync(directory, { recursive: true })
   const bank = openBank({ files, clock })
   const dreaming = (consolidate: Consolidate, more: Partial<DreamingOptions> = {}) =>
-    new Dreaming({ bank, files, notes, permit, past, project, clock, consolidate, ...options, ...more })
+    new DreamController({ bank, files, notes, permit, past, project, clock, consolidate, ...options, ...more })
   return {
     ...{ clock, project, files, directory, bank, dreaming },
     write(texts: Readonly<Record<string, string>>) {

@@ -12,5 +12,5 @@ const chat = await openConversation({
 await chat.add(said)
 await chat.record(await client.messages.stream(await chat.prepare()).finalMessage())
 console.log("answered")
-await chat.settled()
+await chat.whenIdle()
 await chat.close()

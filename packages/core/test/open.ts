@@ -1,7 +1,7 @@
 /** Opens conversations for tests: in memory, with a manual clock and the same ids in every run. */
 
 import { manualClock, seededIds } from "../src/base/clock.ts"
-import { localPerson } from "../src/base/owner.ts"
+import { localUser } from "../src/base/owner.ts"
 import type { Conversation } from "../src/conversation/conversation.ts"
 import { openConversation } from "../src/conversation/open.ts"
 import type { ConversationOptions } from "../src/conversation/options.ts"
@@ -22,7 +22,7 @@ export function openTestConversation(
     dir: "/nowhere/.strata",
     env: {},
     system: "You help.",
-    memory: { owner: localPerson },
+    memory: { owner: localUser },
     layers: [],
     cacheBreakpoints: false,
     store: options.store ?? memoryStore(),

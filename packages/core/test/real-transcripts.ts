@@ -1,14 +1,14 @@
 /** For tests: recordings of real sessions next to the repository. They are never copied into it. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { importTranscript } from "../../transcripts/src/import/import-file.ts"
-import type { ForeignFile, ImportedConversation } from "../../transcripts/src/import/importer.ts"
+import type { ExternalFile, ImportedConversation } from "../../transcripts/src/import/importer.ts"
 import { everyNth, size } from "./size.ts"
 
 const DIRECTORY = new URL("../../../../shared/data/transcripts/", import.meta.url)
 
 export const WHERE_THEY_ARE = "the recordings in ../shared/data/transcripts"
 
-export function realTranscript(name: string): ForeignFile {
+export function realTranscript(name: string): ExternalFile {
   return { name, text: readFileSync(new URL(name, DIRECTORY), "utf8") }
 }
 
@@ -50,6 +50,6 @@ export function moreFiles(folder: string): readonly string[] {
   return names.toSorted().map((name) => `${folder}/${name}`)
 }
 
-export function realMore(name: string): ForeignFile {
+export function realMore(name: string): ExternalFile {
   return { name, text: readFileSync(new URL(name, MORE), "utf8") }
 }

@@ -5,8 +5,8 @@ import { onTestFinished } from "vitest"
 import type { Agent } from "../src/agent/agent.ts"
 import type { QueryEvent } from "../src/agent/loop/query-events.ts"
 import { openAgent } from "../src/agent/open-agent.ts"
-import type { AgentOptions } from "../src/agent/options.ts"
-import { localPerson } from "../src/base/owner.ts"
+import type { SingleAgentOptions } from "../src/agent/options.ts"
+import { localUser } from "../src/base/owner.ts"
 import { memoryStore } from "../src/journal/in-memory/store.ts"
 import type { Store } from "../src/journal/store.ts"
 import type { Block } from "../src/messages/blocks.ts"
@@ -32,7 +32,7 @@ export interface Scene {
   readonly store: Store
   readonly requests: ModelRequest[]
   /** Opens the scene's conversation. A second call resumes it, after the first agent was closed. */
-  open(turns: readonly Turn[], options?: Partial<AgentOptions>): Promise<Agent>
+  open(turns: readonly Turn[], options?: Partial<SingleAgentOptions>): Promise<Agent>
 }
 
 export function scene(): Scene {
@@ -50,7 +50,7 @@ export function scene(): Scene {
         ...where,
         id: "scene",
         env: {},
-        memory: { owner: localPerson },
+        memory: { owner: localUser },
         store,
         ...options,
       })

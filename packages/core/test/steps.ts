@@ -5,7 +5,7 @@
 import fc from "fast-check"
 import { InvalidContentError } from "../src/base/errors.ts"
 import { type Conversation, engineOf } from "../src/conversation/conversation.ts"
-import type { Draft } from "../src/journal/entries.ts"
+import type { EntryDraft } from "../src/journal/entries.ts"
 import type { Block } from "../src/messages/blocks.ts"
 import { withExactInput } from "../src/messages/exact-json.ts"
 import type { ModelRequest } from "../src/messages/request.ts"
@@ -260,7 +260,7 @@ async function addResults(chat: Conversation, content: readonly Block[], player:
     player.messages.push(await chat.add({ role: "user", content }))
   } catch (error) {
     if (!(error instanceof InvalidContentError) || !/no open call/.test(error.message)) throw error
-    const draft: Draft = { type: "user", message: { role: "user", content } }
+    const draft: EntryDraft = { type: "user", message: { role: "user", content } }
     await engineOf(chat).layers.act({ name: "test" }, async () => ({ drafts: [draft] }))
   }
 }

@@ -11,7 +11,7 @@ const loadMemories = () => import("./memories.ts") // they open the project's me
 
 type Request = Readonly<Record<string, unknown>>
 
-/** By the field `ask`; without one it is `carry`. */
+/** By the field `ask`; without one it is `compactMessages`. */
 const ANSWERS: Readonly<Record<string, (request: Request, env: Environment) => Promise<object>>> = {
   carry: (request, env) => answerCarry(request as unknown as CarryRequest, env),
   ahead: (request, env) => recordSession(request as unknown as CarryRequest, env),

@@ -2,7 +2,13 @@
  * `strata compact-messages`: one JSON request, one JSON answer. An agent gives the messages of its context, in its own shape; where it also gives the
  * id of its session, the transcript on disk adds what its message type leaves out, and what earlier compactions took out of view.
  */
-import { type Carried, type CarriedState, type CarryMessage, type CarryOptions, carry } from "@strata/core"
+import {
+  type CarryMessage,
+  type CompactedMessages,
+  type CompactionCarryover,
+  type CompactMessagesOptions,
+  compactMessages,
+} from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
 import type { CarriedRecord, PrunedText } from "@strata/core/policy"
 import { mainPath } from "@strata/transcripts/import"
@@ -14,7 +20,7 @@ import { isSummary, isTalk, readTranscript, transcriptOf } from "./transcripts.t
 
 export interface CarryRequest
   extends Pick<
-    CarryOptions,
+    CompactMessagesOptions,
     "budget" | "keep" | "instructions" | "model" | "recall" | "mode" | "continuation" | "transcript" | "before"
   > {
   /**
@@ -44,11 +50,11 @@ export interface CarryAnswer {
   readonly pruned?: readonly PrunedText[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
   /** The budget could not be kept. */
-  readonly overBudget?: Carried<CarryMessage>["overBudget"]
+  readonly overBudget?: CompactedMessages<CarryMessage>["overBudget"]
   /** The transcript that was read. */
   readonly transcript?: string
   readonly record?: CarriedRecord
-  readonly state?: CarriedState
+  readonly state?: CompactionCarryover
 }
 
 /** What was in view before a compaction, in the client's shape. */
@@ -68,7 +74,7 @@ export async function answerCarry(request: CarryRequest, env: Environment): Prom
     isGoingOn: options.before !== undefined,
   })
   const transcript = options.transcript ?? found
-  const carried = await carry(
+  const carried = await compactMessages(
     inView.map(({ message }) => message),
     { ...known, ...options, ...(transcript === undefined ? {} : { transcript }) },
   )
@@ -97,7 +103,7 @@ interface Whose {
 }
 
 /** The messages in view, and what is known of those before: as messages, or as a record. */
-interface View extends Pick<CarryOptions, "earlier" | "before"> {
+interface View extends Pick<CompactMessagesOptions, "earlier" | "before"> {
   readonly inView: readonly PlacedMessage[]
 }
 

@@ -3,7 +3,7 @@
  * what the person typed as a lasting rule is kept at once, without a model.
  */
 
-import { dayOf, localPerson, systemClock, uuidFrom } from "@strata/core/base"
+import { dayOf, localUser, systemClock, uuidFrom } from "@strata/core/base"
 import {
   keepProposals,
   keepRulesIn,
@@ -17,7 +17,7 @@ import {
 } from "@strata/core/memory"
 import { type Attachment, renderAttachment, textOf } from "@strata/core/messages"
 import { whichProject } from "@strata/core/projects"
-import { defaultRoot, storeFrom } from "@strata/core/store"
+import { storeFrom, strataDirectory } from "@strata/core/store"
 import { createEstimator, findModel } from "@strata/core/tokens"
 import type { Word } from "@strata/core/views"
 import type { Environment } from "./clients.ts"
@@ -57,10 +57,10 @@ async function withMemory<T>(
   env: Environment,
   use: (memory: ProjectMemory) => Promise<T>,
 ): Promise<T> {
-  const [root, store] = [defaultRoot(env), storeFrom({ env })]
+  const [root, store] = [strataDirectory(env), storeFrom({ env })]
   const options = {
     store,
-    owner: localPerson,
+    owner: localUser,
     project: await whichProject({ cwd, env, root, store }),
     cwd,
     mode: "auto",

@@ -1,5 +1,5 @@
 /** What an agent's own compaction lost: names that were used before it, are used again after it, and are not in what it left. */
-import { carry } from "@strata/core"
+import { compactMessages } from "@strata/core"
 import {
   contentOf,
   exactNamesIn,
@@ -51,7 +51,7 @@ export async function observed(lines: readonly Message[]): Promise<Observed> {
   const left = leftBehind(lines, at)
   if (!left.some((line) => line.type === "user" && line.isCompactSummary)) return NOTHING // it was taken back
   const since = lines.slice(at + 1).filter((line) => !left.includes(line))
-  const { record, messages } = await carry(before.filter((line) => !isBoundary(line)))
+  const { record, messages } = await compactMessages(before.filter((line) => !isBoundary(line)))
   const known = new Set([...record.names.said, ...record.names.typed])
   const used = [...new Set(since.flatMap((line) => namesIn(saidOrTyped(line))))].filter((name) => known.has(name))
   const standing = isInText(left.map(textOf).join("\n"))

@@ -11,8 +11,8 @@ import {
   jsonLines,
   type OpenCodeSession,
   openCodeSessions,
-  type Program,
   parseFields,
+  type TranscriptProgram,
   textAt,
   textsAt,
   transcriptFiles,
@@ -25,7 +25,7 @@ const HEAD_LINES = 40
 const MAX = 5_000 // transcripts of all projects, the newest
 
 export interface Transcript {
-  readonly program: Program
+  readonly program: TranscriptProgram
   readonly id: string
   /** The file; for opencode the session. Unique. */
   readonly path: string

@@ -6,7 +6,7 @@
 import { hash, randomUUID } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type CarriedState, type CarryMessage, carryAhead, type PlainMessage } from "@strata/core"
+import { type CarryMessage, type CompactionCarryover, carryAhead, type PlainMessage } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
 import { importTranscript, jsonLines, mainPath, textAt } from "@strata/transcripts/import"
 import type { Environment } from "./clients.ts"
@@ -35,7 +35,7 @@ interface KeptRecord {
   /** The first line of the last recorded answer, and the byte at which it begins: the conversation goes on after it. */
   readonly answer: { readonly uuid: string; readonly at: number }
   readonly lines: readonly RecordedLine[]
-  readonly state: CarriedState
+  readonly state: CompactionCarryover
 }
 
 interface SessionPlace {
@@ -49,7 +49,7 @@ export interface RecordedSession {
   /** The lines that were read: all of them, or those that are new. */
   readonly lines: readonly Message[]
   readonly recorded: readonly RecordedLine[]
-  readonly state: CarriedState | undefined
+  readonly state: CompactionCarryover | undefined
 }
 
 interface ReadLines {
@@ -109,11 +109,11 @@ async function withLines(before: Recorded | undefined, lines: readonly Message[]
   return { lines: [...(before?.lines ?? []), ...added], state: await carryAhead(fresh, options) }
 }
 
-/** For `carry`: the messages in view as their lines or under the names that are recorded, and the state in which all are recorded. */
+/** For `compactMessages`: the messages in view as their lines or under the names that are recorded, and the state in which all are recorded. */
 export async function recordedView(
   { lines, recorded, state }: RecordedSession,
   inView: readonly CarryMessage[],
-): Promise<{ readonly messages: readonly CarryMessage[]; readonly before: CarriedState }> {
+): Promise<{ readonly messages: readonly CarryMessage[]; readonly before: CompactionCarryover }> {
   const read = new Map(lines.map((line) => [line.uuid, line]))
   const known = new Map(recorded.map((line) => [line.uuid, line]))
   const messages = inView.map((message): CarryMessage => {

@@ -2,7 +2,7 @@ import { appendFileSync, globSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { openConversation } from "@strata/core"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { localPerson } from "../../core/src/base/owner.ts"
+import { localUser } from "../../core/src/base/owner.ts"
 import { projectAt } from "../../core/src/base/project.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { openBank } from "../../core/src/memory/bank.ts"
@@ -136,7 +136,7 @@ describe("BEY-11 strata mcp over standard input and output", () => {
 
   test("recall finds what Strata's own conversations said", async () => {
     const own = await openConversation({
-      ...{ model: "claude-opus-5-5", cwd: project, dir: env.STRATA_HOME!, memory: { owner: localPerson } },
+      ...{ model: "claude-opus-5-5", cwd: project, dir: env.STRATA_HOME!, memory: { owner: localUser } },
     })
     const id = own.id
     await own.add("The bittern is Strata's own.")

@@ -23,7 +23,7 @@ export function serverless({ store, client = new Anthropic(), userOf }: Serverle
       await using chat = await openConversation({
         ...{ store, client, project: "support", id: context.req.param("id"), model: "claude-opus-5-5" },
         ...{ system: "You help customers.", memory: { owner } },
-        patience: 10_000, // the same person has sent two messages at once: the second waits for the first
+        lockTimeoutMs: 10_000, // the same person has sent two messages at once: the second waits for the first
       })
       await chat.add(text)
       const response = await client.messages.stream(await chat.prepare()).finalMessage()

@@ -1,6 +1,6 @@
 /** Lists what a tenant keeps on the server, without its bytes: as many rows in one call as a list needs. */
-import type { KeptContent } from "@strata/core/store"
-import { CONSOLIDATED, type KeptPlace, MESSAGES, SPENT, sumsFile } from "@strata/core/store"
+import type { StoredItem } from "@strata/core/store"
+import { CONSOLIDATED, MESSAGES, SPENT, type StoredNamespace, sumsFile } from "@strata/core/store"
 import { memoryPlace } from "./names.ts"
 
 /** Journals, and memory files, that one call lists. */
@@ -10,13 +10,13 @@ const MAX_AT_ONCE = 1_000
 export type Rows = <Row>(name: string, ...values: readonly unknown[]) => Promise<readonly Row[]>
 
 /** Of a project, if one is named. */
-export async function* listedContents(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
+export async function* listedContents(rows: Rows, project: string | null): AsyncGenerator<StoredItem> {
   yield* journals(rows, project)
   yield* memories(rows, project)
   yield* others(rows, project)
 }
 
-async function* journals(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
+async function* journals(rows: Rows, project: string | null): AsyncGenerator<StoredItem> {
   for (let after = 0, count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
     const found = await rows<JournalRow>("content_journals", project, after, MAX_AT_ONCE)
     for (const row of found) yield journalFrom(row)
@@ -25,7 +25,7 @@ async function* journals(rows: Rows, project: string | null): AsyncGenerator<Kep
   }
 }
 
-async function* memories(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
+async function* memories(rows: Rows, project: string | null): AsyncGenerator<StoredItem> {
   let last = { place: "", path: "" }
   let place: MemoryRow[] = []
   for (let count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
@@ -44,7 +44,7 @@ async function* memories(rows: Rows, project: string | null): AsyncGenerator<Kep
   if (place.length > 0) yield memoriesFrom(place)
 }
 
-async function* others(rows: Rows, project: string | null): AsyncGenerator<KeptContent> {
+async function* others(rows: Rows, project: string | null): AsyncGenerator<StoredItem> {
   for (const { project: of, name: team, is_open } of await rows<TeamRow>("content_teams", project))
     yield {
       address: { kind: "team", project: of, team },
@@ -93,7 +93,7 @@ export interface SumsRow {
   readonly text: Buffer
 }
 
-function journalFrom({ project, under, id, bytes, touched, is_open, files }: JournalRow): KeptContent {
+function journalFrom({ project, under, id, bytes, touched, is_open, files }: JournalRow): StoredItem {
   const listed = files === null ? [] : (JSON.parse(files) as readonly (readonly [string, number])[])
   return {
     address: { kind: "journal", project, ...(under === "" ? {} : { under }), id },
@@ -104,7 +104,7 @@ function journalFrom({ project, under, id, bytes, touched, is_open, files }: Jou
   }
 }
 
-function memoriesFrom(found: readonly MemoryRow[]): KeptContent {
+function memoriesFrom(found: readonly MemoryRow[]): StoredItem {
   const files = found.flatMap(({ path, bytes, modified }) =>
     path === "" || path === SPENT ? [] : { name: path, bytes: bytes!, modified: new Date(modified!).toISOString() },
   )
@@ -115,7 +115,7 @@ function memoriesFrom(found: readonly MemoryRow[]): KeptContent {
     .sort()
     .at(-1)
   return {
-    address: { kind: "memories", place: memoryPlace(place) as KeptPlace },
+    address: { kind: "memories", place: memoryPlace(place) as StoredNamespace },
     files: [...files, ...time].sort((a, b) => (a.name < b.name ? -1 : 1)),
     ...(touched === undefined ? {} : { touched }),
   }

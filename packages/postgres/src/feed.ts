@@ -1,7 +1,7 @@
 /** The journals of a place as they grow. A look asks for those that were written since the last one, and now and then for all. */
 
 import { isSafeId } from "@strata/core"
-import type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "@strata/core/store"
+import type { AppendedLines, FeedLine, FeedPoll, JournalFeed, JournalSize } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import type { ListRow } from "./listing.ts"
 import { placeKey } from "./names.ts"
@@ -28,7 +28,7 @@ export class PostgresFeed implements JournalFeed {
     this.#parts = parts
   }
 
-  async look(unread: ReadonlySet<string>): Promise<LookedAt> {
+  async poll(unread: ReadonlySet<string>): Promise<FeedPoll> {
     const seen = this.#seen
     if (!seen || performance.now() - seen.at > ALL_AGAIN_MS) return this.#lookAtAll()
     const rows = await this.#list(seen.latest - SEEN_LATER_MS)
@@ -46,7 +46,7 @@ export class PostgresFeed implements JournalFeed {
     }
   }
 
-  async #lookAtAll(): Promise<LookedAt> {
+  async #lookAtAll(): Promise<FeedPoll> {
     const rows = await this.#list(null)
     const all = new Map(rows.map(({ id, bytes }) => [id, bytes]))
     this.#seen = { all, latest: Math.max(0, ...rows.map(({ touched }) => touched)), at: performance.now() }

@@ -110,24 +110,24 @@ export class PostgresMailbox implements Mailbox {
   async join({ name, conversation }: TeamMember): Promise<Membership> {
     checkedId("name for an agent", name)
     const { holder, arrivals } = this.#parts
-    const seat = randomUUID()
+    const permit = randomUUID()
     const end = holder.keep()
     try {
       const { state, read_to, other_pid } = await this.#row<JoinRow>(
-        ...(["join_team", name, conversation, ...holder.identity, seat, this.#channel] as const),
+        ...(["join_team", name, conversation, ...holder.identity, permit, this.#channel] as const),
       )
       if (state === "taken") throw new MemberNameTakenError(name, other_pid)
       arrivals.wake(this.#channel)
       return {
         ...(read_to === null ? {} : { cursor: String(read_to) }),
         setIdle: async (at) => {
-          await this.#rows("set_idle", name, seat, at === undefined ? null : placeOf(at), this.#channel)
+          await this.#rows("set_idle", name, permit, at === undefined ? null : placeOf(at), this.#channel)
           arrivals.wake(this.#channel)
         },
         leave: async (cursor) => {
           const place = cursor === undefined ? null : placeOf(cursor)
           end()
-          await holder.giveBack("leave_team", holder.tenant, await this.#number(), name, seat, place, this.#channel)
+          await holder.giveBack("leave_team", holder.tenant, await this.#number(), name, permit, place, this.#channel)
           arrivals.wake(this.#channel)
         },
       }
@@ -147,7 +147,7 @@ export class PostgresMailbox implements Mailbox {
 
   async close(): Promise<void> {
     this.#isClosed = true
-    await this.#sending.settled()
+    await this.#sending.whenIdle()
   }
 
   async #until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {

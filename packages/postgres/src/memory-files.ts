@@ -9,7 +9,7 @@ import {
   type MemoryFiles,
   type MemoryFilesWatch,
   type ReadMemoryFile,
-  type WantedTexts,
+  type TextSelection,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
 
@@ -29,7 +29,7 @@ export interface PostgresMemoryParts {
 }
 
 export function postgresMemory({ database, tenant, place }: PostgresMemoryParts): MemoryFiles {
-  async function read(wanted: WantedTexts): Promise<readonly FileRow[]> {
+  async function read(wanted: TextSelection): Promise<readonly FileRow[]> {
     const { folders, paths = [], guard, known = new Map(), maxBytes = Number.MAX_SAFE_INTEGER } = wanted
     const single = guard === undefined ? paths : [...paths, guard]
     return database.rows<FileRow>(

@@ -1,6 +1,6 @@
 /** How passages and lists cross to the server and back: as bytes, because their texts may hold what a text of the server cannot. */
 import { hash } from "node:crypto"
-import type { ShelfPassage, ShelfRow, ShelfStep } from "@strata/core/store"
+import type { PassageUpdate, ShelfPassage, ShelfRow } from "@strata/core/store"
 import { FACTS } from "@strata/core/store"
 
 /** A passage's message, block and label. */
@@ -12,7 +12,7 @@ const headOf = ({ uuid, blocks, label }: ShelfPassage): Buffer => {
 }
 
 /** The columns that `strata.shelf_extend` takes, in its order. */
-export function stepColumns(steps: readonly ShelfStep[]): readonly unknown[] {
+export function stepColumns(steps: readonly PassageUpdate[]): readonly unknown[] {
   const passages = steps.flatMap((step, at) => step.passages.map((passage, nth) => ({ passage, step: at + 1, nth })))
   const turns = steps.map(({ passages: own }) => turnsOf(own))
   const heads = passages.map(({ passage }) => headOf(passage))
@@ -57,7 +57,7 @@ function turnsOf(passages: readonly ShelfPassage[]) {
 const speakerOf = (passage: ShelfPassage | undefined): string | null => (passage ? hash("sha1", passage.uuid) : null)
 
 /** For each step and token: in how many passages it is, and where its list ends among the bytes of all lists. */
-function listColumns(steps: readonly ShelfStep[]): readonly unknown[] {
+function listColumns(steps: readonly PassageUpdate[]): readonly unknown[] {
   const [stepOf, tokens, documents, ends]: [number[], string[], number[], number[]] = [[], [], [], []]
   const bytes: number[] = []
   for (const [at, { passages }] of steps.entries()) {

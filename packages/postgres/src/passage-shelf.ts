@@ -2,13 +2,13 @@
 
 import { checkedId } from "@strata/core/base"
 import type {
-  PassageShelf,
+  PassageCursor,
+  PassageDelta,
+  PassageStore,
+  PassageUpdate,
   ShelfAddress,
-  ShelfNews,
   ShelfRow,
-  ShelfSince,
-  ShelfStep,
-  TextWanted,
+  TextQuery,
   TokenCount,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
@@ -29,7 +29,7 @@ interface ShelfParts {
   readonly address: ShelfAddress
 }
 
-export class PostgresShelf implements PassageShelf {
+export class PostgresShelf implements PassageStore {
   readonly #database: Database
   /** The first values of every call. */
   readonly #key: readonly string[]
@@ -53,7 +53,7 @@ export class PostgresShelf implements PassageShelf {
     return known
   }
 
-  async extend(steps: readonly ShelfStep[]): Promise<readonly boolean[]> {
+  async extend(steps: readonly PassageUpdate[]): Promise<readonly boolean[]> {
     const taken = await this.#database.value<string>("shelf_extend", ...this.#key, ...stepColumns(steps), ...LENGTHS)
     return [...taken].map((each) => each === "1")
   }
@@ -82,7 +82,7 @@ export class PostgresShelf implements PassageShelf {
     await this.#database.rows("shelf_clear", ...this.#key)
   }
 
-  async news(since: ShelfSince): Promise<ShelfNews> {
+  async news(since: PassageCursor): Promise<PassageDelta> {
     const { passage, source, removals, maxRows, tokens, asked, maxMissed, mostSimilar } = since
     const known = [passage, source, removals, maxRows]
     const wanted = [tokens, asked, maxMissed, mostSimilar]
@@ -122,7 +122,7 @@ export class PostgresShelf implements PassageShelf {
     return bytes ? rowsIn(bytes) : []
   }
 
-  async having({ ids, text, max }: TextWanted): Promise<readonly number[]> {
+  async having({ ids, text, max }: TextQuery): Promise<readonly number[]> {
     const values = [[...ids], Buffer.from(text), max]
     const rows = await this.#database.rows<{ readonly id: number }>("shelf_having", ...this.#key, ...values)
     return rows.map(({ id }) => id)

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { localPerson, openConversation } from "@strata/core"
+import { localUser, openConversation } from "@strata/core"
 import pg from "pg"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -21,7 +21,7 @@ describe("BEY-12 a backup", needs("postgres15"), () => {
       onTestFinished(() => store.close())
       return openConversation({
         ...{ store, id: "c", project: "shop", model: "claude-opus-5-5", env: {} },
-        memory: { owner: localPerson },
+        memory: { owner: localUser },
       })
     }
     const chat = await opened(url)

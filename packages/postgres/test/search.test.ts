@@ -5,7 +5,7 @@ import { once } from "node:events"
 import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type Entry, localPerson, type Store } from "@strata/core"
+import { type Entry, localUser, type Store } from "@strata/core"
 import { countedStore } from "@strata/store-contract"
 import { importConversations } from "@strata/transcripts"
 import pg from "pg"
@@ -255,7 +255,7 @@ async function imported(file: string, at: number): Promise<readonly (readonly En
   const root = mkdtempSync(join(tmpdir(), `strata-import-${at}-`))
   try {
     const store = fileStore({ root, flush: "never" })
-    await importConversations({ file, cwd: "/nowhere", owner: localPerson, store, env: {} })
+    await importConversations({ file, cwd: "/nowhere", owner: localUser, store, env: {} })
     const all: Entry[][] = []
     for (const project of await store.projects())
       for (const { id } of await store.list(project, { isBare: true })) {

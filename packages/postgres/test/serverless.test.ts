@@ -2,7 +2,7 @@ import { once } from "node:events"
 import type { AddressInfo } from "node:net"
 import Anthropic from "@anthropic-ai/sdk"
 import { serve } from "@hono/node-server"
-import { type ScriptedTurn, scriptedBrain, startSimulator } from "@strata/sim"
+import { type ScriptedTurn, scriptedResponder, startSimulator } from "@strata/sim"
 import pg from "pg"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -22,7 +22,7 @@ describe("BEY-12 a server without a disk", needs("postgres"), () => {
     }
     const [server, sim] = await Promise.all([
       sharedServer(),
-      startSimulator({ brain: scriptedBrain(Array.from({ length: 10 }, () => turn)) }),
+      startSimulator({ responder: scriptedResponder(Array.from({ length: 10 }, () => turn)) }),
     ])
     onTestFinished(() => Promise.all([server.stop(), sim.close()]).then(() => undefined))
     const url = await server.database()

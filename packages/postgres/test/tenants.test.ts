@@ -193,7 +193,7 @@ async function everything(store: Store): Promise<string> {
   found.push(await mailbox.read(undefined), await mailbox.members(), await mailbox.last("a"))
   found.push(await store.log({ project: PROJECT, name: "callers" }).read())
   const feed = store.feed({ project: PROJECT })
-  found.push([...(await feed.look(new Set([ADDRESS.id]))).journals])
+  found.push([...(await feed.poll(new Set([ADDRESS.id]))).journals])
   for await (const { bytes } of feed.lines(ADDRESS.id, 0)) found.push(bytes.toString())
   return JSON.stringify(found)
 }

@@ -7,7 +7,7 @@ import {
   anOption,
   aPort,
   checkOptions,
-  foreignProjectName,
+  externalProjectName,
   type OptionRules,
   OWNER_OPTION,
   placeFor,
@@ -67,7 +67,7 @@ export function sessionStore(options: SessionStoreOptions = {}): StrataSessionSt
   const store = storeFrom({ store: options.store, dir, env: process.env })
   const writer = new TranscriptWriter({ clock, ids })
 
-  const projectOf = (projectKey: string) => placeFor(foreignProjectName(PROGRAM, project ?? projectKey), owner)
+  const projectOf = (projectKey: string) => placeFor(externalProjectName(PROGRAM, project ?? projectKey), owner)
   const filesOf = (projectKey: string) => store.memories({ project: projectOf(projectKey) })
 
   function placeOf({ projectKey, sessionId, subpath }: SessionKey) {

@@ -15,7 +15,7 @@ import {
   type SerializerProtocol,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint"
-import { type Clock, foreignProjectName, type Owner, placeFor, systemClock } from "@strata/core/base"
+import { type Clock, externalProjectName, type Owner, placeFor, systemClock } from "@strata/core/base"
 import { type Store, storeFrom } from "@strata/core/store"
 import { deltaHistory } from "./langgraph/delta-history.ts"
 import { listed } from "./langgraph/list.ts"
@@ -55,7 +55,7 @@ export class StrataSaver extends BaseCheckpointSaver {
     this.#serialised = new Serialised(this.serde)
     this.#threads = new Threads({
       store: storeFrom({ store, dir, env: process.env }),
-      project: placeFor(foreignProjectName("langgraph", project), owner),
+      project: placeFor(externalProjectName("langgraph", project), owner),
       patience: patience ?? PATIENCE_MS,
       clock: clock ?? systemClock,
     })

@@ -7,7 +7,7 @@ import {
   anOption,
   aPort,
   checkOptions,
-  foreignProjectName,
+  externalProjectName,
   type OptionRules,
   OWNER_OPTION,
   placeFor,
@@ -60,7 +60,7 @@ export function strataSession(options: StrataSessionOptions = {}): StrataSession
   async function open(): Promise<JournaledSession> {
     const { keptIn, projectIn } = await import("@strata/core/projects") // only now: importing this module costs little
     const { store } = keptIn(where)
-    const project = placeFor(foreignProjectName(PROGRAM, (await projectIn({ ...where, store })).name), owner)
+    const project = placeFor(externalProjectName(PROGRAM, (await projectIn({ ...where, store })).name), owner)
     const { JournaledSession: Session } = await import("./openai-agents/session.ts")
     return new Session({ store, address: { project, id } }, { clock, ids })
   }

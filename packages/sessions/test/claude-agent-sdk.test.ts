@@ -9,7 +9,7 @@ import { countedStore, faultyStore, StoreFaultError } from "@strata/store-contra
 import { describe, expect, onTestFinished, test } from "vitest"
 import { manualClock } from "../../core/src/base/clock.ts"
 import { placeFor } from "../../core/src/base/owner.ts"
-import { foreignProjectName } from "../../core/src/base/project.ts"
+import { externalProjectName } from "../../core/src/base/project.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { type FoldSessionSummary, type SessionStoreEntry, sessionStore } from "../src/claude-agent-sdk.ts"
@@ -317,7 +317,7 @@ const dataOf = (summaries: readonly { sessionId: string; data: Record<string, un
 
 /** Of all journals with the session's id. */
 async function bytesKept(store: Store): Promise<number> {
-  const project = placeFor(foreignProjectName("claude-agent-sdk", KEY.projectKey), undefined)
+  const project = placeFor(externalProjectName("claude-agent-sdk", KEY.projectKey), undefined)
   const [journal] = await store.list(project, { isBare: true })
   return journal!.bytes
 }

@@ -21,7 +21,7 @@ import { countedStore, faultyStore, StoreFaultError } from "@strata/store-contra
 import { describe, expect, expectTypeOf, onTestFinished, test } from "vitest"
 import { z } from "zod"
 import { placeFor } from "../../core/src/base/owner.ts"
-import { foreignProjectName, projectAt } from "../../core/src/base/project.ts"
+import { externalProjectName, projectAt } from "../../core/src/base/project.ts"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
 import { type StrataSessionOptions, strataSession } from "../src/openai-agents.ts"
 
@@ -299,7 +299,7 @@ const clerk = (model: Model) =>
 /** Each entry in short: the text of an item, or how many were taken back. */
 async function journalOf(store: Store): Promise<readonly string[]> {
   const { name } = await projectAt({ cwd: "/", project: "shop", env: {} })
-  const project = placeFor(foreignProjectName("openai-agents", name), undefined)
+  const project = placeFor(externalProjectName("openai-agents", name), undefined)
   const short: string[] = []
   for await (const { bytes } of store.feed({ project }).lines("chat-7", 0)) {
     const decoded = decodeLine(bytes)

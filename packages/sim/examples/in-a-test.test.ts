@@ -1,10 +1,10 @@
 import Anthropic from "@anthropic-ai/sdk"
-import { frozenClock, scriptedBrain, startSimulator } from "@strata/sim"
+import { frozenClock, scriptedResponder, startSimulator } from "@strata/sim"
 import { expect, test } from "vitest"
 
 test("the client can go on after an overload", async () => {
   const sim = await startSimulator({
-    brain: scriptedBrain(["Hello!", "Still here."]),
+    responder: scriptedResponder(["Hello!", "Still here."]),
     clock: frozenClock(),
     faults: [{ fault: { kind: "overloaded" }, nth: 2 }],
   })

@@ -13,8 +13,8 @@ const blocks = (language: string) => all.filter(([, of]) => of === language).map
 /** The programs and what they print. The block that is a test asserts its own outcome. */
 const PROGRAMS = [
   {
-    file: "own-brain.ts",
-    run: () => import("./own-brain.ts"),
+    file: "own-responder.ts",
+    run: () => import("./own-responder.ts"),
     printed: [[{ type: "text", text: "You said: Hi" }]],
   },
   { file: "cache-alone.ts", run: () => import("./cache-alone.ts"), printed: [[0, 2000, 10], [2000]] },

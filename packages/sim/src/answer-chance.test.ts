@@ -1,15 +1,15 @@
-/** What a brain gets besides the request: random numbers, ids, and whether to write a summary. */
+/** What a responder gets besides the request: random numbers, ids, and whether to write a summary. */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, postJson, simulator } from "../test/simulator.ts"
-import type { Brain, BrainTurn } from "./brain.ts"
-import { extractiveBrain, workerBrain } from "./brains/index.ts"
+import type { Responder, ResponderTurn } from "./responder.ts"
+import { extractiveResponder, workerResponder } from "./responders/index.ts"
 
 const words = (text: string) => ({ role: "user", content: text })
 
 /** Answers with its random numbers and ids. */
-const gambler: Brain = {
+const gambler: Responder = {
   name: "gambler",
-  answer: ({ random, nextToolUseId }: BrainTurn) => ({
+  answer: ({ random, nextToolUseId }: ResponderTurn) => ({
     content: [0, 1].map(() => ({ type: "tool_use", id: nextToolUseId(), name: "bet", input: { on: random() } })),
   }),
 }
@@ -17,7 +17,7 @@ const gambler: Brain = {
 describe("BEY-8 the random number of a turn", () => {
   const asking = (text: string) => hello({ messages: [words(text)] })
   const contentsOf = async (bodies: readonly object[], seed = 1) => {
-    const sim = await simulator({ brain: gambler, seed })
+    const sim = await simulator({ responder: gambler, seed })
     const contents = new Map<object, unknown>()
     for (const body of bodies) contents.set(body, (await postJson(sim, body)).content)
     return contents
@@ -41,7 +41,7 @@ describe("BEY-8 the random number of a turn", () => {
     ["with another handle", "9e9e77e019", "8a64bfe77f"],
     ["with another reminder", "<system-reminder>one</system-reminder>", "<system-reminder>two</system-reminder>"],
   ])("is the same %s, while ids change with every byte", async (_how, ...differing) => {
-    const sim = await simulator({ brain: gambler })
+    const sim = await simulator({ responder: gambler })
     const [here, there] = await Promise.all(differing.map((words) => postJson(sim, asking(`Read ${words} now`))))
     const bets = ({ content }: Json) => content.map(({ input }: Json) => input)
     const ids = [here, there].flatMap(({ content }: Json) => content.map(({ id }: Json) => id))
@@ -63,8 +63,8 @@ describe("BEY-8 the turn says when a summary is wanted", () => {
     ["with instructions that do not name it", "Keep the names of files."],
     ["with instructions that look like a client's notice", "<house-rules>short</house-rules>"],
   ])("%s", async (_how, instructions) => {
-    for (const brain of [extractiveBrain(), workerBrain()]) {
-      const sim = await simulator({ brain })
+    for (const responder of [extractiveResponder(), workerResponder()]) {
+      const sim = await simulator({ responder })
       const compaction = { type: "summarize", ...(instructions && { instructions }) }
       const { content, stop_reason } = await postJson(sim, hello({ messages, compaction, max_tokens: 4000 }), compact)
       expect(stop_reason).toBe("compaction")

@@ -10,7 +10,7 @@ const requests = [
 
 describe("BEY-8 batches", () => {
   test("BEY-8 a batch is made, ends, and gives a result for each request at half the price", async () => {
-    const sim = await simulator({ brain: scripted("Hello!", "Hello!") })
+    const sim = await simulator({ responder: scripted("Hello!", "Hello!") })
     const { batches } = client(sim).messages
     await client(sim).messages.create(hello() as never)
     const { dollars } = sim.stats().total

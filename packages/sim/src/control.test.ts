@@ -63,7 +63,11 @@ describe("BEY-8 control endpoints", () => {
     const sim = await simulator()
     await post(sim, hello())
     await post(sim, hello({ colour: "red" }))
-    expect((await control(sim, "GET", "state")).json).toMatchObject({ brain: "test", requests_answered: 1, seed: 1 })
+    expect((await control(sim, "GET", "state")).json).toMatchObject({
+      responder: "test",
+      requests_answered: 1,
+      seed: 1,
+    })
     expect((await control(sim, "GET", "stats")).json).toMatchObject({
       total: { requests: 1 },
       errors: { invalid_request_error: 1 },

@@ -34,7 +34,7 @@ export function controlRoutes(simulation: Simulation, token: string) {
 
   app.get("/state", (c) =>
     c.json({
-      brain: simulation.brain.name,
+      responder: simulation.responder.name,
       seed: simulation.seed,
       now: new Date(clock.now()).toISOString(),
       cache_entries: cache.size,

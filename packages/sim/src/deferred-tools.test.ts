@@ -1,7 +1,7 @@
 /** Deferred tools, as the API treats them: they cost nothing until a reference loads them, and loading changes nothing before it. */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, postJson, scripted, simulator } from "../test/simulator.ts"
-import type { BrainTurn } from "./brain.ts"
+import type { ResponderTurn } from "./responder.ts"
 
 const LOOK = { name: "look", description: "Looks.", input_schema: { type: "object" } }
 const later = (name: string, description = "Loaded when needed. ".repeat(40)) => ({
@@ -47,13 +47,13 @@ describe("TOOL-1 the simulator's deferred tools", () => {
     expect(two - one).toBeLessThan(300)
   })
 
-  test("a brain sees declared tools and loaded ones, no others", async () => {
+  test("a responder sees declared tools and loaded ones, no others", async () => {
     const seen: string[][] = []
-    const note = ({ request }: BrainTurn) => {
+    const note = ({ request }: ResponderTurn) => {
       seen.push((request.tools ?? []).map(({ name }) => name))
       return { content: [{ type: "text" as const, text: "Seen." }] }
     }
-    const sim = await simulator({ brain: scripted(note, note) })
+    const sim = await simulator({ responder: scripted(note, note) })
     await postJson(sim, body([LOOK, ...MANY], [ask]))
     await postJson(sim, body([LOOK, ...MANY], loaded("later_7", "look")))
     expect(seen).toEqual([["look"], ["look", "later_7"]])
@@ -71,7 +71,7 @@ describe("TOOL-1 the simulator's deferred tools", () => {
 
   test("thinking after a reference is bound to the definition that it loaded, and to no other deferred tool", async () => {
     const sim = await simulator({
-      brain: scripted([
+      responder: scripted([
         { type: "thinking", thinking: "hm" },
         { type: "text", text: "Done." },
       ]),

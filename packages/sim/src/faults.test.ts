@@ -6,7 +6,7 @@ import type { FaultRule } from "./faults.ts"
 
 const LONG = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
 const body = { model: "claude-opus-5", max_tokens: 100, messages: [{ role: "user" as const, content: "Hello" }] }
-const failing = (...faults: FaultRule[]) => simulator({ brain: scripted(LONG, LONG, LONG), faults })
+const failing = (...faults: FaultRule[]) => simulator({ responder: scripted(LONG, LONG, LONG), faults })
 
 const thrownBy = async (promise: Promise<unknown>) =>
   promise.then(

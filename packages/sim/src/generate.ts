@@ -1,6 +1,6 @@
-/** Turns a brain's answer into what the API would send: with signed thinking, stop sequences and output limits. */
-import type { NamedBlock } from "./ask-brain.ts"
-import type { Answer, OtherBlock } from "./brain.ts"
+/** Turns a responder's answer into what the API would send: with signed thinking, stop sequences and output limits. */
+import type { NamedBlock } from "./ask-responder.ts"
+import type { Answer, OtherBlock } from "./responder.ts"
 import { type BindingState, sealThinking, shortened } from "./thinking/binding.ts"
 import { extendChain } from "./thinking/prefix-chain.ts"
 import { countText, takeTokens } from "./tokens.ts"
@@ -57,7 +57,7 @@ function thoughtThrough(content: readonly WrittenBlock[], limits: OutputLimits):
   return lacksThinking ? [{ type: "thinking", thinking: FIRST_THOUGHT }, ...content] : content
 }
 
-/** The brain's own stop reason, or the one its content implies. */
+/** The responder's own stop reason, or the one its content implies. */
 export const stopReasonOf = ({ content, stopReason }: WrittenAnswer): StopReason =>
   stopReason ?? (content.some(({ type }) => type === "tool_use") ? "tool_use" : "end_turn")
 

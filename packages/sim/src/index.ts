@@ -1,16 +1,5 @@
 /** The public API of the simulator. */
 export { TOKEN_HEADER } from "./admission.ts"
-export type {
-  Answer,
-  AnswerBlock,
-  Brain,
-  BrainBlock,
-  BrainMessage,
-  BrainRequest,
-  BrainTool,
-  BrainTurn,
-} from "./brain.ts"
-export * from "./brains/index.ts"
 export {
   type CacheOutcome,
   type CacheRequest,
@@ -23,6 +12,17 @@ export { type Clock, createClock, frozenClock } from "./clock.ts"
 export type { Fault, FaultKind, FaultRule, Faults } from "./faults.ts"
 export type { ModelOverrides } from "./models.ts"
 export type { LogEntry } from "./request-log.ts"
+export type {
+  Answer,
+  AnswerBlock,
+  Responder,
+  ResponderBlock,
+  ResponderMessage,
+  ResponderRequest,
+  ResponderTool,
+  ResponderTurn,
+} from "./responder.ts"
+export * from "./responders/index.ts"
 export { makeScratch, type Scratch } from "./scratch.ts"
 export type { WebPage } from "./server-tools/pages.ts"
 export { type Simulator, type SimulatorOptions, startSimulator } from "./start.ts"

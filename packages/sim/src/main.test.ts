@@ -24,7 +24,7 @@ describe("BEY-8 the command", () => {
     const { child, nextLine, ended } = run(
       "--port",
       "0",
-      "--brain",
+      "--responder",
       "extractive",
       "--seed",
       "1",
@@ -43,7 +43,7 @@ describe("BEY-8 the command", () => {
     expect(await ended).toBe(0)
   })
 
-  test("names the brain that answers where none was asked for", async () => {
+  test("names the responder that answers where none was asked for", async () => {
     const { child, nextLine, ended } = run("--port", "0")
     expect(await nextLine()).toMatch(/^Strata simulator \(worker\) on http/)
     child.kill("SIGTERM")
@@ -51,11 +51,14 @@ describe("BEY-8 the command", () => {
   })
 
   test.each([
-    { options: ["--brain", "nobody"], sentence: /^There is no brain named "nobody"\. The brains are: worker, .*\.$/ },
-    { options: ["--brain", "scripted"], sentence: /^The brain "scripted" needs --script <file>\.$/ },
     {
-      options: ["--brain", "helpful", "--script", "/none.json"],
-      sentence: /^--script is for the brain "scripted", not for "helpful"\.$/,
+      options: ["--responder", "nobody"],
+      sentence: /^There is no responder named "nobody"\. The responders are: worker, .*\.$/,
+    },
+    { options: ["--responder", "scripted"], sentence: /^The responder "scripted" needs --script <file>\.$/ },
+    {
+      options: ["--responder", "helpful", "--script", "/none.json"],
+      sentence: /^--script is for the responder "scripted", not for "helpful"\.$/,
     },
     { options: ["--script", "/none.json"], sentence: /^--script: cannot read \/none\.json: ENOENT/ },
     { options: ["--port", "x"], sentence: /^--port must be a whole number up to 65535, not "x"\.$/ },

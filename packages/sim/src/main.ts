@@ -2,9 +2,15 @@
 /** The command `strata-sim`. Exit code 0 after a normal stop, 1 if the server cannot start, 2 for wrong options. */
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import type { Brain } from "./brain.ts"
-import { BRAIN_NAMES, brainByName, type RecordedMessage, type ScriptedTurn, UnknownBrain } from "./brains/index.ts"
-import { findScriptProblem, toScriptedTurn } from "./brains/script-file.ts"
+import type { Responder } from "./responder.ts"
+import {
+  RESPONDER_NAMES,
+  type RecordedMessage,
+  responderByName,
+  type ScriptedTurn,
+  UnknownResponder,
+} from "./responders/index.ts"
+import { findScriptProblem, toScriptedTurn } from "./responders/script-file.ts"
 import type { Simulator } from "./start.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
 
@@ -14,13 +20,13 @@ const EXIT_USAGE = 2
 const HELP = `A local server that speaks the Messages API.
 
   --port <number>         port on 127.0.0.1 (default 4010; 0 picks a free one)
-  --brain <name>          what writes the answers (default worker, or the one
+  --responder <name>          what writes the answers (default worker, or the one
                           that --script or --conversation is for):
-                          ${BRAIN_NAMES.join(", ")}
+                          ${RESPONDER_NAMES.join(", ")}
   --seed <number>         the same seed gives the same answers and ids (default 1)
   --log                   print one line per request
-  --script <file>         JSON list of answers for the brain "scripted"
-  --conversation <file>   JSON list of messages for the brain "playback"
+  --script <file>         JSON list of answers for the responder "scripted"
+  --conversation <file>   JSON list of messages for the responder "playback"
   --bind-thinking <mode>  off, allow-report or error (default: as each model does)
   --strict-betas          refuse betas the simulator does not know
   --strict-system-messages
@@ -35,7 +41,7 @@ const HELP = `A local server that speaks the Messages API.
 Point a client at it, in another terminal:
   export ANTHROPIC_BASE_URL=http://127.0.0.1:4010 ANTHROPIC_API_KEY=anything
 The worker looks for work and edits files if it is offered tools for that.
-The brain "helpful" does what you ask: "Read notes.txt." calls a tool named Read.
+The responder "helpful" does what you ask: "Read notes.txt." calls a tool named Read.
 `
 
 /** The command was called in a way it does not know. */
@@ -45,7 +51,7 @@ const BINDINGS: readonly string[] = ["off", "allow-report", "error"] satisfies B
 
 const OPTIONS = {
   port: { type: "string", default: "4010" },
-  brain: { type: "string" },
+  responder: { type: "string" },
   seed: { type: "string", default: "1" },
   log: { type: "boolean", default: false },
   script: { type: "string" },
@@ -85,10 +91,10 @@ async function start(options: Options): Promise<Simulator> {
     throw new UsageError(`--bind-thinking must be one of ${BINDINGS.join(", ")}, not "${bindThinking}".`)
   }
   const port = wholeNumber("port", options.port, 65_535)
-  const brain = makeBrain(options, seed)
+  const responder = makeResponder(options, seed)
   const { startSimulator } = await import("./start.ts") // loads the tokenizer, so only after the options are checked
   return startSimulator({
-    brain,
+    responder,
     port,
     seed,
     billingInPrompt: options["billing-in-prompt"],
@@ -101,30 +107,31 @@ async function start(options: Options): Promise<Simulator> {
   })
 }
 
-/** The option that each brain with a file needs. */
+/** The option that each responder with a file needs. */
 const FILE_OPTIONS = { scripted: "script", playback: "conversation" } as const
 
-function brainName(options: Options): string {
+function responderName(options: Options): string {
   const given = Object.entries(FILE_OPTIONS).filter(([, option]) => options[option] !== undefined)
-  const name = options.brain ?? given[0]?.[0] ?? "worker"
-  const other = given.find(([brain]) => brain !== name)
-  if (other) throw new UsageError(`--${other[1]} is for the brain "${other[0]}", not for "${name}".`)
+  const name = options.responder ?? given[0]?.[0] ?? "worker"
+  const other = given.find(([responder]) => responder !== name)
+  if (other) throw new UsageError(`--${other[1]} is for the responder "${other[0]}", not for "${name}".`)
   return name
 }
 
-function makeBrain(options: Options, seed: number): Brain {
+function makeResponder(options: Options, seed: number): Responder {
   const { script, conversation } = options
-  const brain = brainName(options)
-  if (brain === "scripted" && !script) throw new UsageError('The brain "scripted" needs --script <file>.')
-  if (brain === "playback" && !conversation) throw new UsageError('The brain "playback" needs --conversation <file>.')
+  const responder = responderName(options)
+  if (responder === "scripted" && !script) throw new UsageError('The responder "scripted" needs --script <file>.')
+  if (responder === "playback" && !conversation)
+    throw new UsageError('The responder "playback" needs --conversation <file>.')
   const lists = {
     ...(script && { script: readScript(readList("script", script), script) }),
     ...(conversation && { conversation: readList("conversation", conversation) as RecordedMessage[] }),
   }
   try {
-    return brainByName(brain, { seed, ...lists })
+    return responderByName(responder, { seed, ...lists })
   } catch (error) {
-    throw error instanceof UnknownBrain ? new UsageError(error.message) : error
+    throw error instanceof UnknownResponder ? new UsageError(error.message) : error
   }
 }
 
@@ -168,7 +175,7 @@ async function main() {
     })
   }
   const token = options.token ? "" : `, control token ${simulator.token}`
-  console.log(`Strata simulator (${brainName(options)}) on ${simulator.url}${token}`)
+  console.log(`Strata simulator (${responderName(options)}) on ${simulator.url}${token}`)
 }
 
 try {

@@ -199,7 +199,7 @@ describe("BEY-8 models and counting", () => {
 
 describe("BEY-8 money", () => {
   test("is computed from the model's prices", async () => {
-    const sim = await simulator({ brain: scripted("word ".repeat(50).trim()) })
+    const sim = await simulator({ responder: scripted("word ".repeat(50).trim()) })
     const system = [{ type: "text", text: "stone ".repeat(600).trim(), cache_control: { type: "ephemeral" } }]
     await post(sim, hello({ system }))
     await post(sim, hello({ system }))

@@ -1,5 +1,5 @@
-/** Answers a prompt, without HTTP: looks into the cache, asks the brain, compacts if requested, builds the message. */
-import { askBrain } from "./ask-brain.ts"
+/** Answers a prompt, without HTTP: looks into the cache, asks the responder, compacts if requested, builds the message. */
+import { askResponder } from "./ask-responder.ts"
 import { toPrefix, totalTokens } from "./cache/prefix.ts"
 import type { CacheOutcome, PrefixItem } from "./cache/prompt-cache.ts"
 import { askForSummary, sealCompaction, summaryIn, summaryInstructions } from "./context-management/compaction.ts"
@@ -80,7 +80,7 @@ export interface ResponseOptions {
   readonly start: number
   /** Each workspace has its own cache entries. */
   readonly workspace: string
-  /** Set by a fault: the brain's summary is discarded. */
+  /** Set by a fault: the responder's summary is discarded. */
   readonly compactionFails: boolean
 }
 
@@ -178,7 +178,7 @@ class Answering {
     const cache = this.lookUp(items)
     const instructions = summaryInstructions(ownInstructions)
     const asked = askForSummary(turns, instructions)
-    const answer = await askBrain(this.simulation, { body: request.body, turns: asked, summary: { instructions } })
+    const answer = await askResponder(this.simulation, { body: request.body, turns: asked, summary: { instructions } })
     const summary = this.options.compactionFails ? undefined : summaryIn(answer)
     const question = totalTokens(this.prefixOf(asked)) - this.prompt.inputTokens
     const usage = tokenUsage({ ...cache, uncached: cache.uncached + question }, countText(summary ?? ""))

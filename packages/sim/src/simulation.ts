@@ -1,6 +1,5 @@
 /** The state of a running simulator. Routes get it as an argument; nothing is global. */
 
-import type { Brain } from "./brain.ts"
 import { CacheDiagnostics } from "./cache/diagnostics.ts"
 import { PromptCache } from "./cache/prompt-cache.ts"
 import type { Clock } from "./clock.ts"
@@ -9,13 +8,14 @@ import { createIdentity, type Identity } from "./identity.ts"
 import { ModelCatalog, type ModelOverrides } from "./models.ts"
 import type { RateLimits } from "./rate-headers.ts"
 import { RequestLog } from "./request-log.ts"
+import type { Responder } from "./responder.ts"
 import type { WebPage } from "./server-tools/pages.ts"
 import { StatisticsKeeper } from "./statistics.ts"
 import type { BindingEnforcement } from "./thinking/binding.ts"
 import { createTokenCounter, type TokenCounter } from "./tokens.ts"
 
 export interface SimulationSettings {
-  readonly brain: Brain
+  readonly responder: Responder
   readonly clock: Clock
   readonly seed: number
   readonly models: ModelOverrides
@@ -44,7 +44,7 @@ export interface Simulation extends SimulationSettings {
   readonly faultRules: Faults
   readonly statistics: StatisticsKeeper
   readonly requestLog: RequestLog
-  /** How many requests the brain has answered. */
+  /** How many requests the responder has answered. */
   turnsAnswered: number
   /** Requests that a fault keeps waiting for ever. */
   held: number

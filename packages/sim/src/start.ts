@@ -7,7 +7,6 @@ import { Hono } from "hono"
 import { checkHost, checkKey, DEFAULT_MAX_REQUEST_BYTES } from "./admission.ts"
 import { ApiError, invalidRequest } from "./api-error.ts"
 import { batchRoutes } from "./batches.ts"
-import type { Brain } from "./brain.ts"
 import { NON_STANDARD_HEADER } from "./cache-edits.ts"
 import { type Clock, createClock } from "./clock.ts"
 import { controlRoutes } from "./control.ts"
@@ -19,6 +18,7 @@ import { listModels, type ModelOverrides, showModel } from "./models.ts"
 import { pageOf, pageQuery } from "./paging.ts"
 import { type RateLimits, RateMeter } from "./rate-headers.ts"
 import type { LogEntry } from "./request-log.ts"
+import type { Responder } from "./responder.ts"
 import { DEFAULT_PAGES, type WebPage } from "./server-tools/pages.ts"
 import { createSimulation, type Simulation } from "./simulation.ts"
 import type { Statistics } from "./statistics.ts"
@@ -120,7 +120,7 @@ const LOOPBACK = "127.0.0.1"
 
 export interface SimulatorOptions {
   /** Writes the answers. */
-  readonly brain: Brain
+  readonly responder: Responder
   /** Default 0: any free port. */
   readonly port?: number
   /** Changes figures of models, or adds models: `{ "tiny-model": { window: 4000 } }`. */
@@ -178,7 +178,7 @@ export interface Simulator {
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const { token = randomBytes(16).toString("hex"), clock = createClock() } = options
   const simulation = createSimulation({
-    brain: options.brain,
+    responder: options.responder,
     clock,
     seed: options.seed ?? 1,
     models: options.models ?? {},

@@ -1,7 +1,7 @@
 /** The stream, event by event, and how a generation ends. */
 import { describe, expect, test } from "vitest"
 import { client, hello, type Json, post, postJson, scripted, simulator } from "../test/simulator.ts"
-import type { AnswerBlock } from "./brain.ts"
+import type { AnswerBlock } from "./responder.ts"
 import type { Simulator } from "./start.ts"
 
 /** Every frame the client gets. */
@@ -28,7 +28,7 @@ const ROUND: readonly AnswerBlock[] = [
 
 describe("BEY-8 streaming", () => {
   test("thinking, text and a tool call come in pieces, in order", async () => {
-    const sim = await simulator({ brain: scripted(ROUND) })
+    const sim = await simulator({ responder: scripted(ROUND) })
     const events = await frames(sim, hello({ thinking: { type: "adaptive", display: "summarized" } }))
     expect(events[0]).toMatchObject({
       type: "message_start",
@@ -68,7 +68,7 @@ describe("BEY-8 streaming", () => {
   })
 
   test("the last message_delta has the stop reason and the total usage", async () => {
-    const sim = await simulator({ brain: scripted(ROUND) })
+    const sim = await simulator({ responder: scripted(ROUND) })
     const delta = (await frames(sim, hello())).at(-2)
     expect(delta).toMatchObject({ type: "message_delta", delta: { stop_reason: "tool_use", stop_sequence: null } })
     expect(delta.usage.output_tokens).toBeGreaterThan(20)
@@ -76,29 +76,29 @@ describe("BEY-8 streaming", () => {
   })
 
   test("streamed and not streamed are the same message", async () => {
-    const streamed = await client(await simulator({ brain: scripted(ROUND) }))
+    const streamed = await client(await simulator({ responder: scripted(ROUND) }))
       .messages.stream(hello() as never)
       .finalMessage()
     const { parsed_output: _, ...message } = streamed as Json
-    const whole = await postJson(await simulator({ brain: scripted(ROUND) }), hello())
+    const whole = await postJson(await simulator({ responder: scripted(ROUND) }), hello())
     expect(message).toEqual(whole)
   })
 
   test("long answers contain pings", async () => {
-    const sim = await simulator({ brain: scripted("many words ".repeat(400)) })
+    const sim = await simulator({ responder: scripted("many words ".repeat(400)) })
     const events = await frames(sim, hello({ max_tokens: 2000 }))
     expect(events.filter(({ type }) => type === "ping").length).toBeGreaterThan(3)
   })
 
   test("omitted thinking: only the signature comes", async () => {
-    const sim = await simulator({ brain: scripted(ROUND) })
+    const sim = await simulator({ responder: scripted(ROUND) })
     const events = await frames(sim, hello({ thinking: { type: "adaptive", display: "omitted" } }))
     const deltas = events.filter(({ index, delta }) => index === 0 && delta)
     expect(deltas.map(({ delta }) => delta.type)).toEqual(["signature_delta"])
   })
 
   test("an answer has no thinking if thinking is off", async () => {
-    const sim = await simulator({ brain: scripted(ROUND) })
+    const sim = await simulator({ responder: scripted(ROUND) })
     const { content, usage } = await postJson(sim, hello({ thinking: { type: "disabled" } }))
     expect(content.map(({ type }: Json) => type)).toEqual(["text", "tool_use"])
     expect(usage.output_tokens_details.thinking_tokens).toBe(0)
@@ -106,7 +106,7 @@ describe("BEY-8 streaming", () => {
 
   test("emoji survive being cut into pieces", async () => {
     const text = "🪨".repeat(50)
-    const sim = await simulator({ brain: scripted(text) })
+    const sim = await simulator({ responder: scripted(text) })
     expect(
       await client(sim)
         .messages.stream(hello({ max_tokens: 1000 }) as never)
@@ -119,7 +119,7 @@ describe("BEY-8 how a generation ends", () => {
   const TEXT = "one two three four five six seven eight nine ten"
 
   test("max_tokens in the middle of a text", async () => {
-    const sim = await simulator({ brain: scripted(TEXT) })
+    const sim = await simulator({ responder: scripted(TEXT) })
     const { content, stop_reason, usage } = await postJson(sim, hello({ max_tokens: 3 }))
     expect([content[0].text, stop_reason, usage.output_tokens]).toEqual(["one two three", "max_tokens", 3])
   })
@@ -129,7 +129,7 @@ describe("BEY-8 how a generation ends", () => {
       { type: "tool_use", id: "toolu_1", name: "write", input: { path: "a.txt", text: TEXT } },
     ]
     const body = hello({ max_tokens: 8 })
-    const sim = await simulator({ brain: scripted(call, call) })
+    const sim = await simulator({ responder: scripted(call, call) })
     const events = await frames(sim, body)
     const json = events.flatMap(({ delta }) => delta?.partial_json ?? []).join("")
     expect(json.length).toBeGreaterThan(0)
@@ -145,7 +145,7 @@ describe("BEY-8 how a generation ends", () => {
 
   test("the window ends it: model_context_window_exceeded", async () => {
     const sim = await simulator({
-      brain: scripted(TEXT),
+      responder: scripted(TEXT),
       models: { small: { window: 9, accepts: { overflowingOutput: true } } },
     })
     // "Hello" takes 4 + 1 of 9 tokens: 4 are left
@@ -154,15 +154,15 @@ describe("BEY-8 how a generation ends", () => {
   })
 
   test("a stop sequence", async () => {
-    const sim = await simulator({ brain: scripted(TEXT) })
+    const sim = await simulator({ responder: scripted(TEXT) })
     const { content, stop_reason, stop_sequence } = await postJson(sim, hello({ stop_sequences: ["nine", " four"] }))
     expect([content[0].text, stop_reason, stop_sequence]).toEqual(["one two three", "stop_sequence", " four"])
   })
 
-  test("the brain's own reason: refusal, pause_turn", async () => {
+  test("the responder's own reason: refusal, pause_turn", async () => {
     const content = [{ type: "text" as const, text: "No." }]
     const sim = await simulator({
-      brain: scripted({ content, stopReason: "refusal" }, { content, stopReason: "pause_turn" }),
+      responder: scripted({ content, stopReason: "refusal" }, { content, stopReason: "pause_turn" }),
     })
     expect((await postJson(sim, hello())).stop_reason).toBe("refusal")
     expect((await postJson(sim, hello())).stop_reason).toBe("pause_turn")
@@ -170,19 +170,19 @@ describe("BEY-8 how a generation ends", () => {
 
   test("malformed tool input can be streamed as it is", async () => {
     const sim = await simulator({
-      brain: scripted([{ type: "tool_use", id: "toolu_1", name: "look", inputText: '{"a": 1' }]),
+      responder: scripted([{ type: "tool_use", id: "toolu_1", name: "look", inputText: '{"a": 1' }]),
     })
     const json = (await frames(sim, hello())).flatMap(({ delta }) => delta?.partial_json ?? []).join("")
     expect(json).toBe('{"a": 1')
   })
 
-  test("a brain that fails is a 500 that is not retried", async () => {
-    const brain = { name: "broken", answer: () => Promise.reject(new Error("out of turns")) }
-    const sim = await simulator({ brain })
+  test("a responder that fails is a 500 that is not retried", async () => {
+    const responder = { name: "broken", answer: () => Promise.reject(new Error("out of turns")) }
+    const sim = await simulator({ responder })
     const error = await client(sim, { maxRetries: 2 })
       .messages.create(hello() as never)
       .catch((thrown: unknown) => thrown)
-    expect(error).toMatchObject({ status: 500, apiMessage: 'The brain "broken" failed: out of turns' })
+    expect(error).toMatchObject({ status: 500, apiMessage: 'The responder "broken" failed: out of turns' })
     expect(sim.log).toHaveLength(1)
   })
 })

@@ -8,7 +8,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { openConversation } from "@strata/core"
-import { startSimulator, workerBrain } from "../src/index.ts"
+import { startSimulator, workerResponder } from "../src/index.ts"
 
 const TURNS = 8 // before there is enough to compact
 
@@ -31,7 +31,7 @@ async function filesIn(work: () => Promise<unknown>): Promise<readonly string[]>
   })
 }
 
-const simulator = await startSimulator({ brain: workerBrain({ seed: 2, turns: 3, trouble: 0 }) })
+const simulator = await startSimulator({ responder: workerResponder({ seed: 2, turns: 3, trouble: 0 }) })
 const dir = await mkdtemp(join(tmpdir(), "strata-files-"))
 const client = new Anthropic({ apiKey: "k", baseURL: simulator.url })
 const chat = await openConversation({ model: "claude-opus-5-5", client, dir, id: "one", memory: { owner: "me" } })
@@ -41,7 +41,7 @@ const answer = (request: Awaited<ReturnType<typeof chat.prepare>>) =>
 const files: Record<string, readonly string[]> = {}
 await chat.add("First.")
 await chat.record(await answer(await chat.prepare()))
-await chat.settled()
+await chat.whenIdle()
 files.add = await filesIn(() => chat.add("Please look at the settings."))
 let request: Awaited<ReturnType<typeof chat.prepare>> | undefined
 files.prepare = await filesIn(async () => {
@@ -53,7 +53,7 @@ for (let turn = 0; turn < TURNS; turn++) {
   await chat.add(`Step ${turn}. ${`Look at part-${turn} of the settings and say what it does. `.repeat(150)}`)
   await chat.record(await answer(await chat.prepare()))
 }
-await chat.settled()
+await chat.whenIdle()
 files.compact = await filesIn(() => chat.compact())
 await chat.close()
 await simulator.close()

@@ -4,9 +4,9 @@
  */
 import { pathToFileURL } from "node:url"
 import fc from "fast-check"
-import type { Brain } from "../src/brain.ts"
 import { frozenClock } from "../src/clock.ts"
 import { API_VERSIONS, BETA } from "../src/dialect.ts"
+import type { Responder } from "../src/responder.ts"
 import { type Simulator, startSimulator } from "../src/start.ts"
 import { VALID_BODIES } from "./fuzz-bodies.ts"
 
@@ -106,8 +106,8 @@ function applyDamage(body: unknown, { place, kind, value: junk, key }: Damage): 
   return body
 }
 
-/** Uses everything a brain may answer with. */
-const fuzzBrain: Brain = {
+/** Uses everything a responder may answer with. */
+const fuzzResponder: Responder = {
   name: "fuzz",
   answer: ({ random, nextToolUseId }) => ({
     content: [
@@ -120,7 +120,8 @@ const fuzzBrain: Brain = {
 }
 
 export async function fuzz({ count, seed, onProgress }: FuzzOptions): Promise<FuzzReport> {
-  const start = (cacheEdits: boolean) => startSimulator({ brain: fuzzBrain, clock: frozenClock(), seed, cacheEdits })
+  const start = (cacheEdits: boolean) =>
+    startSimulator({ responder: fuzzResponder, clock: frozenClock(), seed, cacheEdits })
   const simulators = await Promise.all([start(false), start(true)])
   const statuses: Record<number, number> = {}
   const broken: { request: FuzzRequest; answer: string }[] = []

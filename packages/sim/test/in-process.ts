@@ -1,10 +1,10 @@
 /** A simulator without HTTP, for properties: a request is validated and answered as over the wire. */
 
-import type { Brain } from "../src/brain.ts"
 import { frozenClock } from "../src/clock.ts"
 import type { ApiVersion } from "../src/dialect.ts"
 import { preparePrompt } from "../src/prepare.ts"
 import { respond } from "../src/respond.ts"
+import type { Responder } from "../src/responder.ts"
 import { DEFAULT_PAGES } from "../src/server-tools/pages.ts"
 import { createSimulation } from "../src/simulation.ts"
 import { validate } from "../src/validate/validate.ts"
@@ -15,9 +15,9 @@ export interface InProcess {
   ask(body: unknown, betas?: readonly string[], version?: ApiVersion): Promise<MessageResponse>
 }
 
-export function inProcess(brain: Brain, seed = 1): InProcess {
+export function inProcess(responder: Responder, seed = 1): InProcess {
   const simulation = createSimulation({
-    brain,
+    responder,
     clock: frozenClock(),
     seed,
     models: {},

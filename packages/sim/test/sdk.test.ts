@@ -4,7 +4,7 @@ import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai"
 import OldAnthropic from "anthropic-sdk-0"
 import { describe, expect, test } from "vitest"
 import { isWhole } from "../../core/test/size.ts"
-import type { AnswerBlock, BrainTurn } from "../src/brain.ts"
+import type { AnswerBlock, ResponderTurn } from "../src/responder.ts"
 import { client, KEY, MODEL, scripted, simulator } from "./simulator.ts"
 
 const ASK = {
@@ -22,7 +22,7 @@ const WEATHER = {
   input_schema: { type: "object" as const, properties: { city: { type: "string" } }, required: ["city"] },
 }
 /** Answers with the last tool result. */
-const report = ({ request }: BrainTurn) => {
+const report = ({ request }: ResponderTurn) => {
   const result = request.messages.at(-1)?.content.find(({ type }) => type === "tool_result")?.content
   const text = typeof result === "string" ? result : (result?.[0]?.text ?? "nothing")
   return { content: [{ type: "text" as const, text: `It says: ${text}` }] }
@@ -50,14 +50,14 @@ describe.each([
   },
 ])("BEY-8 $name", ({ connect }) => {
   test("a message", async () => {
-    const sim = await simulator({ brain: scripted("Fine, thank you.") })
+    const sim = await simulator({ responder: scripted("Fine, thank you.") })
     const message = await connect(sim.url).messages.create(ASK)
     expect(message.content).toEqual([{ type: "text", text: "Fine, thank you." }])
     expect(message._request_id).toMatch(/^req_/)
   })
 
   test("a stream", async () => {
-    const sim = await simulator({ brain: scripted("Fine, thank you; and how are you today?") })
+    const sim = await simulator({ responder: scripted("Fine, thank you; and how are you today?") })
     const stream = connect(sim.url).messages.stream(ASK)
     const pieces: string[] = []
     stream.on("text", (piece) => pieces.push(piece))
@@ -66,7 +66,7 @@ describe.each([
   })
 
   test("a tool call and its result", async () => {
-    const sim = await simulator({ brain: scripted(CALL, report) })
+    const sim = await simulator({ responder: scripted(CALL, report) })
     const api = connect(sim.url)
     const { content, stop_reason } = await api.messages.stream({ ...ASK, tools: [WEATHER] }).finalMessage()
     expect(stop_reason).toBe("tool_use")
@@ -97,7 +97,7 @@ describe.each([
   })
 
   test("the tool runner", async () => {
-    const sim = await simulator({ brain: scripted(CALL, report) })
+    const sim = await simulator({ responder: scripted(CALL, report) })
     const runner = connect(sim.url).beta.messages.toolRunner({ ...ASK, tools: [weatherTool] } as never)
     const final = (await runner) as { content: unknown[] }
     expect(final.content[0]).toMatchObject({ text: "It says: Sunny in Paris" })
@@ -119,20 +119,20 @@ describe("BEY-8 skills", () => {
 
 describe("BEY-8 SDK 1.8: threads and compaction", () => {
   test("the tool runner asks for a thread, is refused, and goes on without", async () => {
-    const sim = await simulator({ brain: scripted(CALL, report) })
+    const sim = await simulator({ responder: scripted(CALL, report) })
     await client(sim).beta.messages.toolRunner({ ...ASK, tools: [weatherTool] })
     expect(sim.log.map(({ status }) => status)).toEqual([400, 200, 200])
     expect(sim.stats().errors).toEqual({ invalid_request_error: 1 })
   })
 
   test("the tool runner without threads is never refused", async () => {
-    const sim = await simulator({ brain: scripted(CALL, report) })
+    const sim = await simulator({ responder: scripted(CALL, report) })
     await client(sim).beta.messages.toolRunner({ ...ASK, tools: [weatherTool], thread: false })
     expect(sim.log.map(({ status }) => status)).toEqual([200, 200])
   })
 
   test("the tool runner compacts before its next turn", async () => {
-    const sim = await simulator({ brain: scripted(CALL, "<summary>Paris was asked about.</summary>", "Sunny.") })
+    const sim = await simulator({ responder: scripted(CALL, "<summary>Paris was asked about.</summary>", "Sunny.") })
     const betas = ["compact-2026-09-04"]
     const runner = client(sim).beta.messages.toolRunner({ ...ASK, tools: [weatherTool], thread: false, betas })
     const stops: (string | null)[] = []
@@ -148,7 +148,7 @@ describe("BEY-8 Vercel AI SDK", () => {
   const provider = (url: string) => createAnthropic({ baseURL: `${url}/v1`, apiKey: KEY })
 
   test("generates text", async () => {
-    const sim = await simulator({ brain: scripted("Fine, thank you.") })
+    const sim = await simulator({ responder: scripted("Fine, thank you.") })
     const { text, usage } = await generateText({
       model: provider(sim.url)(MODEL),
       prompt: "How are you?",
@@ -159,7 +159,7 @@ describe("BEY-8 Vercel AI SDK", () => {
   })
 
   test("streams text", async () => {
-    const sim = await simulator({ brain: scripted("Fine, thank you; and how are you today?") })
+    const sim = await simulator({ responder: scripted("Fine, thank you; and how are you today?") })
     const { textStream } = streamText({ model: provider(sim.url)(MODEL), prompt: "How are you?", maxRetries: 0 })
     const pieces: string[] = []
     for await (const piece of textStream) pieces.push(piece)
@@ -168,7 +168,7 @@ describe("BEY-8 Vercel AI SDK", () => {
   })
 
   test("runs tools", async () => {
-    const sim = await simulator({ brain: scripted(CALL, report) })
+    const sim = await simulator({ responder: scripted(CALL, report) })
     const { text, steps } = await generateText({
       model: provider(sim.url)(MODEL),
       prompt: "How is the weather in Paris?",

@@ -1,17 +1,17 @@
-/** Shared by the simulator's tests: a small brain, clients, and valid bodies that tests change. */
+/** Shared by the simulator's tests: a small responder, clients, and valid bodies that tests change. */
 import Anthropic from "@anthropic-ai/sdk"
 import { onTestFinished } from "vitest"
-import type { Answer, AnswerBlock, Brain, BrainTurn } from "../src/brain.ts"
 import { frozenClock } from "../src/clock.ts"
+import type { Answer, AnswerBlock, Responder, ResponderTurn } from "../src/responder.ts"
 import { type Simulator, type SimulatorOptions, startSimulator } from "../src/start.ts"
 
 export const MODEL = "claude-opus-5"
 export const KEY = "sk-sim-test"
 
-export type Script = readonly (string | readonly AnswerBlock[] | Answer | ((turn: BrainTurn) => Answer))[]
+export type Script = readonly (string | readonly AnswerBlock[] | Answer | ((turn: ResponderTurn) => Answer))[]
 
 /** Gives the answers in order, then "Done." for ever. */
-export function scripted(...answers: Script): Brain {
+export function scripted(...answers: Script): Responder {
   return {
     name: "test",
     answer(turn) {
@@ -25,7 +25,7 @@ export function scripted(...answers: Script): Brain {
 
 /** A simulator with a frozen clock. It closes after the test, and after everything the test opened later. */
 export async function simulator(options: Partial<SimulatorOptions> = {}): Promise<Simulator> {
-  const started = await startSimulator({ brain: scripted(), clock: frozenClock(), ...options })
+  const started = await startSimulator({ responder: scripted(), clock: frozenClock(), ...options })
   // an `afterEach` here would work only for the first test file, because this file is loaded once for all of them
   onTestFinished(() => started.close())
   return started

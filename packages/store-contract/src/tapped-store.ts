@@ -61,7 +61,7 @@ const STORE: Shape = {
   results: { open: JOURNAL },
   parts: {
     ...{ memories: MEMORIES, mailboxes: MAILBOXES, permit: PERMIT },
-    feed: { name: "feed", calls: ["look", "sizes"], streams: ["lines"] },
+    feed: { name: "feed", calls: ["poll", "sizes"], streams: ["lines"] },
     passages: PASSAGES,
     log: { name: "log", calls: ["read", "append"] },
     contents: { name: "contents", calls: ["lines", "files", "write", "erase", "prune"], streams: ["list"] },

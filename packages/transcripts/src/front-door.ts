@@ -1,15 +1,15 @@
 /** The functions of the package's root. What they need is loaded when they are called, so importing the package costs little. */
-import type { WhereKept } from "@strata/core"
+import type { StoreLocation } from "@strata/core"
 import type { ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
-import type { KeptSession, KeptStore } from "./import/kept/kept-store.ts"
+import type { ArchivedSession, SessionArchive } from "./import/kept/kept-store.ts"
 import type { KeptOptions } from "./import/kept/open-kept.ts"
 import type { FindTranscripts, FoundTranscript } from "./import/places.ts"
-import type { ForeignSession, SessionsPlace } from "./import/sessions.ts"
-import type { TakenUp } from "./import/take-up.ts"
+import type { ExternalSession, SessionsPlace } from "./import/sessions.ts"
+import type { ImportOrUpdateResult } from "./import/take-up.ts"
 import type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
 import type { Inspection } from "./inspect/inspection.ts"
 import type { Transcript } from "./inspect/read-transcripts.ts"
-import type { RecordedCourse, RecordedView } from "./inspect/recorded-course.ts"
+import type { RecordedView, TranscriptTimeline } from "./inspect/recorded-course.ts"
 import type { RecordedResponse } from "./inspect/responses.ts"
 import type { InspectedResponses, InspectionTotal } from "./inspect/totals.ts"
 
@@ -27,14 +27,14 @@ export async function importConversations(options: ImportOptions): Promise<reado
  * const [taken] = await takeUpConversations({ file, owner: localPerson })
  * const agent = await openAgent({ model, id: taken.id, memory: { owner: localPerson } })
  */
-export async function takeUpConversations(options: ImportOptions): Promise<readonly TakenUp[]> {
-  const { takeUpConversations: take } = await import("./import/take-up.ts")
+export async function importOrUpdateConversations(options: ImportOptions): Promise<readonly ImportOrUpdateResult[]> {
+  const { importOrUpdateConversations: take } = await import("./import/take-up.ts")
   return take(options)
 }
 
 /** Sessions of other programs to continue: those of the project's directory first, each part newest first. */
-export async function foreignSessions(place: SessionsPlace): Promise<readonly ForeignSession[]> {
-  const { foreignSessions: list } = await import("./import/sessions.ts")
+export async function listExternalSessions(place: SessionsPlace): Promise<readonly ExternalSession[]> {
+  const { listExternalSessions: list } = await import("./import/sessions.ts")
   return list(place)
 }
 
@@ -48,8 +48,8 @@ export async function findTranscripts(options: FindTranscripts = {}): Promise<re
 }
 
 /** The sessions of other programs that `strata archive` copied, newest first. Their `path` is what `readTranscripts` takes. */
-export async function keptTranscripts(options: KeptOptions = {}): Promise<readonly KeptSession[]> {
-  const { keptTranscripts: list } = await import("./import/kept/open-kept.ts")
+export async function listArchivedTranscripts(options: KeptOptions = {}): Promise<readonly ArchivedSession[]> {
+  const { listArchivedTranscripts: list } = await import("./import/kept/open-kept.ts")
   return list(options)
 }
 
@@ -60,8 +60,8 @@ export async function keptTranscripts(options: KeptOptions = {}): Promise<readon
  * const kept = await openKept()
  * await kept.keep()
  */
-export async function openKept(options: KeptOptions = {}): Promise<KeptStore> {
-  const { openKept: open } = await import("./import/kept/open-kept.ts")
+export async function openSessionArchive(options: KeptOptions = {}): Promise<SessionArchive> {
+  const { openSessionArchive: open } = await import("./import/kept/open-kept.ts")
   return open(options)
 }
 
@@ -71,7 +71,7 @@ export async function openKept(options: KeptOptions = {}): Promise<KeptStore> {
  */
 export async function readTranscripts(
   file: string,
-  where: Pick<WhereKept, "store" | "dir" | "env"> = {},
+  where: Pick<StoreLocation, "store" | "dir" | "env"> = {},
 ): Promise<readonly Transcript[]> {
   const { readTranscripts: read } = await import("./inspect/read-transcripts.ts")
   return read(file, where)
@@ -89,14 +89,14 @@ export async function inspectTranscript(transcript: Transcript): Promise<Inspect
 }
 
 /** The billed responses of a recorded conversation, each once. */
-export async function responsesIn(transcript: Transcript): Promise<readonly RecordedResponse[]> {
-  const { responsesIn: found } = await import("./inspect/responses.ts")
+export async function listResponses(transcript: Transcript): Promise<readonly RecordedResponse[]> {
+  const { listResponses: found } = await import("./inspect/responses.ts")
   return found(transcript)
 }
 
 /** Several recorded conversations together. A response that more than one file has, as a fork's does, counts once. */
-export async function totalOf(all: readonly InspectedResponses[]): Promise<InspectionTotal> {
-  const { totalOf: total } = await import("./inspect/totals.ts")
+export async function sumInspections(all: readonly InspectedResponses[]): Promise<InspectionTotal> {
+  const { sumInspections: total } = await import("./inspect/totals.ts")
   return total(all)
 }
 
@@ -114,10 +114,10 @@ export async function exportTranscript(transcript: Exportable, options: ExportOp
 }
 
 /** How a recorded conversation went, turn by turn. `onTurn` is called at each response, while what it saw is still in view. */
-export async function recordedCourse(
+export async function transcriptTimeline(
   transcript: Transcript,
   options: { readonly onTurn?: (view: RecordedView) => void } = {},
-): Promise<RecordedCourse> {
-  const { recordedCourse: follow } = await import("./inspect/recorded-course.ts")
+): Promise<TranscriptTimeline> {
+  const { transcriptTimeline: follow } = await import("./inspect/recorded-course.ts")
   return follow(transcript, options)
 }

@@ -2,40 +2,40 @@
 export {
   exportTranscript,
   findTranscripts,
-  foreignSessions,
   importConversations,
+  importOrUpdateConversations,
   inspectTranscript,
-  keptTranscripts,
-  openKept,
+  listArchivedTranscripts,
+  listExternalSessions,
+  listResponses,
+  openSessionArchive,
   readTranscripts,
-  recordedCourse,
-  responsesIn,
-  takeUpConversations,
-  totalOf,
+  sumInspections,
+  transcriptTimeline,
 } from "./front-door.ts"
 export type { ImportedAgentOutcome, ImportOptions, ImportOutcome } from "./import/import-conversations.ts"
 export type { ImportedAgent, ImportReport } from "./import/importer.ts"
 export type {
+  ArchivedSession,
   KeepOptions,
   KeepProgress,
   KeepReport,
   KeptCheck,
   KeptList,
-  KeptSession,
-  KeptStore,
   KeptStoreOptions,
   RestoredSession,
+  SessionArchive,
 } from "./import/kept/kept-store.ts"
 export type { KeptOptions } from "./import/kept/open-kept.ts"
 export type {
   Environment,
   FindTranscripts,
   FoundTranscript,
-  Program as TranscriptProgram,
   TranscriptFile,
+  TranscriptProgram,
 } from "./import/places.ts"
-export type { ForeignSession, SessionsPlace } from "./import/sessions.ts"
-export type { TakenUp } from "./import/take-up.ts"
+export type { ExternalSession, SessionsPlace } from "./import/sessions.ts"
+export type { ImportOrUpdateResult } from "./import/take-up.ts"
 export type { Exportable, ExportedTranscript, ExportOptions } from "./import/write/export.ts"
 export { EXPORT_FORMATS, type ExportFormat } from "./import/write/formats.ts"
 export type {
@@ -49,7 +49,7 @@ export type {
 } from "./inspect/inspection.ts"
 export type { BoundaryNames, NeededNames } from "./inspect/needed-names.ts"
 export type { Transcript } from "./inspect/read-transcripts.ts"
-export type { PaidSoFar, RecordedCourse, RecordedTurn, RecordedView } from "./inspect/recorded-course.ts"
+export type { PaidSoFar, RecordedTurn, RecordedView, TranscriptTimeline } from "./inspect/recorded-course.ts"
 export type { RecordedResponse } from "./inspect/responses.ts"
 export type { FileTotal, ToolCall, ToolTotal } from "./inspect/tool-use.ts"
 export type { InspectedResponses, InspectionTotal, SharedResponses } from "./inspect/totals.ts"

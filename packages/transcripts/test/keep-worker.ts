@@ -1,9 +1,9 @@
 /** For tests, as a process of its own: keeps the sessions below a home directory, and says before each how far it is. */
-import { openKept } from "../src/import/kept/open-kept.ts"
+import { openSessionArchive } from "../src/import/kept/open-kept.ts"
 
 const home = process.argv[2]!
 try {
-  const report = await openKept({ home, env: {} }).keep({
+  const report = await openSessionArchive({ home, env: {} }).keep({
     onProgress: ({ done }) => process.stdout.write(`${done}\n`),
   })
   process.stdout.write(`${JSON.stringify(report)}\n`)

@@ -21,11 +21,11 @@ async function visit(address: string): Promise<string | undefined> {
 }
 
 /** Takes the first choice, or leaves the field as the form proposes it. */
-const askPerson: ToolContext["askPerson"] = async ({ options }) => options?.[0] ?? ""
+const askPerson: ToolContext["promptUser"] = async ({ options }) => options?.[0] ?? ""
 
 const call = async ({ name, execute }: Tool): Promise<ToolOutput> => {
   const input = Object.entries(INPUTS).find(([tool]) => name.endsWith(`__${tool}`))?.[1] ?? {}
-  const context = { signal: new AbortController().signal, progress: () => undefined, askPerson }
+  const context = { signal: new AbortController().signal, progress: () => undefined, promptUser: askPerson }
   return (await execute(input, context as unknown as ToolContext)) as ToolOutput
 }
 

@@ -5,7 +5,7 @@
  * - `BASE_URL`: the server. `MODEL`: the model.
  * - `STRATA`: `1` if it is to use Strata. `STRATA_DIR`: where journals are kept. `WINDOW`: the window that Strata is to think the model has.
  *
- * It prints what `task-brain.ts` answers, a line each. A line `FAULT: …` says what should not have been.
+ * It prints what `task-responder.ts` answers, a line each. A line `FAULT: …` says what should not have been.
  */
 export interface Framework {
   readonly name: string

@@ -6,7 +6,7 @@ import { runChild } from "../child.ts"
 import { lastLine } from "../install.ts"
 import { inside, writeAll } from "../try-client.ts"
 import type { AdaptedCase } from "./framework.ts"
-import { taskBrain } from "./task-brain.ts"
+import { taskResponder } from "./task-responder.ts"
 
 const PROCESS_TIMEOUT_MS = 5 * 60_000
 const MODEL = "claude-opus-4-6"
@@ -37,14 +37,14 @@ export interface Running {
 
 export async function runCase({ case: each, way, installed, directory }: Running): Promise<Outcome> {
   let provoked = 0
-  const brain = taskBrain({
+  const responder = taskResponder({
     next: (kind) => {
       if (kind === "refused") provoked++
       simulator.faults.add({ fault: { kind: kind === "refused" ? "overloaded" : "cut-socket" }, times: 1 })
     },
   })
   const lines: string[] = []
-  const simulator: Simulator = await startSimulator({ brain, log: (line) => lines.push(line) })
+  const simulator: Simulator = await startSimulator({ responder, log: (line) => lines.push(line) })
   const [work, home] = [join(directory, "work"), join(directory, "home")]
   for (const path of [work, home]) {
     rmSync(path, { recursive: true, force: true })
@@ -81,8 +81,8 @@ export async function runCase({ case: each, way, installed, directory }: Running
       answers: printed.flatMap((line) => line.match(/ANSWER\[[^\]]*\]/g) ?? []),
       faults: [...faults, ...printed.filter((line) => line.startsWith("FAULT: "))],
       dollars: simulator.stats().total.dollars,
-      compactions: brain.summaries.ours,
-      recalls: brain.recalls.count,
+      compactions: responder.summaries.ours,
+      recalls: responder.recalls.count,
     }
   } finally {
     writeAll(inside(directory, { [`outputs/${named(each.what)}-${way}-requests.txt`]: `${lines.join("\n")}\n` }))

@@ -3,7 +3,7 @@ import { globSync } from "node:fs"
 import { join } from "node:path"
 import type { Done, Place } from "../step.ts"
 import type { Prompt } from "./case.ts"
-import { PORT } from "./reading-brain.ts"
+import { PORT } from "./reading-responder.ts"
 
 const FIRST = `Read the parts of this project one by one. ${PORT}`
 const GO_ON = "Go on with the next parts."

@@ -8,7 +8,7 @@ import { lastLine } from "../install.ts"
 import type { Done, Place } from "../step.ts"
 import { inside, writeAll } from "../try-client.ts"
 import type { Case } from "./case.ts"
-import { answersIn, PARTS, type ReadingBrain, readingBrain } from "./reading-brain.ts"
+import { answersIn, PARTS, type ReadingResponder, readingResponder } from "./reading-responder.ts"
 
 const PROMPT_TIMEOUT_MS = 4 * 60_000
 /** Time passes in steps, so that what is due on the way happens on the way. */
@@ -29,7 +29,7 @@ export interface Outcome {
   /** Why the course ended early. */
   readonly failure?: string
   readonly dollars: number
-  readonly compactions: ReadingBrain["summaries"]
+  readonly compactions: ReadingResponder["summaries"]
   readonly conversations: number
   /** Requests of conversations that the proxy sent as they were, and what it logged. */
   readonly problems: readonly string[]
@@ -45,9 +45,9 @@ export interface Running {
 }
 
 export async function runCase({ case: each, way, installed, version, directory }: Running): Promise<Outcome> {
-  const brain = readingBrain()
+  const responder = readingResponder()
   const lines: string[] = []
-  const simulator = await startSimulator({ brain, log: (line) => lines.push(line) })
+  const simulator = await startSimulator({ responder, log: (line) => lines.push(line) })
   const problems: string[] = []
   const door = way === "direct" ? directDoor(simulator) : await proxyDoor(simulator, { way, directory, problems })
   try {
@@ -57,7 +57,7 @@ export async function runCase({ case: each, way, installed, version, directory }
     const answers: string[] = []
     let failure: string | undefined
     for (const prompt of each.prompts) {
-      brain.begin(prompt.calls)
+      responder.begin(prompt.calls)
       const { code, stdout, stderr } = await runChild(prompt.command(place, done), {
         cwd: work,
         env: {
@@ -87,7 +87,7 @@ export async function runCase({ case: each, way, installed, version, directory }
       answers,
       ...(failure === undefined ? {} : { failure }),
       dollars: simulator.stats().total.dollars,
-      compactions: brain.summaries,
+      compactions: responder.summaries,
       conversations,
       problems,
     }
@@ -143,7 +143,7 @@ async function proxyDoor(simulator: Simulator, { way, directory, problems }: Beh
     url: proxy.url,
     async settled() {
       await new Promise((resolve) => setImmediate(resolve)) // timers of the clock have been called
-      for (const chat of await plans.open()) await chat.settled()
+      for (const chat of await plans.open()) await chat.whenIdle()
     },
     async close() {
       if (conversations !== undefined) return conversations

@@ -34,7 +34,7 @@ const FILLER_LINES = 110
 
 export function mixedConversation(seed: number, compactions: number): MixedConversation {
   const draw = new Draw(seed)
-  const planted = [...personSays(draw), ...agentSays(draw), ...toolsPrint(draw), ...valuesChange(draw)]
+  const planted = [...userSays(draw), ...agentSays(draw), ...toolsPrint(draw), ...valuesChange(draw)]
   const filler = Array.from({ length: FILLER_BEFORE }, () => fillerExchange(draw))
   const first = interleaved(
     planted.map(({ exchanges }) => exchanges),
@@ -49,8 +49,8 @@ export function mixedConversation(seed: number, compactions: number): MixedConve
   return { facts: [...planted.flatMap(({ facts }) => facts), fact], ranges }
 }
 
-function personSays(draw: Draw): readonly Planted[] {
-  const [place, ticket, url, person, prefix] = [
+function userSays(draw: Draw): readonly Planted[] {
+  const [place, ticket, url, user, prefix] = [
     `/srv/${draw.name()}/live`,
     `${draw.name().toUpperCase()}-${draw.digits(4)}`,
     `https://${draw.name()}.example.net/runbooks/${draw.digits(3)}`,
@@ -63,7 +63,7 @@ function personSays(draw: Draw): readonly Planted[] {
     says("user's preference", `I prefer commit messages that begin with ${prefix} and name the module.`, [prefix]),
     says("ticket", `This work belongs to ${ticket}. Look at the queue first.`, [ticket]),
     says("URL", `The runbook is at ${url}. Start with the gate.`, [url]),
-    says("person to ask", `Ask ${person} before you change the schema.`, [person, "schema"]),
+    says("person to ask", `Ask ${user} before you change the schema.`, [user, "schema"]),
   ]
 }
 

@@ -1,8 +1,15 @@
-/** The same conversation through each entry of Strata: the library, `carry`, the plugin of Claude Code and the proxy. */
+/** The same conversation through each entry of Strata: the library, `compactMessages`, the plugin of Claude Code and the proxy. */
 import Anthropic from "@anthropic-ai/sdk"
 import { Conversations, newSecret, startProxy } from "@strata/adapters/proxy"
-import { type CarriedState, carry, openConversation, type PlainMessage } from "@strata/core"
-import { type Brain, type BrainTurn, extractiveAnswer, frozenClock, type Simulator, startSimulator } from "@strata/sim"
+import { type CompactionCarryover, compactMessages, openConversation, type PlainMessage } from "@strata/core"
+import {
+  extractiveAnswer,
+  frozenClock,
+  type Responder,
+  type ResponderTurn,
+  type Simulator,
+  startSimulator,
+} from "@strata/sim"
 import { added, TOOLS, take } from "../measure.ts"
 import type { Exchange } from "../work.ts"
 import { claudeCode } from "./claude-code.ts"
@@ -73,10 +80,10 @@ async function library({ dir, summaries }: Place): Promise<MixedEntry> {
 async function carried({ summaries }: Place): Promise<MixedEntry> {
   const sim = await simulator(summaries)
   let messages: readonly PlainMessage[] = []
-  let before: CarriedState | undefined
+  let before: CompactionCarryover | undefined
   return {
     async range(exchanges) {
-      const made = await carry([...messages, ...exchanges.flatMap(messagesOf)], {
+      const made = await compactMessages([...messages, ...exchanges.flatMap(messagesOf)], {
         model: MODEL,
         ...(before ? { before } : {}),
         ...(summaries === "model"
@@ -93,9 +100,9 @@ async function carried({ summaries }: Place): Promise<MixedEntry> {
 
 /** A program on the official SDK that sends its whole list each time, until the proxy has compacted. */
 async function proxied({ dir, summaries }: Place): Promise<MixedEntry> {
-  const brain = new ScriptedBrain(summaries)
+  const responder = new ScriptedResponder(summaries)
   const models = { [MODEL]: { window: WINDOW } }
-  const sim = await startSimulator({ brain, clock: frozenClock(), models, bindThinking: "error" })
+  const sim = await startSimulator({ responder, clock: frozenClock(), models, bindThinking: "error" })
   const plans = new Conversations({
     ...{ upstream: sim.url, cwd: dir, env: { STRATA_NOTES: "off" }, dir },
     clock: { now: () => new Date(sim.clock.now()) } as never,
@@ -111,7 +118,7 @@ async function proxied({ dir, summaries }: Place): Promise<MixedEntry> {
       .reduce((sum, line) => sum + Number(/^compaction: (\d+)/.exec(line)?.[1] ?? 0), 0)
 
   async function play(exchange: Exchange): Promise<void> {
-    brain.script = scriptOf(exchange)
+    responder.script = scriptOf(exchange)
     const [asks, ...results] = messagesOf(exchange).filter(({ role }) => role === "user")
     for (const said of [asks!, ...results]) {
       messages.push(said as Anthropic.MessageParam)
@@ -130,7 +137,7 @@ async function proxied({ dir, summaries }: Place): Promise<MixedEntry> {
         if (round > MAX_REQUESTS) throw new Error(`the proxy did not compact a ${done}th time`)
         await play(EMPTY_WORK)
       }
-      return brain.sent
+      return responder.sent
     },
     async [Symbol.asyncDispose]() {
       await proxy.close()
@@ -148,7 +155,7 @@ const EMPTY_WORK: Exchange = {
 }
 
 /** Plays the agent's part, and writes summaries or fails to. */
-class ScriptedBrain implements Brain {
+class ScriptedResponder implements Responder {
   readonly name = "mixed"
   script: (readonly object[])[] = []
   /** The messages of the newest request of the conversation. */
@@ -159,7 +166,7 @@ class ScriptedBrain implements Brain {
     this.#summaries = summaries
   }
 
-  answer(turn: BrainTurn) {
+  answer(turn: ResponderTurn) {
     const about = extractiveAnswer(turn)
     if (about) return this.#summaries === "model" ? about : NO_SUMMARY
     this.sent = turn.request.messages
@@ -170,7 +177,7 @@ class ScriptedBrain implements Brain {
 const NO_SUMMARY = { content: [] }
 
 const simulator = (summaries: Summaries): Promise<Simulator> =>
-  startSimulator({ brain: new ScriptedBrain(summaries), clock: frozenClock(), bindThinking: "off" })
+  startSimulator({ responder: new ScriptedResponder(summaries), clock: frozenClock(), bindThinking: "off" })
 
 const clientOf = (baseURL: string) =>
   new Anthropic({ baseURL, apiKey: "none", maxRetries: 0, openTelemetry: false } as ConstructorParameters<

@@ -14,12 +14,12 @@ export interface Peer {
 }
 
 /** Anything: the types of peers are not installed with the project. */
-export type Foreign = ReturnType<ObjectConstructor>
+export type External = ReturnType<ObjectConstructor>
 
 export interface InstalledPeer {
   readonly version: string
   readonly directory: string
-  readonly modules: Readonly<Record<string, Foreign>>
+  readonly modules: Readonly<Record<string, External>>
 }
 
 /** The modules, or the sentence why they could not be installed. */

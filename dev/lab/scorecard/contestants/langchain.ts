@@ -3,7 +3,7 @@ import { versionOf } from "../../clients/install.ts"
 import type { Contestant, Run } from "../run.ts"
 import { sizeOf } from "../score.ts"
 import { type Block, type PlainMessage, textOf } from "../session.ts"
-import type { Foreign, InstalledPeer, Peer } from "./installed.ts"
+import type { External, InstalledPeer, Peer } from "./installed.ts"
 import { standIn } from "./stand-in.ts"
 
 export const LANGCHAIN: Peer = {
@@ -28,7 +28,7 @@ export function langchainContestants({ modules, version, directory }: InstalledP
   const { summarizationMiddleware } = modules.langchain
   const { createSummarizationMiddleware, StateBackend } = modules.deepagents
   const langchain = (model: unknown, options: object) =>
-    summarizationMiddleware({ model, tokenCounter: (list: readonly Foreign[]) => countOf(list), ...options })
+    summarizationMiddleware({ model, tokenCounter: (list: readonly External[]) => countOf(list), ...options })
   const deepagents = (model: unknown, options: object) =>
     createSummarizationMiddleware({ model, backend: (runtime: unknown) => new StateBackend(runtime), ...options })
   const half = (tokens: number) => Math.floor(tokens / 2)
@@ -74,7 +74,7 @@ export function langchainContestants({ modules, version, directory }: InstalledP
   ]
 }
 
-const countOf = (list: readonly Foreign[]): number => sizeOf(list.map(fromLangchain)).tokens
+const countOf = (list: readonly External[]): number => sizeOf(list.map(fromLangchain)).tokens
 
 /** How the requests for a summary begin: deepagents asks the agent's own model. */
 const SUMMARY_PROMPT = /^(?:<role>\s*Context Extraction|You are a conversation summarizer)/
@@ -99,7 +99,7 @@ async function agentRun(
     bindTools() {
       return this
     }
-    async _generate(messages: readonly Foreign[]) {
+    async _generate(messages: readonly External[]) {
       const prompt: string = messages[0].text
       const isAsked = SUMMARY_PROMPT.test(prompt)
       if (!isAsked) view = messages.map(fromLangchain)
@@ -127,7 +127,7 @@ async function agentRun(
 }
 
 function trimRun(modules: InstalledPeer["modules"], budget: number): Run {
-  let messages: readonly Foreign[] = []
+  let messages: readonly External[] = []
   return {
     add: async (more) => {
       messages = [...messages, ...toLangchain(modules, more)]
@@ -173,14 +173,14 @@ const asContent = (block: Block): object =>
     ? { type: "image_url", image_url: { url: `data:image/png;base64,${Object(block.source).data}` } }
     : { type: "text", text: block.text }
 
-function fromLangchain(message: Foreign): PlainMessage {
+function fromLangchain(message: External): PlainMessage {
   const parts = typeof message.content === "string" ? [{ type: "text", text: message.content }] : message.content
-  const blocks: Block[] = parts.map((part: Foreign) =>
+  const blocks: Block[] = parts.map((part: External) =>
     part.type === "image_url"
       ? { type: "image", source: { data: part.image_url.url.split(",")[1] } }
       : { type: "text", text: part.text },
   )
-  const calls: Block[] = (message.tool_calls ?? []).map(({ id, name, args }: Foreign) => ({
+  const calls: Block[] = (message.tool_calls ?? []).map(({ id, name, args }: External) => ({
     type: "tool_use",
     id,
     name,

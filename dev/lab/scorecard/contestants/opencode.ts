@@ -12,7 +12,7 @@ import { json } from "node:stream/consumers"
 import { install } from "../../clients/install.ts"
 import type { Contestant, Run } from "../run.ts"
 import { type Block, type PlainMessage, textOf } from "../session.ts"
-import type { Foreign } from "./installed.ts"
+import type { External } from "./installed.ts"
 import { standIn } from "./stand-in.ts"
 
 const PACKAGE = "opencode-ai@1.18.18"
@@ -104,13 +104,13 @@ interface Model {
   /** Answers a request for a summary. */
   summarise: (prompt: string) => string
   /** What it was asked last, apart from summaries. */
-  asked: readonly Foreign[]
+  asked: readonly External[]
 }
 
 /** Speaks the Chat Completions API. Requests for a summary go to the stand-in. */
 async function startModel(): Promise<Model> {
   const server = createServer(async (request, response) => {
-    const { messages }: { messages: readonly Foreign[] } = (await json(request)) as Foreign
+    const { messages }: { messages: readonly External[] } = (await json(request)) as External
     const system = String(messages[0]?.content ?? "")
     const isSummary = /^You are a context summarization agent/.test(system)
     const isTitle = /title/i.test(system.slice(0, 200))
@@ -242,14 +242,14 @@ function partOf(block: Block, results: ReadonlyMap<unknown, Block>, now: number)
   return { type: "tool", tool: String(block.name).toLowerCase(), callID: block.id, state }
 }
 
-function fromOpenai({ role, content, tool_calls = [] }: Foreign): PlainMessage {
-  const parts: readonly Foreign[] = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? [])
+function fromOpenai({ role, content, tool_calls = [] }: External): PlainMessage {
+  const parts: readonly External[] = typeof content === "string" ? [{ type: "text", text: content }] : (content ?? [])
   const blocks: Block[] = parts.map((part) =>
     part.type === "image_url"
       ? { type: "image", source: { data: part.image_url.url.split(",")[1] } }
       : { type: "text", text: part.text },
   )
-  const calls: Block[] = tool_calls.map((call: Foreign) => ({
+  const calls: Block[] = tool_calls.map((call: External) => ({
     type: "tool_use",
     id: call.id,
     name: call.function.name,

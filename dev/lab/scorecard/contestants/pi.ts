@@ -1,7 +1,7 @@
 /** pi's compaction: its own cut, prompts and session, with the stand-in where it asks a model. */
 import type { Contestant, Run } from "../run.ts"
 import { type Block, type PlainMessage, textOf } from "../session.ts"
-import type { Foreign, InstalledPeer, Peer } from "./installed.ts"
+import type { External, InstalledPeer, Peer } from "./installed.ts"
 import { standIn } from "./stand-in.ts"
 
 export const PI: Peer = {
@@ -118,9 +118,9 @@ function toPi({ role, content }: PlainMessage): readonly object[] {
 const asPart = (block: Block): object =>
   block.type === "image" ? { type: "image", data: Object(block.source).data, mimeType: "image/png" } : block
 
-function fromPi({ role, content }: Foreign): PlainMessage {
+function fromPi({ role, content }: External): PlainMessage {
   const parts = typeof content === "string" ? [{ type: "text", text: content }] : content
-  const blocks = parts.map((part: Foreign) => {
+  const blocks = parts.map((part: External) => {
     if (part.type === "toolCall") return { type: "tool_use", id: part.id, name: part.name, input: part.arguments }
     return part.type === "image" ? { type: "image", source: { data: part.data } } : part
   })

@@ -1,11 +1,11 @@
 /** Strata, as a program that knows nothing about it calls it. */
-import { type Carried, CompactionFailedError, carry, openConversation } from "@strata/core"
+import { type CompactedMessages, CompactionFailedError, compactMessages, openConversation } from "@strata/core"
 import { type Contestant, listRun, type Run, type StartOptions } from "../run.ts"
 import { type PlainMessage, textOf } from "../session.ts"
 import { temporaryDirectory } from "../temporary.ts"
 import { standIn } from "./stand-in.ts"
 
-/** The budget is in tokens of o200k, so `carry` counts for a model that reads those. */
+/** The budget is in tokens of o200k, so `compactMessages` counts for a model that reads those. */
 const MODEL = "gpt-5"
 /** Handles lead to messages that left the view, and the journal's path to all of them. Counts say how many names are not listed. */
 const HANDLES = /\b[0-9a-f]{10}(?:\.\d+)?\b|\S*strata-scorecard-\S*|\[\d+ more are not listed, \d+ of them/g
@@ -20,7 +20,7 @@ export const STRATA: readonly Contestant[] = [
       own: HANDLES,
     },
     start: async ({ budget }) =>
-      listRun(async (messages) => viewOf(await carry([...messages], { budget, model: MODEL }))),
+      listRun(async (messages) => viewOf(await compactMessages([...messages], { budget, model: MODEL }))),
   },
   {
     ...{
@@ -31,9 +31,9 @@ export const STRATA: readonly Contestant[] = [
     },
     own: HANDLES,
     start: async ({ budget }) => {
-      let before: Carried<PlainMessage>["state"] | undefined
+      let before: CompactedMessages<PlainMessage>["state"] | undefined
       return listRun(async (messages) => {
-        const carried = await carry([...messages], { budget, model: MODEL, ...(before ? { before } : {}) })
+        const carried = await compactMessages([...messages], { budget, model: MODEL, ...(before ? { before } : {}) })
         before = carried.state
         return viewOf(carried)
       })
@@ -50,7 +50,7 @@ export const STRATA: readonly Contestant[] = [
       listRun(async (messages) => {
         const text = textOf(messages)
         const summary = async () => standIn(text, { tokens: Math.floor(budget / 2), source: () => text })
-        return viewOf(await carry([...messages], { budget, model: MODEL, summary }))
+        return viewOf(await compactMessages([...messages], { budget, model: MODEL, summary }))
       }),
   },
   {
@@ -65,7 +65,7 @@ export const STRATA: readonly Contestant[] = [
   },
 ]
 
-const viewOf = ({ messages }: Carried<PlainMessage>): readonly PlainMessage[] =>
+const viewOf = ({ messages }: CompactedMessages<PlainMessage>): readonly PlainMessage[] =>
   messages.map(({ role, content }) => ({ role, content }) as PlainMessage)
 
 /** A conversation whose caller sends its whole list each time, with no client and no key. */
@@ -79,7 +79,7 @@ async function conversationRun({ budget }: StartOptions): Promise<Run> {
   return {
     add: async (messages) => {
       list.push(...messages)
-      await chat.follow(list)
+      await chat.syncMessages(list)
     },
     compact: async () => {
       await chat.compact({ budget }).catch((error) => {

@@ -1,9 +1,9 @@
 /** Where the conversations of callers are kept, and what is known of their lists. The project is looked up with the first request. */
 
 import type { Project } from "@strata/core/base"
-import { localPerson, type Owner, placeFor } from "@strata/core/base"
+import { localUser, type Owner, placeFor } from "@strata/core/base"
 import { whichProject } from "@strata/core/projects"
-import { defaultRoot, earlierNames, journalDirectory, storeFrom } from "@strata/core/store"
+import { earlierNames, journalDirectory, storeFrom, strataDirectory } from "@strata/core/store"
 import { type CallerLog, callerLog } from "./caller-log.ts"
 
 export interface CallerPlaceOptions {
@@ -22,7 +22,7 @@ export class CallerPlace {
 
   constructor(options: CallerPlaceOptions) {
     this.#options = options
-    this.#root = options.dir ?? defaultRoot(options.env)
+    this.#root = options.dir ?? strataDirectory(options.env)
   }
 
   /** Where the journals are. */
@@ -53,7 +53,7 @@ export class CallerPlace {
   async #openLogs(): Promise<readonly CallerLog[]> {
     const project = await this.#named()
     // the log of callers without an owner was always named like the local person's
-    const { owner = localPerson } = this.#options
+    const { owner = localUser } = this.#options
     const store = storeFrom(this.#options)
     const earlier = await earlierNames({ store, project, owner })
     return [...earlier, project.name].map((name) =>

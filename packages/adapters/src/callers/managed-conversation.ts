@@ -106,7 +106,7 @@ export class ManagedConversation {
       id: chat.id,
       ...(caller.id === undefined ? {} : { conversation: caller.id }),
       ...(owner === undefined ? {} : { owner }),
-      title: chat.words().messages[0]?.text.slice(0, 80) ?? "",
+      title: chat.userMessages().messages[0]?.text.slice(0, 80) ?? "",
       client: caller.name,
       requests: this.#requests + (earlier?.requests ?? 0),
       sent: this.#sent,
@@ -203,7 +203,7 @@ export class ManagedConversation {
     const { chat, observes, read, recalls } = this.#parts
     const answers = (calls: readonly ToolUse[]) => recallResults(calls, chat.past)
     const willRecall = recalls !== false && !observes && hasRecall(withRecall(body))
-    return chat.follow(body.messages as Messages, { ...promptIn(body), read, answers, willRecall })
+    return chat.syncMessages(body.messages as Messages, { ...promptIn(body), read, answers, willRecall })
   }
 
   /**
@@ -240,7 +240,7 @@ export class ManagedConversation {
       const cost = costOf(facts, { ...NO_TOKENS, [lifetime === "1h" ? "cacheWrite1h" : "cacheWrite5m"]: tokens })
       return cost.known ? cost.dollars : undefined
     }
-    const [cost, direct] = [writes(chat.fill().used), writes(this.#direct.tokens)]
+    const [cost, direct] = [writes(chat.windowUsage().used), writes(this.#direct.tokens)]
     if (cost === undefined || direct === undefined) return true
     return onPause({ conversation: chat.id, minutes: idle / 60_000, cost, direct })
   }
@@ -346,7 +346,7 @@ export class ManagedConversation {
     if (status !== 400 && status !== 413) return undefined
     const why = JSON.stringify(error) ?? ""
     try {
-      const refusal = await chat.noteRefusal(asRefusal(status, error))
+      const refusal = await chat.handleModelError(asRefusal(status, error))
       if (refusal === undefined)
         return this.#instead({ body }, new Error(`the server refused the request: ${why.slice(0, 300)}`)).body
       if (refusal === "too-long") await chat.compact({ overflowed: true })

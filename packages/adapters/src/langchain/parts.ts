@@ -5,7 +5,7 @@
 import { type Dialect, type Fields, isRecord } from "./shapes.ts"
 
 /** A part that only its provider knows. */
-const FOREIGN = "langchain_part"
+const EXTERNAL = "langchain_part"
 
 /** In which shape a picture came, so that it goes back in the same. */
 const SHAPE = "langchain"
@@ -20,10 +20,10 @@ const AS_THEY_ARE: ReadonlySet<string> = new Set([
 
 export function blockOf(part: unknown, dialect: Dialect): Fields {
   if (typeof part === "string") return { type: "text", text: part }
-  if (!isRecord(part)) return { type: FOREIGN, part }
+  if (!isRecord(part)) return { type: EXTERNAL, part }
   const picture = pictureOf(part)
   if (picture) return picture
-  return (dialect === "anthropic" ? claudesBlock(part) : plainText(part)) ?? { type: FOREIGN, part }
+  return (dialect === "anthropic" ? claudesBlock(part) : plainText(part)) ?? { type: EXTERNAL, part }
 }
 
 /** A text with nothing else in it. All other parts go back to their provider unread. */
@@ -48,7 +48,7 @@ export interface Way {
 }
 
 export function partOf(block: Fields, { dialect, keepsMarks }: Way): unknown {
-  if (block.type === FOREIGN) return block.part
+  if (block.type === EXTERNAL) return block.part
   if (dialect === "anthropic") {
     const { [SHAPE]: _, ...own } = block
     return own

@@ -34,7 +34,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
   )
 
   test.runIf(isWhole).each(HOWS)("%s goes on over three windows, for a fraction of the bill", async (how) => {
-    const { model, direct, tools, sim, brain, lines } = await program(version)
+    const { model, direct, tools, sim, responder, lines } = await program(version)
     const ask = { tools, ...limit, system: "You work in steps.", prompt: `Task A: ${STEPS} steps` }
     const answer =
       how === "generateText"
@@ -43,7 +43,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
     expect(await answer.text).toBe(`Task A is done after ${STEPS} steps, as you asked.`)
     expect(sim.stats().errors).toEqual({})
     expect(lines.filter((line) => !line.includes("compaction"))).toEqual([])
-    expect(brain.summaries).toBeGreaterThan(1)
+    expect(responder.summaries).toBeGreaterThan(1)
     const { dollars } = sim.stats().total
     const wide = await program(version, { models: {} })
     await ai.generateText({ ...ask, tools: wide.tools, model: wide.direct })
@@ -70,7 +70,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
   })
 
   test.runIf(isWhole)("two conversations at once keep apart, and go on after a restart", async () => {
-    const { model, tools, sim, brain, lines, dir } = await program(version)
+    const { model, tools, sim, responder, lines, dir } = await program(version)
     const run = async (messages: Message[], task: string) => {
       messages.push({ role: "user", content: `Task ${task}: 9 steps` })
       const answer = await ai.generateText({ model: model(), tools, ...limit, messages })
@@ -89,16 +89,16 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
     ])
     expect(sim.stats().errors).toEqual({})
     expect(lines.filter((line) => !line.includes("compaction"))).toEqual([])
-    expect(brain.summaries).toBeGreaterThan(0)
+    expect(responder.summaries).toBeGreaterThan(0)
     expect(journalsIn(dir)).toHaveLength(2)
-    const mixed = brain.asked
+    const mixed = responder.asked
       .map((messages) => JSON.stringify(messages))
       .filter((text) => /Task A/.test(text) && /Task B/.test(text))
     expect(mixed).toEqual([])
   })
 
   test.runIf(isWhole)("a program that keeps only the last words of each turn is followed", async () => {
-    const { model, tools, sim, brain, dir } = await program(version)
+    const { model, tools, sim, responder, dir } = await program(version)
     const messages: Message[] = []
     for (const task of ["A", "B", "C", "D"]) {
       messages.push({ role: "user", content: `Task ${task}: 5 steps` })
@@ -108,13 +108,13 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
     }
     expect(sim.stats().errors).toEqual({})
     expect(journalsIn(dir)).toHaveLength(1)
-    expect(brain.summaries).toBeGreaterThan(0)
+    expect(responder.summaries).toBeGreaterThan(0)
   })
 
   test.runIf(isWhole)(
     "a conversation and an owner can be named with a call, and no provider learns of it",
     async () => {
-      const { model, tools, brain, dir, lines } = await program(version, { result: "short " })
+      const { model, tools, responder, dir, lines } = await program(version, { result: "short " })
       const ask = { model: model(), tools, ...limit, prompt: "Task A: 2 steps" }
       const named = (strata: Record<string, string>) => ({ providerOptions: { strata, anthropic: {} } })
       for (const conversation of ["first", "second", "first"])
@@ -123,7 +123,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 an agent of AI SDK %i", (versi
       for (const owner of ["anna", "bert", "anna"])
         await ai.generateText({ ...ask, ...named({ conversation: "own", owner }) })
       expect(journalsIn(dir)).toHaveLength(4)
-      expect(JSON.stringify(brain.asked)).not.toContain("strata")
+      expect(JSON.stringify(responder.asked)).not.toContain("strata")
       expect(lines).toEqual([])
       await ai.generateText({ ...ask, ...named({ conversation: "first", owner: "anna" }) })
       const unchanged = expect.stringMatching(/^A request was sent unchanged: /)

@@ -17,7 +17,7 @@ const strataFor = ({ dir, lines }: Program) => ({
 describe("BEY-11 examples for the AI SDK", () => {
   test.runIf(isWhole)("a chat route that saves UI messages goes on over windows and restarts", async () => {
     const given = await program(7)
-    const { direct, tools, sim, brain, lines, dir } = given
+    const { direct, tools, sim, responder, lines, dir } = given
     const saved = new Map<string, string>()
     const route = chatRoute({
       model: direct as never,
@@ -35,26 +35,26 @@ describe("BEY-11 examples for the AI SDK", () => {
       await closeStrata()
     }
     expect(sim.stats().errors).toEqual({})
-    expect(brain.summaries).toBeGreaterThan(0)
+    expect(responder.summaries).toBeGreaterThan(0)
     expect(lines.filter((line) => !line.includes("compaction"))).toEqual([])
     expect(journalsIn(dir)).toHaveLength(1)
   })
 
   test("prepareStep", async () => {
     const given = await program(7)
-    const { direct, tools, sim, dir, brain } = given
+    const { direct, tools, sim, dir, responder } = given
     const text = await review({ model: direct as never, tools, task: "Task A: 25 steps", strata: strataFor(given) })
     expect(text).toBe("Task A is done after 25 steps, as you asked.")
     expect(sim.stats().errors).toEqual({})
     expect(journalsIn(dir)).toHaveLength(1)
-    expect(brain.summaries).toBeGreaterThan(0)
+    expect(responder.summaries).toBeGreaterThan(0)
   })
 
   test.runIf(isWhole).each<Version>([7, 6])(
     "AI SDK %i: other tools and fewer messages from step to step are one conversation",
     async (version) => {
       const { ai } = VERSIONS[version]
-      const { model, tools, sim, dir, brain, lines } = await program(version)
+      const { model, tools, sim, dir, responder, lines } = await program(version)
       const other = ai.tool({ inputSchema: ai.jsonSchema({ type: "object" }), execute: () => "nothing" })
       const { text } = await ai.generateText({
         model: model(),
@@ -70,7 +70,7 @@ describe("BEY-11 examples for the AI SDK", () => {
       expect(text).toBe("Task A is done after 25 steps, as you asked.")
       expect(Object.keys(sim.stats().errors)).toEqual([])
       expect(journalsIn(dir)).toHaveLength(1)
-      expect(JSON.stringify(brain.asked.at(-1))).toContain("Task A: 25 steps")
+      expect(JSON.stringify(responder.asked.at(-1))).toContain("Task A: 25 steps")
       expect(lines.filter((line) => !line.includes("compaction"))).toEqual([])
     },
   )

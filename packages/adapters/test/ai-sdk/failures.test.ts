@@ -47,11 +47,11 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 failures of AI SDK %i", (versi
   })
 
   test.runIf(isWhole)("a request that is too long for the server is compacted and sent again", async () => {
-    const { model, tools, brain, sim } = await program(version)
+    const { model, tools, responder, sim } = await program(version)
     const settings = { ...SETTINGS, models: { [MODEL]: { window: 150_000 } } }
     const ask = { tools, ...limit, prompt: "Task A: 20 steps", model: model({ settings }) }
     expect(await ai.streamText(ask).text).toBe("Task A is done after 20 steps, as you asked.")
-    expect(brain.summaries).toBeGreaterThan(0)
+    expect(responder.summaries).toBeGreaterThan(0)
     expect(Object.keys(sim.stats().errors)).toEqual(["invalid_request_error"])
   })
 

@@ -1,7 +1,7 @@
 /** What a program's model saw before many compactions is in view, or one call of Recall away. */
 import { describe, expect, test } from "vitest"
 import { size } from "../../../core/test/size.ts"
-import type { AnswerBlock, BrainTurn } from "../../../sim/src/brain.ts"
+import type { AnswerBlock, ResponderTurn } from "../../../sim/src/responder.ts"
 import { AT_ONCE, type Message, newMessages, program, VERSIONS, type Version, Worker } from "./program.ts"
 
 const FACTS = size(9, 43)
@@ -11,7 +11,7 @@ const nameOf = (task: string, step: number) => `depot${number(task, step).toStri
 const codeOf = (task: string, step: number) => `c-${number(task, step * 31)}`
 
 /** Asked for a code, it says it if it is in view, and looks it up otherwise. */
-function answersQuestions({ request: { messages }, nextToolUseId }: BrainTurn): readonly AnswerBlock[] | undefined {
+function answersQuestions({ request: { messages }, nextToolUseId }: ResponderTurn): readonly AnswerBlock[] | undefined {
   const last = messages.at(-1)!
   const asked = messages.findLast(({ content }) =>
     content.some(({ type, text }) => type === "text" && /What is/.test(text!)),
@@ -34,9 +34,9 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 planted facts with AI SDK %i",
   const { ai } = VERSIONS[version]
 
   test(`${FACTS} facts after ${COMPACTIONS} compactions`, async () => {
-    const brain = new Worker(answersQuestions)
+    const responder = new Worker(answersQuestions)
     const { model, tools, sim, lines } = await program(version, {
-      brain,
+      responder,
       said: ({ task, step }) => `${nameOf(task, step)} has the code ${codeOf(task, step)}\n`,
     })
     const messages: Message[] = []
@@ -54,7 +54,7 @@ describe.each<Version>(size([7], [7, 6]))("BEY-11 planted facts with AI SDK %i",
       return text
     }
     const tasks: string[] = []
-    while (brain.summaries < COMPACTIONS) {
+    while (responder.summaries < COMPACTIONS) {
       const task = String.fromCharCode(65 + tasks.length)
       tasks.push(task)
       expect(await ask(`Task ${task}: 12 steps`)).toBe(`Task ${task} is done after 12 steps, as you asked.`)

@@ -9,8 +9,8 @@ import * as ai6 from "ai-6"
 import { createAnthropic as createAnthropic3 } from "ai-sdk-anthropic-3"
 import { onTestFinished } from "vitest"
 import { size } from "../../../core/test/size.ts"
-import type { Answer, AnswerBlock, Brain, BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
+import type { Answer, AnswerBlock, Responder, ResponderMessage, ResponderTurn } from "../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../sim/src/responders/extractive.ts"
 import { closeStrata, type StrataOptions, strataMiddleware } from "../../src/ai-sdk.ts"
 
 export const MODEL = "claude-opus-5-5"
@@ -40,17 +40,17 @@ const FETCH: Record<Version, typeof fetch> = {
  * Works through numbered steps: what it does next depends on the newest message alone, so that it does the same whatever the view is.
  * "Task B: 9 steps" begins, a result "B: step 3 of 9" asks for the next.
  */
-export class Worker implements Brain {
+export class Worker implements Responder {
   readonly name = "worker"
-  readonly asked: (readonly BrainMessage[])[] = []
+  readonly asked: (readonly ResponderMessage[])[] = []
   summaries = 0
-  readonly #before: (turn: BrainTurn) => readonly AnswerBlock[] | undefined
+  readonly #before: (turn: ResponderTurn) => readonly AnswerBlock[] | undefined
 
-  constructor(before: (turn: BrainTurn) => readonly AnswerBlock[] | undefined = () => undefined) {
+  constructor(before: (turn: ResponderTurn) => readonly AnswerBlock[] | undefined = () => undefined) {
     this.#before = before
   }
 
-  answer(turn: BrainTurn): Answer {
+  answer(turn: ResponderTurn): Answer {
     const about = extractiveAnswer(turn)
     if (about) {
       this.summaries++
@@ -72,7 +72,7 @@ export interface Step {
 }
 
 /** A summary may be in the newest message too, and name other tasks: results and the person's own words count before it. */
-function lastStep(messages: readonly BrainMessage[]): Step | undefined {
+function lastStep(messages: readonly ResponderMessage[]): Step | undefined {
   const content = messages.at(-1)?.content ?? []
   const results = content.filter(({ type }) => type === "tool_result")
   const asked = content.filter(({ text }) => /^Task [A-Z]: /.test(text ?? ""))
@@ -82,7 +82,7 @@ function lastStep(messages: readonly BrainMessage[]): Step | undefined {
   return task === "" ? undefined : { task, step: Number(step === "" ? 0 : step), of: Number(of) }
 }
 
-function nextStep(messages: readonly BrainMessage[], { nextToolUseId }: BrainTurn): readonly AnswerBlock[] {
+function nextStep(messages: readonly ResponderMessage[], { nextToolUseId }: ResponderTurn): readonly AnswerBlock[] {
   const last = lastStep(messages)
   if (!last) return [{ type: "text", text: "I heard you, and there is nothing to do about it." }]
   const { task, step, of } = last
@@ -104,7 +104,7 @@ export const LONG = "a line of a long file with words in it\n".repeat(WINDOW / 1
 
 export interface Program {
   readonly sim: Simulator
-  readonly brain: Worker
+  readonly responder: Worker
   readonly dir: string
   readonly lines: string[]
   /** With Strata, or the model itself. */
@@ -119,7 +119,7 @@ export const SETTINGS = { models: { [MODEL]: { window: WINDOW } }, figures: { "t
 export const AT_ONCE = { ...SETTINGS, switches: { "compact-ahead": false } }
 
 export interface ProgramOptions extends Partial<SimulatorOptions> {
-  readonly brain?: Worker
+  readonly responder?: Worker
   /** What the tool returns for each step, besides its number. */
   readonly result?: string
   readonly said?: (step: Step) => string
@@ -127,11 +127,11 @@ export interface ProgramOptions extends Partial<SimulatorOptions> {
 
 export async function program(
   version: Version,
-  { brain = new Worker(), result = LONG, said = () => "", ...options }: ProgramOptions = {},
+  { responder = new Worker(), result = LONG, said = () => "", ...options }: ProgramOptions = {},
 ): Promise<Program> {
   const { ai, createAnthropic } = VERSIONS[version]
   const models = { [MODEL]: { window: WINDOW } }
-  const sim = await startSimulator({ brain, clock: frozenClock(), bindThinking: "error", models, ...options })
+  const sim = await startSimulator({ responder, clock: frozenClock(), bindThinking: "error", models, ...options })
   const dir = mkdtempSync(join(tmpdir(), "strata-ai-sdk-"))
   const lines: string[] = []
   onTestFinished(async () => {
@@ -154,7 +154,7 @@ export async function program(
   } as ai7.ToolSet
   return {
     sim,
-    brain,
+    responder,
     dir,
     lines,
     direct,

@@ -213,12 +213,12 @@ describe("BEY-11 what a provider gets from a program of the AI SDK", () => {
     "AI SDK %i: observing changes nothing, and an answer costs what it would without Strata",
     async (version) => {
       const { ai } = VERSIONS[version]
-      const { model, direct, tools, sim, brain, lines } = await program(version, { result: "short " })
+      const { model, direct, tools, sim, responder, lines } = await program(version, { result: "short " })
       const ask = { tools, stopWhen: ai.stepCountIs(20), maxRetries: 0, prompt: "Task A: 4 steps" }
       await ai.generateText({ ...ask, model: direct })
-      const [asked, { dollars }] = [brain.asked.splice(0), sim.stats().total]
+      const [asked, { dollars }] = [responder.asked.splice(0), sim.stats().total]
       await ai.generateText({ ...ask, model: model({ observe: true }) })
-      expect(brain.asked).toEqual(asked)
+      expect(responder.asked).toEqual(asked)
       expect(sim.stats().total.dollars).toBeCloseTo(2 * dollars, 8)
       expect(lines).toEqual([])
     },

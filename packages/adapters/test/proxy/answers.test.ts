@@ -2,7 +2,7 @@ import { once } from "node:events"
 import { setImmediate } from "node:timers/promises"
 import { gzipSync, zstdCompressSync } from "node:zlib"
 import Anthropic from "@anthropic-ai/sdk"
-import { frozenClock, type SimulatorOptions, scriptedBrain, startSimulator } from "@strata/sim"
+import { frozenClock, type SimulatorOptions, scriptedResponder, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { stringifyExact } from "../../../core/src/messages/exact-json.ts"
 import {
@@ -22,7 +22,7 @@ const STREAM = { "content-type": "text/event-stream; charset=utf-8" }
 
 async function simulated(options: Partial<SimulatorOptions> = {}, plan = () => ({})) {
   const sim = await startSimulator({
-    brain: scriptedBrain(["Hello there, how are you?"]),
+    responder: scriptedResponder(["Hello there, how are you?"]),
     clock: frozenClock(),
     ...options,
   })
@@ -52,9 +52,9 @@ describe("BEY-11: the official SDK through the proxy", () => {
   })
 
   test("gets the bytes that it gets without the proxy", async () => {
-    const direct = await startSimulator({ brain: scriptedBrain(["Hello there"]), clock: frozenClock() })
+    const direct = await startSimulator({ responder: scriptedResponder(["Hello there"]), clock: frozenClock() })
     onTestFinished(() => direct.close())
-    const { url } = await simulated({ brain: scriptedBrain(["Hello there"]) })
+    const { url } = await simulated({ responder: scriptedResponder(["Hello there"]) })
     const body = JSON.stringify({ ...BODY, stream: true })
     const headers = { "x-api-key": "k", "anthropic-version": "2023-06-01", "content-type": "application/json" }
     const [through, straight] = [

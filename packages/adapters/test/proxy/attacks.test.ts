@@ -5,8 +5,8 @@ import { join } from "node:path"
 import { frozenClock, type Simulator, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { isWhole } from "../../../core/test/size.ts"
-import type { Answer, Brain, BrainTurn } from "../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
+import type { Answer, Responder, ResponderTurn } from "../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../sim/src/responders/extractive.ts"
 import { asBytes, bodyWith } from "../../src/callers/body.ts"
 import { asClient } from "../../src/callers/http/as-client.ts"
 import { Conversations, type ConversationsOptions } from "../../src/proxy/index.ts"
@@ -20,15 +20,15 @@ const LONG = "line of a file with words in it\n".repeat(500)
 type Message = { role: string; content: unknown }
 type Fields = Record<string, unknown>
 
-class Worker implements Brain {
+class Worker implements Responder {
   readonly name = "worker"
-  readonly asked: BrainTurn["request"][] = []
-  readonly summaries: BrainTurn["request"][] = []
+  readonly asked: ResponderTurn["request"][] = []
+  readonly summaries: ResponderTurn["request"][] = []
   #answers = 0
   /** Answers wait for it. */
   gate: Promise<unknown> = Promise.resolve()
 
-  async answer(turn: BrainTurn): Promise<Answer> {
+  async answer(turn: ResponderTurn): Promise<Answer> {
     const about = extractiveAnswer(turn)
     if (about) {
       this.summaries.push(turn.request)
@@ -42,7 +42,7 @@ class Worker implements Brain {
 }
 
 interface Running {
-  readonly brain: Worker
+  readonly responder: Worker
   readonly sim: Simulator
   readonly url: string
   readonly plans: Conversations
@@ -51,8 +51,8 @@ interface Running {
 
 async function running(options: Partial<ConversationsOptions> = {}): Promise<Running> {
   const models = { [MODEL]: { window: WINDOW } }
-  const brain = new Worker()
-  const sim = await startSimulator({ brain: brain as never, clock: frozenClock(), models })
+  const responder = new Worker()
+  const sim = await startSimulator({ responder: responder as never, clock: frozenClock(), models })
   const home = mkdtempSync(join(tmpdir(), "strata-attacks-"))
   const plans = new Conversations({
     upstream: sim.url,
@@ -69,7 +69,7 @@ async function running(options: Partial<ConversationsOptions> = {}): Promise<Run
     await sim.close()
     rmSync(home, { recursive: true, force: true })
   })
-  return { brain, sim, url, plans, home }
+  return { responder, sim, url, plans, home }
 }
 
 interface Asking {
@@ -132,7 +132,7 @@ describe("BEY-14 one id, several threads", () => {
   })
 
   test("another program with the same short ids of calls learns nothing of the first", async () => {
-    const { url, brain, plans } = await running()
+    const { url, responder, plans } = await running()
     const first = begun("The secret word is heron.")
     for (let at = 0; at < 3; at++) await round(url, first)
     const call = first[1]!.content
@@ -142,7 +142,7 @@ describe("BEY-14 one id, several threads", () => {
       { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_1", content: "x" }] },
     ]
     await ask(url, other)
-    expect(JSON.stringify(brain.asked.at(-1))).not.toContain("heron")
+    expect(JSON.stringify(responder.asked.at(-1))).not.toContain("heron")
     expect(await plans.status()).toHaveLength(2)
   })
 })
@@ -174,12 +174,12 @@ describe("BEY-11 requests of our own", () => {
   })
 
   test("summarise behind a client whose answers are short and must call a tool", async () => {
-    const { url, brain, sim, plans } = await running()
+    const { url, responder, sim, plans } = await running()
     const list = begun()
     const body = { max_tokens: 200, tool_choice: { type: "any" } }
     for (let at = 0; at < 12; at++) await round(url, list, { result: LONG, body })
     expect(sim.stats().errors).toEqual({})
-    expect(new Set(brain.summaries.map(({ tool_choice }) => tool_choice))).toEqual(new Set([undefined]))
+    expect(new Set(responder.summaries.map(({ tool_choice }) => tool_choice))).toEqual(new Set([undefined]))
     expect((await plans.status())[0]!.decisions.join()).toMatch(/compaction: [1-9]/)
   })
 })
@@ -228,17 +228,17 @@ describe("BEY-11 what it costs", () => {
   })
 
   test.runIf(isWhole)("a request beside another of its conversation is in the bill", async () => {
-    const { url, brain, sim, plans } = await running()
+    const { url, responder, sim, plans } = await running()
     const list = begun()
     await round(url, list, { id: "one" })
     let open = () => {}
-    brain.gate = new Promise<void>((resolve) => {
+    responder.gate = new Promise<void>((resolve) => {
       open = resolve
     })
     const first = ask(url, list, { id: "one" })
-    await expect.poll(() => brain.asked.length).toBe(2)
+    await expect.poll(() => responder.asked.length).toBe(2)
     const second = ask(url, list, { id: "one" })
-    await expect.poll(() => brain.asked.length, { timeout: 5_000 }).toBe(3)
+    await expect.poll(() => responder.asked.length, { timeout: 5_000 }).toBe(3)
     open()
     await first
     expect(passedIn((await second).headers)).toBe("another-request-is-running")

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
-import { scriptedBrain, startSimulator } from "@strata/sim"
+import { scriptedResponder, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { Conversations, type ConversationsOptions } from "../../src/proxy/index.ts"
 import { proxy } from "./raw-upstream.ts"
@@ -14,7 +14,7 @@ const HELLO = { role: "user" as const, content: "Hello. ".repeat(500) }
 async function running(options: Partial<ConversationsOptions> = {}, seed = 1) {
   const sim = await startSimulator({
     seed,
-    brain: scriptedBrain(Array.from({ length: 20 }, (_, at) => `Answer ${at}.`)),
+    responder: scriptedResponder(Array.from({ length: 20 }, (_, at) => `Answer ${at}.`)),
   })
   const dir = mkdtempSync(join(tmpdir(), "strata-bill-"))
   const plans = new Conversations({ upstream: sim.url, cwd: "/nowhere", env: {}, dir, ...options })

@@ -9,8 +9,8 @@ import Anthropic from "@anthropic-ai/sdk"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { isWhole } from "../../../core/test/size.ts"
-import type { Answer, Brain, BrainTurn } from "../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
+import type { Answer, Responder, ResponderTurn } from "../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../sim/src/responders/extractive.ts"
 import { Conversations } from "../../src/proxy/index.ts"
 import { proxy } from "./raw-upstream.ts"
 
@@ -20,11 +20,11 @@ const TOOLS = [{ name: "Bash", description: "Runs a command. ".repeat(80), input
 const LONG = "line of a file with words in it\n".repeat(500)
 const MARK = { cache_control: { type: "ephemeral" as const } }
 
-class Worker implements Brain {
+class Worker implements Responder {
   readonly name = "worker"
   #answers = 0
 
-  answer(turn: BrainTurn): Answer | Promise<Answer> {
+  answer(turn: ResponderTurn): Answer | Promise<Answer> {
     const about = extractiveAnswer(turn)
     if (about) return about
     const number = ++this.#answers
@@ -38,7 +38,7 @@ class Worker implements Brain {
 }
 
 const newSimulator = () =>
-  startSimulator({ brain: new Worker(), clock: frozenClock(), models: { [MODEL]: { window: WINDOW } } })
+  startSimulator({ responder: new Worker(), clock: frozenClock(), models: { [MODEL]: { window: WINDOW } } })
 
 /** In front of a simulator: a server that knows no cache. */
 async function withoutCache(url: string): Promise<string> {

@@ -8,8 +8,8 @@ import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { startSimulator } from "@strata/sim"
 import { expect, onTestFinished, test } from "vitest"
-import type { Answer, Brain, BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
+import type { Answer, Responder, ResponderMessage, ResponderTurn } from "../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../sim/src/responders/extractive.ts"
 import { MODEL } from "./program/model.ts"
 import { Program, SOURCE } from "./program/start.ts"
 
@@ -19,11 +19,11 @@ const WORDS = "I look at what is there."
 const TOOLS = [{ name: "Bash", input_schema: { type: "object" as const } }]
 
 /** Calls a tool each time, and remembers what it was asked. */
-class Worker implements Brain {
+class Worker implements Responder {
   readonly name = "worker"
-  readonly asked: (readonly BrainMessage[])[] = []
+  readonly asked: (readonly ResponderMessage[])[] = []
 
-  answer(turn: BrainTurn): Answer {
+  answer(turn: ResponderTurn): Answer {
     const about = extractiveAnswer(turn)
     if (about) return about
     this.asked.push(turn.request.messages)
@@ -74,8 +74,8 @@ async function gateBefore(upstream: string) {
 }
 
 test("BEY-14 killed in the middle of a stream: another process sends the same bytes, and the client goes on", async () => {
-  const brain = new Worker()
-  const sim = await startSimulator({ brain, models: { [MODEL]: { window: WINDOW } } })
+  const responder = new Worker()
+  const sim = await startSimulator({ responder, models: { [MODEL]: { window: WINDOW } } })
   const gate = await gateBefore(sim.url)
   const dir = mkdtempSync(join(tmpdir(), "strata-killed-"))
   onTestFinished(async () => {
@@ -100,7 +100,7 @@ test("BEY-14 killed in the middle of a stream: another process sends the same by
     messages.push({ role: "assistant", content }, { role: "user", content: results })
   }
   const first = await start()
-  while (!JSON.stringify(brain.asked.at(-1) ?? []).includes("This conversation continues")) await round(first, LONG)
+  while (!JSON.stringify(responder.asked.at(-1) ?? []).includes("This conversation continues")) await round(first, LONG)
   await round(first, "two files")
 
   const held = gate.hold()
@@ -112,13 +112,13 @@ test("BEY-14 killed in the middle of a stream: another process sends the same by
   await first.kill()
   expect(await lost).toBe("broken off")
   gate.open()
-  const sent = brain.asked.at(-1)!
+  const sent = responder.asked.at(-1)!
 
   const second = await start()
   await round(second, "three files")
-  expect(brain.asked.at(-1)).toEqual(sent)
+  expect(responder.asked.at(-1)).toEqual(sent)
   await round(second, "four files")
-  expect(brain.asked.at(-1)!.slice(0, sent.length)).toEqual(sent)
-  expect(brain.asked.at(-1)).toHaveLength(sent.length + 2)
+  expect(responder.asked.at(-1)!.slice(0, sent.length)).toEqual(sent)
+  expect(responder.asked.at(-1)).toHaveLength(sent.length + 2)
   expect(sim.stats().errors).toEqual({})
 })

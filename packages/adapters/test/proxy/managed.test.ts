@@ -7,8 +7,8 @@ import type { Conversation } from "@strata/core"
 import { frozenClock, type Simulator, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { isWhole } from "../../../core/test/size.ts"
-import type { Answer, Brain, BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
+import type { Answer, Responder, ResponderMessage, ResponderTurn } from "../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../sim/src/responders/extractive.ts"
 import { Conversations, type ConversationsOptions } from "../../src/proxy/index.ts"
 import { proxy } from "./raw-upstream.ts"
 
@@ -21,13 +21,13 @@ const SYSTEM = [{ type: "text" as const, text: "You help. ".repeat(50), cache_co
 type Messages = Anthropic.MessageParam[]
 
 /** Calls a tool until it is asked to stop, writes summaries, and remembers what it was asked. */
-class Worker implements Brain {
+class Worker implements Responder {
   readonly name = "worker"
-  readonly asked: (readonly BrainMessage[])[] = []
-  readonly aside: (readonly BrainMessage[])[] = []
+  readonly asked: (readonly ResponderMessage[])[] = []
+  readonly aside: (readonly ResponderMessage[])[] = []
   #answers = 0
 
-  answer(turn: BrainTurn): Answer | Promise<Answer> {
+  answer(turn: ResponderTurn): Answer | Promise<Answer> {
     const about = extractiveAnswer(turn)
     const { messages } = turn.request
     if (about || JSON.stringify(messages.at(-1)).includes("CRITICAL: Respond")) {
@@ -59,16 +59,16 @@ class Worker implements Brain {
 }
 
 interface Running {
-  readonly brain: Worker
+  readonly responder: Worker
   readonly sim: Simulator
   readonly url: string
   readonly home: string
   readonly plans: Conversations
 }
 
-async function running(options: Partial<ConversationsOptions> = {}, brain = new Worker()): Promise<Running> {
+async function running(options: Partial<ConversationsOptions> = {}, responder = new Worker()): Promise<Running> {
   const models = { [MODEL]: { window: WINDOW } }
-  const sim = await startSimulator({ brain, clock: frozenClock(), bindThinking: "error", models })
+  const sim = await startSimulator({ responder, clock: frozenClock(), bindThinking: "error", models })
   const home = options.dir ?? mkdtempSync(join(tmpdir(), "strata-managed-"))
   const plans = plansOf(sim, { ...options, dir: home })
   const { url } = await proxy({ upstream: sim.url, plans })
@@ -77,7 +77,7 @@ async function running(options: Partial<ConversationsOptions> = {}, brain = new 
     await sim.close()
     rmSync(home, { recursive: true, force: true })
   })
-  return { brain, sim, url, home, plans }
+  return { responder, sim, url, home, plans }
 }
 
 const plansOf = (sim: Simulator, options: Partial<ConversationsOptions>) =>
@@ -138,13 +138,13 @@ describe("BEY-11 a program behind the proxy", () => {
   test("while nothing is decided, the server gets what it would get without us, for the same money", async () => {
     const direct = await running()
     const straight = new Program(direct.sim.url)
-    const { brain, url, sim } = await running({ recall: false })
+    const { responder, url, sim } = await running({ recall: false })
     const through = new Program(url)
     for (let round = 0; round < 6; round++) {
       await straight.round()
       await through.round()
     }
-    expect(brain.asked).toEqual(direct.brain.asked)
+    expect(responder.asked).toEqual(direct.responder.asked)
     expect(sim.stats().total).toEqual(direct.sim.stats().total)
     expect(through.messages).toEqual(straight.messages)
   })
@@ -159,20 +159,20 @@ describe("BEY-11 a program behind the proxy", () => {
   })
 
   test("a list that outgrows the window goes on, and the report has the simulator's bill to the cent", async () => {
-    const { brain, url, sim, plans } = await running()
+    const { responder, url, sim, plans } = await running()
     const program = new Program(url)
     for (let round = 0; round < 13; round++) await program.round(LONG)
     const { errors } = sim.stats()
     expect(errors).toEqual({})
-    expect(brain.aside.length).toBeGreaterThan(0)
+    expect(responder.aside.length).toBeGreaterThan(0)
     const [row] = await plans.status()
     expect(row!.decisions.join()).toMatch(/compaction: [1-9]/)
     expect(row!.sent).toBeLessThan(WINDOW)
-    for (const chat of await plans.open()) await chat.settled()
+    for (const chat of await plans.open()) await chat.whenIdle()
     await plans.close()
     const [closed] = await plans.status()
     expect(closed!.cost).toBeCloseTo(sim.stats().total.dollars, 6) // with what was under way
-    const last = JSON.stringify(brain.asked.at(-1))
+    const last = JSON.stringify(responder.asked.at(-1))
     expect(last).toContain("Count the files.")
     expect(last).toContain("This conversation continues")
   })
@@ -195,10 +195,10 @@ describe("BEY-11 a program behind the proxy", () => {
   })
 
   test.runIf(isWhole)("summaries are asked for as the client asks: its key, its prompt, from its cache", async () => {
-    const { url, sim, brain } = await running()
+    const { url, sim, responder } = await running()
     const program = new Program(url)
     for (let round = 0; round < 14; round++) await program.round(LONG)
-    expect(brain.aside.length).toBeGreaterThan(0)
+    expect(responder.aside.length).toBeGreaterThan(0)
     const asides = sim.log.filter(({ input }) => input !== undefined && input.read > 0)
     expect(asides.length).toBeGreaterThan(10)
     expect(sim.stats().total.inputTokens).toBeLessThan(sim.stats().total.cacheReadTokens / 10)
@@ -217,13 +217,13 @@ describe("BEY-11 a program behind the proxy", () => {
   test("observing changes nothing: the bytes and the bill are the client's, and the journal is kept", async () => {
     const direct = await running()
     const straight = new Program(direct.sim.url)
-    const { brain, url, sim, plans } = await running({ observe: true })
+    const { responder, url, sim, plans } = await running({ observe: true })
     const program = new Program(url)
     for (let round = 0; round < 5; round++) {
       await straight.round(LONG)
       await program.round(LONG)
     }
-    expect(brain.asked).toEqual(direct.brain.asked)
+    expect(responder.asked).toEqual(direct.responder.asked)
     expect(sim.stats().total).toEqual(direct.sim.stats().total)
     const [row] = await plans.status()
     expect(row).toMatchObject({ isObserved: true, requests: 5 })
@@ -233,10 +233,10 @@ describe("BEY-11 a program behind the proxy", () => {
 
 describe("BEY-14 conversations behind the proxy", () => {
   test("another process goes on with the same bytes", async () => {
-    const { brain, sim, url, home, plans } = await running()
+    const { responder, sim, url, home, plans } = await running()
     const program = new Program(url)
     for (let round = 0; round < 12; round++) await program.round(LONG)
-    const before = brain.asked.at(-1)!
+    const before = responder.asked.at(-1)!
     expect(JSON.stringify(before)).toContain("This conversation continues")
     await plans.close()
     const again = plansOf(sim, { dir: home })
@@ -245,7 +245,7 @@ describe("BEY-14 conversations behind the proxy", () => {
     const resumed = new Program(other.url)
     resumed.messages = program.messages
     await resumed.round()
-    expect(brain.asked.at(-1)!.slice(0, before.length)).toEqual(before)
+    expect(responder.asked.at(-1)!.slice(0, before.length)).toEqual(before)
     expect(await again.status()).toHaveLength(1)
     expect((await again.status())[0]!.id).toBe((await plans.status())[0]!.id)
   })
@@ -281,7 +281,7 @@ describe("BEY-14 conversations behind the proxy", () => {
   })
 
   test("a new id with a known beginning is a fork: the parent's journal is copied, and both go on", async () => {
-    const { url, plans, brain } = await running()
+    const { url, plans, responder } = await running()
     const parent = new Program(url, { "x-session-id": "parent" })
     for (let round = 0; round < 3; round++) await parent.round()
     const fork = new Program(url, { "x-session-id": "fork" })
@@ -289,15 +289,15 @@ describe("BEY-14 conversations behind the proxy", () => {
     fork.say("Another way.")
     await fork.round()
     await parent.round()
-    expect(JSON.stringify(brain.asked.at(-2))).toContain("Another way.")
-    expect(JSON.stringify(brain.asked.at(-1))).not.toContain("Another way.")
+    expect(JSON.stringify(responder.asked.at(-2))).toContain("Another way.")
+    expect(JSON.stringify(responder.asked.at(-1))).not.toContain("Another way.")
     expect((await plans.status()).map(({ requests }) => requests).sort()).toEqual([1, 3 + 1])
   })
 
   test.runIf(isWhole)(
     "the client's own compaction: the order is answered from our view, and its list goes on in the same conversation",
     async () => {
-      const { url, plans, brain, sim } = await running()
+      const { url, plans, responder, sim } = await running()
       const program = new Program(url, { "x-session-id": "one" })
       for (let round = 0; round < 3; round++) await program.round()
       const order =
@@ -318,7 +318,7 @@ describe("BEY-14 conversations behind the proxy", () => {
       await program.round()
       await program.round()
       expect(sim.stats().errors).toEqual({})
-      const last = JSON.stringify(brain.asked.at(-1))
+      const last = JSON.stringify(responder.asked.at(-1))
       expect(last.match(/A record of what was said and done/g)).toHaveLength(1)
       expect(last).toContain("We count the files of the project, one directory after the other, and add them up.")
       expect(await plans.status()).toHaveLength(1)
@@ -326,21 +326,21 @@ describe("BEY-14 conversations behind the proxy", () => {
   )
 
   test("an answer that the client cut off, and one that it asks for again", async () => {
-    const { url, brain, sim } = await running()
+    const { url, responder, sim } = await running()
     const program = new Program(url, { "x-session-id": "one" })
     await program.round()
     await program.ask() // and lost
     await program.round()
     await program.round()
     expect(sim.stats().errors).toEqual({})
-    expect(brain.asked.at(-1)).toHaveLength(program.messages.length - 2)
+    expect(responder.asked.at(-1)).toHaveLength(program.messages.length - 2)
   })
 
   test("another model that is asked the same while an answer is on its way passes, and the conversation goes on", async () => {
     const gate = Promise.withResolvers<void>()
     const reached = Promise.withResolvers<void>()
     class Waiting extends Worker {
-      override async answer(turn: BrainTurn): Promise<Answer> {
+      override async answer(turn: ResponderTurn): Promise<Answer> {
         if (turn.request.model === MODEL && turn.request.messages.length > 1) {
           reached.resolve()
           await gate.promise

@@ -15,7 +15,7 @@ test("L5-9 memory asks for nothing in conversations of 1, 2 and 3 turns through 
   const dir = mkdtempSync(join(tmpdir(), "strata-proxy-share-"))
   const forks: string[] = []
   const sim = await startSimulator({
-    brain: {
+    responder: {
       name: "reviewing",
       answer(turn) {
         const answer = extractiveAnswer(turn)

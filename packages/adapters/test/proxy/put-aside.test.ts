@@ -6,7 +6,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { expect, onTestFinished, test } from "vitest"
 import { isWhole } from "../../../core/test/size.ts"
-import type { Answer, Brain, BrainMessage, BrainTurn } from "../../../sim/src/brain.ts"
+import type { Answer, Responder, ResponderMessage, ResponderTurn } from "../../../sim/src/responder.ts"
 import { Conversations, type ConversationsOptions } from "../../src/proxy/index.ts"
 import { proxy } from "./raw-upstream.ts"
 
@@ -24,15 +24,15 @@ interface Call {
 type Block = Readonly<Record<string, unknown>>
 
 /** Makes the calls it is given, one after the other, and remembers what it was sent. */
-class Caller implements Brain {
+class Caller implements Responder {
   readonly name = "caller"
   next: Call | undefined
   /** What it asks Recall next, once. */
   recalls: Block | undefined
-  sent: readonly BrainMessage[] = []
+  sent: readonly ResponderMessage[] = []
   #calls = 0
 
-  answer({ request }: BrainTurn): Answer {
+  answer({ request }: ResponderTurn): Answer {
     this.sent = request.messages
     const recalls = this.recalls
     this.recalls = undefined
@@ -45,8 +45,8 @@ class Caller implements Brain {
 
 /** A client with tools: makes one call, and returns what the server is sent as its result. */
 async function client(options: Partial<ConversationsOptions> = {}) {
-  const brain = new Caller()
-  const sim = await startSimulator({ brain, clock: frozenClock() })
+  const responder = new Caller()
+  const sim = await startSimulator({ responder, clock: frozenClock() })
   const home = mkdtempSync(join(tmpdir(), "strata-put-aside-"))
   const settings = { figures: { "tool-result-limit": LIMIT } }
   const plans = new Conversations({ upstream: sim.url, cwd: "/nowhere", env: {}, dir: home, settings, ...options })
@@ -73,18 +73,18 @@ async function client(options: Partial<ConversationsOptions> = {}) {
       messages,
     })
   const shownFor = async (call: Call, tools: readonly string[]): Promise<unknown> => {
-    brain.next = call
+    responder.next = call
     const { content } = await ask(tools)
     const id = content.find((block) => block.type === "tool_use")!.id
     const result = { type: "tool_result" as const, tool_use_id: id, content: call.result }
     messages.push({ role: "assistant", content }, { role: "user", content: [result] })
     await ask(tools)
-    const blocks = brain.sent.flatMap(({ content }) => content as readonly unknown[] as readonly Block[])
+    const blocks = responder.sent.flatMap(({ content }) => content as readonly unknown[] as readonly Block[])
     return blocks.find((block) => block.tool_use_id === id)!.content
   }
   const files = () =>
     readdirSync(home, { recursive: true, encoding: "utf8" }).filter((file) => /tool-results./.test(file))
-  return { shownFor, files, brain }
+  return { shownFor, files, responder }
 }
 
 const bash = (result: string, command = "make") => ({ name: "Bash", input: { command }, result })
@@ -114,21 +114,21 @@ test.each([[["get_weather", "search"]], [["mcp__files__read_file", "WebFetch"]]]
 test.runIf(isWhole)(
   "BEY-11, L1-4 where the client takes the tools away, what follows stays whole, and what was put aside is as it was",
   async () => {
-    const { shownFor, brain } = await client({ recall: false })
+    const { shownFor, responder } = await client({ recall: false })
     const first = await shownFor(bash(CUT_BY_CLIENT), ["Bash", "search"])
     expect(first).toContain("<persisted-output>")
-    const before = brain.sent
+    const before = responder.sent
     expect(await shownFor({ name: "search", input: {}, result: LARGE }, ["search"])).toBe(LARGE)
-    expect(JSON.stringify(brain.sent.slice(0, before.length)) === JSON.stringify(before)).toBe(true)
+    expect(JSON.stringify(responder.sent.slice(0, before.length)) === JSON.stringify(before)).toBe(true)
   },
 )
 
 test("BEY-11, L1-1 a model that can recall gets the handle of what was put aside, and looks it up", async () => {
-  const { shownFor, brain } = await client({ recall: "always" })
+  const { shownFor, responder } = await client({ recall: "always" })
   const shown = String(await shownFor({ name: "search", input: {}, result: LARGE }, ["search"]))
   const handle = /Recall: (\S+)/.exec(shown)![1]!
-  brain.recalls = { handle, offset: 50_000 }
+  responder.recalls = { handle, offset: 50_000 }
   await shownFor({ name: "search", input: {}, result: "done" }, ["search"])
-  const results = JSON.stringify(brain.sent)
+  const results = JSON.stringify(responder.sent)
   expect(results).toContain(LARGE.slice(50_000, 51_000).replaceAll("\n", "\\n"))
 })

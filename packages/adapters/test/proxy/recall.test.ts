@@ -2,18 +2,18 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
-import type { Answer, Brain, BrainTurn } from "@strata/sim"
+import type { Answer, Responder, ResponderTurn } from "@strata/sim"
 import { frozenClock, startSimulator } from "@strata/sim"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { Conversations } from "../../src/proxy/index.ts"
 import { proxy } from "./raw-upstream.ts"
 
 /** Asks Recall first, then says what it found, and calls the client's tool beside Recall where it is asked to. */
-class Asker implements Brain {
+class Asker implements Responder {
   readonly name = "asker"
   #number = 0
 
-  answer({ request }: BrainTurn): Answer {
+  answer({ request }: ResponderTurn): Answer {
     const last = JSON.stringify(request.messages.at(-1))
     const number = ++this.#number
     const call = (name: string, input: object) =>
@@ -29,7 +29,7 @@ class Asker implements Brain {
 const text = (words: string): Answer => ({ content: [{ type: "text", text: words }] })
 
 async function client(isStreaming: boolean) {
-  const sim = await startSimulator({ brain: new Asker(), clock: frozenClock() })
+  const sim = await startSimulator({ responder: new Asker(), clock: frozenClock() })
   const dir = mkdtempSync(join(tmpdir(), "strata-recall-"))
   const plans = new Conversations({ upstream: sim.url, cwd: "/nowhere", env: {}, dir, recall: "always" })
   const { url } = await proxy({ upstream: sim.url, plans })

@@ -2,7 +2,7 @@
 
 import { realpath, stat } from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
-import { type AgentView, agentsOf, type Delivery, type KeptAgents } from "@strata/core/agent"
+import { type AgentDirectory, type AgentView, type Delivery, openAgentDirectory } from "@strata/core/agent"
 import { STATUS_WORDS } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
@@ -26,20 +26,20 @@ export interface AgentsPlaceOptions extends Pick<Call, "cwd" | "env"> {
   readonly open?: boolean
 }
 
-export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlaceOptions): Promise<KeptAgents> {
+export async function openAgentsPlace({ cwd, env, id, open = false }: AgentsPlaceOptions): Promise<AgentDirectory> {
   const begun = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: true }), await realpath(cwd))
   if (begun.length === 0) throw new UsageError("This project has no conversation yet, so it has no agents.")
-  if (id !== undefined) return agentsOf(findById(id, begun), { env })
+  if (id !== undefined) return openAgentDirectory(findById(id, begun), { env })
   if (open)
     for (const one of begun) {
-      const agents = await agentsOf(one, { env })
+      const agents = await openAgentDirectory(one, { env })
       if (await agents.isOpen()) return agents
     }
-  return agentsOf(begun[0]!, { env })
+  return openAgentDirectory(begun[0]!, { env })
 }
 
 /** With what each agent that runs does now, from its own journal. */
-export async function agentsNow(agents: KeptAgents): Promise<readonly AgentView[]> {
+export async function agentsNow(agents: AgentDirectory): Promise<readonly AgentView[]> {
   return Promise.all(
     (await agents.list()).map(async (agent) => {
       if (agent.status !== "running") return agent
@@ -135,7 +135,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 }
 
 /** Only a conversation that runs can be reached. */
-async function reach(place: KeptAgents, deliver: () => Promise<Delivery>): Promise<Delivery> {
+async function reach(place: AgentDirectory, deliver: () => Promise<Delivery>): Promise<Delivery> {
   if (await place.isOpen()) return deliver()
   const { id } = place.conversation
   return {
@@ -162,7 +162,7 @@ function chosen([name = "list", ...given]: readonly string[]): { action: Action;
 const LOOK_MS = 250 // between two looks at the journals
 const INTERRUPTED = 130 // as shells say it for Ctrl-C
 
-async function tail(agents: KeptAgents, { id, journal }: AgentView, terminal: Terminal): Promise<number> {
+async function tail(agents: AgentDirectory, { id, journal }: AgentView, terminal: Terminal): Promise<number> {
   const interruption = interruptible()
   const { signal } = interruption
   let printed = 0

@@ -1,5 +1,5 @@
 /** Agents of earlier conversations of this project, from their journals. The newest come first. */
-import { type AgentView, agentsOf } from "@strata/core/agent"
+import { type AgentView, openAgentDirectory } from "@strata/core/agent"
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 
@@ -28,7 +28,7 @@ export async function earlierAgents({ cwd, env, without, all }: EarlierOptions):
   const kept = await conversationsIn({ cwd, env, alsoUnowned: true })
   const agents: EarlierAgent[] = []
   for (const conversation of kept.filter(({ id }) => id !== without)) {
-    const place = await agentsOf(conversation, { env })
+    const place = await openAgentDirectory(conversation, { env })
     if (!(await place.hasAny())) continue
     if (!all && agents.length >= MAX_EARLIER) return { agents: agents.slice(0, MAX_EARLIER), isCut: true }
     const found = await place.list()

@@ -2,7 +2,7 @@
 import { isAbsolute, join } from "node:path"
 import { strataDirectory } from "@strata/core"
 import { planKeepHook, planKeepHookRemoval } from "@strata/plugins"
-import { type KeptStore, openKept } from "@strata/transcripts"
+import { openSessionArchive, type SessionArchive } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { KEEP } from "../descriptions.ts"
@@ -35,7 +35,7 @@ export const run: Run = async (call) => {
   const { action, given } = chosen(operands)
   if (action !== "erase" && (values.project ?? values["older-than"]) !== undefined)
     throw new UsageError("--project and --older-than belong to: strata archive erase")
-  const store = await openKept({ env })
+  const store = await openSessionArchive({ env })
   switch (action) {
     case "now":
       return keepNow(store, { ...call, dryRun: values["dry-run"], again: values.again, json: values.json })
@@ -92,7 +92,7 @@ interface KeepingNow extends Call {
   readonly json: boolean
 }
 
-async function keepNow(store: KeptStore, { terminal, dryRun, again, json }: KeepingNow): Promise<number> {
+async function keepNow(store: SessionArchive, { terminal, dryRun, again, json }: KeepingNow): Promise<number> {
   const progress = progressOn(terminal)
   const report = await store
     .keep({ dryRun, again, onProgress: (at) => progress.show("Keeping sessions", at) })
@@ -104,7 +104,7 @@ async function keepNow(store: KeptStore, { terminal, dryRun, again, json }: Keep
   return report.failed.length === 0 ? DONE : NOT_DONE
 }
 
-async function check(store: KeptStore, { terminal }: Call): Promise<number> {
+async function check(store: SessionArchive, { terminal }: Call): Promise<number> {
   const { sessions, mended, lost } = await store.check()
   terminal.print(`Read every piece of ${counted(sessions, "session")}: ${bytes((await store.list()).storedBytes)}.\n`)
   for (const path of mended) terminal.print(`Damaged, and kept again: ${printable(path)}\n`)

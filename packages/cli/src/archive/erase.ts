@@ -1,6 +1,6 @@
 /** `strata archive erase`: shows which kept sessions would go and what that frees, asks, then removes them. */
 import { basename, resolve, sep } from "node:path"
-import type { KeptSession, KeptStore } from "@strata/transcripts"
+import type { ArchivedSession, SessionArchive } from "@strata/transcripts"
 import { askForWord } from "../ask-for-word.ts"
 import { UsageError } from "../command.ts"
 import { counted } from "../display/numbers.ts"
@@ -24,7 +24,7 @@ export interface Erasing {
   readonly now: Date
 }
 
-export async function erase(store: KeptStore, erasing: Erasing): Promise<number> {
+export async function erase(store: SessionArchive, erasing: Erasing): Promise<number> {
   const { terminal, names, project, olderThan, dryRun, isSure, now } = erasing
   if (names.length === 0 && project === undefined && olderThan === undefined)
     throw new UsageError("Say what to erase: SESSION, --project DIRECTORY or --older-than 90d.")
@@ -55,7 +55,7 @@ async function isAgreed(): Promise<boolean> {
   return (await askForWord("Erase them for good? yes or no: ", ["yes", "no"])) === "yes"
 }
 
-function chosenOf(sessions: readonly KeptSession[], erasing: Erasing): readonly KeptSession[] {
+function chosenOf(sessions: readonly ArchivedSession[], erasing: Erasing): readonly ArchivedSession[] {
   const { names, project, olderThan, cwd, now } = erasing
   const named = names.map((name) => sessionNamed(name, sessions))
   const before = olderThan === undefined ? Number.POSITIVE_INFINITY : now.getTime() - daysIn(olderThan) * DAY_MS
@@ -65,7 +65,7 @@ function chosenOf(sessions: readonly KeptSession[], erasing: Erasing): readonly 
 }
 
 /** A directory with all below it, or its name alone. */
-function isOf({ project }: KeptSession, wanted: string, cwd: string): boolean {
+function isOf({ project }: ArchivedSession, wanted: string, cwd: string): boolean {
   if (project === undefined) return false
   const path = resolve(cwd, wanted)
   return project === path || project.startsWith(`${path}${sep}`) || basename(project) === wanted

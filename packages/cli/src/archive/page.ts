@@ -1,6 +1,6 @@
 /** How kept sessions read on a screen. */
 import { homedir } from "node:os"
-import type { KeepReport, KeptList, KeptSession } from "@strata/transcripts"
+import type { ArchivedSession, KeepReport, KeptList } from "@strata/transcripts"
 import { UsageError } from "../command.ts"
 import { ageOf, counted, grouped } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
@@ -37,7 +37,7 @@ export function keptPage({ sessions, storedBytes, damaged }: KeptList, { termina
   ]
 }
 
-export function sessionTable(sessions: readonly KeptSession[], { terminal, now }: Shown): readonly string[] {
+export function sessionTable(sessions: readonly ArchivedSession[], { terminal, now }: Shown): readonly string[] {
   return table({
     columns: [
       { title: "session" },
@@ -63,7 +63,7 @@ export function sessionTable(sessions: readonly KeptSession[], { terminal, now }
 }
 
 /** Enough of the id to name it. Two states of one session have different keys. */
-function shortId({ id, key, isEarlier }: KeptSession, sessions: readonly KeptSession[]): string {
+function shortId({ id, key, isEarlier }: ArchivedSession, sessions: readonly ArchivedSession[]): string {
   if (isEarlier) return key
   const others = sessions.filter((other) => other.key !== key && !other.isEarlier).map((other) => other.id)
   for (let length = 8; length < id.length; length += 4)
@@ -77,7 +77,7 @@ function shortPath(path: string): string {
 }
 
 /** By the start of its id or its key. The state at its place goes before earlier ones. */
-export function sessionNamed(name: string, sessions: readonly KeptSession[]): KeptSession {
+export function sessionNamed(name: string, sessions: readonly ArchivedSession[]): ArchivedSession {
   const fitting = sessions.filter(({ id, key }) => id.startsWith(name) || key.startsWith(name))
   const exact = fitting.find(({ id, key, isEarlier }) => key === name || (id === name && !isEarlier))
   const newest = fitting.filter(({ isEarlier }) => !isEarlier)

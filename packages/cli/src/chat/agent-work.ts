@@ -39,7 +39,7 @@ export class AgentWork {
   #unshown: Report[] = []
   #running: Promise<void> = Promise.resolve()
   /** After an interruption or an error, what other agents report waits for the person's next message. */
-  #waitsForPerson = false
+  #waitsForUser = false
 
   constructor({ store, agent, limits }: AgentWorkParts) {
     this.#store = store
@@ -81,7 +81,7 @@ export class AgentWork {
         if (signal.aborted || this.#isClosing) return
         this.#store.dismissSubAgents(this.#working())
         this.refresh()
-        if (!this.isBusy && !this.#waitsForPerson && team.arrivals.hasAny) this.#start(undefined)
+        if (!this.isBusy && !this.#waitsForUser && team.arrivals.hasAny) this.#start(undefined)
       }
     }
     void watch().catch((error: unknown) => this.#store.fail(error))
@@ -122,7 +122,7 @@ export class AgentWork {
    * example because a hook blocks it, goes back to the input.
    */
   async send(text: string, written = text): Promise<void> {
-    this.#waitsForPerson = false
+    this.#waitsForUser = false
     if (!this.#interruption) return this.#start(text, written)
     try {
       await this.#agent().enqueue(text, { mentions: true, ...(written === text ? {} : { written }) })
@@ -164,12 +164,12 @@ export class AgentWork {
     const events = this.#agent().query(prompt, { ...this.#limits, signal, mentions: true, ...said })
     this.#running = this.#follow(events, onKept)
       .then(({ reason }) => {
-        this.#waitsForPerson = reason !== "answer"
+        this.#waitsForUser = reason !== "answer"
         if (reason === "error" && !isKept && prompt !== undefined) this.#store.putBack(prompt)
         return reason === "answer" || reason === "aborted"
       })
       .catch((error: unknown) => {
-        this.#waitsForPerson = true
+        this.#waitsForUser = true
         this.#store.fail(error)
         return false
       })
@@ -217,7 +217,7 @@ export class AgentWork {
     this.#store.dispatch({ type: "work", work: { type: "idle" } })
     if (!mayGoOn || this.#isClosing) return
     const { conversation, team } = this.#agent()
-    const hasReports = !this.#waitsForPerson && (team?.arrivals.hasAny ?? false)
+    const hasReports = !this.#waitsForUser && (team?.arrivals.hasAny ?? false)
     if (hasReports || conversation.views.context.queued.length > 0) this.#start(undefined)
   }
 

@@ -3,14 +3,14 @@
 import { join } from "node:path"
 import {
   type CompactionOrder,
-  type KeptConversation,
   type PermissionMode,
   type ProjectBank,
+  type StoredConversation,
   textOf,
   type UndoRequest,
 } from "@strata/core"
 import { stemOf, undoSentence } from "@strata/page"
-import { type ForeignSession, foreignSessions } from "@strata/transcripts"
+import { type ExternalSession, listExternalSessions } from "@strata/transcripts"
 import { restoredSentence } from "../display/restored.ts"
 import { resumeFile } from "../import/taken-up.ts"
 import { conversationsIn } from "../kept-conversation.ts"
@@ -31,12 +31,12 @@ import { OwnMessages } from "./own-message.ts"
 import type { PanelLines } from "./panels.ts"
 import { pastItems } from "./past-items.ts"
 import type { Ask } from "./person.ts"
-import { openPersonSession, type PersonSession } from "./person-session.ts"
+import { openUserSession, type UserSession } from "./person-session.ts"
 import { PriceQuestion } from "./price-question.ts"
 import { projectFiles } from "./project-files.ts"
 import { rememberedText } from "./remembered-text.ts"
 import { SessionEndings } from "./session-endings.ts"
-import { PersonShell, shellCommandIn } from "./shell-command.ts"
+import { shellCommandIn, UserShell } from "./shell-command.ts"
 import { findCommand, SLASH_COMMANDS } from "./slash-commands.ts"
 import { headingOf, queuedOf, statusOf } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
@@ -44,16 +44,16 @@ import type { ChatStore } from "./store.ts"
 interface ChatParts {
   readonly workspace: Workspace
   readonly store: ChatStore
-  readonly session: PersonSession
+  readonly session: UserSession
   readonly inputs: HistoryFile
 }
 
 export interface OpeningParts extends Omit<ChatParts, "session"> {
-  readonly resumed: KeptConversation | undefined
+  readonly resumed: StoredConversation | undefined
 }
 
 export async function openChat({ workspace, resumed, store, inputs }: OpeningParts): Promise<Chat> {
-  const session = await openPersonSession({ ask: store.ask, workspace, resumed })
+  const session = await openUserSession({ ask: store.ask, workspace, resumed })
   const chat = new Chat({ workspace, store, session, inputs })
   if (workspace.env[EDITOR_SOCKET]) await chat.editorSocket().catch((error: unknown) => store.fail(error))
   return chat
@@ -67,14 +67,14 @@ export class Chat implements CommandTarget {
   readonly #workspace: Workspace
   readonly #inputs: HistoryFile
   readonly #work: AgentWork
-  readonly #shell: PersonShell
+  readonly #shell: UserShell
   readonly #warned = new Set<string>()
   readonly #own = new OwnMessages()
   readonly #left = Promise.withResolvers<void>()
   readonly #endings: SessionEndings
   readonly #price: PriceQuestion
   #isLeaving = false
-  #session: PersonSession
+  #session: UserSession
   #stopWatching: () => void = () => {}
   #lend: Lend = (work) => work()
   #write: (sequence: string) => void = () => {}
@@ -103,7 +103,7 @@ export class Chat implements CommandTarget {
       say: (text) => store.say(text, "warning"),
       compact: () => this.compact({}),
     })
-    this.#shell = new PersonShell({ store, run: (command) => this.agent.runCommand(command) })
+    this.#shell = new UserShell({ store, run: (command) => this.agent.runCommand(command) })
     this.#show()
   }
 
@@ -194,17 +194,17 @@ export class Chat implements CommandTarget {
     })
   }
 
-  conversations(): Promise<readonly KeptConversation[]> {
+  conversations(): Promise<readonly StoredConversation[]> {
     return conversationsIn(this.#workspace)
   }
 
-  async resume(resumed: KeptConversation): Promise<void> {
+  async resume(resumed: StoredConversation): Promise<void> {
     await this.#replace({ resumed })
   }
 
-  foreignSessions(): Promise<readonly ForeignSession[]> {
+  foreignSessions(): Promise<readonly ExternalSession[]> {
     const { cwd, env } = this.#workspace
-    return foreignSessions({ cwd, env })
+    return listExternalSessions({ cwd, env })
   }
 
   async takeUp(file: string): Promise<void> {
@@ -242,7 +242,7 @@ export class Chat implements CommandTarget {
     const { addedRules: rules } = this.agent.shared.state
     const resumed = (await this.conversations()).find(({ id }) => id === chat.id)
     const reopen = (name: string) =>
-      openPersonSession({ ask: this.ask, workspace: this.#workspace, resumed, model: name, mode, rules })
+      openUserSession({ ask: this.ask, workspace: this.#workspace, resumed, model: name, mode, rules })
     this.#endings.sayStopped(this.#session)
     await this.#session.close() // only one writer may have a conversation open
     try {
@@ -313,7 +313,7 @@ export class Chat implements CommandTarget {
     if (this.#shell.stop()) return true
     const { isBusy } = this.#work
     this.#work.interrupt()
-    if (isBusy || !this.agent.conversation.dropPrepared()) return isBusy || isPreparing
+    if (isBusy || !this.agent.conversation.discardPreparedSummary()) return isBusy || isPreparing
     this.notice(
       "The prepared summary was dropped. The notes are updated again once the conversation has grown by a tenth.",
     )
@@ -384,7 +384,7 @@ export class Chat implements CommandTarget {
     this.store.dispatch({ type: "work", work: { type: "opening" } })
     try {
       if (input.resumed) await this.#endings.done // it may be the one that is still being closed
-      const next = await openPersonSession({
+      const next = await openUserSession({
         ask: this.ask,
         workspace: this.#workspace,
         ...(input.resumed ? {} : { mode: this.agent.mode }), // a resumed conversation has a mode of its own

@@ -7,7 +7,7 @@ import {
   type PermissionMode,
   type UndoRequest,
 } from "@strata/core"
-import { type Dreaming, describeChange, dreamFigures, isCurrentMemory } from "@strata/core/memory"
+import { type DreamController, describeChange, dreamFigures, isCurrentMemory } from "@strata/core/memory"
 import { createFlags } from "@strata/core/settings"
 import { MODEL_FACTS, repeatedReads } from "@strata/core/tokens"
 import { clearingSentence, shortSource, sourceWords, stemOf, undoSentence } from "@strata/page"
@@ -183,7 +183,7 @@ export async function dream(target: CommandTarget, action: string): Promise<void
   }
 }
 
-async function reviewDream(target: CommandTarget, dreaming: Dreaming): Promise<void> {
+async function reviewDream(target: CommandTarget, dreaming: DreamController): Promise<void> {
   const pending = await dreaming.review()
   if (!pending) return target.notice("No dream waits for your consent.")
   const answer = await target.ask({
@@ -205,7 +205,7 @@ async function reviewDream(target: CommandTarget, dreaming: Dreaming): Promise<v
 
 export function showContext(target: CommandTarget): void {
   const { conversation: chat } = target.agent
-  const { used, percentLeft } = chat.fill()
+  const { used, percentLeft } = chat.windowUsage()
   const picture: ContextPicture = {
     accounting: chat.accounting(),
     promptTokens: chat.views.context.promptTokens,

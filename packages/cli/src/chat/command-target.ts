@@ -1,13 +1,13 @@
 /** What a slash command can do with the chat. */
 import type {
   CompactionOrder,
-  KeptConversation,
   PermissionMode,
   ProjectBank,
   RestorePlan,
+  StoredConversation,
   UndoRequest,
 } from "@strata/core"
-import type { ForeignSession } from "@strata/transcripts"
+import type { ExternalSession } from "@strata/transcripts"
 import type { SessionAgent, Workspace } from "../session.ts"
 import type { DialogBody } from "./dialog.ts"
 import type { OwnCommand } from "./own-commands.ts"
@@ -42,10 +42,10 @@ export interface CommandTarget {
   memory(options?: { readonly isChanged: boolean }): Promise<ProjectBank>
   /** Slash commands that the person or the project wrote. */
   ownCommands(): Promise<readonly OwnCommand[]>
-  conversations(): Promise<readonly KeptConversation[]>
-  resume(conversation: KeptConversation): Promise<void>
+  conversations(): Promise<readonly StoredConversation[]>
+  resume(conversation: StoredConversation): Promise<void>
   /** Sessions of other programs, those of this directory first. */
-  foreignSessions(): Promise<readonly ForeignSession[]>
+  foreignSessions(): Promise<readonly ExternalSession[]>
   /** Imports the transcript of another program and switches to it. */
   takeUp(file: string): Promise<void>
   clear(): Promise<void>

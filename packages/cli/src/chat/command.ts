@@ -1,6 +1,6 @@
 /** `strata chat`: a conversation in the terminal. */
 import { render } from "ink"
-import { askedEnvironment, personEnvironment } from "../claude/person-environment.ts"
+import { askedEnvironment, userEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { connectionFrom, NO_KEY } from "../connection.ts"
 import { CHAT } from "../descriptions.ts"
@@ -38,7 +38,7 @@ export async function run({ args, cwd, env: given, terminal }: Call): Promise<nu
     throw new UsageError(`strata chat takes no task. Type it in the chat, or use: strata run "${operands.join(" ")}"`)
   const isDrawable = given.TERM !== "dumb" && process.stdin.isTTY && process.stdout.isTTY
   const place = { cwd: asked.options.cwd, env: given }
-  const env = isDrawable ? await askedEnvironment(place, terminal) : await personEnvironment(place)
+  const env = isDrawable ? await askedEnvironment(place, terminal) : await userEnvironment(place)
   if (env === "quit") return EXIT.answer
   const { options } = readCommandLine({ description, args, env, cwd })
   const connection = connectionFrom(env)

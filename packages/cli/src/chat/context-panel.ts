@@ -70,11 +70,11 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
 }
 
 function windowWords({ window, believed, outputReserve }: Thresholds): string {
-  const learnt =
+  const learned =
     believed === undefined
       ? ""
       : ` The server refused more; ${short(believed)} were believed. strata config --forget-limits forgets that.`
-  return `The window holds ${short(window)} tokens.${learnt} Strata keeps ${short(outputReserve)} free for the answer.`
+  return `The window holds ${short(window)} tokens.${learned} Strata keeps ${short(outputReserve)} free for the answer.`
 }
 
 /** The distance to the next threshold, and the thresholds still ahead. */

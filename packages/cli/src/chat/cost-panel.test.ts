@@ -52,7 +52,7 @@ const BUSY = picture({
       description: "Find where the names are read ".repeat(4),
     },
   ],
-  lostCaches: [["five-minutes-over", { breaks: 1, paidAnew: 20_000, dollars: 0.115, unpriced: 0 }]],
+  lostCaches: [["five-minutes-over", { breaks: 1, rewrittenTokens: 20_000, dollars: 0.115, unpriced: 0 }]],
 })
 
 test.each([56, 76, 116, 156])("every line fits %i columns", (columns) => {
@@ -75,8 +75,8 @@ test("CACHE-5 by model and purpose, saved by each layer, lost caches, what was s
         { model: "mystery-1", purpose: "notes", requests: 1, counts, dollars: undefined },
       ],
       lostCaches: [
-        ["five-minutes-over", { breaks: 1, paidAnew: 20_000, dollars: 0.115, unpriced: 0 }],
-        ["compaction", { breaks: 2, paidAnew: 40_000, dollars: 0, unpriced: 2 }],
+        ["five-minutes-over", { breaks: 1, rewrittenTokens: 20_000, dollars: 0.115, unpriced: 0 }],
+        ["compaction", { breaks: 2, rewrittenTokens: 40_000, dollars: 0, unpriced: 2 }],
       ],
       repeated: repeatedReads({ duplicateReads }, facts),
     }),

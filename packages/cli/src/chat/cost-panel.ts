@@ -6,8 +6,8 @@ import {
   type AgentCost,
   type BreakCause,
   type CacheBreakTotal as BreakTotal,
-  estimatedSentences,
-  PURPOSE_WORDS,
+  describeEstimates,
+  PURPOSE_LABELS,
 } from "@strata/core/views"
 import type { LedgerLine, LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
@@ -43,7 +43,7 @@ export function costLines(
     ...(unpriced.length === 0
       ? []
       : wrapped(`The total leaves out ${unpriced.join(", ")}, because no price is known.`, columns)),
-    ...estimatedSentences(summary.estimated).flatMap((line) => wrapped(line, columns)),
+    ...describeEstimates(summary.estimated).flatMap((line) => wrapped(line, columns)),
     ...(lines.length > 1 ? section("By model and purpose", lineTable(lines, columns)) : []),
     ...(agents.length > 0 ? section("Agents", agentTable(agents, columns)) : []),
     ...section(`Layers: ${savedInAll(savings)}`, savingLines(savings, look)),
@@ -73,7 +73,7 @@ function lineTable(lines: readonly LedgerLine[], width: number): readonly string
     ],
     rows: lines.map(({ model, purpose, requests, counts, dollars: amount }) => [
       model,
-      PURPOSE_WORDS[purpose],
+      PURPOSE_LABELS[purpose],
       grouped(requests),
       short(inputTokens(counts)),
       percent(counts.cacheRead, inputTokens(counts)),

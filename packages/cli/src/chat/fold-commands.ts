@@ -15,7 +15,7 @@ export async function fold(target: CommandTarget, argument: string): Promise<voi
   const { dryRun, words } = read("/fold", argument)
   const { conversation: chat } = target.agent
   const [first, to] = words
-  const tokens = first === undefined ? Math.floor(chat.fill().used * HALF) : tokensIn(first)
+  const tokens = first === undefined ? Math.floor(chat.windowUsage().used * HALF) : tokensIn(first)
   const order = tokens !== undefined && to === undefined ? { downTo: tokens } : { from: first!, ...(to ? { to } : {}) }
   await show(target, dryRun, () => chat.fold({ ...order, dryRun }))
 }

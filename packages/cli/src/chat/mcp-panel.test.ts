@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import type { SignInPerson } from "../../../core/src/tools/tool.ts"
+import type { SignInUser } from "../../../core/src/tools/tool.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogAnswer, DialogDraft } from "./dialog.ts"
 import { mcp, mcpLines, toolLines } from "./mcp-panel.ts"
@@ -43,9 +43,9 @@ test("/mcp login shows the address, and the question goes when the browser has c
   const dialogs: DialogDraft[] = []
   const outcomes: unknown[] = []
   const address = "https://login.example.com/authorize?state=x"
-  const signIn = async (person: SignInPerson) => {
+  const signIn = async (user: SignInUser) => {
     const back = new AbortController()
-    const visited = person.visit(address, back.signal)
+    const visited = user.visit(address, back.signal)
     back.abort()
     outcomes.push(await visited)
   }

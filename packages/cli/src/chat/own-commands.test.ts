@@ -60,7 +60,7 @@ test("a command's text is sent with its arguments in place, as they are", async 
 /** A chat that allows nothing and runs nothing, with other parts where given. */
 const at = (parts: Partial<OwnMessageParts>): OwnMessageParts => ({
   commands: [],
-  agent: { allow: () => undefined, runForPerson: async () => ({ state: "refused", why: "there is no one to ask" }) },
+  agent: { allow: () => undefined, runForUser: async () => ({ state: "refused", why: "there is no one to ask" }) },
   ask: async () => ({ type: "dismissed" }),
   asked: new Set(),
   isBusy: false,
@@ -74,7 +74,7 @@ test("PERM-3 a command in the text runs as the rules say, and its output is cont
   const ran: unknown[] = []
   const agent: OwnMessageParts["agent"] = {
     allow: () => undefined,
-    runForPerson: async (call) => {
+    runForUser: async (call) => {
       ran.push(call)
       return { state: "ran", text: "abc Always deploy", isError: false, attachments: [] }
     },

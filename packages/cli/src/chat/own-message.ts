@@ -18,7 +18,7 @@ export type OwnMessage =
 
 export interface OwnMessageParts {
   readonly commands: readonly OwnCommand[]
-  readonly agent: Pick<SessionAgent, "allow" | "runForPerson">
+  readonly agent: Pick<SessionAgent, "allow" | "runForUser">
   readonly ask: Ask
   /** Rules that the person answered about in this chat. */
   readonly asked: Set<string>
@@ -98,7 +98,7 @@ async function fromSkill(
   { line, given, agent, signal }: Sent & Pick<OwnMessageParts, "agent">,
 ): Promise<OwnMessage> {
   const input = { name, ...(given === "" ? {} : { args: given }) }
-  const end = await agent.runForPerson({ tool: "Skill", input }, signal)
+  const end = await agent.runForUser({ tool: "Skill", input }, signal)
   if (signal.aborted) return { state: "not sent", why: "Interrupted. Nothing was sent." }
   if (end.state === "refused" || end.isError) {
     const why = end.state === "refused" ? end.why : end.text
@@ -139,10 +139,7 @@ async function fromFile(
       continue
     }
     const { run: command } = piece
-    const end = await agent.runForPerson(
-      { tool: "Bash", input: { command, description: "for a slash command" } },
-      signal,
-    )
+    const end = await agent.runForUser({ tool: "Bash", input: { command, description: "for a slash command" } }, signal)
     if (signal.aborted) return { state: "not sent", why: "Interrupted. Nothing was sent." }
     if (end.state === "refused")
       return {

@@ -11,7 +11,7 @@ import {
   type ToolResult,
   textOf,
 } from "@strata/core"
-import { isShownToPerson, isThinking, toBlocks } from "@strata/core/messages"
+import { isShownToUser, isThinking, toBlocks } from "@strata/core/messages"
 import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
 import type { CompactionItem, Item } from "./state.ts"
@@ -31,7 +31,7 @@ export function pastItems(
       const { command, content } = message.attachment
       return [{ kind: "shell", id: message.uuid, command, output: content }]
     }
-    return isShownToPerson(message) ? itemsOf(message, results) : []
+    return isShownToUser(message) ? itemsOf(message, results) : []
   })
   const left = items.length - MAX_SHOWN
   if (left <= 0) return items

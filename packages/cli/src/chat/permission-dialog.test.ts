@@ -1,7 +1,7 @@
 import type { PermissionQuestion } from "@strata/core/agent"
 import { expect, test } from "vitest"
 import { permissionDialog } from "./permission-dialog.ts"
-import { personAt } from "./person.ts"
+import { userAt } from "./person.ts"
 
 const PROJECT = "/work/project"
 const dialog = (tool: string, question: Omit<PermissionQuestion, "summary">, rules: readonly string[] = []) =>
@@ -99,11 +99,11 @@ test("PERM-5 don't ask again offers calls like this one, or exactly this one, an
   ])
   const added = async (index: number) => {
     const allowed: string[] = []
-    const person = personAt({
+    const user = userAt({
       ...{ project: PROJECT, allow: (rule: string) => void allowed.push(rule) },
       ask: async () => ({ type: "chosen", index }),
     })
-    return [(await person.askPermission(request)).allowed, ...allowed]
+    return [(await user.askPermission(request)).allowed, ...allowed]
   }
   expect(await added(0)).toEqual([true])
   expect(await added(1)).toEqual([true, "Edit(src/**)"])

@@ -2,7 +2,7 @@
 
 import { ruleProblems } from "@strata/core/agent"
 import { isPermissionRule, PERMISSION_RULE, RULE_LISTS, type RuleList } from "@strata/core/base"
-import { personRules } from "@strata/core/settings"
+import { userRules } from "@strata/core/settings"
 import { counted } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
 import { ruleMeaning } from "../permission-rules.ts"
@@ -40,7 +40,7 @@ function originWords(from: ListedRule["from"]): string {
   return from === "yours" ? "your settings" : printable(from.source)
 }
 
-const yoursOf = ({ place: { root } }: CommandTarget) => personRules(root)
+const yoursOf = ({ place: { root } }: CommandTarget) => userRules(root)
 
 /** What denies comes first, because it wins. */
 export async function rulesOf(target: CommandTarget): Promise<readonly ListedRule[]> {

@@ -1,20 +1,20 @@
 /** A session whose agent asks the person at the terminal and keeps the rules they added. */
 import { openSession, type Session, type SessionAgent, type SessionInput } from "../session.ts"
-import { type Ask, personAt } from "./person.ts"
+import { type Ask, userAt } from "./person.ts"
 
-export type PersonSession = Session
+export type UserSession = Session
 
-export interface PersonSessionInput extends Omit<SessionInput, "person"> {
+export interface UserSessionInput extends Omit<SessionInput, "user"> {
   readonly ask: Ask
   /** Rules that apply from the start: those added before a change of model. */
   readonly rules?: SessionAgent["shared"]["state"]["addedRules"]
 }
 
-export async function openPersonSession({ ask, rules = [], ...input }: PersonSessionInput): Promise<PersonSession> {
+export async function openUserSession({ ask, rules = [], ...input }: UserSessionInput): Promise<UserSession> {
   const early: string[] = []
   let session: Session | undefined
   const allow = (rule: string) => (session ? session.agent.allow(rule) : void early.push(rule))
-  session = await openSession({ ...input, person: personAt({ ask, project: input.workspace.cwd, allow }) })
+  session = await openSession({ ...input, user: userAt({ ask, project: input.workspace.cwd, allow }) })
   for (const rule of early) session.agent.allow(rule)
   for (const { list, rule } of rules) session.agent.shared.state.addRule(list, rule)
   return session

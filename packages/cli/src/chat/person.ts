@@ -1,19 +1,19 @@
 /** The person at the terminal: answers the agent's questions through dialogs. */
 
-import type { Person } from "../session.ts"
+import type { User } from "../session.ts"
 import type { DialogAnswer, DialogDraft, DialogOption } from "./dialog.ts"
 import { memoryDialog, permissionChoices, permissionDialog } from "./permission-dialog.ts"
 
 export type Ask = (dialog: DialogDraft) => Promise<DialogAnswer>
 
-export interface PersonParts {
+export interface UserParts {
   readonly ask: Ask
   readonly project: string
   /** Adds a rule for the rest of the conversation. */
   readonly allow: (rule: string) => void
 }
 
-export function personAt({ project, allow, ...parts }: PersonParts): Required<Person> {
+export function userAt({ project, allow, ...parts }: UserParts): Required<User> {
   const ask: Ask = (dialog) => parts.ask({ from: "agent", ...dialog })
   return {
     async askPermission(request) {
@@ -29,7 +29,7 @@ export function personAt({ project, allow, ...parts }: PersonParts): Required<Pe
       return { allowed }
     },
 
-    async askPerson({ text, options = [] }) {
+    async promptUser({ text, options = [] }) {
       const other: DialogOption = { label: options.length === 0 ? "Answer" : "Something else", asksReply: "required" }
       const choices = [...options.map((label) => ({ label })), other]
       const answer = await ask({

@@ -82,7 +82,7 @@ test("BEY-20 who compacts first sends less, and who leaves sends nothing", async
   expect(await question(chat, { type: "dismissed" }).price.ask()).toBe(false)
   const { price, compactions } = question(chat, { type: "chosen", index: 1 })
   expect([await price.ask(), compactions.length]).toEqual([true, 1])
-  expect(chat.fill().used).toBeLessThan(50_000)
+  expect(chat.windowUsage().used).toBeLessThan(50_000)
 })
 
 test("BEY-20 nothing is said about little money", async () => {

@@ -1,7 +1,7 @@
 /** `/resume`: switches to another conversation of this project, or takes up a session of another program. */
 import { basename } from "node:path"
-import type { KeptConversation } from "@strata/core"
-import type { ForeignSession } from "@strata/transcripts"
+import type { StoredConversation } from "@strata/core"
+import type { ExternalSession } from "@strata/transcripts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { timeAgo } from "../display/numbers.ts"
 import { printable } from "../display/visible.ts"
@@ -15,7 +15,7 @@ export async function resume(chat: CommandTarget, named: string): Promise<void> 
   const others = own.filter((conversation) => conversation.id !== chat.agent.conversation.id)
   if (named !== "") return chat.resume(findById(named, others))
   const { cwd } = chat.place
-  const rows = resumable({ own: others, all: own, foreign: await chat.foreignSessions(), now: chat.now(), cwd })
+  const rows = resumable({ own: others, all: own, external: await chat.foreignSessions(), now: chat.now(), cwd })
   if (rows.length === 0) return chat.notice("This project has no other conversation.")
   const answer = await chat.ask({ title: "Switch to which conversation?", options: rows })
   if (answer.type !== "chosen") return
@@ -24,43 +24,43 @@ export async function resume(chat: CommandTarget, named: string): Promise<void> 
 }
 
 export type ResumableRow = { readonly label: string; readonly hint: string } & (
-  | { readonly kind: "own"; readonly conversation: KeptConversation }
+  | { readonly kind: "own"; readonly conversation: StoredConversation }
   | { readonly kind: "foreign"; readonly path: string }
 )
 
 export interface Resumable {
-  readonly own: readonly KeptConversation[]
+  readonly own: readonly StoredConversation[]
   /** Also the one that is open: what was imported is not listed a second time. */
-  readonly all: readonly Pick<KeptConversation, "id" | "updated">[]
-  readonly foreign: readonly ForeignSession[]
+  readonly all: readonly Pick<StoredConversation, "id" | "updated">[]
+  readonly external: readonly ExternalSession[]
   readonly now: Date
   /** The working directory. */
   readonly cwd: string
 }
 
 /** Those of this directory first, newest first, whichever program they are from. Then those of other directories. */
-export function resumable({ own, all, foreign, now, cwd }: Resumable): readonly ResumableRow[] {
+export function resumable({ own, all, external, now, cwd }: Resumable): readonly ResumableRow[] {
   const known = new Map(all.map(({ id, updated }) => [id, Date.parse(updated)]))
-  const fresh = foreign.filter(({ id, lastMessageMs }) => (known.get(id ?? "") ?? 0) < lastMessageMs)
-  const isHere = ({ directory = cwd }: KeptConversation) => directory === cwd
+  const fresh = external.filter(({ id, lastMessageMs }) => (known.get(id ?? "") ?? 0) < lastMessageMs)
+  const isHere = ({ directory = cwd }: StoredConversation) => directory === cwd
   const here = [
     ...own
       .filter(isHere)
       .map((conversation) => ({ at: Date.parse(conversation.updated), row: ownRow(conversation, now) })),
     ...fresh
       .filter((session) => session.isHere)
-      .map((session) => ({ at: session.lastMessageMs, row: foreignRow(session, now) })),
+      .map((session) => ({ at: session.lastMessageMs, row: externalRow(session, now) })),
   ].toSorted((a, b) => b.at - a.at)
   const others = own.filter((conversation) => !isHere(conversation))
   return [
     ...here.map(({ row }) => row),
     ...others.map((conversation) => ownRow(conversation, now, conversation.directory)),
-    ...fresh.filter((session) => !session.isHere).map((session) => foreignRow(session, now)),
+    ...fresh.filter((session) => !session.isHere).map((session) => externalRow(session, now)),
   ]
 }
 
 /** `elsewhere`: the directory that it was in, if that is another one. */
-function ownRow(conversation: KeptConversation, now: Date, elsewhere?: string): ResumableRow {
+function ownRow(conversation: StoredConversation, now: Date, elsewhere?: string): ResumableRow {
   const { title, id, updated, model } = conversation
   return {
     kind: "own",
@@ -72,7 +72,7 @@ function ownRow(conversation: KeptConversation, now: Date, elsewhere?: string): 
   }
 }
 
-function foreignRow({ path, title, program, lastMessageMs, isHere }: ForeignSession, now: Date): ResumableRow {
+function externalRow({ path, title, program, lastMessageMs, isHere }: ExternalSession, now: Date): ResumableRow {
   const age = timeAgo(new Date(lastMessageMs), now)
   return {
     kind: "foreign",

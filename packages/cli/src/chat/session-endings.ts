@@ -3,7 +3,7 @@
  * written when the conversation is continued.
  */
 import { counted } from "../display/numbers.ts"
-import type { PersonSession } from "./person-session.ts"
+import type { UserSession } from "./person-session.ts"
 import { workingAgents } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
 
@@ -29,7 +29,7 @@ export class SessionEndings {
     this.#hurried.resolve()
   }
 
-  close(session: PersonSession): void {
+  close(session: UserSession): void {
     this.sayStopped(session)
     const { extracting } = session.agent
     const { promise: late, resolve } = Promise.withResolvers<void>()
@@ -43,7 +43,7 @@ export class SessionEndings {
   }
 
   /** Agents work only while their conversation is open. Their journals stay. */
-  sayStopped({ agent }: PersonSession): void {
+  sayStopped({ agent }: UserSession): void {
     const working = workingAgents(agent).length
     if (working > 0)
       this.#store.say(`${counted(working, "agent is", "agents are")} stopped. /agents shows what they did.`, "plain")

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { openedItem } from "./folded.ts"
-import { outputLines, PersonShell, shellCommandIn } from "./shell-command.ts"
+import { outputLines, shellCommandIn, UserShell } from "./shell-command.ts"
 import { ChatStore } from "./store.ts"
 
 test("a line that starts with an exclamation mark is a command", () => {
@@ -20,7 +20,7 @@ test("a long output shows its start and its end, and Ctrl-O all of it", () => {
 
 test("a command shows what it prints, and Esc stops it; another one waits in the input line", async () => {
   const store = new ChatStore([])
-  const shell = new PersonShell({
+  const shell = new UserShell({
     store,
     run: ({ command, signal, progress }) => {
       progress("first line")

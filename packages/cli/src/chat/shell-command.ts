@@ -1,5 +1,5 @@
 /** `!command`: what the person runs beside the agent, and how its output reads on the screen. */
-import type { PersonCommand, PersonCommandEnd } from "@strata/core/agent"
+import type { UserCommand, UserCommandEnd } from "@strata/core/agent"
 import { fitted } from "../display/text.ts"
 import type { ShellItem } from "./state.ts"
 import type { ChatStore } from "./store.ts"
@@ -20,19 +20,19 @@ export function outputLines(output: string): readonly string[] {
   return [...lines.slice(0, half), `… ${lines.length - MAX_LINES} more lines (Ctrl-O)`, ...lines.slice(-half)]
 }
 
-export interface PersonShellParts {
+export interface UserShellParts {
   readonly store: ChatStore
   /** Runs it and keeps what it printed in the conversation. */
-  readonly run: (command: PersonCommand) => Promise<PersonCommandEnd>
+  readonly run: (command: UserCommand) => Promise<UserCommandEnd>
 }
 
-export class PersonShell {
-  readonly #parts: PersonShellParts
+export class UserShell {
+  readonly #parts: UserShellParts
   #running: AbortController | undefined
   #done: Promise<void> = Promise.resolve()
   #started = 0
 
-  constructor(parts: PersonShellParts) {
+  constructor(parts: UserShellParts) {
     this.#parts = parts
   }
 

@@ -34,7 +34,7 @@ test.each(["on", "off"] as const)(
       await chat.add("Hello.")
       await chat.record({ content: "I see.", usage: { input_tokens: tokens - 9, output_tokens: 9 } })
       const agent = { conversation: chat, model: { name: model }, mode: "ask" } as SessionAgent
-      expect([chat.fill().used, statusOf(agent).fill]).toEqual([tokens, fill])
+      expect([chat.windowUsage().used, statusOf(agent).fill]).toEqual([tokens, fill])
       await chat.close()
     }
   },

@@ -12,7 +12,7 @@ import type { FillLevel, Item, QueuedInput, Status } from "./state.ts"
 export const workingAgents = ({ team }: SessionAgent): readonly AgentView[] =>
   team?.list().filter(({ status }) => status === "running") ?? []
 
-const LEVELS: Readonly<Record<ReturnType<Agent["conversation"]["fill"]>["state"], FillLevel>> = {
+const LEVELS: Readonly<Record<ReturnType<Agent["conversation"]["windowUsage"]>["state"], FillLevel>> = {
   ...{ fine: "fine", warning: "warning" },
   ...{ compact: "error", blocked: "error" },
 }
@@ -20,7 +20,7 @@ const LEVELS: Readonly<Record<ReturnType<Agent["conversation"]["fill"]>["state"]
 export function statusOf(agent: SessionAgent): Status {
   const { conversation: chat, model, mode, dreaming } = agent
   const agents = workingAgents(agent).length
-  const { percentLeft, state } = chat.fill()
+  const { percentLeft, state } = chat.windowUsage()
   const { dollars, unpriced, byPurpose } = summarise(chat.views.ledger)
   return {
     model: model.name,

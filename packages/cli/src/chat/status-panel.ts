@@ -11,7 +11,7 @@ import { hanging } from "./panels.ts"
 export async function showStatus(target: CommandTarget): Promise<void> {
   const { agent, place } = target
   const { conversation } = agent
-  const { used, percentLeft } = conversation.fill()
+  const { used, percentLeft } = conversation.windowUsage()
   const { dollars: spent, unpriced, requests } = ledgerOf(conversation)
   const title = conversation.views.context.session?.title
   const status: Status = {

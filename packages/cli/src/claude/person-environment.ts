@@ -61,26 +61,26 @@ function offerLines(offer: ClaudeOffer, terminal: Terminal): readonly string[] {
   ]
 }
 
-export interface PersonPlace {
+export interface UserPlace {
   readonly cwd: string
   readonly env: Environment
 }
 
 /** What they said before counts. */
-export async function personEnvironment({ cwd, env }: PersonPlace): Promise<Environment> {
+export async function userEnvironment({ cwd, env }: UserPlace): Promise<Environment> {
   const reading = await readSettings({ cwd, env })
   return { ...reading.settings({ trusted: false }).environment, ...env }
 }
 
 /** Asks where they were not asked yet and there is something to decide. */
-export async function askedEnvironment(place: PersonPlace, terminal: Terminal): Promise<Environment | "quit"> {
+export async function askedEnvironment(place: UserPlace, terminal: Terminal): Promise<Environment | "quit"> {
   const reading = await readSettings(place)
   const { claude: offer } = reading
   if (offer && offer.decision === undefined && offer.parts.length > 0) {
     const answer = await askAboutClaude({ reading, offer, terminal })
     if (answer === "quit") return "quit"
   }
-  return personEnvironment(place)
+  return userEnvironment(place)
 }
 
 /** For a start without a person to ask: what waits for their answer. */

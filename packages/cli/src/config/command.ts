@@ -211,11 +211,11 @@ function limitsPart(limits: Configuration["limits"], { style, columns: width }: 
         { title: "tokens", align: "right" },
         { title: "learnt" },
       ],
-      rows: limits.map(({ model, address, tokens, learnt }) => [
+      rows: limits.map(({ model, address, tokens, learned }) => [
         printable(model),
         printable(address),
         grouped(tokens),
-        printable(learnt.slice(0, "2026-01-01".length)),
+        printable(learned.slice(0, "2026-01-01".length)),
       ]),
       titles: style.dim,
     }),

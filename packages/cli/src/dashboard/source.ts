@@ -1,15 +1,15 @@
 /** The conversations and memories of a project, as the pages ask for them. */
 import { realpath } from "node:fs/promises"
 import {
-  type KeptConversation,
-  localPerson,
+  localUser,
   openConversation,
   openMemoryBank,
-  openPast,
+  openRecall,
+  type StoredConversation,
+  type StoreLocation,
   strataDirectory,
-  type WhereKept,
 } from "@strata/core"
-import { agentsOf } from "@strata/core/agent"
+import { openAgentDirectory } from "@strata/core/agent"
 import { storeFrom } from "@strata/core/store"
 import type { NamedConversation, OwnConversation, PageSource } from "@strata/page/server"
 import type { Call } from "../command.ts"
@@ -36,18 +36,18 @@ export async function projectSource({ cwd, env }: Pick<Call, "cwd" | "env">): Pr
       const { title = UNTITLED, address } = found
       return { id, title, at: { store, address }, own: ownConversation(found, place) }
     },
-    memories: () => openMemoryBank({ ...place, owner: localPerson }),
+    memories: () => openMemoryBank({ ...place, owner: localUser }),
     work: await projectWork({ ...place, store, conversations: listed, titleOf: ({ title = UNTITLED }) => title }),
   }
 }
 
-function ownConversation(conversation: KeptConversation, place: Pick<Call, "cwd" | "env">): OwnConversation {
+function ownConversation(conversation: StoredConversation, place: Pick<Call, "cwd" | "env">): OwnConversation {
   const { id, model, isOwned } = conversation
-  const where: WhereKept = isOwned ? { ...place, owner: localPerson } : place
+  const where: StoreLocation = isOwned ? { ...place, owner: localUser } : place
   const open = (options: { readonly layers?: [] }) =>
     openConversation({ model: model ?? modelFrom(undefined, place.env), id, mustExist: true, ...place, ...options })
   return {
-    agents: () => agentsOf(conversation, where),
+    agents: () => openAgentDirectory(conversation, where),
     async undo(request) {
       await using chat = await open({ layers: [] })
       return await chat.undo({ ...request, by: "page" })
@@ -57,7 +57,7 @@ function ownConversation(conversation: KeptConversation, place: Pick<Call, "cwd"
       return await chat.planCompaction()
     },
     async recall(words) {
-      await using past = await openPast(conversation, where)
+      await using past = await openRecall(conversation, where)
       return await past.recall({ search: words })
     },
   }

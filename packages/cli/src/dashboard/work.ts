@@ -1,8 +1,8 @@
 /** What works in the background of a project, in any process of this machine: its dream, sub-agents, and requests of the layers. */
 import { type FSWatcher, watch } from "node:fs"
 import { join } from "node:path"
-import { type KeptConversation, localPerson, openMemoryBank, type Store } from "@strata/core"
-import { agentsOf } from "@strata/core/agent"
+import { localUser, openMemoryBank, type Store, type StoredConversation } from "@strata/core"
+import { openAgentDirectory } from "@strata/core/agent"
 import type { SentRequest } from "@strata/core/store"
 import { journalDirectoryOf } from "@strata/core/store"
 import type { BackgroundWork, WorkPages } from "@strata/page/server"
@@ -18,16 +18,16 @@ const QUIET_MS = 24 * 60 * 60 * 1_000
 
 export interface WorkPlace extends Pick<Call, "cwd" | "env"> {
   readonly store: Store
-  readonly conversations: () => Promise<readonly KeptConversation[]>
-  readonly titleOf: (conversation: KeptConversation) => string
+  readonly conversations: () => Promise<readonly StoredConversation[]>
+  readonly titleOf: (conversation: StoredConversation) => string
 }
 
 export async function projectWork(place: WorkPlace): Promise<WorkPages> {
   const { cwd, env, store, conversations, titleOf } = place
-  const bank = await openMemoryBank({ cwd, env, owner: localPerson, readOnly: true })
+  const bank = await openMemoryBank({ cwd, env, owner: localUser, readOnly: true })
 
-  async function workOf(conversation: KeptConversation): Promise<readonly BackgroundWork[]> {
-    const agents = await agentsOf(conversation, { env })
+  async function workOf(conversation: StoredConversation): Promise<readonly BackgroundWork[]> {
+    const agents = await openAgentDirectory(conversation, { env })
     if (!(await agents.isOpen())) return [] // what a killed process left is no work
     const at = { id: conversation.id, title: titleOf(conversation) }
     const listed = (await agents.hasAny()) ? await agents.list() : []

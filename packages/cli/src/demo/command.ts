@@ -124,7 +124,7 @@ async function nextDay({ workshop, screen, ...watched }: SecondConversation): Pr
   }
   const query = agent.query(NEXT_DAY_TASK, { maxTurns: MAX_TURNS_AT_THE_END, signal })
   const { end } = await watch(query, { ...watched, first, agent, screen, onEvent })
-  if (!signal.aborted) await agent.conversation.settled()
+  if (!signal.aborted) await agent.conversation.whenIdle()
   const { views } = agent.conversation
   const written = [...views.artifacts.files].filter(([, { changes, created }]) => changes > 0 || created)
   return {
@@ -185,7 +185,7 @@ export async function work({ task, max, workshop, ...watched }: Work): Promise<S
     workshop.shortenTasks()
     await say(CORRECTION, MAX_TURNS_AT_THE_END)
   }
-  if (!signal.aborted) await agent.conversation.settled() // background work in progress belongs to the bill
+  if (!signal.aborted) await agent.conversation.whenIdle() // background work in progress belongs to the bill
   return { ...seen, state: atRest(seen.state, readingOf(agent)) }
 }
 
@@ -225,7 +225,7 @@ function readingOf({ conversation: chat }: Agent): Reading {
   return {
     accounting: chat.accounting(),
     size: chat.views.context.size(),
-    fill: chat.fill(),
+    fill: chat.windowUsage(),
     spent: summarise(chat.views.ledger),
     notesTokens: chat.views.notes.tokens ?? 0,
     promptEstimate: chat.views.context.promptTokens,

@@ -1,6 +1,6 @@
 /** The second conversation of the demo: it starts empty, in the same project, and knows what the first one learned. */
 import type { Agent, Memory, MemoryBank } from "@strata/core"
-import { memoriesOfferedIn, type OfferedMemory } from "@strata/core/memory"
+import { type AttachedMemory, memoriesOfferedIn } from "@strata/core/memory"
 import { sourceWords } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { ageOf, counted } from "../display/numbers.ts"
@@ -49,7 +49,7 @@ export async function openNextDay({ bank }: MemoryPlace, screen: Pick<DemoScreen
 
 /** Collects what a conversation is offered, and shows it. */
 export function watchMemories(agent: Agent, place: MemoryPlace) {
-  const waiting: OfferedMemory[] = []
+  const waiting: AttachedMemory[] = []
   const used: UsedMemory[] = []
   agent.conversation.on("entry", ({ entry }) => void waiting.push(...memoriesOfferedIn(entry)))
   return {
@@ -64,7 +64,7 @@ export function watchMemories(agent: Agent, place: MemoryPlace) {
   }
 }
 
-async function usedMemory(offer: OfferedMemory, { bank, now }: MemoryPlace): Promise<UsedMemory> {
+async function usedMemory(offer: AttachedMemory, { bank, now }: MemoryPlace): Promise<UsedMemory> {
   const memory = offer.from === "conversation" ? undefined : await bank.get(offer.path)
   if (memory) return { text: `"${textOf(memory)}"`, source: sourceWords(memory), age: ageOf(memory.confirmed, now()) }
   const { age = "of unknown age", source = "from an earlier conversation", words } = offer

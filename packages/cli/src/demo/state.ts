@@ -1,6 +1,6 @@
 /** What the demo shows, as a value that changes with each event. Pure: reads no clock and no conversation. */
 
-import type { CompactionProgress, Fill, QueryEvent, Thresholds } from "@strata/core"
+import type { CompactionProgress, QueryEvent, Thresholds, WindowUsage } from "@strata/core"
 import { inputTokens } from "@strata/core/base"
 import type { Accounting, ContextSize } from "@strata/core/tokens"
 import { tokenCounts } from "@strata/core/tokens"
@@ -21,7 +21,7 @@ export interface DemoState {
   readonly size: number
   /** The part of the size that no answer has counted yet. */
   readonly estimated: number
-  readonly fill: Fill["state"]
+  readonly fill: WindowUsage["state"]
   /** All tokens that have entered the context, including those that the layers removed again. Never decreases. */
   readonly work: number
   /** The context's size after each turn. */
@@ -70,7 +70,7 @@ export interface DemoCompaction {
 export interface Reading {
   readonly accounting: Accounting
   readonly size: ContextSize
-  readonly fill: Fill
+  readonly fill: WindowUsage
   readonly spent: LedgerSummary
   readonly notesTokens: number
   /** An estimate of system prompt and tools. Zero until a request was prepared. */

@@ -1,7 +1,7 @@
 /** What the demo prints at the end: what happened, the comparison with and without Strata, and one command to try next. */
 
 import type { Artifacts } from "@strata/core/views"
-import { PURPOSE_WORDS, type RequestPurpose as Purpose } from "@strata/core/views"
+import { PURPOSE_LABELS, type RequestPurpose as Purpose } from "@strata/core/views"
 import { LAYER_WORDS } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
@@ -129,7 +129,7 @@ const REMARKS: Partial<Record<Purpose, string>> = { notes: " (they cost the same
 function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly string[])[] {
   return byPurpose.map(({ purpose, requests, dollars: paid }) => [
     "",
-    `${PURPOSE_WORDS[purpose]}: ${counted(requests, "request")}, ${dollarsOrUnknown(paid)}${REMARKS[purpose] ?? ""}`,
+    `${PURPOSE_LABELS[purpose]}: ${counted(requests, "request")}, ${dollarsOrUnknown(paid)}${REMARKS[purpose] ?? ""}`,
   ])
 }
 

@@ -5,7 +5,7 @@
 import {
   type Agent,
   anthropicModel,
-  localPerson,
+  localUser,
   type MemoryBank,
   openAgent,
   openMemoryBank,
@@ -13,7 +13,7 @@ import {
 } from "@strata/core"
 import { fileTools, openShellTools, todoWrite } from "@strata/core/agent"
 import { FIGURES } from "@strata/core/settings"
-import { createClock, type Scratch, startSimulator, workerBrain } from "@strata/sim"
+import { createClock, type Scratch, startSimulator, workerResponder } from "@strata/sim"
 
 export const MODEL = "claude-opus-5-5"
 const OVERLOADED_REQUEST = 6 // one request fails, to show the retry
@@ -63,13 +63,13 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
     resultSize: Math.min(RESULT_CHARACTERS, Math.floor(window * RESULT_SHARE)),
     trouble: SHARE_OF_TROUBLE,
   }
-  let worker = workerBrain({ ...settings, turns })
+  let worker = workerResponder({ ...settings, turns })
   const clock = createClock()
   const now = () => new Date(clock.now())
   const own = Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_THE_DEMO.test(name)))
   const where = { cwd: scratch.project, dir: scratch.home, env: own }
   const simulator = await startSimulator({
-    brain: { name: worker.name, answer: (turn) => worker.answer(turn) },
+    responder: { name: worker.name, answer: (turn) => worker.answer(turn) },
     clock,
     seed,
     models,
@@ -80,7 +80,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
   let newest: Agent | undefined
   return {
     project: scratch.project,
-    bank: await openMemoryBank({ ...where, owner: localPerson, readOnly: true }),
+    bank: await openMemoryBank({ ...where, owner: localUser, readOnly: true }),
     now,
     async open(title) {
       newest = await openAgent({
@@ -88,7 +88,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
         tools: [...fileTools, ...shell.tools, todoWrite],
         ...where,
         title,
-        memory: { owner: localPerson },
+        memory: { owner: localUser },
         mode: "bypass", // safe in a scratch copy
         settings: { models, figures: figuresFor(window) },
         clock: { now },
@@ -96,7 +96,7 @@ export async function openWorkshop({ scratch, turns, seed, window, env }: Worksh
       return newest
     },
     shortenTasks() {
-      worker = workerBrain({ ...settings, turns: TURNS_OF_A_SHORT_TASK, trouble: 0 })
+      worker = workerResponder({ ...settings, turns: TURNS_OF_A_SHORT_TASK, trouble: 0 })
     },
     nextDay: () => clock.advance(DAY_MS),
     async close() {

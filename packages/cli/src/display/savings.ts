@@ -81,7 +81,7 @@ export function lostCacheLines(
   totals: Iterable<readonly [BreakCause, CacheBreakTotal]>,
   { width, style = plainStyle }: Look,
 ): string[] {
-  const causes = [...totals].toSorted(([, a], [, b]) => b.paidAnew - a.paidAnew)
+  const causes = [...totals].toSorted(([, a], [, b]) => b.rewrittenTokens - a.rewrittenTokens)
   if (causes.length === 0) return []
   return table({
     width,
@@ -95,7 +95,7 @@ export function lostCacheLines(
     rows: causes.map(([cause, total]) => [
       CAUSES[cause],
       grouped(total.breaks),
-      short(total.paidAnew),
+      short(total.rewrittenTokens),
       lossWords(total),
     ]),
   })

@@ -1,10 +1,10 @@
 /** `strata dream`: consolidates a project's memory now, and watches, ends or reviews a consolidation. */
 
 import { realpath } from "node:fs/promises"
-import { localPerson, strataDirectory } from "@strata/core"
+import { localUser, strataDirectory } from "@strata/core"
 import { judge } from "@strata/core/agent"
 import { repositoryRoot, systemClock } from "@strata/core/base"
-import type { Dreamed, Dreaming } from "@strata/core/memory"
+import type { DreamController, DreamResult } from "@strata/core/memory"
 import { type DreamFigures, describeChange, dreamFigures, openProjectMemory, projectDreams } from "@strata/core/memory"
 import { offlineModel } from "@strata/core/offline"
 import { whichProject } from "@strata/core/projects"
@@ -31,7 +31,7 @@ const ACTIONS = ["now", "status", "kill", "review"] as const
 type Action = (typeof ACTIONS)[number]
 
 /** Ends that leave the memory as it should be. */
-const GOOD_ENDS: ReadonlySet<Dreamed["state"]> = new Set(["installed", "nothing", "pending"])
+const GOOD_ENDS: ReadonlySet<DreamResult["state"]> = new Set(["installed", "nothing", "pending"])
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
   const { values, operands } = readArguments(DREAM, args)
@@ -176,7 +176,7 @@ async function accept({ dreaming }: Pick<DreamPlace, "dreaming">, { print, compl
 
 /** The dreams of the project that a directory belongs to, without a conversation. */
 interface DreamPlace {
-  readonly dreaming: Dreaming
+  readonly dreaming: DreamController
   readonly figures: DreamFigures
   /** Without a connection the offline model dreams. */
   readonly isConnected: boolean
@@ -195,7 +195,7 @@ async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Pr
   const { values } = reading.settings({ trusted: trust.state !== "untrusted" })
   const store = storeFrom({ dir: root, env })
   const memory = await openProjectMemory({
-    ...{ store, owner: localPerson, cwd, clock: systemClock },
+    ...{ store, owner: localUser, cwd, clock: systemClock },
     project: await whichProject({ cwd, env, root, settings: values, store }),
     mode: values.off ? "off" : values.memory,
     code: repositoryRoot(cwd),

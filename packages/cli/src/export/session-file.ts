@@ -1,7 +1,7 @@
 /** The file of a session that a person names: a path, or the start of an id of ours, of another program's, or of a kept one. */
 import { stat } from "node:fs/promises"
 import { basename, dirname, resolve } from "node:path"
-import { findTranscripts, keptTranscripts } from "@strata/transcripts"
+import { findTranscripts, listArchivedTranscripts } from "@strata/transcripts"
 import { type Call, UsageError } from "../command.ts"
 
 interface Named {
@@ -13,7 +13,7 @@ export async function sessionFile(name: string, { cwd, env }: Pick<Call, "cwd" |
   const path = resolve(cwd, name)
   if ((await stat(path).catch(() => undefined))?.isFile()) return path
   const here = (await findTranscripts({ env })).map((found) => ({ id: idIn(found.path), path: found.path }))
-  const kept = (await keptTranscripts({ env })).filter(({ isAtPlace, isEarlier }) => !isAtPlace && !isEarlier)
+  const kept = (await listArchivedTranscripts({ env })).filter(({ isAtPlace, isEarlier }) => !isAtPlace && !isEarlier)
   return chosen(name, [...here, ...kept]).path
 }
 

@@ -1,8 +1,8 @@
 /** `strata import`: keeps sessions of other programs, without opening them. The originals are only read. */
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
-import { localPerson } from "@strata/core"
-import { findTranscripts, type TakenUp, takeUpConversations } from "@strata/transcripts"
+import { localUser } from "@strata/core"
+import { findTranscripts, type ImportOrUpdateResult, importOrUpdateConversations } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { IMPORT } from "../descriptions.ts"
@@ -24,7 +24,7 @@ export const run: Run = async ({ args, cwd: here, env, terminal }) => {
   let failed = 0
   for (const file of files) {
     try {
-      const taken = await takeUpConversations({ file, cwd, env, owner: localPerson })
+      const taken = await importOrUpdateConversations({ file, cwd, env, owner: localUser })
       if (values.json) terminal.print(`${visibleJson({ file, conversations: taken })}\n`)
       else for (const one of taken) terminal.print(`${(await linesFor(one, { file, cwd })).join("\n")}\n`)
     } catch (error) {
@@ -49,7 +49,7 @@ async function filesIn(paths: readonly string[]): Promise<readonly string[]> {
   return [...new Set(found)]
 }
 
-async function linesFor(taken: TakenUp, { file, cwd }: { readonly file: string; readonly cwd: string }) {
+async function linesFor(taken: ImportOrUpdateResult, { file, cwd }: { readonly file: string; readonly cwd: string }) {
   const { report, agents = [] } = taken
   const understood = Object.entries(report.understood).map(([kind, count]) => `${escaped(kind)} ${count}`)
   const with_ = agents.length === 0 ? "" : `, with ${counted(agents.length, "sub-agent")}`

@@ -1,8 +1,8 @@
 /** Takes up a session of another program in this project, and says what became of it. */
 import { realpath, stat } from "node:fs/promises"
 import { resolve } from "node:path"
-import { type KeptConversation, localPerson } from "@strata/core"
-import { type TakenUp, takeUpConversations } from "@strata/transcripts"
+import { localUser, type StoredConversation } from "@strata/core"
+import { type ImportOrUpdateResult, importOrUpdateConversations } from "@strata/transcripts"
 import { UsageError } from "../command.ts"
 import { escaped } from "../display/escaped.ts"
 import { counted } from "../display/numbers.ts"
@@ -17,14 +17,14 @@ export interface TakingUp {
 }
 
 export interface Resumed {
-  readonly conversation: KeptConversation
+  readonly conversation: StoredConversation
   /** A sentence each, for the person. */
   readonly notes: readonly string[]
 }
 
 /** Of several conversations in the file, the last one is opened; the others are kept. */
 export async function resumeFile({ file, cwd, env }: TakingUp): Promise<Resumed> {
-  const taken = await takeUpConversations({ file: resolve(cwd, file), cwd, env, owner: localPerson })
+  const taken = await importOrUpdateConversations({ file: resolve(cwd, file), cwd, env, owner: localUser })
   const last = taken.at(-1)!
   const conversation = (await conversationsIn({ cwd, env })).find(({ id }) => id === last.id)
   if (!conversation) throw new UsageError(`Nothing was said in ${escaped(file)}, so there is nothing to continue.`)
@@ -47,13 +47,16 @@ const NAMES: Readonly<Record<string, string>> = {
 /** How people call a program. */
 export const programName = (program: string): string => NAMES[program] ?? program
 
-export async function sentencesFor(taken: TakenUp, { cwd }: Pick<TakingUp, "cwd">): Promise<readonly string[]> {
+export async function sentencesFor(
+  taken: ImportOrUpdateResult,
+  { cwd }: Pick<TakingUp, "cwd">,
+): Promise<readonly string[]> {
   const elsewhere = taken.cwd !== undefined && !(await isSame(taken.cwd, cwd))
   const place = elsewhere ? [`It was in ${escaped(taken.cwd!)}. Strata works in this directory.`] : []
   return [whatBecameOf(taken), ...(taken.state === "known" ? [] : place), ...lossesOf(taken)]
 }
 
-function whatBecameOf(taken: TakenUp): string {
+function whatBecameOf(taken: ImportOrUpdateResult): string {
   const from = programName(taken.format)
   switch (taken.state) {
     case "imported":
@@ -67,7 +70,7 @@ function whatBecameOf(taken: TakenUp): string {
   }
 }
 
-function lossesOf({ report, state }: TakenUp): readonly string[] {
+function lossesOf({ report, state }: ImportOrUpdateResult): readonly string[] {
   const missed = Object.entries(report.notUnderstood)
   const lines = missed.reduce((sum, [, count]) => sum + count, 0)
   const kinds = missed.map(([kind]) => escaped(kind.slice(0, 40))).slice(0, 5)

@@ -1,7 +1,7 @@
 /** `strata inspect`: reads recorded conversations and reports where their context and money went. */
 import { stat } from "node:fs/promises"
 import { basename, resolve } from "node:path"
-import { type InspectedResponses, responsesIn, type Transcript, totalOf } from "@strata/transcripts"
+import { type InspectedResponses, listResponses, sumInspections, type Transcript } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
@@ -35,13 +35,13 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     for await (const { transcript } of readEach(files, { complain, env, onFile })) {
       const analysis = values.layers ? await withLayers(transcript) : await analyse(transcript)
       analyses.push(analysis)
-      responses.push({ inspection: analysis, responses: await responsesIn(transcript) })
+      responses.push({ inspection: analysis, responses: await listResponses(transcript) })
       if (place !== undefined) inspected.push({ transcript, analysis })
       progress.clear()
       if (!values.json) terminal.print(`${report(analysis, terminal).join("\n")}\n\n`)
     }
   })
-  const total = await totalOf(responses)
+  const total = await sumInspections(responses)
   if (values.json) terminal.print(`${visibleJson({ conversations: analyses, total }, 2)}\n`)
   else if (analyses.length > 1) terminal.print(`${comparison({ analyses, total }, terminal).join("\n")}\n`)
   if (place !== undefined && inspected.length > 0) {

@@ -1,7 +1,7 @@
 /** Several conversations as a table, one row each, and the row of all of them. What a fork repeats of its parent counts once. */
 import { basename } from "node:path"
 import { findModel } from "@strata/core"
-import { estimatedSentences } from "@strata/core/views"
+import { describeEstimates } from "@strata/core/views"
 import { lossWords, recordedCostWords, spentWords } from "@strata/page"
 import type { InspectionTotal } from "@strata/transcripts"
 import { counted, grouped, percent, short } from "../display/numbers.ts"
@@ -77,7 +77,7 @@ export function totalSentences({ money, shared }: InspectionTotal): readonly str
   return [
     ...(money.unpriced.length > 0 ? [`No price is known for ${money.unpriced.map(printable).join(", ")}.`] : []),
     ...(money.isLowerBound ? ["Some output was not recorded in full, so the cost is higher than shown."] : []),
-    ...estimatedSentences(money.estimated),
+    ...describeEstimates(money.estimated),
     ...shared
       .slice(0, MAX_SHARED)
       .map(

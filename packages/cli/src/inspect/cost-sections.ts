@@ -1,6 +1,6 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
-import { PURPOSE_WORDS } from "@strata/core/views"
+import { PURPOSE_LABELS } from "@strata/core/views"
 import { apiReasonWords, CAUSES, keptNames, lossWords, lostNames, paidWords, spentWords } from "@strata/page"
 import type { BoundaryNames } from "@strata/transcripts"
 import { columnChart } from "../display/bars.ts"
@@ -67,10 +67,10 @@ export function cache(page: Page): string[] {
   const facts = `${percent(hitRatio, 1)} of the input came from it: ${cacheWords(counts)}`
   if (broken.breaks === 0) return [...titled(page, { title: "Cache", about: facts }), "  the cache was never lost"]
   const hasReasons = breaks.some(({ apiReason }) => apiReason !== undefined)
-  const shown = breaks.toSorted((a, b) => b.paidAnew - a.paidAnew).slice(0, MAX_BREAKS)
+  const shown = breaks.toSorted((a, b) => b.rewrittenTokens - a.rewrittenTokens).slice(0, MAX_BREAKS)
   return [
     ...titled(page, { title: "Cache", about: facts }),
-    `  lost ${counted(broken.breaks, "time")}; ${short(broken.paidAnew)} tokens paid again, ${paidWords(lossWords(broken))}:`,
+    `  lost ${counted(broken.breaks, "time")}; ${short(broken.rewrittenTokens)} tokens paid again, ${paidWords(lossWords(broken))}:`,
     ...table({
       width,
       titles: style.dim,
@@ -85,7 +85,7 @@ export function cache(page: Page): string[] {
       ],
       rows: shown
         .toSorted((a, b) => a.turn - b.turn)
-        .map(({ turn, gapMinutes, readBefore, read, paidAnew, dollars: cost, cause, apiReason }) => [
+        .map(({ turn, gapMinutes, readBefore, read, rewrittenTokens: paidAnew, dollars: cost, cause, apiReason }) => [
           grouped(turn),
           gapMinutes === undefined ? "?" : pause(gapMinutes),
           `${short(readBefore)} to ${short(read)}`,
@@ -122,7 +122,7 @@ export function money(page: Page): string[] {
       ],
       rows: lines.map(({ model, purpose, requests, counts, dollars: cost }) => [
         printable(model),
-        purpose === "main" ? "" : PURPOSE_WORDS[purpose],
+        purpose === "main" ? "" : PURPOSE_LABELS[purpose],
         grouped(requests),
         short(counts.input + counts.cacheWrite5m + counts.cacheWrite1h),
         short(counts.cacheRead),

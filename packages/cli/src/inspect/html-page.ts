@@ -95,7 +95,7 @@ type Broken = Analysis["cache"]["broken"]
 const timesLost = ({ breaks }: Broken): string => (breaks === 0 ? "never" : counted(breaks, "time"))
 
 const paidAgain = (broken: Broken): string =>
-  broken.breaks === 0 ? "-" : `${short(broken.paidAnew)} tokens, ${lossWords(broken)}`
+  broken.breaks === 0 ? "-" : `${short(broken.rewrittenTokens)} tokens, ${lossWords(broken)}`
 
 function daysOf({ from, to }: NonNullable<Analysis["time"]>): string {
   const [first, last] = [from.slice(0, 10), to.slice(0, 10)]

@@ -1,6 +1,6 @@
 /** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
 import { contentOf, type Entry, isHuman, isMessage, textOf } from "@strata/core"
-import { memoriesOfferedIn, type OfferedMemory } from "@strata/core/memory"
+import { type AttachedMemory, memoriesOfferedIn } from "@strata/core/memory"
 import { stemOf } from "@strata/page"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
@@ -11,12 +11,12 @@ export interface Offered {
   /** Files whose text was in the context from the start. */
   readonly standing: readonly string[]
   /** `message` is the first line of the message that it was attached to. Absent: the person had it saved just then. */
-  readonly recalled: readonly OfferedMemory[]
+  readonly recalled: readonly AttachedMemory[]
 }
 
 export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered> {
   const messages = new Map<string, string>()
-  const offered: OfferedMemory[] = []
+  const offered: AttachedMemory[] = []
   for await (const entry of entries) {
     if (isMessage(entry) && isHuman(entry))
       messages.set(entry.uuid, firstLine(printable(textOf(contentOf(entry))), MESSAGE_COLUMNS))
@@ -46,7 +46,10 @@ export function offeredLines({ standing, recalled }: Offered, columns: number): 
   ]
 }
 
-function memoryLines({ path, from, age, source, gone = [], words }: OfferedMemory, columns: number): readonly string[] {
+function memoryLines(
+  { path, from, age, source, gone = [], words }: AttachedMemory,
+  columns: number,
+): readonly string[] {
   const name = from === "conversation" ? `a passage of conversation ${path.slice(0, 8)}` : stemOf(path)
   const facts = [age, source].filter((fact) => fact !== undefined).join(", ")
   const why = words.length === 0 ? "" : ` It fits the words ${words.join(", ")}.`

@@ -1,6 +1,6 @@
 /** The memory of the project that a directory belongs to. */
 import { realpath } from "node:fs/promises"
-import { localPerson, openMemoryBank, type ProjectBank } from "@strata/core"
+import { localUser, openMemoryBank, type ProjectBank } from "@strata/core"
 import type { Call } from "../command.ts"
 
 export interface MemoryPlace extends Pick<Call, "cwd" | "env"> {
@@ -9,5 +9,5 @@ export interface MemoryPlace extends Pick<Call, "cwd" | "env"> {
 }
 
 export async function openProjectBank({ cwd, env, readOnly = false }: MemoryPlace): Promise<ProjectBank> {
-  return openMemoryBank({ cwd: await realpath(cwd).catch(() => cwd), env, owner: localPerson, readOnly })
+  return openMemoryBank({ cwd: await realpath(cwd).catch(() => cwd), env, owner: localUser, readOnly })
 }

@@ -1,6 +1,6 @@
 /** `strata recall`: looks up the past of a conversation: by handle, by range, by search. Reads only, so the conversation may be in use. */
 import { realpath } from "node:fs/promises"
-import { type KeptConversation, localPerson, openPast } from "@strata/core"
+import { localUser, openRecall, type StoredConversation } from "@strata/core"
 import type { RecallInput, RecallWording } from "@strata/core/agent"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
@@ -23,7 +23,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   // a conversation that no one owns is looked into only by its name
   const directory = await realpath(cwd)
   const all = nearestFirst(await conversationsIn({ cwd, env, alsoUnowned: conversation !== undefined }), directory)
-  const past = await openPast(chosen(all, conversation), { cwd: directory, env, owner: localPerson })
+  const past = await openRecall(chosen(all, conversation), { cwd: directory, env, owner: localUser })
   try {
     const { state, text, ...data } = await during(terminal, "Searching", () => past.recall(input, FOR_PEOPLE))
     if (state === "unclear") throw new UsageError(asOptions(text))
@@ -49,7 +49,7 @@ const asOptions = (why: string) =>
         .replace(" and until", " and --until")
         .replace("Use search", "Use --search")
 
-function chosen(all: readonly KeptConversation[], id: string | undefined): KeptConversation {
+function chosen(all: readonly StoredConversation[], id: string | undefined): StoredConversation {
   if (all.length === 0) throw new UsageError("This project has no conversation yet, so there is nothing to recall.")
   return id === undefined ? all[0]! : findById(id, all)
 }

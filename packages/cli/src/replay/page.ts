@@ -46,7 +46,7 @@ export const LOSS_WORDS: Readonly<Record<ReplayReport["losses"][number]["why"], 
 }
 
 /** The same for a narrow column. */
-export const PURPOSE_WORDS: typeof PURPOSE_NAMES = {
+export const PURPOSE_LABELS: typeof PURPOSE_NAMES = {
   conversation: "",
   summary: "summary",
   recall: "fetch again",

@@ -10,7 +10,7 @@ import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
 import { actionWords } from "./action-table.ts"
-import { LOSS_WORDS, PURPOSE_WORDS, type ReplayPage, remarksOn, turnsOf } from "./page.ts"
+import { LOSS_WORDS, PURPOSE_LABELS, type ReplayPage, remarksOn, turnsOf } from "./page.ts"
 import { actions, billed, cache, context, cost, evidence, failures } from "./sections.ts"
 
 const WIDEST = 110
@@ -112,7 +112,7 @@ function turns(page: ReplayPage, max: number): string[] {
         ]
         return [
           grouped(turn),
-          isMain ? "" : PURPOSE_WORDS[purpose],
+          isMain ? "" : PURPOSE_LABELS[purpose],
           short(context),
           short(counts.cacheRead),
           short(counts.cacheWrite5m + counts.cacheWrite1h + counts.input),

@@ -16,7 +16,7 @@ import type { ClearingOrder } from "@strata/core/policy"
 import { clearingSentence } from "@strata/page"
 import { loadOwnCommands } from "../chat/own-commands.ts"
 import { ownMessage } from "../chat/own-message.ts"
-import { personEnvironment } from "../claude/person-environment.ts"
+import { userEnvironment } from "../claude/person-environment.ts"
 import { type Call, type CommandDescription, UsageError } from "../command.ts"
 import { type CompactingEnd, type CompactRequest, compactingEvents, compactRequestIn } from "../compacting.ts"
 import { connectionFrom, NO_KEY, unusedConnection } from "../connection.ts"
@@ -91,7 +91,7 @@ export const description = {
 
 export async function run({ args, cwd, env: given, terminal, stdin }: Call): Promise<number> {
   const { options: asked } = readCommandLine({ description, args, env: given, cwd })
-  const env = await personEnvironment({ cwd: asked.cwd, env: given })
+  const env = await userEnvironment({ cwd: asked.cwd, env: given })
   const { options, operands, values } = readCommandLine({ description, args, env, cwd })
   const team = teamFrom(values)
   const connected = connectionFrom(env)
@@ -110,7 +110,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
   if (compacting && !resumed) throw new UsageError(NOTHING_TO_COMPACT)
   const title = titleFrom(task.text)
   const membership = team ? { team: team.place } : {}
-  const session = await openSession({ workspace, person: {}, resumed, title, autonomous: true, ...membership })
+  const session = await openSession({ workspace, user: {}, resumed, title, autonomous: true, ...membership })
   const { agent } = session
   const { conversation: chat, model } = agent
   const interruption = interruptible()
@@ -135,7 +135,7 @@ export async function run({ args, cwd, env: given, terminal, stdin }: Call): Pro
     const others = team && new TeamWait({ ...team, agent, signal, notice })
     while (others && end.reason === "answer" && (await others.messageCame()))
       end = await follow(agent.query(undefined, { ...workspace.limits, signal }), report)
-    if (end.reason === "answer") await unlessInterrupted(chat.settled(), signal)
+    if (end.reason === "answer") await unlessInterrupted(chat.whenIdle(), signal)
   } finally {
     await session.close()
     interruption.stop()

@@ -1,7 +1,7 @@
 /** `strata sync`: one person, several machines. Memories travel through a branch of a git remote, and sessions through another. */
 
 import { realpath } from "node:fs/promises"
-import { localPerson, StrataError, strataDirectory } from "@strata/core"
+import { localUser, StrataError, strataDirectory } from "@strata/core"
 import { systemClock } from "@strata/core/base"
 import { whichProject } from "@strata/core/projects"
 import { memoriesOf, type ProjectInStore, placeOf, storeFrom } from "@strata/core/store"
@@ -226,7 +226,7 @@ async function projectHere({ cwd, env, readOnly }: Here) {
     throw new UsageError(
       "An agent is running a command in this project, and it must not send your memories away. Nothing was changed. Wait for its end.",
     )
-  const given: ProjectInStore = { store, project, owner: localPerson }
+  const given: ProjectInStore = { store, project, owner: localUser }
   const current: SyncedProject = { place: placeOf(given), files: memoriesOf(given), bank }
   const pathNotice = `Only its path names this project, so another machine finds these memories only at the same path. Set STRATA_PROJECT to name it.`
   return { current, store, notices: [...bank.notices, ...(project.from === "path" ? [pathNotice] : [])] }

@@ -2,7 +2,7 @@
 
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
-import { localPerson, type Store, strataDirectory } from "@strata/core"
+import { localUser, type Store, strataDirectory } from "@strata/core"
 import { isPlaceOf, type NamedHolder } from "@strata/core/base"
 import { whichProject } from "@strata/core/projects"
 import {
@@ -109,7 +109,7 @@ interface Here extends Pick<Call, "cwd" | "env"> {
 /** The places of the project that the directory belongs to. */
 async function placesOf({ root, env, store, cwd }: Here): Promise<readonly string[]> {
   const project = await whichProject({ root, env, cwd, store })
-  return placesInStore({ store, project, owner: localPerson })
+  return placesInStore({ store, project, owner: localUser })
 }
 
 /** The memories of agents, also those for all projects. */

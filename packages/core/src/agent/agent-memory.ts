@@ -1,7 +1,7 @@
 /** The memory of the project in an agent's hands: its own writes, what the person asks to keep, and the questions before a write. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
-import { localPerson } from "../base/owner.ts"
+import { localUser } from "../base/owner.ts"
 import type { MemoryMode } from "../base/vocabulary.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { WhenOpen } from "../conversation/open.ts"
@@ -12,24 +12,24 @@ import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep/keep.ts"
 import { type Evidence, outsideIn, sourceOf } from "../layers/5-auto-memory/keep/keep.ts"
 import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/keep/rules.ts"
-import type { Dreamed } from "../layers/6-dreaming/dreaming.ts"
+import type { DreamResult } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import { announceWrite, watchWrites } from "../memory/changes/hand-edits.ts"
 import { MAX_MEMORY_BYTES } from "../memory/file-names.ts"
 import {
-  isPersons,
   isRule,
+  isUserMemory,
   type Memory,
+  type MemoryProvenance,
   type MemoryRefusal,
   type MemoryType,
-  type Provenance,
 } from "../memory/memory.ts"
 import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
 import { wholeDiffOf } from "../tools/files/file-diff.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { Ground } from "./ground.ts"
-import type { AgentOptions } from "./options.ts"
+import type { SingleAgentOptions } from "./options.ts"
 import { isInside, type PermissionPolicy } from "./permissions/permission-policy.ts"
 
 const MEMORY_TOOL = "Memory"
@@ -44,7 +44,7 @@ export function memoryRights({ directory, mode }: ProjectMemory): Pick<Permissio
 
 /** Shows a memory that an extraction proposes. */
 export function confirming(
-  askPermission: NonNullable<AgentOptions["askPermission"]>,
+  askPermission: NonNullable<SingleAgentOptions["askPermission"]>,
   { directory, bank }: ProjectMemory,
 ): ConfirmMemory {
   let count = 0
@@ -59,7 +59,7 @@ export function confirming(
         preview: wholeDiffOf({ before, after }),
       },
       why: 'the setting memory is "ask"',
-      onlyPerson: true,
+      onlyUser: true,
       background: true,
     })
     return allowed
@@ -118,10 +118,10 @@ export class AgentMemory {
   }
 
   /** Consolidates the memory now. Nothing where that is not possible. */
-  async dream(): Promise<Dreamed | undefined> {
+  async dream(): Promise<DreamResult | undefined> {
     const layer = this.#whenOpen.layers.find((one): one is DreamingLayer => one.name === "dreaming" && "now" in one)
     if (!layer) return undefined
-    let end: Dreamed | undefined
+    let end: DreamResult | undefined
     await engineOf(this.#conversation).layers.act(layer, async (context) => {
       const dreamed = await layer.now(context)
       end = dreamed.end
@@ -172,8 +172,8 @@ export class AgentMemory {
     const { bank, kind } = this.#memory!
     const { id, views } = this.#conversation
     // its tasks come from another agent; and an agent's command can start a conversation and say what it likes
-    const isPersonsTurn = kind === "project" && !(await bank.isCommandRunning())
-    const words = isPersonsTurn ? views.words.messages : []
+    const isUsersTurn = kind === "project" && !(await bank.isCommandRunning())
+    const words = isUsersTurn ? views.words.messages : []
     return { conversation: id, words, outside: outsideIn(views.context.storedMessages()) }
   }
 
@@ -218,7 +218,7 @@ export class AgentMemory {
 
   /** The project's memory where it is off. */
   #unused(): MemoryFiles {
-    const { store, project, owner = localPerson } = this.#ground
+    const { store, project, owner = localUser } = this.#ground
     return memoriesOf({ store, project, owner })
   }
 
@@ -260,8 +260,8 @@ const NOT_KEPT = {
 }
 
 /** The agent learns how to keep a rule: in the user's words. */
-const unconfirmed = (memory: Memory, source: Provenance, refused: readonly MemoryRefusal[]): readonly string[] =>
-  refused.length > 0 || !isRule(memory) || isPersons({ source })
+const unconfirmed = (memory: Memory, source: MemoryProvenance, refused: readonly MemoryRefusal[]): readonly string[] =>
+  refused.length > 0 || !isRule(memory) || isUserMemory({ source })
     ? []
     : [
         "It is kept as your note, not as a rule of the user: its text does not consist of whole sentences that the user typed.",

@@ -17,7 +17,7 @@ import type { Agent } from "./agent.ts"
 import type { Hook, HookInput } from "./hooks/hooks.ts"
 import type { QueryEvent } from "./loop/query-events.ts"
 import { openAgent } from "./open-agent.ts"
-import type { AgentOptions } from "./options.ts"
+import type { SingleAgentOptions } from "./options.ts"
 
 const MODEL = "claude-opus-4-6"
 
@@ -49,7 +49,7 @@ function scripted(turns: readonly Turn[], name = MODEL): Model {
   }
 }
 
-async function agentWith(turns: readonly Turn[], options: Partial<AgentOptions> = {}): Promise<Agent> {
+async function agentWith(turns: readonly Turn[], options: Partial<SingleAgentOptions> = {}): Promise<Agent> {
   const root = realpathSync(scratchDirectory())
   const agent = await openAgent({
     model: scripted(turns),

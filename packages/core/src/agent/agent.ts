@@ -6,12 +6,12 @@ import type { PermissionMode } from "../base/vocabulary.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { EditorState } from "../conversation/editor.ts"
 import type { Budget } from "../journal/store.ts"
-import type { Dreamed, Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import type { DreamController, DreamResult } from "../layers/6-dreaming/dreaming.ts"
 import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { isRateLimit, RateLimitedError } from "../model/errors.ts"
 import type { Model, Slot } from "../model/model.ts"
-import type { Purse } from "../model/spending/budget.ts"
+import type { CostBudget } from "../model/spending/budget.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { BackgroundShell, OpenToolset, ToolServer } from "../tools/tool.ts"
 import type { AgentMemory, Remembered } from "./agent-memory.ts"
@@ -21,16 +21,16 @@ import type { AgentState } from "./loop/agent-state.ts"
 import type { Companions } from "./loop/companions.ts"
 import type { CacheKeeper } from "./loop/keep-warm.ts"
 import { NoAnswerError } from "./loop/no-answer.ts"
-import { PersonSide } from "./loop/person-side.ts"
+import { UserSide } from "./loop/person-side.ts"
 import { query } from "./loop/query.ts"
 import type { QueryEnd, QueryEvent } from "./loop/query-events.ts"
 import type { ToolRun } from "./loop/run-tools.ts"
 import { withSideEvents } from "./loop/side-events.ts"
 import { introductionsDue } from "./loop/what-is-due.ts"
 import type { DuringCommand } from "./memory-writes.ts"
-import { type AgentOptions, type AskOptions, checkAskOptions, checkMode, checkRule } from "./options.ts"
-import type { PersonCommand, PersonCommandEnd } from "./permissions/person-command.ts"
-import { type PersonCall, type PersonCallEnd, runForPerson } from "./permissions/person-command.ts"
+import { type AskOptions, checkAskOptions, checkMode, checkRule, type SingleAgentOptions } from "./options.ts"
+import type { UserCommand, UserCommandEnd } from "./permissions/person-command.ts"
+import { runForUser, type UserCall, type UserCallEnd } from "./permissions/person-command.ts"
 
 /** A final answer, and what it took. */
 export interface Answer {
@@ -47,17 +47,17 @@ interface AgentParts {
   readonly toolset: Required<OpenToolset>
   readonly memory: AgentMemory
   readonly duringCommand: DuringCommand
-  readonly dreaming: Dreaming | undefined
+  readonly dreaming: DreamController | undefined
   readonly state: AgentState
   readonly runHooks: RunHooks
   readonly instructions: InstructionWatch
   readonly clock: Clock
   readonly telemetry: Telemetry
-  readonly askPermission: AgentOptions["askPermission"]
+  readonly askPermission: SingleAgentOptions["askPermission"]
   readonly companions: Companions | undefined
   readonly isSubAgent: boolean
   /** What this agent and all who work for it may spend. */
-  readonly purse: Purse
+  readonly budget: CostBudget
   /** What memory work of the project has cost today. Absent where there is no memory to write. */
   readonly daily: Budget | undefined
   /** For queries that name no limit of their own. */
@@ -83,14 +83,14 @@ export class Agent implements AsyncDisposable {
   #stopped: string | undefined
   #closing: Promise<void> | undefined
   #isWorking = false
-  readonly #person: PersonSide
+  readonly #user: UserSide
 
   /** @internal Use `openAgent`. */
   constructor(parts: AgentParts) {
     this.#parts = parts
     this.conversation = parts.conversation
     const { conversation, instructions, isSubAgent, closing } = parts
-    this.#person = new PersonSide({
+    this.#user = new UserSide({
       ...{ conversation, instructions, isSubAgent },
       toolRun: () => ({ ...this.#toolRun(), signal: closing.signal, conversation: conversation.id }),
       isWorking: () => this.#isWorking,
@@ -104,7 +104,7 @@ export class Agent implements AsyncDisposable {
   /** @internal What the agents that work for this one have from it. */
   get shared(): Pick<
     AgentParts,
-    "toolset" | "state" | "askPermission" | "telemetry" | "purse" | "daily" | "duringCommand"
+    "toolset" | "state" | "askPermission" | "telemetry" | "budget" | "daily" | "duringCommand"
   > {
     return this.#parts
   }
@@ -199,7 +199,7 @@ export class Agent implements AsyncDisposable {
       await events.return({ reason: "aborted" })
       if (end === "aborted") keeper?.stop()
       this.#isWorking = false
-      if (!this.#closing) await this.#person.keepCommands()
+      if (!this.#closing) await this.#user.keepCommands()
     }
   }
 
@@ -223,9 +223,9 @@ export class Agent implements AsyncDisposable {
         return { attachments, problems: instructions.newProblems() }
       },
       tools: this.#toolRun(),
-      typed: this.#person.typed,
+      typed: this.#user.typed,
       isSubAgent: this.#parts.isSubAgent,
-      purse: this.#parts.purse,
+      budget: this.#parts.budget,
       ...(this.#parts.costLimit === undefined ? {} : { costLimit: this.#parts.costLimit }),
       isAutonomous: this.#parts.isAutonomous,
       ...(this.#parts.companions ? { companions: this.#parts.companions } : {}),
@@ -262,9 +262,9 @@ export class Agent implements AsyncDisposable {
   }
 
   /** @internal Runs a call that the person asked for, with rules, hooks and questions. It is no part of the conversation. */
-  runForPerson(call: PersonCall, signal: AbortSignal): Promise<PersonCallEnd> {
+  runForUser(call: UserCall, signal: AbortSignal): Promise<UserCallEnd> {
     const closing = AbortSignal.any([this.#parts.closing.signal, signal])
-    return runForPerson(call, { ...this.#toolRun(), signal: closing, conversation: this.conversation.id })
+    return runForUser(call, { ...this.#toolRun(), signal: closing, conversation: this.conversation.id })
   }
 
   /**
@@ -272,21 +272,21 @@ export class Agent implements AsyncDisposable {
    * then it is not kept.
    */
   enqueue(text: string, options: { readonly mentions?: boolean; readonly written?: string } = {}): Promise<Uuid> {
-    return this.#person.enqueue(text, options)
+    return this.#user.enqueue(text, options)
   }
 
   /** @internal Runs a command for the person. What it printed joins the conversation: at once, or with the next request while the agent works. */
-  runCommand(command: PersonCommand): Promise<PersonCommandEnd> {
-    return this.#person.runCommand(command)
+  runCommand(command: UserCommand): Promise<UserCommandEnd> {
+    return this.#user.runCommand(command)
   }
 
   /** Consolidates the memory, and shows a consolidation at work. Absent where the memory is off or may not be written. */
-  get dreaming(): Dreaming | undefined {
+  get dreaming(): DreamController | undefined {
     return this.#parts.dreaming
   }
 
   /** Consolidates the memory now, and journals what it cost. Only another dream can prevent it. Nothing where the memory may not be written. */
-  dream(): Promise<Dreamed | undefined> {
+  dream(): Promise<DreamResult | undefined> {
     return this.#parts.memory.dream()
   }
 
@@ -304,11 +304,11 @@ export class Agent implements AsyncDisposable {
   async makeRoomFor(target: Model, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { conversation } = this
     const limits = engineOf(conversation).window.of(target)
-    if (fitsModel(conversation.fill().used, limits)) return
+    if (fitsModel(conversation.windowUsage().used, limits)) return
     const fixed = conversation.views.context.promptTokens
     if (!fitsModel(fixed, limits)) throw noRoom(target, { limits, taken: `instructions and tools alone take ${fixed}` })
     await conversation.compact({ trigger: "auto", target: limits }, signal ? { signal } : {})
-    const { used } = conversation.fill()
+    const { used } = conversation.windowUsage()
     if (!fitsModel(used, limits)) throw noRoom(target, { limits, taken: `the summary left ${used}` })
   }
 
@@ -316,7 +316,7 @@ export class Agent implements AsyncDisposable {
   async start(): Promise<void> {
     const { instructions, toolset, runHooks } = this.#parts
     const { conversation } = this
-    const { resumed } = conversation.opened
+    const { resumed } = conversation.openResult
     const { context } = conversation.views
     const before = context.storedMessages()
     instructions.remember(before, context.prompt?.context)

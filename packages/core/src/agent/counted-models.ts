@@ -3,26 +3,26 @@ import { randomIds } from "../base/clock.ts"
 import type { WhenOpen } from "../conversation/open.ts"
 import type { Model } from "../model/model.ts"
 import { oneSlotModel, Slot, slotsOf, tracedModel } from "../model/model.ts"
-import { Purse } from "../model/spending/budget.ts"
+import { CostBudget } from "../model/spending/budget.ts"
 import { Meter, meteredModel, withoutMeter } from "../model/spending/meter.ts"
 import { findModel } from "../tokens/models.ts"
 import type { Ground } from "./ground.ts"
 import type { SubAgentPlace } from "./loop/companions.ts"
-import type { AgentOptions } from "./options.ts"
+import type { SingleAgentOptions } from "./options.ts"
 
 export interface CountedModels {
   readonly model: Model
   /** Absent where the conversation's own model writes the summaries. */
   readonly summariser: Model | undefined
   /** What the agent and all who work for it may spend. */
-  readonly purse: Purse
+  readonly budget: CostBudget
   readonly meter: Meter
   /** Where the model's server works on one request at a time. */
   readonly slot: Slot | undefined
 }
 
 interface Counting {
-  readonly options: AgentOptions
+  readonly options: SingleAgentOptions
   readonly ground: Ground
   readonly sub: SubAgentPlace | undefined
   readonly whenOpen: WhenOpen
@@ -30,9 +30,9 @@ interface Counting {
 
 export function countedModels({ options, ground, sub, whenOpen }: Counting): CountedModels {
   const { clock, settings, telemetry, id } = ground
-  const purse = sub?.purse ?? new Purse()
-  if (!sub) purse.limit = options.costLimit ?? Number.POSITIVE_INFINITY
-  const meter = new Meter({ purse, clock, ids: options.ids ?? randomIds, source: sub ? "agent" : "main" })
+  const budget = sub?.budget ?? new CostBudget()
+  if (!sub) budget.limit = options.costLimit ?? Number.POSITIVE_INFINITY
+  const meter = new Meter({ budget, clock, ids: options.ids ?? randomIds, source: sub ? "agent" : "main" })
   const slots = slotsOf(ground.model, findModel(ground.model.name, settings.models).facts.slots)
   const slot = !sub && slots === 1 ? new Slot() : undefined
   const tracing = {
@@ -46,6 +46,6 @@ export function countedModels({ options, ground, sub, whenOpen }: Counting): Cou
   return {
     model: counted(ground.model),
     summariser: ground.summariser && counted(ground.summariser),
-    ...{ purse, meter, slot },
+    ...{ budget, meter, slot },
   }
 }

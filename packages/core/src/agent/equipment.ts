@@ -7,7 +7,7 @@ import { defaultLayers } from "../conversation/default-layers.ts"
 import type { WhenOpen } from "../conversation/open.ts"
 import { notesConfigDirectory } from "../journal/file/layout.ts"
 import { compactInstructionsIn } from "../layers/4-compaction/situation.ts"
-import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import type { DreamController } from "../layers/6-dreaming/dreaming.ts"
 import type { Layer } from "../layers/layer.ts"
 import { claudeModeOf } from "../settings/claude-settings.ts"
 import { createFlags, type FlagReader } from "../settings/flags.ts"
@@ -25,14 +25,14 @@ import { AgentState } from "./loop/agent-state.ts"
 import type { SubAgentPlace } from "./loop/companions.ts"
 import { toolsInView } from "./loop/what-is-due.ts"
 import { type DuringCommand, withMemoryWrites } from "./memory-writes.ts"
-import type { AgentOptions } from "./options.ts"
+import type { SingleAgentOptions } from "./options.ts"
 import { openingPolicy, readingOf } from "./permissions/opening-policy.ts"
 import { isInside, judge, type PermissionPolicy } from "./permissions/permissions.ts"
 import { projectDreams } from "./project-dreams.ts"
 
 /** What every step begins with. */
 export interface Base {
-  readonly options: AgentOptions
+  readonly options: SingleAgentOptions
   readonly ground: Ground
   readonly sub: SubAgentPlace | undefined
   readonly whenOpen: WhenOpen
@@ -57,7 +57,7 @@ export interface Equipment extends Base {
   readonly deferred: DeferredTools | undefined
   /** With the two that load and call those that wait. */
   readonly tools: readonly Tool[]
-  readonly dreaming: Dreaming | undefined
+  readonly dreaming: DreamController | undefined
   /** The cache is kept warm in pauses. */
   readonly keepsWarm: boolean
   readonly layers: readonly Layer[]
@@ -65,7 +65,7 @@ export interface Equipment extends Base {
 
 export async function equip(given: Base): Promise<Equipment> {
   const { options, ground, sub, whenOpen, models } = given
-  const { reads = new FileReads(), askPerson, approvePlan } = options
+  const { reads = new FileReads(), promptUser, approvePlan } = options
   const { flags, notices } = flagsOf(given)
   const base = { ...given, toolset: await withSnip(given, flags) }
   const { tools: opened, readable, later } = base.toolset
@@ -73,7 +73,7 @@ export async function equip(given: Base): Promise<Equipment> {
   const inView = readsInView(reads, (toolUseId) => whenOpen.conversation.views.context.shows(toolUseId))
   const state = new AgentState({
     ...{ ground: sub ? withoutAgents(ground) : ground, policy, reads: inView, within: sub?.within, whenOpen },
-    ...(askPerson ? { askPerson } : {}),
+    ...(promptUser ? { promptUser } : {}),
     ...(approvePlan ? { approvePlan } : {}),
   })
   const closing = new AbortController()
@@ -177,7 +177,7 @@ function watchInstructions(
 }
 
 /** Only the memory of the project is consolidated, not that of a sub-agent. */
-function dreamsOf({ ground, models }: Base, state: AgentState): Dreaming | undefined {
+function dreamsOf({ ground, models }: Base, state: AgentState): DreamController | undefined {
   const { memory, cwd, clock, env } = ground
   if (memory?.kind !== "project") return undefined
   return projectDreams({

@@ -16,7 +16,7 @@ import {
   type ProjectMemory,
 } from "../conversation/project-memory.ts"
 import { placeOfConversation } from "../conversation/whose.ts"
-import { defaultRoot, projectDirectory } from "../journal/file/layout.ts"
+import { projectDirectory, strataDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
 import { whichProject } from "../journal/which-project.ts"
@@ -24,7 +24,7 @@ import { chooseModel, isReachable } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import type { EffectiveSettings, Settings } from "../settings/settings.ts"
 import type { SubAgentPlace } from "./loop/companions.ts"
-import type { AgentOptions } from "./options.ts"
+import type { SingleAgentOptions } from "./options.ts"
 
 export interface Ground {
   readonly cwd: string
@@ -48,12 +48,16 @@ export interface Ground {
   readonly memory: ProjectMemory | undefined
 }
 
-export async function groundOf(options: AgentOptions, loaded: EffectiveSettings, sub?: SubAgentPlace): Promise<Ground> {
+export async function groundOf(
+  options: SingleAgentOptions,
+  loaded: EffectiveSettings,
+  sub?: SubAgentPlace,
+): Promise<Ground> {
   const { clock = systemClock, client, summariser } = options
   const env = { ...loaded.environment, ...(options.env ?? process.env) }
   const cwd = await realDirectory(options.cwd ?? process.cwd())
   // tools are judged by real paths, and nothing of the store may be reached by another name
-  const root = await followed(resolve(options.dir ?? defaultRoot(env)))
+  const root = await followed(resolve(options.dir ?? strataDirectory(env)))
   const { values } = loaded
   const store = storeFrom({ store: options.store, dir: root, env, flush: values.flush, clock })
   const owner = ownerIn(options.memory)
@@ -110,7 +114,7 @@ async function configuredSummariser(
 const FILE_TOOLS: ReadonlySet<string> = new Set(["Read", "Write", "Edit"])
 
 /** What a toolset has is known only when it is open. */
-const mayWorkOnFiles = (tools: AgentOptions["tools"] = []): boolean =>
+const mayWorkOnFiles = (tools: SingleAgentOptions["tools"] = []): boolean =>
   [...tools].some((tool) => !("name" in tool) || FILE_TOOLS.has(tool.name))
 
 /** An agent that works for another one has its own memory or none. */

@@ -8,7 +8,7 @@ import { editorDue } from "../conversation/editor.ts"
 import { openWithSettings, type Prepared, WhenOpen } from "../conversation/open.ts"
 import { dailyOf } from "../conversation/project-memory.ts"
 import { settingsOf } from "../conversation/prompt.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
+import { strataDirectory } from "../journal/file/layout.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { findModel } from "../tokens/models.ts"
 import { forgetAll } from "../tools/files/read-state.ts"
@@ -25,24 +25,24 @@ import type { Companions, SubAgentPlace } from "./loop/companions.ts"
 import { CacheKeeper } from "./loop/keep-warm.ts"
 import { ServerSampling } from "./loop/server-sampling.ts"
 import { definitionSizes, factsDue, introductionsOfLater, listingDue, maySearchTools } from "./loop/what-is-due.ts"
-import { type AgentOptions, checkAgentOptions } from "./options.ts"
+import { checkAgentOptions, type SingleAgentOptions } from "./options.ts"
 import { openingMode } from "./permissions/opening-policy.ts"
 import { ruleProblems } from "./permissions/rules.ts"
 import { loadTrusted } from "./permissions/trust.ts"
 import { openTools } from "./tools/toolsets.ts"
 
-export async function openAgent(options: AgentOptions): Promise<Agent> {
+export async function openAgent(options: SingleAgentOptions): Promise<Agent> {
   checkAgentOptions(options)
   const { settings, problems } = await settingsFor(options)
   return openAgentWith(options, settings, { problems })
 }
 
 /** The settings that count for an agent, and what of the project's does not count. */
-export async function settingsFor(options: AgentOptions) {
+export async function settingsFor(options: SingleAgentOptions) {
   const { env = process.env, clock = systemClock, trustProject } = options
   if (options.effectiveSettings) return { settings: options.effectiveSettings, problems: [] }
   const cwd = await realDirectory(options.cwd ?? process.cwd())
-  const home = options.dir ?? defaultRoot(env)
+  const home = options.dir ?? strataDirectory(env)
   const code = options.settings ? { code: options.settings } : {}
   return loadTrusted({ home, cwd, env, ...code }, { trustProject, clock })
 }
@@ -58,7 +58,7 @@ export interface Surroundings {
 
 /** For settings that were loaded before. */
 export async function openAgentWith(
-  options: AgentOptions,
+  options: SingleAgentOptions,
   settings: EffectiveSettings,
   { sub, companions, problems = [] }: Surroundings = {},
 ): Promise<Agent> {
@@ -85,7 +85,7 @@ export async function openAgentWith(
 
 async function openToolset(base: Omit<Base, "toolset">): Promise<Required<OpenToolset>> {
   const { options, ground, whenOpen, models } = base
-  const sampling = new ServerSampling({ canAsk: options.askPerson !== undefined, model: models.model, whenOpen })
+  const sampling = new ServerSampling({ canAsk: options.promptUser !== undefined, model: models.model, whenOpen })
   const trustedSkills = new Map((ground.loaded.skills ?? []).map(({ path, text }) => [path, text]))
   return withRecall(await openTools(options.tools ?? [], { ...ground, sampling, trustedSkills }), base)
 }
@@ -140,16 +140,16 @@ async function converse(equipment: Equipment): Promise<Conversation> {
   )
 }
 
-interface Opened {
+interface OpenResult {
   readonly conversation: Conversation
   readonly companions: Companions | undefined
   readonly problems: readonly string[]
 }
 
 /** The agent at work on its conversation: in its mode, with what hooks and tools say at the start. */
-async function begin(equipment: Equipment, { conversation, companions, problems }: Opened): Promise<Agent> {
+async function begin(equipment: Equipment, { conversation, companions, problems }: OpenResult): Promise<Agent> {
   const { options, ground, sub, models, toolset, state, reads, tools, instructions } = equipment
-  if (!sub) models.purse.follow(() => dollarsIn(conversation.views.ledger))
+  if (!sub) models.budget.follow(() => dollarsIn(conversation.views.ledger))
   await letReadOwnFiles(equipment, conversation)
   // what was read or written on the branch that was left is unknown on this one
   conversation.on("entry", ({ entry }) => {

@@ -77,7 +77,7 @@ describe("an open agent", () => {
   ])("%s names what is wrong, before anything happens", async (_, call, why) => {
     await using agent = await open({})
     await expect(async () => call(agent)).rejects.toThrow(why)
-    expect(agent.conversation.words().messages).toEqual([])
+    expect(agent.conversation.userMessages().messages).toEqual([])
     expect(agent.mode).toBe("accept-edits")
   })
 })

@@ -30,7 +30,7 @@ import type { FlagClient } from "../settings/flags.ts"
 import type { ProjectPart } from "../settings/project-parts.ts"
 import type { EffectiveSettings, SettingsInput } from "../settings/settings.ts"
 import type { Rerank } from "../tools/session/rerank.ts"
-import type { PersonQuestion, ReadState, Tool, Toolset } from "../tools/tool.ts"
+import type { ReadState, Tool, Toolset, UserQuestion } from "../tools/tool.ts"
 import type { Hook } from "./hooks/hooks.ts"
 import type { PermissionAnswer, PermissionRequest } from "./permissions/admit-call.ts"
 import { checkTools } from "./tools/toolsets.ts"
@@ -56,7 +56,7 @@ export interface PlanAnswer {
   readonly remark?: string
 }
 
-export interface AgentOptions {
+export interface SingleAgentOptions {
   /** A model id such as `"claude-opus-5-5"`, a `Model`, or a model of the Vercel AI SDK. */
   readonly model: ModelChoice
   /** Sends the requests of a model given by its id. Default: a client with the key in `ANTHROPIC_API_KEY`. */
@@ -91,7 +91,7 @@ export interface AgentOptions {
   /** Asks a person whether a call may run. Without it, a call that must be asked about is refused. */
   readonly askPermission?: (request: PermissionRequest) => PermissionAnswer | Promise<PermissionAnswer>
   /** Asks a person a question of the model. */
-  readonly askPerson?: (question: PersonQuestion) => string | undefined | Promise<string | undefined>
+  readonly promptUser?: (question: UserQuestion) => string | undefined | Promise<string | undefined>
   /** Shows a plan and asks for approval. Without it, no plan is approved. */
   readonly approvePlan?: (plan: string) => PlanAnswer | Promise<PlanAnswer>
   readonly hooks?: readonly Hook[]
@@ -138,7 +138,7 @@ export interface AgentOptions {
 
 const MODE = oneOf(...PERMISSION_MODES)
 
-const RULES: OptionRules<AgentOptions> = {
+const RULES: OptionRules<SingleAgentOptions> = {
   model: required(MODEL_OPTION),
   client: CLIENT_OPTION,
   tools: {
@@ -156,7 +156,7 @@ const RULES: OptionRules<AgentOptions> = {
   memory: MEMORY_OPTION,
   mode: MODE,
   askPermission: anOption.callback,
-  askPerson: anOption.callback,
+  promptUser: anOption.callback,
   approvePlan: anOption.callback,
   hooks: anOption.list,
   reads: anOption.object,
@@ -179,7 +179,7 @@ const RULES: OptionRules<AgentOptions> = {
   env: anOption.object,
 }
 
-export function checkAgentOptions(options: AgentOptions): void {
+export function checkAgentOptions(options: SingleAgentOptions): void {
   checkOptions("openAgent", options, RULES)
   checkTools(options.tools ?? [])
   options.hooks?.forEach((hook, at) => {

@@ -2,7 +2,7 @@
 import type { Clock } from "../base/clock.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import { type Consolidate, consolidateWithModel } from "../layers/6-dreaming/consolidate/consolidate.ts"
-import { Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import { DreamController } from "../layers/6-dreaming/dreaming.ts"
 import { dollarsFor, expectedDollars } from "../layers/budget.ts"
 import { isOffline, type Model } from "../model/model.ts"
 import type { Confinement } from "../tools/command.ts"
@@ -24,11 +24,11 @@ export interface ProjectDreams {
 }
 
 /** Nothing where the memory may not be written. */
-export function projectDreams(dreams: ProjectDreams): Dreaming | undefined {
+export function projectDreams(dreams: ProjectDreams): DreamController | undefined {
   const { memory, project, model, clock, env, rules, confinement } = dreams
   const { daily, mode, bank, files, dreams: ground } = memory
   if (!ground || mode === "read-only") return undefined
-  return new Dreaming({
+  return new DreamController({
     ...{ bank, files, ...ground, project, clock, asksFirst: mode === "ask" },
     consolidate:
       dreams.consolidate ??

@@ -1,22 +1,22 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isSafeId, projectName } from "./clock.ts"
-import { isLocal, localPerson, MEMORY_OPTION, OWNER_OPTION, placeFor } from "./owner.ts"
+import { isLocal, localUser, MEMORY_OPTION, OWNER_OPTION, placeFor } from "./owner.ts"
 
 describe("L5-12 whose it is", () => {
   test("two owners, or two projects, never share a place; the local person's is the project's name as before", () => {
     const texts = fc.oneof(fc.string({ unit: "binary", minLength: 1 }), fc.string({ minLength: 1, maxLength: 400 }))
     const projects = texts.map(projectName)
-    const owners = fc.oneof(texts, fc.constantFrom(localPerson, undefined))
+    const owners = fc.oneof(texts, fc.constantFrom(localUser, undefined))
     fc.assert(
       fc.property(projects, owners, projects, owners, (project, owner, other, another) => {
         const place = placeFor(project, owner)
         expect(isSafeId(place)).toBe(true)
-        expect(isLocal(place)).toBe(owner === localPerson)
+        expect(isLocal(place)).toBe(owner === localUser)
         expect(place === placeFor(other, another)).toBe(project === other && owner === another)
       }),
     )
-    expect(placeFor("-srv-app", localPerson)).toBe("-srv-app")
+    expect(placeFor("-srv-app", localUser)).toBe("-srv-app")
   })
 
   test("texts that look alike are different owners", () => {
@@ -43,7 +43,6 @@ describe("L5-12 whose it is", () => {
     }
     for (const memory of [{}, true, "ada", null, { owner: "ada", mode: "auto" }, []])
       expect(MEMORY_OPTION.fits(memory)).toBe(false)
-    for (const memory of [false, { owner: "ada" }, { owner: localPerson }])
-      expect(MEMORY_OPTION.fits(memory)).toBe(true)
+    for (const memory of [false, { owner: "ada" }, { owner: localUser }]) expect(MEMORY_OPTION.fits(memory)).toBe(true)
   })
 })

@@ -9,10 +9,10 @@ import type { OptionRule } from "./options.ts"
  * The person at this machine, in one project: the owner of what the program keeps, and of what was kept before there were owners. It is no
  * text, so no name from outside can be it.
  */
-export const localPerson: unique symbol = Symbol.for("strata.localPerson")
+export const localUser: unique symbol = Symbol.for("strata.localPerson")
 
 /** Any text that names a user, a team or a customer. Texts are compared exactly. */
-export type Owner = string | typeof localPerson
+export type Owner = string | typeof localUser
 
 /** What a conversation shares with others, and with which ones. `false`: nothing. */
 export type MemoryOption =
@@ -24,7 +24,7 @@ export type MemoryOption =
   | false
 
 const isOwner = (value: unknown): value is Owner =>
-  value === localPerson || (typeof value === "string" && value.trim() !== "")
+  value === localUser || (typeof value === "string" && value.trim() !== "")
 
 export const OWNER_OPTION: OptionRule = { is: "a text that is not empty, or localPerson", fits: isOwner }
 
@@ -57,7 +57,7 @@ const DIGITS = 40 // of SHA-256: no two owners share a place
  * spelling. Without an owner: the place of conversations that no other one may look into.
  */
 export function placeFor(project: string, owner: Owner | undefined): string {
-  if (owner === localPerson) return project
+  if (owner === localUser) return project
   if (owner === undefined) return `${project}${JOINED}unowned`
   // every code unit counts: in UTF-8, all broken characters are the same
   const exactly = Buffer.from(`${project}\0${owner}`, "utf16le")

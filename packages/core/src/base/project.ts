@@ -58,11 +58,11 @@ export async function hasRemoteOf(project: Project, cwd: string, home: string | 
 }
 
 /** Programs that keep sessions with us. Who erases or moves a project by its name means theirs too. */
-const FOREIGN_PROGRAMS = ["claude-agent-sdk", "openai-agents", "langgraph"] as const
-export type ForeignProgram = (typeof FOREIGN_PROGRAMS)[number]
+const EXTERNAL_PROGRAMS = ["claude-agent-sdk", "openai-agents", "langgraph"] as const
+export type ExternalProgram = (typeof EXTERNAL_PROGRAMS)[number]
 
 /** The name for what another program keeps with us, under a text of its own. No project of ours has it. */
-export const foreignProjectName = (program: ForeignProgram, text: string): string =>
+export const externalProjectName = (program: ExternalProgram, text: string): string =>
   nameFrom({ kind: "foreign", identity: `${program}\0${text}`, readable: `${program} ${text}` })
 
 /** The main working directory of the repository that a directory is in, or the directory itself. */
@@ -79,7 +79,7 @@ export function namesMadeFrom(text: string): readonly string[] {
     nameFrom({ kind: "remote", identity: text }),
     ...(text.startsWith("/") ? [projectName(text)] : []),
   ]
-  return [...names, ...FOREIGN_PROGRAMS.flatMap((program) => names.map((name) => foreignProjectName(program, name)))]
+  return [...names, ...EXTERNAL_PROGRAMS.flatMap((program) => names.map((name) => externalProjectName(program, name)))]
 }
 
 type Named = Pick<Project, "name" | "from" | "title">

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { openTestConversation } from "../../test/open.ts"
 import { manualClock } from "./clock.ts"
 import { StrataError } from "./errors.ts"
-import { createTelemetry, type FailureReason } from "./telemetry.ts"
+import { type CompactionFailureReason, createTelemetry } from "./telemetry.ts"
 
 const ABOUT = {
   conversation: "c1",
@@ -207,7 +207,7 @@ describe("TEL-1 with the OpenTelemetry SDK", () => {
     expect(await pointsOf("strata.tokens.saved")).toEqual([{ attributes: { "strata.layer": "notes" }, value: 0 }])
   })
 
-  const REASONS: readonly FailureReason[] = [
+  const REASONS: readonly CompactionFailureReason[] = [
     "no_summary",
     "api_error",
     "prompt_too_long",

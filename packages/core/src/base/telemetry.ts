@@ -11,7 +11,7 @@ import type { RequestSource } from "./vocabulary.ts"
 const SCOPE = "@strata/core"
 
 /** Why a compaction failed. */
-export type FailureReason = "no_summary" | "api_error" | "prompt_too_long" | "threshold_exceeded" | "aborted"
+export type CompactionFailureReason = "no_summary" | "api_error" | "prompt_too_long" | "threshold_exceeded" | "aborted"
 
 export interface RequestSpan {
   readonly conversation: string
@@ -65,7 +65,7 @@ export interface LayerOutcome {
   readonly facts?: Attributes
   /** How many of what, such as `memories.written`. */
   readonly counts?: Readonly<Record<string, number>>
-  readonly failure?: FailureReason
+  readonly failure?: CompactionFailureReason
 }
 
 /** A query of an agent. What runs inside `within` is part of it. */

@@ -213,7 +213,7 @@ export class Queue {
   }
 
   /** Resolves when everything asked for so far is over, however it ended. */
-  settled(): Promise<void> {
+  whenIdle(): Promise<void> {
     return this.#last
   }
 }
@@ -226,14 +226,14 @@ export class Queues<K> {
     const queue = this.#byKey.get(key) ?? new Queue()
     this.#byKey.set(key, queue)
     const run = queue.run(work)
-    void queue.settled().then(() => {
+    void queue.whenIdle().then(() => {
       if (queue.isIdle) this.#byKey.delete(key)
     })
     return run
   }
 
   /** Resolves when everything asked for so far is over, whatever its key. */
-  async settled(): Promise<void> {
-    await Promise.all([...this.#byKey.values()].map((queue) => queue.settled()))
+  async whenIdle(): Promise<void> {
+    await Promise.all([...this.#byKey.values()].map((queue) => queue.whenIdle()))
   }
 }

@@ -1,6 +1,6 @@
 /** Compacting because someone asked for it, and saying beforehand what that would do. */
 import { CompactionFailedError, NoCompactionError } from "../base/errors.ts"
-import type { CompactionOrder, CompactionPlan, Refusal, WrittenSummary } from "../layers/layer.ts"
+import type { CompactionOrder, CompactionPlan, CompactionRefusal, WrittenSummary } from "../layers/layer.ts"
 import { handleOf } from "../messages/media.ts"
 import type { Message } from "../messages/messages.ts"
 import type { Engine } from "./engine.ts"
@@ -71,7 +71,10 @@ export function compact(engine: Engine, request: CompactionRequest, signal?: Abo
   })
 }
 
-export function planCompaction(engine: Engine, request: CompactionRequest): Promise<CompactionPlan | Refusal> {
+export function planCompaction(
+  engine: Engine,
+  request: CompactionRequest,
+): Promise<CompactionPlan | CompactionRefusal> {
   return engine.inOrder(async () => {
     await engine.readFlags()
     const planned = await engine.layers.planCompaction(orderFor(engine, request))
@@ -85,7 +88,7 @@ export async function planWithSummary(
   engine: Engine,
   request: CompactionRequest,
   signal?: AbortSignal,
-): Promise<CompactionPlan | Refusal> {
+): Promise<CompactionPlan | CompactionRefusal> {
   const planned = await planCompaction(engine, request)
   if (request.written || planned.kind === "refused" || planned.summary.is === "written") return planned
   const written = await summaryOnly((review) => compact(engine, { ...request, review }, signal))

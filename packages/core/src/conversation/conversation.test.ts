@@ -14,7 +14,7 @@ import {
   JournalWriteError,
   MessageNotFoundError,
 } from "../base/errors.ts"
-import type { Draft } from "../journal/entries.ts"
+import type { EntryDraft } from "../journal/entries.ts"
 import { fileStore } from "../journal/file/file-store.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Journal, Store } from "../journal/store.ts"
@@ -45,15 +45,15 @@ const say = (chat: Conversation, content: string) => chat.add({ role: "user", co
 const sent = async (chat: Conversation) => sketch((await chat.prepare()).messages as readonly FlatMessage[])
 
 /** A layer that answers with these drafts before the next request. */
-function actingOnce(...drafts: Draft[]): Layer {
+function actingOnce(...drafts: EntryDraft[]): Layer {
   return { name: "acting", beforeRequest: async () => ({ drafts: drafts.splice(0) }) }
 }
-const BOUNDARY: Draft = {
+const BOUNDARY: EntryDraft = {
   type: "system",
   subtype: "compact_boundary",
   compactMetadata: { trigger: "auto", preTokens: 1 },
 }
-const SUMMARY: Draft = { type: "user", isCompactSummary: true, message: { role: "user", content: "Summary." } }
+const SUMMARY: EntryDraft = { type: "user", isCompactSummary: true, message: { role: "user", content: "Summary." } }
 
 describe("LOOP-1 add, prepare, record", () => {
   test("a turn: what was said goes out, what came back goes in, and the next request has both", async () => {
@@ -175,10 +175,10 @@ describe("events", () => {
   test("reports what opening found: a new one, then a resumed one", async () => {
     const store = memoryStore()
     const chat = await openTestConversation({ store })
-    expect(chat.opened).toMatchObject({ created: true, resumed: false })
+    expect(chat.openResult).toMatchObject({ created: true, resumed: false })
     await say(chat, "hi")
     await chat.close()
-    expect((await openTestConversation({ store })).opened).toMatchObject({ created: false, resumed: true })
+    expect((await openTestConversation({ store })).openResult).toMatchObject({ created: false, resumed: true })
   })
 })
 
@@ -235,8 +235,8 @@ describe("errors leave the conversation as it was", () => {
     const long = await say(chat, "long ".repeat(500))
     const error = (await chat.prepare().catch((thrown: unknown) => thrown)) as ContextFullError
     expect(error).toBeInstanceOf(ContextFullError)
-    expect(error).toMatchObject({ used: chat.fill().used, limit: chat.thresholds.blocking })
-    expect(chat.fill()).toMatchObject({ percentLeft: 0, state: "blocked" })
+    expect(error).toMatchObject({ used: chat.windowUsage().used, limit: chat.thresholds.blocking })
+    expect(chat.windowUsage()).toMatchObject({ percentLeft: 0, state: "blocked" })
     expect(error.used).toBeGreaterThan(error.limit)
     expect(await chat.recall(`${long}.0`)).toEqual({ type: "text", text: "long ".repeat(500) })
     await chat.rewind(first)
@@ -387,7 +387,7 @@ describe("errors leave the conversation as it was", () => {
     expect(failures).toEqual([])
     await chat.close()
     const again = await openTestConversation({ store })
-    expect(again.opened.read).toBe("all")
+    expect(again.openResult.read).toBe("all")
     expect(await sent(again)).toEqual(['user: "Summary."'])
   })
 })
@@ -459,7 +459,7 @@ describe("layers", () => {
         "clear-by-size": { variants: { on: true, off: false }, defaultVariant: variant, disabled: false },
       })
     await OpenFeature.setProviderAndWait("conversation-test", provider)
-    const clear: Draft = { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
+    const clear: EntryDraft = { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
     const asking: Layer = {
       name: "asking",
       beforeRequest: async ({ flags }) => (flags.on["clear-by-size"] ? { drafts: [clear] } : undefined),
@@ -564,7 +564,7 @@ describe("JRN-5 branch", () => {
 
   test("also from before a boundary, with the decisions along the way", async () => {
     const store = memoryStore()
-    const clear: Draft = { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
+    const clear: EntryDraft = { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
     const chat = await openTestConversation({ store, layers: [actingOnce(clear), actingOnce(BOUNDARY, SUMMARY)] })
     await say(chat, "go")
     await chat.record(toolCall("toolu_1"))

@@ -2,12 +2,12 @@
  * A conversation. A turn is three calls: `add` what was said, `prepare` the request, `record` the answer. What they decide is kept by
  * `record.ts`; each of the other calls is a line here and a file beside it.
  */
-import type { DecisionDraft, Draft, Entry } from "../journal/entries.ts"
+import type { DecisionDraft, Entry, EntryDraft } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
 import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"
 import type { Journal } from "../journal/store.ts"
 import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
-import type { CompactionPlan, LayerName, PreparedState, Refusal } from "../layers/layer.ts"
+import type { CompactionPlan, CompactionRefusal, LayerName, PreparedState } from "../layers/layer.ts"
 import type { ColdPrice } from "../layers/planner/cold-price.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/lifetime.ts"
 import type { Attachment } from "../messages/attachments.ts"
@@ -17,8 +17,8 @@ import type { Message, Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Flags } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
-import { type Accounting, percentages, type Shares, sharesOf } from "../tokens/accounting.ts"
-import type { Fill, Thresholds } from "../tokens/window.ts"
+import { type Accounting, type ContextShares, percentages, sharesOf } from "../tokens/accounting.ts"
+import type { Thresholds, WindowUsage } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
 import { accountSent } from "../views/context/context.ts"
 import { type CacheReport, cacheReport } from "../views/reports/cache-report.ts"
@@ -26,10 +26,10 @@ import { type LedgerReport, ledgerReport } from "../views/reports/ledger-report.
 import {
   type ArtifactsReport,
   artifactsReport,
-  type FrontierReport,
-  frontierReport,
-  type WordsReport,
+  type UserMessagesReport,
+  type WorkStateReport,
   wordsReport,
+  workStateReport,
 } from "../views/reports/record-reports.ts"
 import type { Views } from "../views/views.ts"
 import { branch, rewind } from "./branch.ts"
@@ -37,9 +37,9 @@ import { type ClearingReport, type ClearingRequest, clearResults } from "./clear
 import { type CompactionRequest, compact, planCompaction, planWithSummary } from "./compact.ts"
 import { attach } from "./editor.ts"
 import { type ConversationParts, Engine } from "./engine.ts"
-import type { ConversationEvents, Opened } from "./events.ts"
+import type { ConversationEvents, OpenResult } from "./events.ts"
 import { answerAside } from "./follow/aside.ts"
-import { type FollowOptions, type FollowReport, follow } from "./follow/follow.ts"
+import { follow, type SyncMessagesOptions, type SyncMessagesReport } from "./follow/follow.ts"
 import {
   asPlainJson,
   checkedCopy,
@@ -47,7 +47,7 @@ import {
   type IncomingResponse,
   messageDrafts,
   type OtherMessage,
-  withPersonsWords,
+  withUsersWords,
 } from "./incoming.ts"
 import { mustAnswerCalls } from "./open-calls.ts"
 import type { RestorePlan } from "./plan-restore.ts"
@@ -66,12 +66,12 @@ export function engineOf(conversation: Conversation): Engine {
 }
 
 export class Conversation implements AsyncDisposable {
-  readonly opened: Opened
+  readonly openResult: OpenResult
   readonly #engine: Engine
 
   /** @internal Use `openConversation`. */
   constructor(parts: ConversationParts) {
-    this.opened = parts.opened
+    this.openResult = parts.opened
     this.#engine = new Engine(parts)
     engines.set(this, this.#engine)
   }
@@ -114,12 +114,12 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** How full the context is. */
-  fill(): Fill {
+  windowUsage(): WindowUsage {
     return this.#engine.window.fill()
   }
 
   /** Where the context went, by class and by tool. `percent` has each part as a share of the whole, `shares` all tools and all repeated reads. */
-  accounting(): Accounting & { readonly percent: Readonly<Record<string, number>>; readonly shares: Shares } {
+  accounting(): Accounting & { readonly percent: Readonly<Record<string, number>>; readonly shares: ContextShares } {
     const accounting = accountSent(this.views)
     return { ...accounting, percent: percentages(accounting), shares: sharesOf(accounting) }
   }
@@ -135,7 +135,7 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Every message of the person, verbatim, and the standing rules among them. */
-  words(): WordsReport {
+  userMessages(): UserMessagesReport {
     return wordsReport(this.views)
   }
 
@@ -145,8 +145,8 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** What is open: todos, the plan, the last request and whether it was answered. */
-  frontier(): FrontierReport {
-    return frontierReport(this.views)
+  workState(): WorkStateReport {
+    return workStateReport(this.views)
   }
 
   /** @internal What the planner thinks now. */
@@ -168,7 +168,7 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Drops that summary. What it has cost stays counted. Returns whether there was one. */
-  dropPrepared(): boolean {
+  discardPreparedSummary(): boolean {
     return this.#engine.layers.dropPrepared()
   }
 
@@ -184,7 +184,7 @@ export class Conversation implements AsyncDisposable {
       if (newest.type === "user") this.#engine.mustFit(newest.message.content)
       mustAnswerCalls(this.views.context.journaledMessages(), drafts)
       return this.#engine.record.together(async () => {
-        const entries = await this.#engine.record.decide(withPersonsWords(drafts, this.views))
+        const entries = await this.#engine.record.decide(withUsersWords(drafts, this.views))
         await this.#engine.decideResults(entries)
         return entries.at(-1)!.uuid
       })
@@ -195,10 +195,10 @@ export class Conversation implements AsyncDisposable {
    * Brings the conversation up to date with a list of messages as a request has them, for a caller that sends all of them each time. A list
    * that goes another way is a branch. Then `prepare` the request in its place, and `record` the answer.
    */
-  async follow(
+  async syncMessages(
     messages: readonly (CallerMessage | OtherMessage)[],
-    options: FollowOptions = {},
-  ): Promise<FollowReport> {
+    options: SyncMessagesOptions = {},
+  ): Promise<SyncMessagesReport> {
     return follow(this.#engine, messages, options)
   }
 
@@ -209,7 +209,7 @@ export class Conversation implements AsyncDisposable {
     this.#engine.mustFit(checked)
     // does not wait for other calls: it must be safe at once
     const said = written === undefined ? {} : { written }
-    const draft: Draft = { type: "user", isQueued: true, message: { role: "user", content: checked }, ...said }
+    const draft: EntryDraft = { type: "user", isQueued: true, message: { role: "user", content: checked }, ...said }
     return (await this.#engine.record.append([draft]))[0]!.uuid
   }
 
@@ -242,7 +242,7 @@ export class Conversation implements AsyncDisposable {
    * compact with `overflowed` and prepare again. `thinking`: the API does not take the thinking so far, so it is no longer sent; prepare
    * again. `undefined`: it is about something else.
    */
-  noteRefusal(error: unknown): Promise<NotedRefusal | undefined> {
+  handleModelError(error: unknown): Promise<NotedRefusal | undefined> {
     return noteRefusal(this.#engine, error)
   }
 
@@ -259,7 +259,7 @@ export class Conversation implements AsyncDisposable {
   planCompaction(
     order: CompactionRequest = {},
     { withSummary = false, signal }: { readonly withSummary?: boolean; readonly signal?: AbortSignal } = {},
-  ): Promise<CompactionPlan | Refusal> {
+  ): Promise<CompactionPlan | CompactionRefusal> {
     return withSummary ? planWithSummary(this.#engine, order, signal) : planCompaction(this.#engine, order)
   }
 
@@ -268,7 +268,7 @@ export class Conversation implements AsyncDisposable {
     return this.#changeRange({ action: "fold", ...request })
   }
 
-  /** Stops sending a range of messages. They stay in the journal, and what the user said in them stays in `words()`. */
+  /** Stops sending a range of messages. They stay in the journal, and what the user said in them stays in `userMessages()`. */
   snip(request: SnipRequest): Promise<RangePlan> {
     return this.#changeRange({ action: "snip", ...request })
   }
@@ -298,8 +298,8 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Resolves when the layers have no background work left. */
-  settled(): Promise<void> {
-    return this.#engine.layers.settled()
+  whenIdle(): Promise<void> {
+    return this.#engine.layers.whenIdle()
   }
 
   /** Records the model's response. Resolves with its uuid once it is in the journal. */

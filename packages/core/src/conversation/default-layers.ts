@@ -12,7 +12,7 @@ import { offline } from "../layers/4-compaction/summarise/route.ts"
 import { autoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import { type ExtractMemories, forkExtraction } from "../layers/5-auto-memory/extract/extraction.ts"
 import type { ConfirmMemory } from "../layers/5-auto-memory/keep/keep.ts"
-import type { Dreaming } from "../layers/6-dreaming/dreaming.ts"
+import type { DreamController } from "../layers/6-dreaming/dreaming.ts"
 import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Compactor, Layer } from "../layers/layer.ts"
 import { cacheLifetimes } from "../layers/planner/lifetime.ts"
@@ -43,7 +43,7 @@ export interface LayerSurroundings
   /** The cache is kept warm in pauses. */
   readonly keepsWarm?: boolean
   /** Consolidates the memory in the background. Absent where nothing may be written. */
-  readonly dreaming?: Dreaming
+  readonly dreaming?: DreamController
   /** Shows a memory before it is written, and asks. Missing where no one can be asked. */
   readonly confirmMemory?: ConfirmMemory
 }

@@ -29,7 +29,7 @@ import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { Pauses } from "../views/cache/pauses.ts"
 import type { ContextView } from "../views/context/context.ts"
 import type { ViewOptions, Views } from "../views/views.ts"
-import type { Opened } from "./events.ts"
+import type { OpenResult } from "./events.ts"
 import { FileKeeper } from "./file-keeper.ts"
 import type { Habits } from "./pauses.ts"
 import { type Deferral, type Prompt, PromptKeeper } from "./prompt.ts"
@@ -44,7 +44,7 @@ export interface ConversationParts {
   readonly journal: Journal
   readonly views: Views
   readonly viewOptions: ViewOptions
-  readonly opened: Opened
+  readonly opened: OpenResult
   readonly model: string
   readonly prompt: Prompt
   /** For a conversation without a prompt in its journal. */
@@ -403,7 +403,7 @@ export class Engine {
     this.pauses.end()
     this.#sleeping?.end()
     this.#ended ??= this.inOrder(async () => {
-      await this.layers.settled()
+      await this.layers.whenIdle()
       await this.window.limits.settled()
       const pauses = this.record.isAsleep ? this.#pausesAsleep : this.views.cacheHistory.pauses
       if (pauses) await this.parts.habits?.keep(pauses)

@@ -7,10 +7,10 @@ import type { CompactionProgress } from "../layers/layer.ts"
 import type { LayerEvents } from "../layers/pipeline.ts"
 import type { Repair } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
-import type { CacheReport } from "../model/cache/forecast.ts"
+import type { CacheEvent } from "../model/cache/forecast.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import type { Cost } from "../tokens/models.ts"
-import type { Fill } from "../tokens/window.ts"
+import type { WindowUsage } from "../tokens/window.ts"
 
 export interface ConversationEvents extends LayerEvents {
   /** An entry is in the journal. */
@@ -24,7 +24,7 @@ export interface ConversationEvents extends LayerEvents {
   /** The progress of a compaction. */
   compaction: CompactionProgress
   /** What a response read from the server's cache and wrote to it, compared with the prediction. */
-  cache: CacheReport
+  cache: CacheEvent
   /** Something a person should know, reported once. */
   notice: { readonly message: string }
 }
@@ -41,11 +41,11 @@ export interface RecordEvents {
 export interface PreparedEvent {
   readonly request: ModelRequest
   readonly size: ContextSize
-  readonly fill: Fill
+  readonly fill: WindowUsage
 }
 
 /** What opening a conversation found. */
-export interface Opened extends OpeningReport {
+export interface OpenResult extends OpeningReport {
   readonly resumed: boolean
   /** Whether resuming read only the part after the last boundary. */
   readonly read: "tail" | "all"

@@ -1,7 +1,7 @@
 /** The changes of files that the journal knows, by path and in order: from file tools, from commands, and from earlier restores. */
 import type { Entry } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
-import type { KeptChange } from "../messages/kept-change.ts"
+import type { FileChangeRecord } from "../messages/kept-change.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { exitCodeOf } from "../views/record/artifacts.ts"
 import { type CallEffects, callEffects, isShellTool } from "../views/record/file-effects.ts"
@@ -9,7 +9,7 @@ import { type FinishedCall, followCalls, type OpenCall } from "../views/record/o
 
 export type Change =
   /** The journal has sums of both contents, and `journal` may keep the earlier one. */
-  | ({ readonly kind: "kept"; readonly journal: Journal } & Omit<KeptChange, "path">)
+  | ({ readonly kind: "kept"; readonly journal: Journal } & Omit<FileChangeRecord, "path">)
   | { readonly kind: "edit"; readonly old: string; readonly fresh: string; readonly all: boolean }
   | { readonly kind: "write"; readonly content: string; readonly isNew: boolean }
   /** By a command, or by a tool of another program. */

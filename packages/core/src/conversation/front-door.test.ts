@@ -6,7 +6,7 @@ import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { codingTools, mcpServers } from "../agent/tools/toolsets.ts"
 import { InvalidContentError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { localPerson } from "../base/owner.ts"
+import { localUser } from "../base/owner.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { textOf, toBlocks } from "../messages/blocks.ts"
 import { aiSdkModel, anthropicModel } from "../model/lazy-models.ts"
@@ -158,7 +158,7 @@ describe("add", () => {
       { role: "user", content: [{ type: "text", text: "five" }] },
     ])
     expect(textsOf(await chat.prepare())).toEqual(["user: one\ntwo\nthree", "assistant: four", "user: five"])
-    expect(chat.words().messages.map(({ text }) => text)).toEqual(["one", "two", "three", "five"])
+    expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["one", "two", "three", "five"])
   })
 
   test("many messages are written together or not at all, and the bad one is named", async () => {
@@ -247,7 +247,7 @@ describe("content that no request can carry never reaches the journal", () => {
     })
     await chat.add("next")
     expect((await chat.prepare()).messages).toHaveLength(3)
-    expect(chat.fill().used).toBeLessThan(1_000)
+    expect(chat.windowUsage().used).toBeLessThan(1_000)
   })
 
   test("what the caller changes after the call changes nothing", async () => {
@@ -297,7 +297,7 @@ test("record takes an answer with nothing but content, and says what it cost whe
   await chat.add("hi")
   await chat.record({ content: [{ type: "text", text: "ho" }] })
   expect(chat.ledger()).toMatchObject({ requests: 0, dollars: 0 })
-  expect(chat.frontier()).toMatchObject({ answered: true })
+  expect(chat.workState()).toMatchObject({ answered: true })
   expect(chat.accounting()).toMatchObject({ percent: { human: 50, assistant: 50 } })
   await chat.add("again")
   await chat.record({ content: [{ type: "text", text: "ha" }], usage: { input_tokens: 100_000, output_tokens: 0 } })
@@ -391,14 +391,14 @@ test("await using closes the conversation, and it is listed with its model and t
     id: "one",
     mustExist: true,
   })
-  expect(again.opened.resumed).toBe(true)
+  expect(again.openResult.resumed).toBe(true)
 })
 
 test("a message that your program wrote is not the person's", async () => {
   const chat = await openTestConversation()
   await chat.add("mine")
   await chat.add({ role: "user", content: "the program's", isMeta: true })
-  expect(chat.words().messages.map(({ text }) => text)).toEqual(["mine"])
+  expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["mine"])
 })
 
 test("a resume with another model records it, so that the list shows the model asked last", async () => {
@@ -409,7 +409,7 @@ test("a resume with another model records it, so that the list shows the model a
     await chat.prepare()
     await chat.close()
   }
-  const listed = await listConversations({ store, cwd: "/nowhere", owner: localPerson })
+  const listed = await listConversations({ store, cwd: "/nowhere", owner: localUser })
   expect(listed).toMatchObject([{ model: "claude-opus-5-5" }])
 })
 

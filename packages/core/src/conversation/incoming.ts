@@ -1,6 +1,6 @@
 /** What `add` and `record` accept, checked and turned into drafts. Bad content is refused before it reaches the journal. */
 import { InvalidContentError, reasonOf } from "../base/errors.ts"
-import type { Draft, MessageDraft } from "../journal/entries.ts"
+import type { EntryDraft, MessageDraft } from "../journal/entries.ts"
 import { attachmentFlaw } from "../messages/attachment-texts.ts"
 import { type Block, type Content, isText, isToolUse, type TextBlock, toBlocks } from "../messages/blocks.ts"
 import { callsIn, saidInResults } from "../messages/caller-key.ts"
@@ -267,7 +267,7 @@ export function asPlainJson<T>(value: T, path: string): T {
 }
 
 /** The last check before the journal, for whatever writes a message: a layer, a hook, an attachment, the agent itself. */
-export function checkDraft(draft: Draft): void {
+export function checkDraft(draft: EntryDraft): void {
   if (draft.type === "attachment") {
     const flaw = attachmentFlaw(draft.attachment)
     if (flaw) throw new InvalidContentError(`the attachment ${inWords(flaw)}`)
@@ -322,7 +322,7 @@ function stopReason({ stop_reason }: IncomingResponse, content: readonly Block[]
 // The person's own words inside tool results: remarks in refusals, answers to questions. They are found where messages come in.
 
 /** `views`: those before the messages, which know the newest calls. */
-export function withPersonsWords(drafts: readonly MessageDraft[], { context }: Views): readonly MessageDraft[] {
+export function withUsersWords(drafts: readonly MessageDraft[], { context }: Views): readonly MessageDraft[] {
   const last = context.lastResponse
   const calls = new Map(last ? callsIn(contentOf(last)) : [])
   return drafts.map((draft) => {

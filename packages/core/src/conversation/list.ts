@@ -3,7 +3,7 @@ import { anOption, aPort, checkOptions, type OptionRules } from "../base/options
 import { OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import type { Entry } from "../journal/entries.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
+import { strataDirectory } from "../journal/file/layout.ts"
 import { listPlaces } from "../journal/openable.ts"
 import { placesOf } from "../journal/project-places.ts"
 import type { JournalAddress, Store } from "../journal/store.ts"
@@ -11,14 +11,14 @@ import { storeFrom } from "../journal/store-from.ts"
 import { whichProject } from "../journal/which-project.ts"
 
 /** Where conversations are kept, and whose they are. */
-export interface WhereKept {
+export interface StoreLocation {
   /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
   readonly cwd?: string
   /** What the project is called. Default: `STRATA_PROJECT`, the setting, else the git remote, the first commit, or the path. */
   readonly project?: string
-  /** Whose conversations. Default: those that have no owner. `localPerson`: the program's, and those from before there were owners. */
+  /** Whose conversations. Default: those that have no owner. `localUser`: the program's, and those from before there were owners. */
   readonly owner?: Owner
   /** Default: the one that `STRATA_STORE` names, else files under `dir`. */
   readonly store?: Store
@@ -27,12 +27,12 @@ export interface WhereKept {
 }
 
 /** Options of `listConversations`. */
-export interface ListOptions extends WhereKept {
+export interface ListConversationsOptions extends StoreLocation {
   /** Also lists those that have no owner. */
   readonly alsoUnowned?: boolean
 }
 
-export const WHERE_RULES: OptionRules<WhereKept> = {
+export const WHERE_RULES: OptionRules<StoreLocation> = {
   dir: anOption.filledText,
   cwd: anOption.filledText,
   project: anOption.filledText,
@@ -41,10 +41,10 @@ export const WHERE_RULES: OptionRules<WhereKept> = {
   env: anOption.object,
 }
 
-const RULES: OptionRules<ListOptions> = { ...WHERE_RULES, alsoUnowned: anOption.switch }
+const RULES: OptionRules<ListConversationsOptions> = { ...WHERE_RULES, alsoUnowned: anOption.switch }
 
 /** Pass its `id` to `openConversation` or `openAgent` to continue it. */
-export interface KeptConversation {
+export interface StoredConversation {
   readonly id: string
   /** Its title, else the first line of the first message. */
   readonly title?: string
@@ -64,17 +64,19 @@ export interface KeptConversation {
 }
 
 /** Where the options say that conversations are kept. */
-export function keptIn({ cwd = process.cwd(), env = process.env, dir, store }: WhereKept) {
-  const root = dir ?? defaultRoot(env)
+export function keptIn({ cwd = process.cwd(), env = process.env, dir, store }: StoreLocation) {
+  const root = dir ?? strataDirectory(env)
   return { root, cwd, env, store: storeFrom({ store, dir: root, env }) }
 }
 
 /** The project that the options name. */
-export const projectIn = (where: WhereKept): Promise<Project> =>
+export const projectIn = (where: StoreLocation): Promise<Project> =>
   whichProject({ ...keptIn(where), ...(where.project === undefined ? {} : { project: where.project }) })
 
 /** Those in which something was said, newest first. */
-export async function listConversations(options: ListOptions = {}): Promise<readonly KeptConversation[]> {
+export async function listConversations(
+  options: ListConversationsOptions = {},
+): Promise<readonly StoredConversation[]> {
   checkOptions("listConversations", options, RULES)
   const { store } = keptIn(options)
   const project = await projectIn(options)
@@ -85,7 +87,7 @@ export async function listConversations(options: ListOptions = {}): Promise<read
 }
 
 /** In places of a store, newest first. */
-export async function conversationsIn(store: Store, places: readonly string[]): Promise<readonly KeptConversation[]> {
+export async function conversationsIn(store: Store, places: readonly string[]): Promise<readonly StoredConversation[]> {
   const listings = await listPlaces(store, places)
   return listings
     .filter(({ facts, firstWords }) => facts !== undefined || firstWords !== undefined)
@@ -111,8 +113,8 @@ const isUnowned = (place: string): boolean => place.endsWith(UNOWNED)
 
 /** Every entry of a kept conversation, first to last, also of branches that were left. */
 export async function* readEntries(
-  { address }: Pick<KeptConversation, "address">,
-  where: WhereKept = {},
+  { address }: Pick<StoredConversation, "address">,
+  where: StoreLocation = {},
 ): AsyncGenerator<Entry> {
   checkOptions("readEntries", where, WHERE_RULES)
   const journal = await keptIn(where).store.open(address, { access: "read" })

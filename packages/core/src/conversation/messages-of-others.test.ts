@@ -179,16 +179,16 @@ describe("messages of other libraries", () => {
   test("MSG-12 follow takes plain texts, names calls beside them, and keeps blocks of any type", async () => {
     const chat = await openTestConversation()
     const list = [new LangChainMessage("human", "one"), aiMessage("two"), new LangChainMessage("human", "three")]
-    expect(await chat.follow(list as never)).toEqual({ how: "added", added: 3 })
-    expect(await chat.follow([...list, aiMessage("four")] as never)).toEqual({ how: "added", added: 1 })
+    expect(await chat.syncMessages(list as never)).toEqual({ how: "added", added: 3 })
+    expect(await chat.syncMessages([...list, aiMessage("four")] as never)).toEqual({ how: "added", added: 1 })
     const calling = [
       { role: "user", content: "one" },
       { role: "assistant", content: "a", tool_calls: [openAiCall] },
     ]
-    await expect(chat.follow(calling as never)).rejects.toThrow(/messages\[1\] is a message with calls of OpenAI/)
+    await expect(chat.syncMessages(calling as never)).rejects.toThrow(/messages\[1\] is a message with calls of OpenAI/)
     const own = await openTestConversation()
     const block = { type: "a-part", held: 1 }
-    await own.follow([{ role: "user", content: [block] }])
+    await own.syncMessages([{ role: "user", content: [block] }])
     expect((await entriesOf(own))[0]).toMatchObject({ message: { content: [block] } })
   })
 })

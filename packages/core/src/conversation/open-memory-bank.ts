@@ -7,16 +7,16 @@ import type { Owner } from "../base/owner.ts"
 import { CONSOLIDATE } from "../journal/permit.ts"
 import { memoriesOf, type ProjectInStore, placeOf, placesOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
-import { type DreamState, type KillAnswer, killDream, readDreamState } from "../layers/6-dreaming/dream-task.ts"
+import { type DreamKillResult, type DreamState, killDream, readDreamState } from "../layers/6-dreaming/dream-task.ts"
 import { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
-import type { Claim } from "../memory/claims.ts"
+import type { CodeReference } from "../memory/claims.ts"
 import type { Memory } from "../memory/memory.ts"
-import { conversationsIn, type KeptConversation, keptIn, projectIn, WHERE_RULES, type WhereKept } from "./list.ts"
+import { conversationsIn, keptIn, projectIn, type StoredConversation, type StoreLocation, WHERE_RULES } from "./list.ts"
 import { memoriesToRead, settleProject } from "./settle-project.ts"
 
 /** Whose memories, and of which project. */
-export interface MemoryBankOptions extends WhereKept {
+export interface MemoryBankOptions extends StoreLocation {
   readonly owner: Owner
   /** Writes nothing. While an agent works, its writes must not be recorded as the person's. */
   readonly readOnly?: boolean
@@ -50,15 +50,15 @@ export interface ProjectBank extends MemoryBank {
   /** What the person should know of the opening, such as that another clone's memory is used here too. One sentence each. */
   readonly notices: readonly string[]
   /** What a memory names of the code, and whether the code still has it. */
-  claims(memory: Memory): Promise<readonly Claim[]>
+  claims(memory: Memory): Promise<readonly CodeReference[]>
   /** Searches the memories and the past conversations. No model is asked. */
   search(text: string, options?: { readonly limit?: number }): Promise<FoundInProject>
   /** The conversations of the project, from all its directories, newest first. */
-  conversations(): Promise<readonly KeptConversation[]>
+  conversations(): Promise<readonly StoredConversation[]>
   /** The dream of any process, running or the last one. */
   dream(): Promise<DreamState | undefined>
   /** Asks the dream of any process to end. The memories stay as they were before it. */
-  stopDream(): Promise<KillAnswer>
+  stopDream(): Promise<DreamKillResult>
 }
 
 const RULES: OptionRules<MemoryBankOptions> = {

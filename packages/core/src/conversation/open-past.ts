@@ -12,7 +12,7 @@ import type {
   RecallSource,
 } from "../tools/session/recall-source.ts"
 import { FOR_THE_MODEL, type RecallWording, recalled } from "../tools/session/recall-text.ts"
-import { type KeptConversation, keptIn, projectIn, type WhereKept } from "./list.ts"
+import { keptIn, projectIn, type StoredConversation, type StoreLocation } from "./list.ts"
 
 /** What a question about the past found: as a text of quotations, and as data. */
 export interface RecallAnswer {
@@ -27,7 +27,7 @@ export interface RecallAnswer {
 }
 
 /** The past of one conversation. It looks into others only for the owner whose it is. */
-export interface Past extends AsyncDisposable {
+export interface RecallReader extends AsyncDisposable {
   /** Finds what a handle names, a range, or what fits a search. `wording` says how the text names what to ask next. */
   recall(input: RecallInput, wording?: Partial<RecallWording>): Promise<RecallAnswer>
   close(): Promise<void>
@@ -36,7 +36,7 @@ export interface Past extends AsyncDisposable {
 const MAX_MATCHES = 20
 const MAX_IN_RANGE = 500 // blocks; a program goes on from the last one
 
-export async function openPast(conversation: KeptConversation, where: WhereKept = {}): Promise<Past> {
+export async function openRecall(conversation: StoredConversation, where: StoreLocation = {}): Promise<RecallReader> {
   const { store } = keptIn(where)
   const { address, model = "unknown" } = conversation
   const { owner } = where

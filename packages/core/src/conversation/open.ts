@@ -5,7 +5,7 @@ import { InvalidOptionError } from "../base/options.ts"
 import { type MemoryOption, type Owner, ownerIn } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import type { Telemetry } from "../base/telemetry.ts"
-import { defaultRoot, notesConfigDirectory } from "../journal/file/layout.ts"
+import { notesConfigDirectory, strataDirectory } from "../journal/file/layout.ts"
 import { estimatedSpending } from "../journal/in-flight.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
 import { type ProjectInStore, placeOf } from "../journal/project-places.ts"
@@ -18,7 +18,7 @@ import type { Layer } from "../layers/layer.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
 import { isOffline, type Model, tracedModel } from "../model/model.ts"
-import { Purse } from "../model/spending/budget.ts"
+import { CostBudget } from "../model/spending/budget.ts"
 import { Meter, meteredModel } from "../model/spending/meter.ts"
 import { createFlags, type FlagReader } from "../settings/flags.ts"
 import { type EffectiveSettings, loadSettings, type Settings } from "../settings/settings.ts"
@@ -73,7 +73,7 @@ export class WhenOpen {
 export async function openConversation(options: ConversationOptions): Promise<Conversation> {
   checkConversationOptions(options)
   const { env = process.env, cwd = process.cwd() } = options
-  const home = options.dir ?? defaultRoot(env)
+  const home = options.dir ?? strataDirectory(env)
   const settings = await loadSettings({ home, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   // hooks, servers and rules of a project have no meaning here, so only settings are worth a notice
   const missing = (settings.leftOut ?? []).filter(({ kind }) => kind === "setting")
@@ -169,10 +169,10 @@ async function basisOf(options: ConversationOptions, { settings: given, meter }:
     memoryOption,
     owner: ownerIn(memoryOption),
     cwd: options.cwd ?? process.cwd(),
-    root: options.dir ?? defaultRoot(env),
+    root: options.dir ?? strataDirectory(env),
     settings: { ...given, values: { ...given.values, models } },
     telemetry: createTelemetry({ exportContent: given.values.exportContent, clock }),
-    meter: meter ?? new Meter({ purse: new Purse(), clock, ids, source }),
+    meter: meter ?? new Meter({ budget: new CostBudget(), clock, ids, source }),
   }
 }
 
@@ -183,7 +183,7 @@ const projectOf = (
 
 /** In its own place where it is kept there, as most are. Only otherwise others are looked at. */
 async function openJournal(
-  { id: given, mustExist = false, patience = 0 }: ConversationOptions,
+  { id: given, mustExist = false, lockTimeoutMs: patience = 0 }: ConversationOptions,
   { place }: Prepared,
   { store, project, owner, ids, clock }: Basis & { readonly store: Store; readonly project: Project },
 ): Promise<Journal> {

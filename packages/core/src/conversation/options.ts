@@ -41,7 +41,7 @@ export interface ConversationOptions {
   /** Fail if there is no conversation with this id. Default false: a new one begins. */
   readonly mustExist?: boolean
   /** How many milliseconds to wait while another process has the conversation open. Default 0: `ConversationLockedError` at once. */
-  readonly patience?: number
+  readonly lockTimeoutMs?: number
   /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
   /** The project's directory. Default: the working directory. */
@@ -110,7 +110,7 @@ const RULES: OptionRules<ConversationOptions> = {
   messages: anOption.list,
   id: anOption.filledText,
   mustExist: anOption.switch,
-  patience: anOption.number,
+  lockTimeoutMs: anOption.number,
   dir: anOption.filledText,
   cwd: anOption.filledText,
   project: anOption.filledText,

@@ -43,7 +43,7 @@ const MAX_AGE_MS = 2_000
 const ASK_AGAIN_MS = 60_000
 
 /** The conversations of a project. */
-export interface Past {
+export interface ProjectRecall {
   readonly store: Store
   /** The project's places in the store. */
   readonly places: () => Promise<readonly string[]>
@@ -57,7 +57,7 @@ export interface ProjectSearch {
 interface SearchOptions {
   readonly bank: MemoryBank
   /** Absent: only memories are searched. */
-  readonly past: Past | undefined
+  readonly past: ProjectRecall | undefined
   readonly clock: Clock
   /** The file for the index of memories. Default: in memory. */
   readonly index?: string
@@ -117,7 +117,7 @@ const together = (journals: readonly JournalSearch[]) => ({
 
 /** Whether a project has conversations besides the asking one. Once it has, no one is asked again. */
 class OtherConversations {
-  readonly #past: Past
+  readonly #past: ProjectRecall
   readonly #clock: Clock
   readonly #known = new Set<string>()
   #stops: readonly (() => void)[] = []
@@ -125,7 +125,7 @@ class OtherConversations {
   #areThere = false
   #isClosed = false
 
-  constructor(past: Past, clock: Clock) {
+  constructor(past: ProjectRecall, clock: Clock) {
     this.#past = past
     this.#clock = clock
   }
@@ -347,7 +347,7 @@ interface MemoryParts {
   readonly daily: Budget
   readonly dreams?: ProjectMemory["dreams"]
   /** `project`: the place of the memory. */
-  readonly past?: Past & { readonly project: string }
+  readonly past?: ProjectRecall & { readonly project: string }
   readonly budget?: MemoryBudget
   readonly wordsOf?: WordsOf
 }
@@ -403,7 +403,7 @@ interface OpeningMemory {
   readonly files: MemoryFiles
   readonly clock: Clock
   readonly isReadOnly: boolean
-  readonly past: Past | undefined
+  readonly past: ProjectRecall | undefined
   /** Where the index of memories can be kept. Default: in memory. */
   readonly directory?: string
 }

@@ -8,7 +8,14 @@
 import type { Clock, Ids } from "../base/clock.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
 import { Events, Queue } from "../base/work.ts"
-import { type DecisionOf, type Draft, type Entry, isBoundaryEntry, isDecision, isMessage } from "../journal/entries.ts"
+import {
+  type DecisionOf,
+  type Entry,
+  type EntryDraft,
+  isBoundaryEntry,
+  isDecision,
+  isMessage,
+} from "../journal/entries.ts"
 import { describeDamage } from "../journal/line.ts"
 import type { AppendOptions, Journal } from "../journal/store.ts"
 import { isRequest, type Message, type Uuid } from "../messages/messages.ts"
@@ -159,13 +166,13 @@ export class ConversationRecord {
   }
 
   /** Resolves with the entries as they are in the journal. */
-  async append(drafts: readonly Draft[], how: Appending = {}): Promise<readonly Entry[]> {
+  async append(drafts: readonly EntryDraft[], how: Appending = {}): Promise<readonly Entry[]> {
     for (const draft of drafts) checkDraft(draft)
     return this.#inOrder(() => this.#append(drafts, { ...how, waits: false }))
   }
 
   /** For the work of a call: resolves when the views have the entries. They are in the journal when the call ends. */
-  async decide(drafts: readonly Draft[], how: Appending = {}): Promise<readonly Entry[]> {
+  async decide(drafts: readonly EntryDraft[], how: Appending = {}): Promise<readonly Entry[]> {
     for (const draft of drafts) checkDraft(draft)
     return this.#inOrder(() => {
       if (this.#call?.loss) throw this.#call.loss.error // it may be about what was lost
@@ -258,7 +265,7 @@ export class ConversationRecord {
     })
   }
 
-  place(draft: Draft, parent: Uuid | null): Entry {
+  place(draft: EntryDraft, parent: Uuid | null): Entry {
     const timestamp = this.clock.now().toISOString()
     const uuid = this.ids.uuid()
     if (draft.type === "strata") return { ...draft, uuid, parentUuid: parent, timestamp } as Entry
@@ -281,7 +288,7 @@ export class ConversationRecord {
   }
 
   async #append(
-    drafts: readonly Draft[],
+    drafts: readonly EntryDraft[],
     { seen: given = this.views, flush = false, waits }: Appending & { readonly waits: boolean },
   ): Promise<readonly Entry[]> {
     if (drafts.length === 0) return []

@@ -4,7 +4,7 @@
  */
 import { ContextFullError, EmptyConversationError } from "../base/errors.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
-import type { Sender } from "../layers/layer.ts"
+import type { RequestSender } from "../layers/layer.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Block, ToolResult } from "../messages/blocks.ts"
@@ -191,7 +191,7 @@ export class RequestPreparer {
     return this.#parts.record.views.context
   }
 
-  #build(sender: Sender) {
+  #build(sender: RequestSender) {
     const { messages, closed, revision } = this.#context.messages()
     const { system, tools } = this.#context.prompt ?? {}
     const sent = this.#context.holdsReferences ? this.#references.resolve(messages, tools) : messages

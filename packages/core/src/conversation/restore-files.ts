@@ -3,7 +3,7 @@ import { realpath, rm } from "node:fs/promises"
 import { messageOf } from "../base/errors.ts"
 import type { Journal } from "../journal/store.ts"
 import type { FilesRestored } from "../messages/attachments.ts"
-import { type KeptChange, keptMode } from "../messages/kept-change.ts"
+import { type FileChangeRecord, keptMode } from "../messages/kept-change.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { inTurn } from "../tools/files/file-turns.ts"
 import { replaceFile } from "../tools/files/replace-file.ts"
@@ -63,7 +63,7 @@ export async function restoreFiles({ plan, project, overwrite, keeper }: Restore
 }
 
 type Outcome =
-  | { readonly state: "restored" | "removed"; readonly change: KeptChange }
+  | { readonly state: "restored" | "removed"; readonly change: FileChangeRecord }
   | { readonly state: "left"; readonly why: string }
 
 async function putBack(file: PlannedFile, { project, overwrite, keeper }: Omit<RestoreWork, "plan">): Promise<Outcome> {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import { manualClock, seededIds } from "../base/clock.ts"
-import { localPerson } from "../base/owner.ts"
+import { localUser } from "../base/owner.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import { compaction } from "../layers/4-compaction/compaction.ts"
 import { offline } from "../layers/4-compaction/summarise/route.ts"
@@ -45,7 +45,7 @@ class Talk {
     const sum = (count: number) => ({ count, tokens: count * 50_000 })
     const earlier = { conversations: 5, withinHour: sum(withinHour), beyondHour: sum(0), grown: 250_000 }
     const files = this.#store.memories({ shared: true })
-    await keepPauses({ store: this.#store, files }, localPerson, () => earlier)
+    await keepPauses({ store: this.#store, files }, localUser, () => earlier)
   }
 
   /** `prepares`: false where another program has sent the request. */

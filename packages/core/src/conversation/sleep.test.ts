@@ -49,9 +49,9 @@ async function pass(chat: { isAsleep(): Promise<boolean> }, minutes: number): Pr
 test("JRN-2: what is said to a conversation that sleeps, and what it says then, is as if it had stayed awake", async () => {
   await using chat = await answered()
   const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
-  const told = { words: chat.words(), ledger: chat.ledger(), fill: chat.fill() }
+  const told = { words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }
   expect(await pass(chat, 10)).toBe(true)
-  expect({ words: chat.words(), ledger: chat.ledger(), fill: chat.fill() }).toEqual(told)
+  expect({ words: chat.userMessages(), ledger: chat.ledger(), fill: chat.windowUsage() }).toEqual(told)
   expect(await chat.isAsleep()).toBe(false)
   expect(serialiseRequest(await engineOf(chat).preparer.forkRequest())).toBe(before)
 
@@ -71,7 +71,7 @@ test("JRN-2: one that someone looks at stays awake, and so does one whose reques
   await using chat = await answered()
   for (let look = 0; look < 10; look++) {
     clock.advance(4 * MINUTE)
-    chat.fill()
+    chat.windowUsage()
     expect(await chat.isAsleep()).toBe(false)
   }
   await chat.add("And now?")
@@ -103,7 +103,7 @@ test("JRN-2: it does not sleep while a layer works in the background, and what t
   await using chat = await answered({ layers: [layer] })
   expect(await pass(chat, 30)).toBe(false)
   resolve()
-  await chat.settled()
+  await chat.whenIdle()
   const { notes } = chat.views
   expect(await pass(chat, 10)).toBe(true)
   expect(chat.views.notes).toEqual(notes)
@@ -113,9 +113,9 @@ test("JRN-2: a conversation that sleeps can be closed, answers about itself afte
   const chat = await answered()
   expect(await pass(chat, 10)).toBe(true)
   await chat.close()
-  expect(chat.words().messages).toHaveLength(1)
+  expect(chat.userMessages().messages).toHaveLength(1)
   await using again = await open()
-  expect(again.opened.resumed).toBe(true)
+  expect(again.openResult.resumed).toBe(true)
   expect(JSON.stringify((await engineOf(again).preparer.forkRequest()).messages)).toContain("7071")
 })
 

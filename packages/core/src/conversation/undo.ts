@@ -5,7 +5,7 @@
  * What was cleared before a compaction stays cleared after its undo: it was not in the request then either.
  */
 import { NothingToUndoError } from "../base/errors.ts"
-import type { Draft, Entry, UndoneBy } from "../journal/entries.ts"
+import type { Entry, EntryDraft, UndoneBy } from "../journal/entries.ts"
 import { isThinking } from "../messages/blocks.ts"
 import { contentOf, type Uuid } from "../messages/messages.ts"
 import { loadUndone, type UndoneViews } from "../views/load.ts"
@@ -120,7 +120,7 @@ function entriesFor({ record, model }: Engine, targets: readonly Undoable[], und
   const who = by === undefined ? {} : { by }
   const tokens = views.context.size().tokens
   const entries: Entry[] = []
-  const place = (draft: Draft, at: Uuid | null) => entries.push(record.place(draft, at))
+  const place = (draft: EntryDraft, at: Uuid | null) => entries.push(record.place(draft, at))
   if (!keepsLater && before !== undefined && record.views.context.newest?.uuid !== before)
     place({ type: "strata", subtype: "rewound" }, before)
   for (const { kind, uuid, at, companions, joined = [] } of targets.toReversed()) {

@@ -10,7 +10,7 @@ import type { Block } from "../messages/blocks.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import { CacheForecast } from "../model/cache/forecast.ts"
-import { cachedText, LIFETIME_MS, type Lifetime, type PromptItem } from "../model/cache/prefix.ts"
+import { type CacheEntryLifetime, cachedText, LIFETIME_MS, type PromptItem } from "../model/cache/prefix.ts"
 import { describeBreak, type ProviderReason } from "../model/cache/verdict.ts"
 import type { Settings } from "../settings/settings.ts"
 import type { Estimator } from "../tokens/estimate.ts"
@@ -147,7 +147,7 @@ export class PauseWatch {
     this.#cancel = undefined
   }
 
-  #await(usedAt: number, lifetime: Lifetime): void {
+  #await(usedAt: number, lifetime: CacheEntryLifetime): void {
     const { clock, layers } = this.#parts
     this.end()
     const life = LIFETIME_MS[lifetime]

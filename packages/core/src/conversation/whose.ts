@@ -4,7 +4,7 @@
  */
 import { isSafeId } from "../base/clock.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { localPerson, placeFor } from "../base/owner.ts"
+import { localUser, placeFor } from "../base/owner.ts"
 import { claim, isNoted, type OtherNames, otherNames, type ProjectInStore, placeOf } from "../journal/project-places.ts"
 import type { Store } from "../journal/store.ts"
 
@@ -20,9 +20,9 @@ export async function placeOfConversation(whose: Whose): Promise<string> {
   if (id === undefined) return own
   const others = (one: Whose["owner"]) => otherNames({ ...whose, owner: one })
   const isSimple = store.isShared || !isNoted(project)
-  if (owner === localPerson && isSimple && isNothing(await others(owner))) return own
+  if (owner === localUser && isSimple && isNothing(await others(owner))) return own
   // without an owner, the local person's conversations can be opened too
-  const owners: readonly Whose["owner"][] = owner === undefined ? [localPerson, undefined] : [owner]
+  const owners: readonly Whose["owner"][] = owner === undefined ? [localUser, undefined] : [owner]
   const kept = (places: readonly string[]) => keptIn(store, places, id)
   const [found] = await kept(owners.map((one) => placeFor(project.name, one)))
   if (found !== undefined) return found
@@ -37,7 +37,7 @@ export async function placeOfConversation(whose: Whose): Promise<string> {
   }
   if (typeof owner === "string") {
     const names = [project.name, ...(store.isShared ? [] : project.formerly)]
-    const places = names.flatMap((name) => [placeFor(name, localPerson), placeFor(name, undefined)])
+    const places = names.flatMap((name) => [placeFor(name, localUser), placeFor(name, undefined)])
     if ((await kept(places)).length > 0) throw withoutThisOwner(id)
   }
   return own

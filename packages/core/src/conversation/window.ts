@@ -16,14 +16,14 @@ import type { Settings } from "../settings/settings.ts"
 import { findModel, windowBetas } from "../tokens/models.ts"
 import {
   compactionAllowed,
-  type Fill,
-  fillOf,
-  type LearntLimit,
-  learntSentence,
+  type LearnedLimit,
+  learnedSentence,
   limitIn,
   limitKey,
   type Thresholds,
   thresholdsFor,
+  type WindowUsage,
+  windowUsageOf,
 } from "../tokens/window.ts"
 import { lifetimeIn } from "../views/cache/cache-history.ts"
 import type { KeptLimit } from "../views/record/decisions.ts"
@@ -48,7 +48,7 @@ export class Window {
   /** What servers really take, where a refusal has shown it. */
   readonly limits: ServerLimits
   /** By the name of the model. */
-  readonly #known = new Map<string, { readonly learnt: unknown; readonly thresholds: Thresholds }>()
+  readonly #known = new Map<string, { readonly learned: unknown; readonly thresholds: Thresholds }>()
 
   constructor(parts: WindowParts) {
     this.#parts = parts
@@ -65,22 +65,22 @@ export class Window {
   }
 
   of(model: NamedModel): Thresholds {
-    const learnt = this.limits.of(model)
+    const learned = this.limits.of(model)
     const { name } = model
     const { values, betas: own } = this.#parts
     const known = this.#known.get(name)
-    if (known && known.learnt === learnt) return known.thresholds
+    if (known && known.learned === learned) return known.thresholds
     const found = findModel(name, values.models)
     const betas = name === this.model.name ? own : windowBetas(name, found.facts)
-    const thresholds = thresholdsFor({ name, values, betas, learnt }, found)
-    this.#known.set(name, { learnt, thresholds })
+    const thresholds = thresholdsFor({ name, values, betas, learned }, found)
+    this.#known.set(name, { learned, thresholds })
     return thresholds
   }
 
   /** How full it is. */
-  fill(): Fill {
+  fill(): WindowUsage {
     const { record, values } = this.#parts
-    return fillOf(record.views.context.size().tokens, this.current, compactionAllowed(values).auto)
+    return windowUsageOf(record.views.context.size().tokens, this.current, compactionAllowed(values).auto)
   }
 
   /** How long the server is asked to keep what the next request caches: by the setting, or as the planner decided last. */
@@ -134,7 +134,7 @@ export async function keepLimit(files: SharedFiles, limit: KeptLimit): Promise<v
 /** Forgets one limit, or all of them. Resolves with those that were there. */
 export async function forgetLimits(
   files: SharedFiles,
-  which: { readonly at: Date } | Pick<LearntLimit, "model" | "address">,
+  which: { readonly at: Date } | Pick<LearnedLimit, "model" | "address">,
 ): Promise<readonly KeptLimit[]> {
   const isMeant = (limit: KeptLimit) => "at" in which || limitKey(limit) === limitKey(which)
   let forgotten: readonly KeptLimit[] = []
@@ -150,8 +150,8 @@ export async function forgetLimits(
 const written = (content: KeptLimits): string => `${JSON.stringify({ version: VERSION, ...content }, undefined, 2)}\n`
 
 function isLimit(value: unknown): value is KeptLimit {
-  const { model, address, tokens, learnt } = (value ?? {}) as Partial<KeptLimit>
-  const areTexts = [model, address, learnt].every((each) => typeof each === "string")
+  const { model, address, tokens, learned } = (value ?? {}) as Partial<KeptLimit>
+  const areTexts = [model, address, learned].every((each) => typeof each === "string")
   return areTexts && typeof tokens === "number" && Number.isSafeInteger(tokens) && tokens > 0
 }
 
@@ -187,8 +187,8 @@ export class ServerLimits {
     const { forgotten = "" } = this.#parts.shared
     return [this.#parts.record.views.limits.get(key), this.#known.get(key)]
       .filter((limit) => limit !== undefined)
-      .filter(({ learnt }) => learnt > forgotten)
-      .sort((a, b) => (a.learnt < b.learnt ? 1 : -1))[0]
+      .filter(({ learned }) => learned > forgotten)
+      .sort((a, b) => (a.learned < b.learned ? 1 : -1))[0]
   }
 
   /** Learns from a refusal. It counts at once; the journal and the store follow. */
@@ -201,11 +201,11 @@ export class ServerLimits {
     const size = model.name === own ? Math.min(estimate, tokens) : estimate
     const found = limitIn(error, { estimate: size, accepted, believed })
     if (!found) return
-    const limit: LearntLimit = { model: model.name, address: addressOf(model), ...found }
-    const kept = { ...limit, learnt: record.clock.now().toISOString() }
+    const limit: LearnedLimit = { model: model.name, address: addressOf(model), ...found }
+    const kept = { ...limit, learned: record.clock.now().toISOString() }
     this.#known.set(limitKey(limit), kept)
     const isSmaller = limit.tokens < believed.window
-    if (isSmaller) record.events.emit("notice", { message: learntSentence(limit, believed.window) })
+    if (isSmaller) record.events.emit("notice", { message: learnedSentence(limit, believed.window) })
     void this.#writes.run(async () => {
       await record.append([{ type: "strata", subtype: "limit-learnt", ...limit }])
       if (!limit.isAssumed) await keepLimit(shared.files, kept)
@@ -235,7 +235,7 @@ export class ServerLimits {
 
   /** Resolves when what was learnt is written. A store that cannot be written costs one more refusal later. */
   settled(): Promise<void> {
-    return this.#writes.settled()
+    return this.#writes.whenIdle()
   }
 }
 

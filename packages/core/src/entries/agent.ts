@@ -5,11 +5,11 @@ export type { Remembered } from "../agent/agent-memory.ts"
 export type { HookFunction } from "../agent/hooks/hooks.ts"
 export type { InitOptions } from "../agent/instructions/init-prompt.ts"
 export { initPrompt } from "../agent/instructions/init-prompt.ts"
-export type { Arrivals } from "../agent/loop/companions.ts"
+export type { InboundMessages } from "../agent/loop/companions.ts"
 export type { PlanAnswer } from "../agent/options.ts"
 export { judge } from "../agent/permissions/permissions.ts"
-export type { PersonCommand, PersonCommandEnd } from "../agent/permissions/person-command.ts"
-export type { RuleLists as PermissionRules } from "../agent/permissions/rules.ts"
+export type { UserCommand, UserCommandEnd } from "../agent/permissions/person-command.ts"
+export type { PermissionRules } from "../agent/permissions/rules.ts"
 export { ruleProblems } from "../agent/permissions/rules.ts"
 export { fileTools, openShellTools } from "../agent/tools/coding-tools.ts"
 export type { HttpServerConfig, StdioServerConfig } from "../agent/tools/mcp/mcp-config.ts"
@@ -17,13 +17,13 @@ export { type Sandbox, sandboxSentence, systemSandbox } from "../agent/tools/she
 export { withoutSecrets } from "../agent/tools/shell/shell-environment.ts"
 export type { ShellOptions } from "../agent/tools/shell/shell-session.ts"
 export type { PageQuestion, WebFetchOptions } from "../agent/tools/web/web-fetch.ts"
-export { agentsOf } from "../front-door.ts"
+export { openAgentDirectory } from "../front-door.ts"
 export { settingsSchema } from "../settings/settings-schema.ts"
 export type { AgentDefinition, MemoryScope } from "../team/definitions/definition.ts"
-export type { AgentTexts, KeptAgents } from "../team/kept-agents.ts"
+export type { AgentDirectory, AgentTexts } from "../team/kept-agents.ts"
 export { TEAM_WAIT_MINUTES, type TeamPlace } from "../team/mailbox-carrier.ts"
 export type { AgentView } from "../team/order.ts"
-export type { SocketAnswer as Delivery } from "../team/socket.ts"
+export type { SocketReply as Delivery } from "../team/socket.ts"
 export { spendingOf } from "../team/spending.ts"
 export type { Team } from "../team/team.ts"
 export type { UnusualKind } from "../tools/command.ts"
@@ -42,11 +42,10 @@ export type { RecallWording } from "../tools/session/recall-text.ts"
 export type { Rerank } from "../tools/session/rerank.ts"
 export { todoWrite } from "../tools/session/todo-write.ts"
 export type {
+  DeferredToolAccess,
   FileRead,
-  LaterTools,
   OpenToolset,
   PermissionQuestion,
-  PersonQuestion,
   PlanState,
   ReadState,
   Sample as ModelSample,
@@ -58,6 +57,7 @@ export type {
   ToolServer,
   Toolset,
   ToolsetContext,
+  UserQuestion,
   WebQuery,
   WorkingDirectory,
 } from "../tools/tool.ts"

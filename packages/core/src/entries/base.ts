@@ -35,11 +35,11 @@ export { readMarkdown, readPlainEnd, readPlainFile, readPlainStart, realPath } f
 export { addressIn, type GitCall, remoteUrls, repositoryOf, repositoryRoot, runGit } from "../base/git.ts"
 export { usableMemory } from "../base/memory.ts"
 export { anOption, aPort, checkOptions, type OptionRules, required } from "../base/options.ts"
-export { isLocal, isPlaceOf, localPerson, OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
-export { foreignProjectName, hasRemoteOf, mainDirectory, type Project, projectAt } from "../base/project.ts"
+export { isLocal, isPlaceOf, localUser, OWNER_OPTION, type Owner, placeFor } from "../base/owner.ts"
+export { externalProjectName, hasRemoteOf, mainDirectory, type Project, projectAt } from "../base/project.ts"
 export { dropSecrets, findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
 export { isSimulatedId, SIMULATED_MARK } from "../base/simulated.ts"
-export type { FailureReason as CompactionFailureReason } from "../base/telemetry.ts"
+export type { CompactionFailureReason } from "../base/telemetry.ts"
 export {
   addCounts,
   clockTime,

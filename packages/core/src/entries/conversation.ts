@@ -1,7 +1,7 @@
 /** `@strata/core/conversation`. How a caller that sends its whole conversation each time is followed. For the packages beside this one. */
 import "../base/node-version.ts"
 
-export type { Opened } from "../conversation/events.ts"
+export type { OpenResult } from "../conversation/events.ts"
 export { isCallersSummary } from "../conversation/follow/caller-order.ts"
 export { isReadableList } from "../conversation/follow/follow.ts"
 export type { GivenMessage, Matched, Reader } from "../conversation/follow/match.ts"

@@ -3,8 +3,13 @@ import "../base/node-version.ts"
 
 export { projectDreams } from "../agent/project-dreams.ts"
 export { openProjectMemory, type ProjectMemory } from "../conversation/project-memory.ts"
-export type { OfferedMemory } from "../layers/5-auto-memory/attach/shown.ts"
-export { ageOf, offeredBy as memoriesOfferedIn, recallFor, sourcePhrase } from "../layers/5-auto-memory/attach/shown.ts"
+export type { AttachedMemory } from "../layers/5-auto-memory/attach/shown.ts"
+export {
+  ageOf,
+  listAttachedMemories as memoriesOfferedIn,
+  recallFor,
+  sourcePhrase,
+} from "../layers/5-auto-memory/attach/shown.ts"
 export { startOf } from "../layers/5-auto-memory/attach/start.ts"
 export { extractionDollars, isWorthExtracting } from "../layers/5-auto-memory/extract/due.ts"
 export { readAnswer } from "../layers/5-auto-memory/extract/extraction.ts"
@@ -14,43 +19,42 @@ export { memoryPrompt } from "../layers/5-auto-memory/prompts.ts"
 export type { DreamEnd } from "../layers/6-dreaming/dream.ts"
 export { describeChange } from "../layers/6-dreaming/dream.ts"
 export type {
+  DreamKillResult as DreamKillAnswer,
   DreamPhase,
   DreamState,
   DreamStatus,
   DreamTurn,
-  KillAnswer as DreamKillAnswer,
 } from "../layers/6-dreaming/dream-task.ts"
 export type {
-  Dreamed,
+  DreamController,
   DreamFigures,
-  Dreaming,
   DreamOverview,
-  Hold as DreamHold,
+  DreamPostponement as DreamHold,
+  DreamResult,
 } from "../layers/6-dreaming/dreaming.ts"
 export { dreamFigures } from "../layers/6-dreaming/dreaming-layer.ts"
-export type { GateName as DreamGate } from "../layers/6-dreaming/due.ts"
-export type { Installed as InstalledDream, PendingDream } from "../layers/6-dreaming/install.ts"
+export type { DreamGate } from "../layers/6-dreaming/due.ts"
+export type { InstalledDream, PendingDream } from "../layers/6-dreaming/install.ts"
 export { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 export { openBank } from "../memory/bank.ts"
-export type { Claim as MemoryClaim } from "../memory/claims.ts"
+export type { CodeReference as MemoryClaim } from "../memory/claims.ts"
 export type { EraseCounts, EraseReport, EraseRequest } from "../memory/erase-from.ts"
 export { eraseFrom } from "../memory/erase-from.ts"
 export type {
-  Basis as MemoryBasis,
   MemoryAuthor,
   MemoryChange,
   MemoryFileEdit,
   MemoryProposal,
+  MemoryProvenance,
   MemoryRefusal,
+  MemorySource as MemoryBasis,
+  MemorySpeaker,
   MemoryText,
-  Provenance as MemoryProvenance,
-  Speaker as MemorySpeaker,
 } from "../memory/memory.ts"
 export {
-  isCurrent,
-  isCurrent as isCurrentMemory,
-  isPersons,
-  isPersons as isPersonsMemory,
+  isCurrentMemory,
+  isUserMemory,
+  isUserMemory as isPersonsMemory,
   MEMORY_TYPES,
   type Memory,
   type MemoryDraft,

@@ -11,7 +11,7 @@ export type {
   CallerSystemMessage,
   DeferredGroup,
   FilesRestored,
-  Listed as ListedItem,
+  NamedCapability as ListedItem,
   RecalledMemory,
   Todo,
 } from "../messages/attachments.ts"
@@ -50,7 +50,7 @@ export { exactInputOf, parseExact, stringifyExact, withExactInput } from "../mes
 export { exactNamesIn } from "../messages/exact-names.ts"
 export type { FlatMessage } from "../messages/flatten.ts"
 export { membersOf, minified, respelled } from "../messages/json-text.ts"
-export type { KeptChange } from "../messages/kept-change.ts"
+export type { FileChangeRecord } from "../messages/kept-change.ts"
 export { handleOf, MEDIA_LIMITS, parseHandle, planWithholding, readImageSize } from "../messages/media.ts"
 export type {
   Boundary,
@@ -61,10 +61,10 @@ export type {
   Repair,
   RepairRule,
   ResultState,
-  SaidInResult,
   SignedBlock,
   SignedSummary,
   UsageIteration,
+  UserTextInResult,
 } from "../messages/messages.ts"
 export {
   type AssistantMessage,
@@ -77,7 +77,7 @@ export {
   isMachineText,
   isRequest,
   isSentToModel,
-  isShownToPerson,
+  isShownToUser,
   isSynthetic,
   isSyntheticError,
   type Message,

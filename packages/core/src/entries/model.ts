@@ -6,12 +6,11 @@ export type { AnthropicModel, AnthropicModelOptions } from "../model/anthropic/a
 export { MessageCollector } from "../model/anthropic/collect.ts"
 export { markedMessages, placeBreakpoints } from "../model/cache/breakpoints.ts"
 export type { ChangedPlace } from "../model/cache/compare-requests.ts"
-export type { CachePrediction, CacheReport as CacheEvent } from "../model/cache/forecast.ts"
-export type { Lifetime as CacheEntryLifetime, PromptSetting } from "../model/cache/prefix.ts"
-export { LIFETIME_MS, type Lifetime } from "../model/cache/prefix.ts"
+export type { CacheEvent, CachePrediction } from "../model/cache/forecast.ts"
+export { type CacheEntryLifetime, LIFETIME_MS, type PromptSetting } from "../model/cache/prefix.ts"
 export type { CacheCause, CacheVerdict, ExpectedDrop, ProviderReason } from "../model/cache/verdict.ts"
 export type { ModelChoice } from "../model/choose-model.ts"
-export type { FailureDetails as ModelFailureDetails } from "../model/errors.ts"
+export type { ModelFailureDetails } from "../model/errors.ts"
 export { ConnectionLostError, ModelAbortedError } from "../model/errors.ts"
 export type {
   AttemptWatch,

@@ -26,21 +26,20 @@ export { memorySpending, shareAfter } from "../layers/budget.ts"
 export type { PlannedRange, RangeAction, RangeOrder, RangePlan } from "../layers/fold/plan.ts"
 export type {
   CompactionRange,
+  CompactionRefusal,
+  CompactionRefusalReason,
+  CompactionRoute,
   LayerContext,
   LayerName,
-  Outcome,
-  Outcome as LayerOutcome,
+  LayerResult,
+  LayerResult as LayerOutcome,
+  LayerTrigger,
   PlannedSummary,
   PreparedState,
-  Refusal as CompactionRefusal,
-  RefusalReason as CompactionRefusalReason,
-  RouteName as CompactionRoute,
-  Sender,
-  Sender as RequestSender,
-  Trigger as LayerTrigger,
+  RequestSender,
   WrittenSummary,
 } from "../layers/layer.ts"
-export { ROUTE_WORDS as COMPACTION_ROUTE_WORDS } from "../layers/layer.ts"
+export { COMPACTION_ROUTE_LABELS as COMPACTION_ROUTE_WORDS } from "../layers/layer.ts"
 export type { LayerActed, LayerFailed } from "../layers/pipeline.ts"
 export { type LayerEvents, LayerPipeline } from "../layers/pipeline.ts"
 export type { ColdPrice } from "../layers/planner/cold-price.ts"

@@ -9,9 +9,9 @@ export type {
   ContentFile,
   ContentFileBytes,
   Contents,
-  KeptContent,
-  PrunedCounts,
-  PruneWanted,
+  PruneCounts,
+  PruneCriteria,
+  StoredItem,
 } from "../journal/contents.ts"
 export {
   BLOB,
@@ -19,31 +19,31 @@ export {
   ContentDiffersError,
   contentName,
   DAYS,
-  type KeptPlace,
   MEMBERS,
   MESSAGES,
+  type StoredNamespace,
 } from "../journal/contents.ts"
-export { damageSentences, openingProblems } from "../journal/damage-sentences.ts"
+export { damageSentences, describeOpeningReport } from "../journal/damage-sentences.ts"
 export type {
   AgentEnding,
   AgentKind,
   AgentStart,
   AuditFigures,
+  AuditShare,
   BoundaryEntry,
   ChosenLifetimes,
   CompactionFacts,
   Decision,
   DecisionDraft,
+  DecisionEffect,
   DecisionOf,
-  Draft as EntryDraft,
-  Effect as DecisionEffect,
-  ForeignChange,
+  EntryDraft,
+  ExternalChange,
   HiddenRange,
   MessageDraft,
   MessageEntry,
   OvertakenBy,
   SessionFacts,
-  Share as AuditShare,
   ShortenedResult,
   UndoneBy,
 } from "../journal/entries.ts"
@@ -54,11 +54,11 @@ export type { FileStoreOptions } from "../journal/file/file-store.ts"
 export { breakLock, type FoundLock, findLocks } from "../journal/file/find-locks.ts"
 export {
   DIRECTORY_MODE,
-  defaultRoot,
   FILE_MODE,
   journalDirectory,
   PROJECTS,
   projectDirectory,
+  strataDirectory,
 } from "../journal/file/layout.ts"
 export { acquireLock } from "../journal/file/lock.ts"
 export { makeDirectory } from "../journal/file/make-directory.ts"
@@ -81,32 +81,32 @@ export type {
   TeamAddress,
   TeamMember,
 } from "../journal/mailbox.ts"
-export { checkedDraft as checkedMailboxDraft } from "../journal/mailbox-line.ts"
+export { validateMailboxDraft as checkedMailboxDraft } from "../journal/mailbox-line.ts"
 export type {
-  InstallOptions as MemoryInstallOptions,
-  InstallReport as MemoryInstallReport,
   MemoryFileChange,
   MemoryFileListing,
   MemoryFiles,
   MemoryFilesWatch,
+  MemoryInstallOptions,
+  MemoryInstallReport,
   MemoryPlace,
   ReadMemoryFile,
-  WantedTexts,
+  TextSelection,
 } from "../journal/memory-files.ts"
 export { checkedMemoryPath, checkMemoryText, isMemoryPath, WRITING } from "../journal/memory-files.ts"
 export type { MoveOptions, MoveOutcome, MoveProgress, MoveReport } from "../journal/move-contents.ts"
 export { moveContents } from "../journal/move-contents.ts"
 export { listPlaces } from "../journal/openable.ts"
 export type {
-  PassageShelf,
-  ReadableShelf,
+  PassageCursor,
+  PassageDelta,
+  PassageReader,
+  PassageStore,
+  PassageUpdate,
   ShelfAddress,
-  ShelfNews,
   ShelfPassage,
   ShelfRow,
-  ShelfSince,
-  ShelfStep,
-  TextWanted,
+  TextQuery,
   TokenCount,
 } from "../journal/passage-shelf.ts"
 export { FACTS } from "../journal/passage-shelf.ts"
@@ -135,20 +135,20 @@ export type {
   Budget,
   ConversationListing,
   FeedLine,
+  FeedPoll,
   FlushMode,
   Journal,
   JournalAddress,
   JournalFeed,
+  JournalRange,
+  JournalRange as JournalStretch,
+  JournalSegment,
   JournalSize,
   ListJournalsOptions,
-  LookedAt,
   OpeningReport,
   OpenJournalOptions,
   Resumed,
-  Segment as JournalSegment,
   Store,
-  Stretch,
-  Stretch as JournalStretch,
 } from "../journal/store.ts"
 export { budgetIn } from "../journal/store.ts"
 export type { OpenStore, OpenStoreOptions } from "../journal/store-from.ts"

@@ -3,18 +3,18 @@ import "../base/node-version.ts"
 
 export type {
   Accounting,
+  ContextShare,
+  ContextShares,
   DeferredAccount,
   DuplicateRead,
   RepeatedReads,
-  Share as ContextShare,
-  Shares as ContextShares,
 } from "../tokens/accounting.ts"
 export { account, repeatedReads, sharesOf } from "../tokens/accounting.ts"
 export type { ContextSize } from "../tokens/context-size.ts"
 export { usageTotal } from "../tokens/context-size.ts"
 export type { BlockTokens } from "../tokens/estimate.ts"
 export { createEstimator, type Estimator, measuredOnce } from "../tokens/estimate.ts"
-export type { ModelAccepts, ModelFacts, ModelLookup, Price as ModelPrice, TokenizerFamily } from "../tokens/models.ts"
+export type { ModelAccepts, ModelFacts, ModelLookup, ModelPrice, TokenizerFamily } from "../tokens/models.ts"
 export {
   canonicalModelId,
   costOf,
@@ -27,5 +27,5 @@ export {
   tokenCounts,
   windowBetas,
 } from "../tokens/models.ts"
-export type { LearntLimit } from "../tokens/window.ts"
-export { compactionAllowed, fillOf, thresholdsFor } from "../tokens/window.ts"
+export type { LearnedLimit } from "../tokens/window.ts"
+export { compactionAllowed, thresholdsFor, windowUsageOf } from "../tokens/window.ts"

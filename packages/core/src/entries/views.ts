@@ -1,21 +1,21 @@
 /** `@strata/core/views`. Projections of a journal: context, files, cost. */
 import "../base/node-version.ts"
 
-export type { BreakTotal as CacheBreakTotal, CacheBreak } from "../views/cache/cache-history.ts"
+export type { CacheBreak, CacheBreakTotal } from "../views/cache/cache-history.ts"
 export { lifetimeIn, totalBreaks } from "../views/cache/cache-history.ts"
-export type { BreakCause, CacheChange, PaidAnew } from "../views/cache/pauses.ts"
+export type { BreakCause, CacheChange, CacheMissCost } from "../views/cache/pauses.ts"
 export type { ContextView } from "../views/context/context.ts"
 export { accountSent } from "../views/context/context.ts"
 export { clearedByServer } from "../views/context/overlay.ts"
 export { buildRequest, serialiseRequest, writtenOut } from "../views/context/request.ts"
-export type { Bill, Estimated as EstimatedCost, Purpose as RequestPurpose } from "../views/ledger/ledger.ts"
+export type { Bill, EstimatedCost, RequestPurpose } from "../views/ledger/ledger.ts"
 export {
   billOf,
+  describeEstimates,
   dollarsFor,
-  estimatedSentences,
   type LedgerLine,
   type LedgerSummary,
-  PURPOSE_WORDS,
+  PURPOSE_LABELS,
   summarise,
 } from "../views/ledger/ledger.ts"
 export type { SavingLayer } from "../views/ledger/savings.ts"
@@ -47,9 +47,9 @@ export type {
   ArtifactsReport,
   CommandReport,
   FileReport,
-  FrontierReport,
-  PersonMessageReport,
-  WordsReport,
+  UserMessageReport,
+  UserMessagesReport,
+  WorkStateReport,
 } from "../views/reports/record-reports.ts"
 export type { CostViews } from "../views/views.ts"
 export { costViews, Views } from "../views/views.ts"

@@ -3,7 +3,7 @@ import { dirname } from "node:path"
 import { projectName } from "../base/clock.ts"
 import { isPlaceOf, MAX_START, placeFor } from "../base/owner.ts"
 import { namesMadeFrom } from "../base/project.ts"
-import { type ContentAddress, type KeptContent, projectOf } from "./contents.ts"
+import { type ContentAddress, projectOf, type StoredItem } from "./contents.ts"
 import type { Store } from "./store.ts"
 
 export interface Choice {
@@ -14,13 +14,13 @@ export interface Choice {
 }
 
 export interface ChosenContents {
-  readonly all: readonly KeptContent[]
+  readonly all: readonly StoredItem[]
   readonly isChosen: (address: ContentAddress) => boolean
 }
 
 /** An owner's places cannot be read from their names: they are made from those of all projects. */
 export async function chosenIn(store: Store, { owner, project }: Choice): Promise<ChosenContents> {
-  const all: KeptContent[] = []
+  const all: StoredItem[] = []
   for await (const content of store.contents().list()) all.push(content)
   const named = project === undefined ? undefined : namesMadeFrom(project)
   if (owner === undefined)

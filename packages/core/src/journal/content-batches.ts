@@ -1,9 +1,9 @@
 /** Files of a content in batches: neither is a store asked for each of them, nor are all of them in memory at once. */
-import type { KeptContent } from "./contents.ts"
+import type { StoredItem } from "./contents.ts"
 
 const BATCH_BYTES = 8 * 1024 * 1024
 
-export function* batchesOf({ files }: Pick<KeptContent, "files">): Generator<readonly string[]> {
+export function* batchesOf({ files }: Pick<StoredItem, "files">): Generator<readonly string[]> {
   let batch: string[] = []
   let bytes = 0
   for (const file of files) {

@@ -9,18 +9,18 @@ import type { TeamAddress } from "./mailbox.ts"
 import type { MemoryPlace } from "./memory-files.ts"
 
 /** A memory that a store keeps. Those of scope `project` are in the working directory, with any store. */
-export type KeptPlace = Exclude<MemoryPlace, { readonly scope: "project" }>
+export type StoredNamespace = Exclude<MemoryPlace, { readonly scope: "project" }>
 
 /** One thing that is kept, with everything that belongs to it. */
 export type ContentAddress =
   | (JournalAddress & { readonly kind: "journal" })
-  | { readonly kind: "memories"; readonly place: KeptPlace }
+  | { readonly kind: "memories"; readonly place: StoredNamespace }
   | (TeamAddress & { readonly kind: "team" })
   | (LogAddress & { readonly kind: "log" })
   | { readonly kind: "sums"; readonly project: string }
 
 /** A thing that is kept, and how large it is. Its bytes are not read for this. */
-export interface KeptContent {
+export interface StoredItem {
   readonly address: ContentAddress
   /** The size of its lines. Only journals and logs have lines. */
   readonly lines?: number
@@ -64,7 +64,7 @@ export interface ContentChange {
 
 export interface Contents {
   /** Everything that is kept, or what is kept under exactly this name of a project. */
-  list(wanted?: { readonly project?: string }): AsyncIterable<KeptContent>
+  list(wanted?: { readonly project?: string }): AsyncIterable<StoredItem>
   /** Lines from an offset on: at most a few megabytes, at least one whole line. Empty at the end. */
   lines(address: ContentAddress, from: number): Promise<Buffer>
   /** Those of the files that are there. */
@@ -77,17 +77,17 @@ export interface Contents {
   /** With everything that belongs to it, also the sub-agents of a conversation. With `names`: only these files. Refused as for `write`. */
   erase(address: ContentAddress, names?: readonly string[]): Promise<void>
   /** Removes what is over: messages from before that every member has read, and sums of earlier days. */
-  prune(wanted: PruneWanted): Promise<PrunedCounts>
+  prune(wanted: PruneCriteria): Promise<PruneCounts>
 }
 
-export interface PruneWanted {
+export interface PruneCriteria {
   readonly before: Date
   /** Only counts. */
   readonly dryRun?: boolean
 }
 
 /** How much was over. */
-export interface PrunedCounts {
+export interface PruneCounts {
   readonly messages: number
   /** Days. */
   readonly sums: number
@@ -143,7 +143,7 @@ export function contentName(address: ContentAddress): string {
   }
 }
 
-function placeName(place: KeptPlace): string {
+function placeName(place: StoredNamespace): string {
   if ("shared" in place) return "what is known for all projects"
   if (!("agent" in place)) return `${place.beside ?? "memory"} ${place.project}`
   return place.scope === "user"

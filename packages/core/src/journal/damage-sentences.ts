@@ -6,7 +6,7 @@ import type { OpeningReport } from "./store.ts"
 const MAX_PLACES = 3 // named in a sentence; the report has more
 
 /** What opening a conversation found, as sentences for a person. Empty where nothing is wrong. */
-export function openingProblems(report: OpeningReport): readonly string[] {
+export function describeOpeningReport(report: OpeningReport): readonly string[] {
   const { tornBytes, checkpoint, setAside } = report
   const copy = setAside === undefined ? "" : ` A copy is in ${setAside}.`
   return [

@@ -3,10 +3,10 @@
  * to how earlier messages are sent. Decisions refer to content by id and never repeat it, so they stay small.
  */
 
-import type { FailureReason } from "../base/telemetry.ts"
+import type { CompactionFailureReason } from "../base/telemetry.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
 import { type Boundary, isBoundary, type Message, type Repair, type Usage, type Uuid } from "../messages/messages.ts"
-import type { LearntLimit } from "../tokens/window.ts"
+import type { LearnedLimit } from "../tokens/window.ts"
 
 /** A message in the journal. */
 export type MessageEntry = Message
@@ -65,7 +65,7 @@ export type Decision =
       readonly shape?: string
       /** Images and documents of the result, each in its own file. */
       readonly media?: readonly { readonly path?: string; readonly mediaType: string; readonly bytes: number }[]
-      readonly effect?: Effect
+      readonly effect?: DecisionEffect
     }
   /** A result without content is sent as a marker that names its tool. */
   | { readonly subtype: "tool-result-empty"; readonly toolUseId: string; readonly tool: string }
@@ -86,7 +86,7 @@ export type Decision =
       readonly overtaken?: Readonly<Record<string, OvertakenBy>>
       /** Long results that were shortened with them. */
       readonly shortened?: readonly ShortenedResult[]
-      readonly effect?: Effect
+      readonly effect?: DecisionEffect
     }
   /** Long results of kept messages, and such that could not be put aside. */
   | { readonly subtype: "tool-results-shortened"; readonly results: readonly ShortenedResult[] }
@@ -157,7 +157,7 @@ export type Decision =
       readonly trigger: "auto" | "manual"
       /** What the requests of the conversation are for. Absent in older journals. */
       readonly source?: RequestSource
-      readonly reason: FailureReason
+      readonly reason: CompactionFailureReason
       readonly message: string
     }
   /** A billed response that is not among the messages: of background work, or imported without its content. */
@@ -182,7 +182,7 @@ export type Decision =
       readonly unrecorded?: true
     }
   /** A refusal has shown how much a model at an address takes. It is the window from now on. */
-  | ({ readonly subtype: "limit-learnt" } & LearntLimit)
+  | ({ readonly subtype: "limit-learnt" } & LearnedLimit)
   /** What was learnt about a model at an address no longer counts. */
   | { readonly subtype: "limit-forgotten"; readonly model: string; readonly address: string }
   /** How long the planner asks the server to keep what later requests cache, and why in one sentence. */
@@ -241,7 +241,7 @@ export type Decision =
   /** A line that another program keeps here, as it is. It is content of that program: no view reads it. */
   | { readonly subtype: "foreign-line"; readonly line: unknown }
   /** What another program took back of its lines. They stay in the journal. */
-  | ({ readonly subtype: "foreign-change" } & ForeignChange)
+  | ({ readonly subtype: "foreign-change" } & ExternalChange)
 
 /** `wait`: its result is a tool result. The others work in the background; a teammate has a name and stays for more. */
 /** Where a person asked for an undo: in a chat, with a command, or on a page of the dashboard. */
@@ -250,7 +250,7 @@ export type UndoneBy = "chat" | "command" | "page"
 export type AgentKind = "wait" | "background" | "fork" | "teammate"
 
 /** A change to the lines of another program. */
-export interface ForeignChange {
+export interface ExternalChange {
   /** Entries whose lines no longer count, or all of them so far. */
   readonly removed: readonly Uuid[] | "all"
   /** The program's own name for the change, so that a repeated one is known, and a checksum of what was asked for. */
@@ -280,7 +280,7 @@ export interface HiddenRange {
   readonly to: Uuid
   /** Thinking of the messages so far is bound to what changes here, so it is not sent while this decision holds. */
   readonly thinking?: "dropped"
-  readonly effect?: Effect
+  readonly effect?: DecisionEffect
 }
 
 /** What later work has done to a result: changed or read its file, succeeded where it failed, or returned the same text. */
@@ -296,7 +296,7 @@ export interface ShortenedResult {
 }
 
 /** What a decision does to the cost, in tokens. Estimated when the decision is made. */
-export interface Effect {
+export interface DecisionEffect {
   /** Tokens no longer sent with every request. */
   readonly saves: number
   /** Tokens after the changed place, which must be written to the cache again. 0 if the cache was gone anyway. */
@@ -331,8 +331,8 @@ export interface AuditFigures {
   /** Of the checked claims of the summary, those without ground in the conversation. */
   readonly fabrication: number
   readonly perClass: {
-    readonly coverage: Readonly<Record<string, Share>>
-    readonly fabrication: Readonly<Record<string, Share>>
+    readonly coverage: Readonly<Record<string, AuditShare>>
+    readonly fabrication: Readonly<Record<string, AuditShare>>
   }
   /** What was removed, corrected or marked, in short. */
   readonly struck: readonly string[]
@@ -343,7 +343,7 @@ export interface AuditFigures {
 }
 
 /** How many were found, of how many. */
-export interface Share {
+export interface AuditShare {
   readonly found: number
   readonly of: number
 }
@@ -378,7 +378,7 @@ export function isBoundaryEntry(entry: Entry): entry is BoundaryEntry {
 }
 
 /** A message or decision that is not in the journal yet. */
-export type Draft = MessageDraft | DecisionDraft
+export type EntryDraft = MessageDraft | DecisionDraft
 /** The journal sets what a draft leaves out. `Kind` is there because `Omit` does not distribute over a union by itself. */
 export type MessageDraft<Kind extends Message = Message> = Kind extends unknown
   ? Omit<Kind, "uuid" | "parentUuid" | "timestamp"> & Partial<Pick<Message, "uuid" | "timestamp">>

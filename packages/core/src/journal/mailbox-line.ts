@@ -25,7 +25,7 @@ const MAX_CHARACTERS = 500_000 // of a message as JSON; those of a team have a f
 const MAX_RECEIVERS = 1_000
 
 /** Returns the draft if it can be written; throws otherwise. */
-export function checkedDraft(draft: MailboxDraft): MailboxDraft {
+export function validateMailboxDraft(draft: MailboxDraft): MailboxDraft {
   checkedId("name for an agent", draft.from)
   for (const name of draft.to) checkedId("name for an agent", name)
   if (draft.to.length === 0) throw new MailboxMessageError("it has no receiver")

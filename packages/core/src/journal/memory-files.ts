@@ -28,12 +28,15 @@ export interface MemoryFiles {
   list(under?: string): Promise<readonly MemoryFileListing[]>
   read(path: string): Promise<string | undefined>
   /** All files of these folders with their texts, in one call. */
-  readAll(wanted: WantedTexts): Promise<readonly ReadMemoryFile[]>
+  readAll(wanted: TextSelection): Promise<readonly ReadMemoryFile[]>
   /**
    * Makes all changes or none. After a kill in the middle, the next reader or writer completes them.
    * Throws `MemoryChangedError` if an `expected` text is no longer there; then nothing is written.
    */
-  install(changes: readonly MemoryFileChange[], options?: InstallOptions): Promise<InstallReport | undefined>
+  install(
+    changes: readonly MemoryFileChange[],
+    options?: MemoryInstallOptions,
+  ): Promise<MemoryInstallReport | undefined>
   /** What is wrong with the place as a whole, one sentence each. */
   problems?(): Promise<readonly string[]>
   /** What happened to the files, one sentence each. Each is reported once. */
@@ -43,7 +46,7 @@ export interface MemoryFiles {
 }
 
 /** Which texts to read at once. */
-export interface WantedTexts {
+export interface TextSelection {
   /** As for `list`; `undefined`: what is not hidden. */
   readonly folders: readonly (string | undefined)[]
   /** Single files, wherever they are. */
@@ -77,13 +80,13 @@ export interface MemoryFilesWatch {
 }
 
 /** How to make changes to memory files. */
-export interface InstallOptions {
+export interface MemoryInstallOptions {
   /** Keeps no trace of what is replaced. */
   readonly forGood?: boolean
 }
 
 /** What a change to memory files left alone. */
-export interface InstallReport {
+export interface MemoryInstallReport {
   /** Files that someone saved in the same moment. Their texts stay, and the change does not reach them. */
   readonly kept: readonly string[]
 }

@@ -15,9 +15,9 @@ import {
   type Contents,
   contentName,
   DAYS,
-  type KeptContent,
   MEMBERS,
   MESSAGES,
+  type StoredItem,
 } from "./contents.ts"
 import type { Store } from "./store.ts"
 
@@ -64,7 +64,7 @@ const AT_ONCE = 4
 
 export async function moveContents({ from, to, project, owner, signal, onProgress }: MoveOptions): Promise<MoveReport> {
   const [source, target] = [from.contents(), to.contents()]
-  const there = new Map<string, KeptContent>()
+  const there = new Map<string, StoredItem>()
   for await (const content of target.list()) there.set(contentName(content.address), content)
   const report = newReport()
   const { all, isChosen } = await chosenIn(from, { owner, project })
@@ -120,8 +120,8 @@ const newReport = (): Report => ({
 interface Moving {
   readonly source: Contents
   readonly target: Contents
-  readonly content: KeptContent
-  readonly there: KeptContent | undefined
+  readonly content: StoredItem
+  readonly there: StoredItem | undefined
   readonly signal: AbortSignal | undefined
   readonly report: Report
 }

@@ -4,14 +4,14 @@
  * question, is decided by the index that uses it. It may cross a network: each method but `remove` is one round trip.
  */
 
-export interface PassageShelf extends ReadableShelf {
+export interface PassageStore extends PassageReader {
   /** How far each source was read, by its name. A mark is any text. */
   marks(): Promise<ReadonlyMap<string, string>>
   /**
    * Takes the steps in one transaction. For each: whether it was taken. It is refused if the source's mark is not the one that the step begins at.
    * A source that has the step's last mark already has the step: its answer was lost, so it counts as taken and adds nothing.
    */
-  extend(steps: readonly ShelfStep[]): Promise<readonly boolean[]>
+  extend(steps: readonly PassageUpdate[]): Promise<readonly boolean[]>
   /**
    * Removes the sources whose mark is still the one given here, by their name. `tokensOf`: the tokens that a passage was added with, since a shelf
    * does not keep them.
@@ -22,9 +22,9 @@ export interface PassageShelf extends ReadableShelf {
 }
 
 /** What a question asks. */
-export interface ReadableShelf {
+export interface PassageReader {
   /** What is new since, and what a question needs to know of its tokens. All of it is of one state of the shelf. */
-  news(since: ShelfSince): Promise<ShelfNews>
+  news(since: PassageCursor): Promise<PassageDelta>
   /** For each token the passages that have it, in their order. `source`: others than this one's may be left out. It may list passages that were removed. */
   lists(tokens: readonly string[], source?: number): Promise<readonly Uint32Array[]>
   /** All tokens without an underscore, in their order, each followed by a line end. */
@@ -32,13 +32,13 @@ export interface ReadableShelf {
   /** Those that are there, in any order. */
   rows(ids: readonly number[]): Promise<readonly ShelfRow[]>
   /** Those of these passages that have a text as it is written: the newest `most`, the newest first. */
-  having(wanted: TextWanted): Promise<readonly number[]>
+  having(wanted: TextQuery): Promise<readonly number[]>
   /** For each of these passages the ones of its source around it, in their order, with itself: up to so many numbers away. Empty where it is not there. */
   around(ids: readonly number[], max: number): Promise<readonly (readonly ShelfRow[])[]>
 }
 
 /** From one state of a source to the next. */
-export interface ShelfStep {
+export interface PassageUpdate {
   readonly source: string
   readonly passages: readonly ShelfPassage[]
   /** The mark that the caller saw. `undefined`: the source is new. */
@@ -85,7 +85,7 @@ export interface ShelfRow {
 }
 
 /** What the caller knows already. */
-export interface ShelfSince {
+export interface PassageCursor {
   /** The largest number of a passage, and of a source. 0: nothing. */
   readonly passage: number
   readonly source: number
@@ -100,7 +100,7 @@ export interface ShelfSince {
   readonly mostSimilar: number
 }
 
-export interface ShelfNews {
+export interface PassageDelta {
   /** How often something was removed. If it is not the number that the caller knew, everything is given again. */
   readonly removals: number
   /** Of the new passages, in their order: `FACTS` numbers for each. */
@@ -123,7 +123,7 @@ export interface TokenCount {
   readonly documents: number
 }
 
-export interface TextWanted {
+export interface TextQuery {
   readonly ids: Uint32Array
   readonly text: string
   readonly max: number

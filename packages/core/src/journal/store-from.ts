@@ -2,7 +2,7 @@
 import { type Clock, systemClock } from "../base/clock.ts"
 import { StrataError } from "../base/errors.ts"
 import { fileStore } from "./file/file-store.ts"
-import { defaultRoot } from "./file/layout.ts"
+import { strataDirectory } from "./file/layout.ts"
 import { memoryStore } from "./in-memory/store.ts"
 import type { FlushMode, Store } from "./store.ts"
 
@@ -57,7 +57,7 @@ export function registerStore(scheme: string, open: OpenStore): void {
 
 export function storeFrom({ store, dir, env, flush, clock = systemClock }: StoreChoice): Store {
   if (store) return store
-  const root = dir ?? defaultRoot(env)
+  const root = dir ?? strataDirectory(env)
   const address = env.STRATA_STORE?.trim() ?? ""
   if (address === "") return fileStore({ root, clock, ...(flush ? { flush } : {}) })
   const [, scheme = ""] = /^([a-z][a-z0-9+.-]*):/i.exec(address) ?? []

@@ -8,7 +8,7 @@ import type { DamagedLine, DamageFound } from "./line.ts"
 import type { LineLog, LogAddress } from "./line-log.ts"
 import type { Mailbox, TeamAddress } from "./mailbox.ts"
 import { changedText, type MemoryFiles, type MemoryPlace } from "./memory-files.ts"
-import type { PassageShelf, ShelfAddress } from "./passage-shelf.ts"
+import type { PassageStore, ShelfAddress } from "./passage-shelf.ts"
 import type { Permit, PermitAddress } from "./permit.ts"
 import { type DaySums, SPENT, sumsIn, sumsText } from "./sums-content.ts"
 
@@ -19,7 +19,7 @@ export interface JournalFeed {
   /** A directory for the index, if the store keeps files. Otherwise the index is kept in memory. */
   readonly directory?: string
   /** The journals that may have grown since the last look. `unread`: seen before, and to be looked at again. */
-  look(unread: ReadonlySet<string>): Promise<LookedAt>
+  poll(unread: ReadonlySet<string>): Promise<FeedPoll>
   /** The sizes of these journals. One that is not there is left out. */
   sizes(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, JournalSize>>
   /** Looks at everything the next time: what was seen was not read. */
@@ -37,7 +37,7 @@ export interface JournalSize {
   readonly touched: number
 }
 
-export interface LookedAt {
+export interface FeedPoll {
   /** The journals that may have grown, the last written first. */
   readonly journals: ReadonlyMap<string, JournalSize>
   /** Whether these are all there are. */
@@ -88,7 +88,7 @@ export interface Store {
   /** The journals of one place as they grow, for an index that follows them. */
   feed(place: Omit<JournalAddress, "id">): JournalFeed
   /** The search index of these journals, if the store keeps it on a server. Otherwise it is a file in the feed's directory, or in memory. */
-  passages?(address: ShelfAddress): PassageShelf
+  passages?(address: ShelfAddress): PassageStore
   /** The shelves that have passages of journals that are gone. With `passages` only. */
   outdatedShelves?(): Promise<readonly ShelfAddress[]>
   /** Lines that are only ever added to. */
@@ -151,13 +151,13 @@ export interface Journal {
   /** Flushes everything appended so far, unless the mode is `never`. */
   sync(): Promise<void>
   /** The entries from the last boundary on, in the order they were written. */
-  tail(): Promise<Segment>
+  tail(): Promise<JournalSegment>
   /** What a resume needed when it was opened, if it was asked for and the store had it at hand. */
   readonly resumed?: Resumed
   /** What a resume needs, in one call: the tail, and the checkpoint where the tail begins with a boundary. */
   resume(): Promise<Resumed>
   /** The entries before a segment, back to the previous boundary. */
-  before(segment: Segment): Promise<Segment | undefined>
+  before(segment: JournalSegment): Promise<JournalSegment | undefined>
   /** Every entry, first to last. */
   entries(): AsyncIterable<Entry>
   find(uuid: string): Promise<Entry | undefined>
@@ -166,7 +166,7 @@ export interface Journal {
   /** The entries whose handle has these digits, newest first. More than one is rare. */
   findByHandle(digits: string): Promise<readonly Entry[]>
   /** The entries of a stretch, in the order they were written. None where the journal does not have its ends. */
-  stretch(wanted: Stretch): AsyncIterable<Entry>
+  stretch(wanted: JournalRange): AsyncIterable<Entry>
   /** The state of the views at the last boundary. It can be rebuilt from the journal, so losing it loses nothing. */
   readCheckpoint(): Promise<unknown>
   writeCheckpoint(value: unknown): Promise<void>
@@ -193,13 +193,13 @@ export interface AppendOptions {
 
 /** What a resume needs. */
 export interface Resumed {
-  readonly tail: Segment
+  readonly tail: JournalSegment
   /** As `readCheckpoint` gives it. */
   readonly checkpoint?: unknown
 }
 
 /** From one entry to another, in either order, or to the end. */
-export interface Stretch {
+export interface JournalRange {
   /** A uuid. */
   readonly first: string
   /** A uuid. Absent: to the end of the journal. */
@@ -209,7 +209,7 @@ export interface Stretch {
 }
 
 /** A part of a journal that starts at a boundary. */
-export interface Segment {
+export interface JournalSegment {
   readonly entries: readonly Entry[]
   /** Where the segment begins. Opaque to callers. */
   readonly start: number

@@ -22,9 +22,9 @@ test("BEY-12 a conversation that someone else has open is waited for, and opened
     void (pauses.length === 3 ? first.close() : Promise.resolve()).then(call)
     return () => {}
   }
-  await using second = await openConversation({ ...given, patience: 1_000, clock: { now: clock.now, after } })
+  await using second = await openConversation({ ...given, lockTimeoutMs: 1_000, clock: { now: clock.now, after } })
   expect(pauses.slice(0, 3)).toEqual([10, 20, 40])
-  expect(second.words().messages.map(({ text }) => text)).toEqual(["Hello"])
+  expect(second.userMessages().messages.map(({ text }) => text)).toEqual(["Hello"])
 })
 
 test("BEY-12 patience has an end, and without it the error comes at once", async () => {
@@ -36,7 +36,11 @@ test("BEY-12 patience has an end, and without it the error comes at once", async
     return () => {}
   }
   const opening = (patience?: number) =>
-    openConversation({ ...given, clock: { now: clock.now, after }, ...(patience === undefined ? {} : { patience }) })
+    openConversation({
+      ...given,
+      clock: { now: clock.now, after },
+      ...(patience === undefined ? {} : { lockTimeoutMs: patience }),
+    })
   await expect(opening()).rejects.toThrow(ConversationLockedError)
   expect(waited).toBe(0)
   await expect(opening(500)).rejects.toThrow(ConversationLockedError)

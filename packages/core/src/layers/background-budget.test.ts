@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
-import type { LedgerLine, Purpose } from "../views/ledger/ledger.ts"
+import type { LedgerLine, RequestPurpose } from "../views/ledger/ledger.ts"
 import { memorySpending, notesBudget, shareAfter } from "./budget.ts"
 
-const line = (purpose: Purpose, dollars: number | undefined, output = 0): LedgerLine => ({
+const line = (purpose: RequestPurpose, dollars: number | undefined, output = 0): LedgerLine => ({
   model: "m",
   purpose,
   requests: 1,

@@ -4,7 +4,7 @@
  */
 import { addCounts, inputTokens, NO_TOKENS } from "../base/text.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
-import type { AuditFigures, Decision, DecisionOf, Draft } from "../journal/entries.ts"
+import type { AuditFigures, Decision, DecisionOf, EntryDraft } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import { isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
 import { type AssistantMessage, contentOf, type Message, type Uuid } from "../messages/messages.ts"
@@ -14,17 +14,17 @@ import type { Flags } from "../settings/flags.ts"
 import type { Accounting } from "../tokens/accounting.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import { type ModelFacts, tokenCounts } from "../tokens/models.ts"
-import type { Fill, Thresholds } from "../tokens/window.ts"
+import type { Thresholds, WindowUsage } from "../tokens/window.ts"
 import type { PausePrior } from "../views/cache/pauses.ts"
 import type { Views } from "../views/views.ts"
 
 // What telemetry says about a layer's action: what set it off, what it cost, and for a compaction how it follows the one before.
 
 /** `by-time`: after a pause. `reactive`: the API had refused a request as too long. */
-export type Trigger = "auto" | "manual" | "by-time" | "reactive"
+export type LayerTrigger = "auto" | "manual" | "by-time" | "reactive"
 
 export interface ActionReport {
-  readonly trigger: Trigger
+  readonly trigger: LayerTrigger
   readonly facts: Readonly<Record<string, string | number | boolean>>
 }
 
@@ -32,10 +32,10 @@ export interface HowAsked {
   /** What the requests of the conversation are for. */
   readonly source: RequestSource
   /** Known where someone asked for it, or the API refused a request. */
-  readonly trigger?: Trigger | undefined
+  readonly trigger?: LayerTrigger | undefined
 }
 
-export function reportOf(drafts: readonly Draft[], { source, trigger }: HowAsked): ActionReport {
+export function reportOf(drafts: readonly EntryDraft[], { source, trigger }: HowAsked): ActionReport {
   const afterPause = of(drafts, "tool-results-cleared").some(({ why }) => why === "idle")
   return {
     trigger: trigger ?? (afterPause ? "by-time" : "auto"),
@@ -49,7 +49,7 @@ export function reportOf(drafts: readonly Draft[], { source, trigger }: HowAsked
 }
 
 /** The drafts with what their requests are for, where a reader of the journal asks for it. */
-export const withSource = (drafts: readonly Draft[], source: RequestSource): readonly Draft[] =>
+export const withSource = (drafts: readonly EntryDraft[], source: RequestSource): readonly EntryDraft[] =>
   drafts.map((draft) =>
     draft.type === "strata" && (draft.subtype === "compacted" || draft.subtype === "compaction-failed")
       ? { ...draft, source }
@@ -57,7 +57,7 @@ export const withSource = (drafts: readonly Draft[], source: RequestSource): rea
   )
 
 /** What requests cost, under names that begin with `name`. */
-export function spendingFacts(name: string, drafts: readonly Draft[]): ActionReport["facts"] {
+export function spendingFacts(name: string, drafts: readonly EntryDraft[]): ActionReport["facts"] {
   const responses = of(drafts, "spent")
   if (responses.length === 0) return {}
   const counts = responses.map(({ usage }) => tokenCounts(usage)).reduce(addCounts, NO_TOKENS)
@@ -85,20 +85,20 @@ function compactionFacts(compacted: DecisionOf<"compacted"> | undefined): Action
   }
 }
 
-const of = <S extends Decision["subtype"]>(drafts: readonly Draft[], subtype: S): readonly DecisionOf<S>[] =>
+const of = <S extends Decision["subtype"]>(drafts: readonly EntryDraft[], subtype: S): readonly DecisionOf<S>[] =>
   drafts.filter((draft) => draft.type === "strata" && draft.subtype === subtype) as unknown as readonly DecisionOf<S>[]
 
-const kindOf = (draft: Draft): string => ("subtype" in draft ? draft.subtype : draft.type)
+const kindOf = (draft: EntryDraft): string => ("subtype" in draft ? draft.subtype : draft.type)
 
 // What a compaction is asked for, what it would do, and how far it has come: the types that layer 4 shares with the loop.
 
 /** Routes to a summary, cheapest first. */
 export const ROUTES = ["notes", "server", "shared", "direct", "offline"] as const
 /** How a summary is produced. */
-export type RouteName = (typeof ROUTES)[number]
+export type CompactionRoute = (typeof ROUTES)[number]
 
 /** How each route is named to a person. */
-export const ROUTE_WORDS: Readonly<Record<RouteName, string>> = {
+export const COMPACTION_ROUTE_LABELS: Readonly<Record<CompactionRoute, string>> = {
   notes: "from the notes",
   server: "by the model's API",
   shared: "by the model, from its cache",
@@ -114,7 +114,7 @@ export interface CompactionOrder {
   /** Only what comes after a message, or only what comes before it. Default: everything. */
   readonly range?: CompactionRange
   /** The only routes to try. Default: by hand those that ask a model, automatically all of them. */
-  readonly routes?: readonly RouteName[]
+  readonly routes?: readonly CompactionRoute[]
   /** The API has refused a request as too long: the context must shrink even if the estimate says it fits. */
   readonly overflowed?: boolean
   /** How often the same request was compacted for already, and refused again. Each attempt aims lower. Default 0. */
@@ -134,7 +134,7 @@ export interface CompactionOrder {
 /** A summary, and how it was produced. */
 export interface WrittenSummary {
   readonly text: string
-  readonly route: RouteName
+  readonly route: CompactionRoute
 }
 
 /** The summary that a compaction would install. */
@@ -157,7 +157,7 @@ export interface CompactionPlan {
   readonly trigger: CompactionOrder["trigger"]
   readonly kind: "all" | CompactionRange["kind"]
   /** In the order they are tried. */
-  readonly routes: readonly RouteName[]
+  readonly routes: readonly CompactionRoute[]
   readonly summarised: {
     readonly messages: number
     readonly tokens: number
@@ -192,15 +192,15 @@ export interface CompactionPlan {
 }
 
 /** Why there is no compaction. */
-export interface Refusal {
+export interface CompactionRefusal {
   readonly kind: "refused"
-  readonly why: RefusalReason
+  readonly why: CompactionRefusalReason
   /** For the person: what happened, what was kept, what to do next. */
   readonly message: string
 }
 
 /** Why a compaction was refused. */
-export type RefusalReason =
+export type CompactionRefusalReason =
   | "switched-off"
   | "nothing-to-summarise"
   | "stopped-after-failures"
@@ -217,7 +217,7 @@ export type RefusalReason =
 export type CompactionProgress =
   | {
       readonly phase: "preparing" | "summarising" | "restoring"
-      readonly route?: RouteName
+      readonly route?: CompactionRoute
       readonly characters?: number
     }
   /** A hook runs. */
@@ -228,7 +228,7 @@ export type CompactionProgress =
   | { readonly phase: "message"; readonly message: string }
   | {
       readonly phase: "done"
-      readonly route: RouteName
+      readonly route: CompactionRoute
       readonly tokensBefore: number
       readonly tokensAfter: number
       /** How the summary was checked. */
@@ -260,7 +260,7 @@ export interface LayerContext {
   readonly thresholds: Thresholds
   /** @internal Those of another model, by what its server has shown. */
   readonly thresholdsOf: (model: Model) => Thresholds
-  readonly fill: Fill
+  readonly fill: WindowUsage
   /** @internal Switches and figures, read once per turn. */
   readonly flags: Flags
   readonly now: Date
@@ -284,7 +284,7 @@ export interface LayerContext {
   /** Starts work of a layer in the background. What it decides is journaled when it is done. */
   readonly meanwhile: (
     layer: Pick<Layer, "name">,
-    work: (context: LayerContext) => Promise<Outcome | undefined>,
+    work: (context: LayerContext) => Promise<LayerResult | undefined>,
   ) => void
   /** Aborted when the conversation closes, or when the caller gives up. */
   readonly signal: AbortSignal
@@ -293,13 +293,13 @@ export interface LayerContext {
 }
 
 /** What a layer decided. Nothing has changed until the drafts are in the journal. */
-export interface Outcome {
+export interface LayerResult {
   /** Journaled together: after a crash all of them are there, or none. */
-  readonly drafts: readonly Draft[]
+  readonly drafts: readonly EntryDraft[]
   /** One line for the person. A function gets the tokens that the drafts saved. */
   readonly message?: string | ((effect: { readonly saved: number }) => string | undefined)
   /** For telemetry: what set it off, where that is neither someone's wish nor what the drafts say. */
-  readonly trigger?: Trigger
+  readonly trigger?: LayerTrigger
   /** For telemetry: how many of what, such as `memories.written`. */
   readonly counts?: Readonly<Record<string, number>>
   /** For telemetry: what else is known about it. */
@@ -313,29 +313,29 @@ export interface Outcome {
 }
 
 /** Who sends a request. A fork reads the cache that the conversation's last request left, so it may ask for nothing that changes it. */
-export type Sender = "conversation" | "fork"
+export type RequestSender = "conversation" | "fork"
 
 /** Keeps the conversation within its window. Each method is optional. */
 export interface Layer {
   readonly name: LayerName
   /** When tool results arrive, before they are first sent. `results`: all of one message. */
-  onToolResults?(context: LayerContext, results: readonly ToolResult[]): Promise<Outcome | undefined>
+  onToolResults?(context: LayerContext, results: readonly ToolResult[]): Promise<LayerResult | undefined>
   /** Before every request, in the order of the layers: the cheapest first. */
-  beforeRequest?(context: LayerContext): Promise<Outcome | undefined>
+  beforeRequest?(context: LayerContext): Promise<LayerResult | undefined>
   /** Where no request fits after all that: what else makes room, whatever it costs. It is asked again as long as it answers. */
-  whenBlocked?(context: LayerContext): Promise<Outcome | undefined>
+  whenBlocked?(context: LayerContext): Promise<LayerResult | undefined>
   /** When a request has been prepared, while the model answers. The request does not wait for it, and it decides nothing. */
   whileAnswered?(context: LayerContext): void
   /** After a response was recorded, in the background. */
-  afterResponse?(context: LayerContext): Promise<Outcome | undefined>
+  afterResponse?(context: LayerContext): Promise<LayerResult | undefined>
   /** After a final answer, in the background. */
-  afterQuery?(context: LayerContext): Promise<Outcome | undefined>
+  afterQuery?(context: LayerContext): Promise<LayerResult | undefined>
   /** In a pause, shortly before the server forgets what was sent last, in the background. */
-  beforeExpiry?(context: LayerContext): Promise<Outcome | undefined>
+  beforeExpiry?(context: LayerContext): Promise<LayerResult | undefined>
   /** @internal How long the server would be asked to keep what a request caches that is sent now. `compacted`: its size after a compaction. */
   nextLifetime?(context: LayerContext, compacted?: number): CacheLifetime
   /** What the request carries besides the conversation. Pure: equal views give equal bytes. */
-  requestExtras?(context: LayerContext, sender: Sender): RequestExtras | undefined
+  requestExtras?(context: LayerContext, sender: RequestSender): RequestExtras | undefined
 }
 
 /** How far the next compaction has been prepared. */
@@ -364,9 +364,9 @@ export interface UpcomingCompaction {
 /** A layer that can replace the conversation by a summary. */
 export interface Compactor extends Layer {
   /** What `compact` would do, as a value that can be printed. It changes nothing. */
-  plan(context: LayerContext, order: CompactionOrder): Promise<CompactionPlan | Refusal>
+  plan(context: LayerContext, order: CompactionOrder): Promise<CompactionPlan | CompactionRefusal>
   /** Compacts because someone asked for it. It throws where it refuses. */
-  compact(context: LayerContext, order: CompactionOrder): Promise<Outcome>
+  compact(context: LayerContext, order: CompactionOrder): Promise<LayerResult>
   /** How far the next one is, by the planner's prices. */
   upcoming?(context: LayerContext): UpcomingCompaction
   /** Drops the summary that is ready or being written. Returns whether there was one. */

@@ -2,14 +2,14 @@ import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
 import type { RequestSource } from "../base/vocabulary.ts"
 import type { Conversation } from "../conversation/conversation.ts"
-import type { Draft } from "../journal/entries.ts"
+import type { EntryDraft } from "../journal/entries.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Store } from "../journal/store.ts"
-import { isCompactor, type Layer, type Outcome } from "./layer.ts"
+import { isCompactor, type Layer, type LayerResult } from "./layer.ts"
 
-const CLEAR: Draft = { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
+const CLEAR: EntryDraft = { type: "strata", subtype: "tool-results-cleared", toolUseIds: ["toolu_1"], why: "size" }
 
-const acting = (outcome: Outcome): Layer => ({ name: "acting", beforeRequest: async () => outcome })
+const acting = (outcome: LayerResult): Layer => ({ name: "acting", beforeRequest: async () => outcome })
 
 /** A conversation with one large result, and what its layers reported. */
 async function withResult(layers: readonly Layer[], store: Store = memoryStore()) {
@@ -78,7 +78,10 @@ describe("an outcome", () => {
   })
 
   test("what made the context larger saved nothing", async () => {
-    const memory: Draft = { type: "attachment", attachment: { type: "memory", path: "m", content: "x ".repeat(99) } }
+    const memory: EntryDraft = {
+      type: "attachment",
+      attachment: { type: "memory", path: "m", content: "x ".repeat(99) },
+    }
     const { chat, messages } = await withResult([
       acting({ drafts: [memory], message: ({ saved }) => `${saved} tokens saved` }),
     ])
@@ -137,7 +140,7 @@ describe("a caller that gives up", () => {
   })
 
   test("gets the reason from a compaction that only journaled what it had cost", async () => {
-    const spent: Draft = {
+    const spent: EntryDraft = {
       ...{ type: "strata", subtype: "spent", purpose: "compaction", model: "claude-opus-4-6", responseId: "msg_s" },
       usage: { input_tokens: 10, output_tokens: 5 },
     }
@@ -218,7 +221,7 @@ describe("in the background", () => {
     await chat.rewind(before)
     const request = await chat.prepare()
     waiting.resolve()
-    await chat.settled()
+    await chat.whenIdle()
     expect(messages).toHaveLength(1)
     const entries = await entriesOf(chat)
     const cleared = entries.find((entry) => entry.type === "strata" && entry.subtype === "tool-results-cleared")
@@ -235,7 +238,7 @@ describe("in the background", () => {
       return undefined
     }
     const { chat } = await withResult([{ name: "l", afterResponse: after("response"), afterQuery: after("query") }])
-    await chat.settled()
+    await chat.whenIdle()
     expect(ran).toEqual(["response"])
     await chat.record({ content: [{ type: "text", text: "done" }] })
     await chat.close()

@@ -4,10 +4,10 @@
  * skipped, so it cannot break the conversation or another layer.
  */
 import { reasonOf } from "../base/errors.ts"
-import type { FailureReason, LayerOutcome, Telemetry } from "../base/telemetry.ts"
+import type { CompactionFailureReason, LayerOutcome, Telemetry } from "../base/telemetry.ts"
 import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import type { Events } from "../base/work.ts"
-import type { Draft } from "../journal/entries.ts"
+import type { EntryDraft } from "../journal/entries.ts"
 import type { ToolResult } from "../messages/blocks.ts"
 import type { Message } from "../messages/messages.ts"
 import type { RequestExtras } from "../messages/request.ts"
@@ -17,16 +17,16 @@ import type { Views } from "../views/views.ts"
 import {
   type CompactionOrder,
   type CompactionPlan,
+  type CompactionRefusal,
   type Compactor,
   isCompactor,
   type Layer,
   type LayerContext,
   type LayerName,
-  type Outcome,
-  type Refusal,
+  type LayerResult,
+  type LayerTrigger,
+  type RequestSender,
   reportOf,
-  type Sender,
-  type Trigger,
   type UpcomingCompaction,
   withSource,
 } from "./layer.ts"
@@ -46,9 +46,9 @@ export interface PipelineParts {
 /** Where the pipeline writes what the layers decide, and reports it. */
 export interface PipelineRecord {
   /** For work in the background. `seen`: the views that the drafts were decided by. The conversation may have gone back since. */
-  append(drafts: readonly Draft[], how: { readonly seen: Views }): Promise<unknown>
+  append(drafts: readonly EntryDraft[], how: { readonly seen: Views }): Promise<unknown>
   /** For the work of a call. */
-  decide(drafts: readonly Draft[]): Promise<unknown>
+  decide(drafts: readonly EntryDraft[]): Promise<unknown>
   /** Calls back when what was decided is in the journal, or is lost. At once, if it is there already. */
   whenWritten(after: { written(): Promise<void>; lost(): void }): Promise<void>
   readonly events: Pick<Events<LayerEvents>, "emit">
@@ -143,7 +143,7 @@ export class LayerPipeline {
   }
 
   /** What the layers want the request to carry, merged. */
-  requestExtras(sender: Sender): RequestExtras {
+  requestExtras(sender: RequestSender): RequestExtras {
     const extras: RequestExtras[] = []
     for (const layer of this.#having("requestExtras")) {
       try {
@@ -161,7 +161,7 @@ export class LayerPipeline {
   }
 
   /** Starts work of a layer in the background. A failure is reported. */
-  begin(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): void {
+  begin(layer: Layer, work: (context: LayerContext) => Promise<LayerResult | undefined>): void {
     const stopping = new AbortController()
     const done = this.#guarded(layer, async (finish) => {
       const context = this.#parts.context(stopping.signal)
@@ -177,7 +177,7 @@ export class LayerPipeline {
   }
 
   /** Runs work of a layer that someone asked for. What it decides is journaled when it is done. A failure reaches the caller. */
-  async act(layer: Layer, work: (context: LayerContext) => Promise<Outcome | undefined>): Promise<void> {
+  async act(layer: Layer, work: (context: LayerContext) => Promise<LayerResult | undefined>): Promise<void> {
     const stopping = new AbortController()
     const context = this.#parts.context(stopping.signal)
     const done = this.#traced(layer, async (finish) =>
@@ -205,12 +205,12 @@ export class LayerPipeline {
   }
 
   /** Resolves when nothing runs in the background any more. */
-  async settled(): Promise<void> {
+  async whenIdle(): Promise<void> {
     while (this.#background.size > 0) await Promise.all([...this.#background].map(({ done }) => done))
   }
 
   /** Compacts because someone asked for it. A failure reaches the caller. Without a layer that compacts: `undefined`. */
-  async compact(order: CompactionOrder, signal?: AbortSignal): Promise<readonly Draft[] | undefined> {
+  async compact(order: CompactionOrder, signal?: AbortSignal): Promise<readonly EntryDraft[] | undefined> {
     const layer = this.#compactor
     if (!layer) return undefined
     const context = this.#parts.context(signal)
@@ -223,7 +223,10 @@ export class LayerPipeline {
     return outcome.drafts
   }
 
-  async planCompaction(order: CompactionOrder, signal?: AbortSignal): Promise<CompactionPlan | Refusal | undefined> {
+  async planCompaction(
+    order: CompactionOrder,
+    signal?: AbortSignal,
+  ): Promise<CompactionPlan | CompactionRefusal | undefined> {
     return this.#compactor?.plan(this.#parts.context(signal), order)
   }
 
@@ -317,15 +320,15 @@ type Finish = (outcome: LayerOutcome) => void
 
 interface Work {
   readonly layer: Layer
-  readonly outcome: Outcome | undefined
+  readonly outcome: LayerResult | undefined
   /** The views that it was decided by. */
   readonly seen?: Views
   readonly finish: Finish
   /** What set it off, where the drafts do not say it. */
-  readonly trigger?: Trigger
+  readonly trigger?: LayerTrigger
 }
 
-const triggerOf = ({ trigger, overflowed }: CompactionOrder): Trigger => (overflowed ? "reactive" : trigger)
+const triggerOf = ({ trigger, overflowed }: CompactionOrder): LayerTrigger => (overflowed ? "reactive" : trigger)
 
 const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
   if (!signal.aborted) throw error
@@ -333,11 +336,11 @@ const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
 }
 
 /** Whether a compaction came to an end of its own, good or bad. */
-const isEnd = (draft: Draft) =>
+const isEnd = (draft: EntryDraft) =>
   draft.type === "strata" && (draft.subtype === "compacted" || draft.subtype === "compaction-failed")
 
 /** For telemetry: why an attempt that was journaled came to nothing. */
-function failureIn(drafts: readonly Draft[]): FailureReason | undefined {
+function failureIn(drafts: readonly EntryDraft[]): CompactionFailureReason | undefined {
   return drafts.find((draft) => draft.type === "strata" && draft.subtype === "compaction-failed")?.reason
 }
 

@@ -8,7 +8,7 @@ import { memoryStore } from "../journal/in-memory/store.ts"
 import { openBank } from "./bank.ts"
 import { MemoryConflictError } from "./changes/merge.ts"
 import { MemoryRefusedError } from "./changes/plan-change.ts"
-import { isCurrent } from "./memory.ts"
+import { isCurrentMemory } from "./memory.ts"
 
 async function bankOnDisk() {
   const { root, remove } = await temporaryRoot()
@@ -148,7 +148,7 @@ test("L5-11 a newer memory supersedes an older one, which stays and leaves the i
   const bun = { name: "Uses bun", description: "The package manager", body: "Bun.", supersedes: ["package-manager.md"] }
   await bank.change({ by: "extraction", why: "The user corrected it", puts: [bun] })
   const all = await bank.all()
-  expect(all.filter(isCurrent).map(({ file }) => file)).toEqual(["uses-bun.md"])
+  expect(all.filter(isCurrentMemory).map(({ file }) => file)).toEqual(["uses-bun.md"])
   expect(all.find(({ file }) => file === "package-manager.md")).toMatchObject({ supersededBy: "uses-bun.md" })
   expect(await read("MEMORY.md")).toBe("- [Uses bun](uses-bun.md): The package manager\n")
   // back again: the later word counts, and no two supersede each other

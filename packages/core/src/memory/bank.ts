@@ -26,7 +26,7 @@ import { type Snapshot, SnapshotReader } from "./changes/snapshot.ts"
 import { INDEX_FILE, SEARCH_INDEX } from "./file-names.ts"
 import { type LoadedIndex, loadedIndex, ownIndex, updateIndex } from "./index-file.ts"
 import {
-  isPersons,
+  isUserMemory,
   type Memory,
   type MemoryAuthor,
   type MemoryChange,
@@ -195,7 +195,7 @@ export function openBank({ files, clock = systemClock, readOnly = false, watch }
 
     async confirm(file) {
       const memory = (await settled()).memories.find((one) => one.file === file)
-      if (!memory || isPersons(memory)) return undefined
+      if (!memory || isUserMemory(memory)) return undefined
       const source = { ...memory.source, confirmed: true } as const
       const put = { ...memory, source, confirmed: dayOf(clock.now()) }
       return change({ by: "person", why: "Confirmed by the user", puts: [put] })

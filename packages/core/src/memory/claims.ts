@@ -24,7 +24,7 @@ const RIPGREP_OPTIONS = [
 ]
 
 /** A file, an option or a name that a memory mentions, and whether the code has it. */
-export interface Claim {
+export interface CodeReference {
   /** As the memory writes it. */
   readonly text: string
   readonly kind: "file" | "option" | "name"
@@ -44,7 +44,7 @@ interface ClaimOptions {
 export async function claimsOf(
   memory: Pick<Memory, "description" | "body">,
   options: ClaimOptions,
-): Promise<readonly Claim[]> {
+): Promise<readonly CodeReference[]> {
   const named = namedThings(`${memory.description}\n${memory.body}`).slice(0, MAX_CLAIMS)
   const files = named.filter(({ kind }) => kind === "file")
   const words = named.filter(({ kind }) => kind !== "file")
@@ -52,14 +52,14 @@ export async function claimsOf(
     Promise.all(files.map(async (claim) => ({ ...claim, state: await fileState(claim.text, options) }))),
     searchFor(words.map(needle), options),
   ])
-  const states = new Map<string, Claim["state"]>([
+  const states = new Map<string, CodeReference["state"]>([
     ...checked.map(({ text, state }) => [text, state] as const),
     ...words.map((claim) => [claim.text, wordState(needle(claim), search)] as const),
   ])
   return named.map((claim) => ({ ...claim, state: states.get(claim.text)! }))
 }
 
-type NamedThing = Pick<Claim, "text" | "kind">
+type NamedThing = Pick<CodeReference, "text" | "kind">
 
 /** Paths, options and identifiers in backticks, and paths in plain text. */
 export function namedThings(text: string): readonly NamedThing[] {
@@ -103,10 +103,10 @@ const needle = ({ text, kind }: NamedThing): string =>
         .split(/\.|::|#/)
         .at(-1)!
 
-const wordState = (text: string, { found, isComplete }: Search): Claim["state"] =>
+const wordState = (text: string, { found, isComplete }: Search): CodeReference["state"] =>
   found.has(text) ? "current" : isComplete ? "gone" : "unknown"
 
-async function fileState(path: string, { directory }: ClaimOptions): Promise<Claim["state"]> {
+async function fileState(path: string, { directory }: ClaimOptions): Promise<CodeReference["state"]> {
   const target = normalize(join(directory, path))
   if (isAbsolute(path) || !target.startsWith(normalize(directory) + sep)) return "unknown"
   const exists = await lstat(target).then(

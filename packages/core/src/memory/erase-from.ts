@@ -10,9 +10,9 @@ import {
   type ContentAddress,
   type Contents,
   contentName,
-  type KeptContent,
   MESSAGES,
   projectOf,
+  type StoredItem,
 } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
 import { openBank, updateSearch } from "./bank.ts"
@@ -90,7 +90,7 @@ async function memberOf(store: Store, { content: { address }, files }: Match): P
 
 /** A thing that goes, or some of its files. */
 interface Match {
-  readonly content: KeptContent
+  readonly content: StoredItem
   /** Of memories: their paths. Of teams: the places of messages. Absent: all of it. */
   readonly files?: readonly string[]
   readonly messages: number
@@ -129,7 +129,7 @@ const names = (text: Buffer | string, needles: readonly string[]): boolean => {
   return needles.some((needle) => searched.includes(needle))
 }
 
-async function naming(contents: Contents, content: KeptContent, needles: readonly string[]): Promise<readonly Match[]> {
+async function naming(contents: Contents, content: StoredItem, needles: readonly string[]): Promise<readonly Match[]> {
   const { address } = content
   for (let at = 0, size = content.lines ?? 0; at < size; ) {
     const bytes = await contents.lines(address, at)
@@ -150,7 +150,7 @@ async function naming(contents: Contents, content: KeptContent, needles: readonl
   return [address.kind === "memories" ? { content, files: hits, messages: 0 } : { content, messages: 0 }]
 }
 
-async function messagesIn(contents: Contents, { address }: KeptContent): Promise<number> {
+async function messagesIn(contents: Contents, { address }: StoredItem): Promise<number> {
   if (address.kind !== "team") return 0
   return (await messageLines(contents, address)).length
 }

@@ -4,7 +4,7 @@
  */
 import { grouped } from "../base/text.ts"
 import { INDEX_FILE } from "./file-names.ts"
-import { isCurrent, type Memory } from "./memory.ts"
+import { isCurrentMemory, type Memory } from "./memory.ts"
 import { cut } from "./topic-file.ts"
 
 export const MAX_INDEX_LINES = 200
@@ -47,7 +47,7 @@ interface IndexUpdate {
 /** The index in step with the memories. New lines come first: if the list is too long, the oldest are cut. */
 export function updateIndex({ text = "", memories, renewed, gone }: IndexUpdate): string {
   const newline = text.includes("\r\n") ? "\r\n" : "\n"
-  const current = new Map(memories.filter(isCurrent).map((memory) => [memory.file, memory]))
+  const current = new Map(memories.filter(isCurrentMemory).map((memory) => [memory.file, memory]))
   const known = new Set(memories.map(({ file }) => file))
   const listed = new Set<string>()
   const kept = text
@@ -88,7 +88,7 @@ interface OwnIndex {
 
 /** The index without what someone else wrote into it: each line is made from its memory, or is the person's. */
 export function ownIndex({ text, memories, lines }: OwnIndex): string {
-  const current = new Map(memories.filter(isCurrent).map((memory) => [memory.file, memory]))
+  const current = new Map(memories.filter(isCurrentMemory).map((memory) => [memory.file, memory]))
   return text
     .split(/\r?\n/)
     .flatMap((line) => {

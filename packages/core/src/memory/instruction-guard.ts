@@ -1,5 +1,5 @@
 /** What only a tool's output or the web said may be remembered as a fact, never as a rule or as something about the user. */
-import { isPersons, isRule, type Memory, type Provenance } from "./memory.ts"
+import { isRule, isUserMemory, type Memory, type MemoryProvenance } from "./memory.ts"
 
 /** The reason to refuse a memory, as the end of a sentence. Nothing if it may be stored. */
 export function refusalOf(
@@ -12,24 +12,26 @@ export function refusalOf(
 }
 
 /** The less trusted of two sources. */
-export const lessTrusted = (a: Provenance, b: Provenance): Provenance => (distrust(b) > distrust(a) ? b : a)
+export const lessTrusted = (a: MemoryProvenance, b: MemoryProvenance): MemoryProvenance =>
+  distrust(b) > distrust(a) ? b : a
 
-function distrust(source: Provenance): number {
-  if (isPersons({ source })) return 0
+function distrust(source: MemoryProvenance): number {
+  if (isUserMemory({ source })) return 0
   if (source.saidBy === "tool") return 3
   return source.outside === undefined ? 1 : 2
 }
 
 /** The reason why only the person may make this change of a rule of theirs, as the end of a sentence. Nothing if it may be made. */
 export function trespassOf(before: Memory | undefined, after: Memory | undefined): string | undefined {
-  if (!before || !isPersons(before) || !isRule(before)) return undefined
-  if (after && isPersons(after) && isRule(after) && after.supersededBy === before.supersededBy) return undefined
+  if (!before || !isUserMemory(before) || !isRule(before)) return undefined
+  if (after && isUserMemory(after) && isRule(after) && after.supersededBy === before.supersededBy) return undefined
   return "it is a rule of the user, and the change is not in the user's words"
 }
 
 /** Whether a memory that no one confirmed would replace what the person said. */
 export const isOverreach = (successor: Memory, older: Memory): boolean =>
-  (isPersons(older) && !isPersons(successor)) || (successor.source.saidBy === "tool" && older.source.saidBy !== "tool")
+  (isUserMemory(older) && !isUserMemory(successor)) ||
+  (successor.source.saidBy === "tool" && older.source.saidBy !== "tool")
 
 /** A sentence that begins like an order: an adverb, a modal, or a verb in the imperative. English and German. */
 const ORDER =

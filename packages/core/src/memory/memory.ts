@@ -7,11 +7,11 @@ export type MemoryType = (typeof MEMORY_TYPES)[number]
 
 export const SPEAKERS = ["user", "agent", "tool"] as const
 /** Who said what a memory is based on. */
-export type Speaker = (typeof SPEAKERS)[number]
+export type MemorySpeaker = (typeof SPEAKERS)[number]
 
 /** Where a memory comes from. Strata computes it with each write and keeps it in the history; what a file says about it does not count. */
-export interface Provenance {
-  readonly saidBy: Speaker
+export interface MemoryProvenance {
+  readonly saidBy: MemorySpeaker
   /** Absent for a hand edit. */
   readonly conversation?: string
   /** The person's message whose words the memory has. */
@@ -25,7 +25,7 @@ export interface Provenance {
 /** What a memory rests on: someone said it, the agent saw it, or the agent concluded it. */
 export const BASES = ["said", "seen", "concluded"] as const
 /** What a memory rests on. */
-export type Basis = (typeof BASES)[number]
+export type MemorySource = (typeof BASES)[number]
 
 /** What is remembered about one topic. */
 export interface Memory {
@@ -39,8 +39,8 @@ export interface Memory {
   readonly created: string
   /** When it was last found to be true. */
   readonly confirmed: string
-  readonly source: Provenance
-  readonly basis: Basis
+  readonly source: MemoryProvenance
+  readonly basis: MemorySource
   /** It was tried and did not work. */
   readonly failed?: true
   /** Files of the memories that this one replaces. */
@@ -63,7 +63,7 @@ export interface MemoryText {
   readonly file: string
   readonly text: string
   /** Default: the person's, if they write it; otherwise that of the file as it was. */
-  readonly source?: Provenance
+  readonly source?: MemoryProvenance
 }
 
 /** `merge`: the memories of two places or two machines were brought together. `outside`: a file changed, and it may not have been the person. */
@@ -75,7 +75,7 @@ export interface MemoryProposal {
   /** One sentence for the history. */
   readonly why: string
   /** Applies to every memory in the proposal. A memory that names a less trusted source keeps that one. */
-  readonly source?: Provenance
+  readonly source?: MemoryProvenance
   readonly puts?: readonly (MemoryDraft | MemoryText)[]
   /** Files to move to the archive. */
   readonly removals?: readonly string[]
@@ -91,7 +91,7 @@ export interface MemoryToolEdits {
   readonly by: MemoryAuthor
   readonly why?: string
   /** Of all of them. */
-  readonly source: Provenance
+  readonly source: MemoryProvenance
   /** The files that the tools wrote. Default: all that changed. */
   readonly files?: readonly string[]
 }
@@ -110,7 +110,7 @@ export interface MemoryChange {
   readonly at: string
   readonly by: MemoryAuthor
   readonly why: string
-  readonly source?: Provenance
+  readonly source?: MemoryProvenance
   readonly files: readonly MemoryFileEdit[]
   /** The change that this one takes back. */
   readonly reverts?: string
@@ -133,17 +133,17 @@ export interface MemoryFileEdit {
   /** Where a removed file went. */
   readonly archived?: string
   /** Of the text after. */
-  readonly source?: Provenance
+  readonly source?: MemoryProvenance
 }
 
 /** Types that say how to work with the person. Only the person's words can be a rule in force. */
 export const isRule = ({ type }: Pick<Memory, "type">): boolean => type === "feedback" || type === "user"
 
 /** Said, written or confirmed by the person. All else the agent noted, and no one confirmed it. */
-export const isPersons = ({ source }: Pick<Memory, "source">): boolean =>
+export const isUserMemory = ({ source }: Pick<Memory, "source">): boolean =>
   source.saidBy === "user" || source.confirmed === true
 
-export const isCurrent = (memory: Memory): boolean => memory.supersededBy === undefined
+export const isCurrentMemory = (memory: Memory): boolean => memory.supersededBy === undefined
 
 /** For a list: what was confirmed last comes first. */
 export const byNews = (a: Memory, b: Memory): number => compare(b.confirmed, a.confirmed) || compare(a.file, b.file)

@@ -8,7 +8,7 @@
 
 import { stemmer } from "stemmer"
 import { sentenceParts, sentencesIn } from "../views/record/user-messages.ts"
-import { isPersons, type Memory } from "./memory.ts"
+import { isUserMemory, type Memory } from "./memory.ts"
 
 const REMARK = /^\s*(?:[-*]\s+)?\*\*(?:Why|How to apply):?\*\*/im
 const MAX_NAME_WORDS = 8
@@ -33,8 +33,8 @@ export function titleOf(text: string): Pick<Memory, "name" | "description"> {
 
 /** A memory of the person's with a name and a description from their words: a title that the agent made up would be shown as theirs. */
 export function inTheirWords(memory: Memory, before?: Memory): Memory {
-  if (!isPersons(memory)) return memory
-  const isSame = before !== undefined && isPersons(before) && ruleIn(before.body) === ruleIn(memory.body)
+  if (!isUserMemory(memory)) return memory
+  const isSame = before !== undefined && isUserMemory(before) && ruleIn(before.body) === ruleIn(memory.body)
   const { name, description } = isSame ? before : titleOf(ruleIn(memory.body))
   return { ...memory, name, description }
 }

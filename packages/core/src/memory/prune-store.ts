@@ -1,6 +1,6 @@
 /** Retention: removes conversations that are old, or too many, and what else is over. What someone has open stays. */
 import { ConversationLockedError } from "../base/errors.ts"
-import { contentName, type KeptContent, type PrunedCounts } from "../journal/contents.ts"
+import { contentName, type PruneCounts, type StoredItem } from "../journal/contents.ts"
 import type { Store } from "../journal/store.ts"
 import { updateSearch } from "./bank.ts"
 
@@ -13,7 +13,7 @@ export interface PruneOptions {
   readonly dryRun?: boolean
 }
 
-export interface PruneReport extends PrunedCounts {
+export interface PruneReport extends PruneCounts {
   readonly conversations: number
   /** They go with their conversation. */
   readonly subAgents: number
@@ -26,7 +26,7 @@ export interface PruneReport extends PrunedCounts {
 
 /** A conversation with its sub-agents. */
 interface Group {
-  readonly members: readonly KeptContent[]
+  readonly members: readonly StoredItem[]
   readonly bytes: number
   readonly touched: string
   readonly isOpen: boolean
@@ -68,9 +68,9 @@ export async function pruneStore(
 }
 
 /** A sub-agent that a kill left without its conversation is a group of its own. */
-async function groupsIn(list: AsyncIterable<KeptContent>): Promise<readonly Group[]> {
-  const byKey = new Map<string, KeptContent[]>()
-  const below: [parent: string, content: KeptContent][] = []
+async function groupsIn(list: AsyncIterable<StoredItem>): Promise<readonly Group[]> {
+  const byKey = new Map<string, StoredItem[]>()
+  const below: [parent: string, content: StoredItem][] = []
   for await (const content of list) {
     const { address } = content
     if (address.kind !== "journal") continue
@@ -94,7 +94,7 @@ async function groupsIn(list: AsyncIterable<KeptContent>): Promise<readonly Grou
   }))
 }
 
-const bytesOf = ({ lines = 0, files }: KeptContent): number => files.reduce((sum, { bytes = 0 }) => sum + bytes, lines)
+const bytesOf = ({ lines = 0, files }: StoredItem): number => files.reduce((sum, { bytes = 0 }) => sum + bytes, lines)
 
 interface Limits {
   readonly before: Date | undefined

@@ -10,7 +10,7 @@ import { commit } from "./changes/commit.ts"
 import { HEAD, hashOf, loadChanges, readHeadText } from "./changes/history.ts"
 import { factsOf, SnapshotReader } from "./changes/snapshot.ts"
 import { INDEX_FILE, isTopicFile } from "./file-names.ts"
-import type { Provenance } from "./memory.ts"
+import type { MemoryProvenance } from "./memory.ts"
 
 const HISTORY = HEAD.slice(0, HEAD.indexOf("/"))
 /** Files of ours that belong to the memories: conversations that wait for an extraction, and the sum of the day. */
@@ -61,7 +61,7 @@ async function merge({ from, to, alongside, clock }: TakeOver): Promise<void> {
   const taken = new Map([...snapshot.texts].map(([path, text]) => [path.toLowerCase(), text]))
   const known = await textsOfHistory(to)
   const edits = new Map<string, string>()
-  const sources = new Map<string, Provenance>()
+  const sources = new Map<string, MemoryProvenance>()
   for (const [path, text] of old.texts) {
     if (path === INDEX_FILE || known.has(hashOf(text))) continue // what was forgotten here does not come back
     const free = freePlace(path, { text, taken })

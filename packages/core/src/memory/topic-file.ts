@@ -7,7 +7,7 @@ import { basename } from "node:path/posix"
 import { isDeepStrictEqual as isSame } from "node:util"
 import type { Document } from "yaml"
 import { findSecrets, maskSecrets } from "../base/secrets/find-secrets.ts"
-import { BASES, type Basis, isPersons, MEMORY_TYPES, type Memory, type Provenance } from "./memory.ts"
+import { BASES, isUserMemory, MEMORY_TYPES, type Memory, type MemoryProvenance, type MemorySource } from "./memory.ts"
 
 /**
  * Reads frontmatter in the form that Strata writes, much faster than a YAML parser. Anything else is left to the parser: whatever this
@@ -91,7 +91,7 @@ export interface FileFacts {
   /** ISO time or date. */
   readonly created: string
   readonly confirmed?: string
-  readonly source: Provenance
+  readonly source: MemoryProvenance
 }
 
 const MAX_NAME_CHARACTERS = 120
@@ -224,7 +224,7 @@ function fieldsOf(memory: Memory): Readonly<Record<string, unknown>> {
 }
 
 /** For people and other programs to read. Strata does not read it back. */
-const sourceFields = ({ saidBy, conversation, message, outside, confirmed }: Provenance) => ({
+const sourceFields = ({ saidBy, conversation, message, outside, confirmed }: MemoryProvenance) => ({
   "said-by": saidBy,
   ...(conversation === undefined ? {} : { conversation }),
   ...(message === undefined ? {} : { message }),
@@ -236,16 +236,16 @@ const writtenSource = ({ source }: SplitFile["values"]): unknown =>
   typeof source === "string" ? { "said-by": source } : (source ?? undefined)
 
 /** Whether the text says something about its source that is not so. */
-export async function claimsOtherSource(text: string, source: Provenance): Promise<boolean> {
+export async function claimsOtherSource(text: string, source: MemoryProvenance): Promise<boolean> {
   const claimed = writtenSource((readPlainFile(text) ?? (await splitFile(text))).values)
   return claimed !== undefined && !isSame(claimed, sourceFields(source))
 }
 
 /** Only what the person said rests on someone's word. */
-const basisOf = (written: Basis | undefined, source: Provenance): Basis =>
-  written === undefined || (written === "said" && !isPersons({ source })) ? usualBasis(source) : written
+const basisOf = (written: MemorySource | undefined, source: MemoryProvenance): MemorySource =>
+  written === undefined || (written === "said" && !isUserMemory({ source })) ? usualBasis(source) : written
 
-export const usualBasis = ({ saidBy }: Provenance): Basis =>
+export const usualBasis = ({ saidBy }: MemoryProvenance): MemorySource =>
   saidBy === "user" ? "said" : saidBy === "tool" ? "seen" : "concluded"
 
 function oneOf<T extends string>(allowed: readonly T[], given: unknown): T | undefined {

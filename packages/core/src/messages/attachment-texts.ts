@@ -10,7 +10,7 @@ import type {
   AttachmentKind,
   DeferredGroup,
   FilesRestored,
-  Listed,
+  NamedCapability,
   RecalledMemory,
   Todo,
 } from "./attachments.ts"
@@ -297,7 +297,7 @@ function resultText({ id, name, status, content, handle }: Extract<Attachment, {
   return `The agent ${who} ${ENDED[status]}. What follows was written by it, not by the user:\n${quoted(content)}${rest}`
 }
 
-const listedLine = ({ name, description }: Listed) => (description ? `- ${name}: ${description}` : `- ${name}`)
+const listedLine = ({ name, description }: NamedCapability) => (description ? `- ${name}: ${description}` : `- ${name}`)
 
 /** Description and schema come from the server that offers the tool, so they are quoted. */
 function addedTool({ schema, description, ...tool }: AddedTool): string {

@@ -4,7 +4,7 @@
  */
 import type { PermissionMode } from "../base/vocabulary.ts"
 import type { TextBlock } from "./blocks.ts"
-import type { KeptChange } from "./kept-change.ts"
+import type { FileChangeRecord } from "./kept-change.ts"
 
 /** An item of the agent's list. */
 export interface Todo {
@@ -24,9 +24,9 @@ export type Attachment = { readonly belongsTo?: string } & (
   /** The day from here on, as YYYY-MM-DD. */
   | { readonly type: "date"; readonly date: string }
   | { readonly type: "skill_content"; readonly name: string; readonly content: string }
-  | { readonly type: "skill_listing"; readonly skills: readonly Listed[] }
+  | { readonly type: "skill_listing"; readonly skills: readonly NamedCapability[] }
   | { readonly type: "agent_status"; readonly agents: readonly AgentStatus[] }
-  | { readonly type: "agent_listing"; readonly agents: readonly Listed[] }
+  | { readonly type: "agent_listing"; readonly agents: readonly NamedCapability[] }
   | { readonly type: "tool_delta"; readonly added: readonly AddedTool[]; readonly removed: readonly string[] }
   /** Tools that ToolSearch can load. It replaces the list before it. `tokens`: about what declaring them would take. */
   | { readonly type: "deferred_tools"; readonly groups: readonly DeferredGroup[]; readonly tokens: number }
@@ -100,7 +100,7 @@ export interface FilesRestored {
   /** Files that changed since that point and stay as they are. */
   readonly left: readonly string[]
   /** The changes on disk, so that a later restore knows them. The model is not sent them. */
-  readonly changes: readonly KeptChange[]
+  readonly changes: readonly FileChangeRecord[]
 }
 
 /** A message of another agent: content, never the person's words. */
@@ -138,13 +138,13 @@ export interface RecalledMemory {
 }
 
 /** Something the model can use by its name. */
-export interface Listed {
+export interface NamedCapability {
   readonly name: string
   readonly description?: string
 }
 
 /** A tool that is available from now on. */
-export interface AddedTool extends Listed {
+export interface AddedTool extends NamedCapability {
   /** The JSON Schema of its input, as text, where only CallTool reaches the tool. */
   readonly schema?: string
   /** ToolSearch loaded it. It stays loaded after a compaction. */

@@ -6,7 +6,7 @@
 
 import { hash } from "node:crypto"
 import { type Block, isToolResult, isToolUse, resultBlocks, type ToolResult, textOf } from "./blocks.ts"
-import type { Message, SaidInResult } from "./messages.ts"
+import type { Message, UserTextInResult } from "./messages.ts"
 import type { ModelRequest } from "./request.ts"
 
 /** A message as a caller sends it. What else it puts there is kept. */
@@ -190,8 +190,11 @@ export const callsIn = (blocks: readonly Block[]): ReadonlyMap<string, string> =
   new Map(blocks.filter(isToolUse).map(({ id, name }) => [id, name]))
 
 /** `calls`: the tool of each call. */
-export function saidInResults(blocks: readonly Block[], calls: ReadonlyMap<string, string>): readonly SaidInResult[] {
-  return blocks.filter(isToolResult).flatMap((result): readonly SaidInResult[] => {
+export function saidInResults(
+  blocks: readonly Block[],
+  calls: ReadonlyMap<string, string>,
+): readonly UserTextInResult[] {
+  return blocks.filter(isToolResult).flatMap((result): readonly UserTextInResult[] => {
     const tool = calls.get(result.tool_use_id)
     if (tool === undefined || SERVER_TOOL.test(tool)) return []
     const text = textOf(resultBlocks(result))
@@ -204,7 +207,7 @@ export function saidInResults(blocks: readonly Block[], calls: ReadonlyMap<strin
 }
 
 /** Whether a result of this message holds words of the person. Such a result stays in view as it is. */
-export function holdsPersonsWords(message: Message, result: ToolResult): boolean {
+export function holdsUsersWords(message: Message, result: ToolResult): boolean {
   const said = message.type === "user" ? (message.saidInResults ?? []) : []
   if (said.length === 0) return false
   const text = textOf(resultBlocks(result))

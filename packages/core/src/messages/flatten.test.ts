@@ -159,7 +159,7 @@ describe("MSG-4 pairing", () => {
     ])
   })
 
-  // found by a brain that answers in malformed ways
+  // found by a responder that answers in malformed ways
   test.each([
     ["a name", { id: "a", name: "", input: {} }],
     ["an id", { id: "a b", name: "X", input: {} }],

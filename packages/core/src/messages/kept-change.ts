@@ -1,5 +1,5 @@
 /** A change of one file. `before` and `after` are sha256 sums of its bytes, absent where there was no file. */
-export interface KeptChange {
+export interface FileChangeRecord {
   /** The whole path, links followed. */
   readonly path: string
   /** The conversation keeps the content with this sum, unless it is too large. */
@@ -12,7 +12,7 @@ export interface KeptChange {
 const PLAIN = 0o644
 
 /** `mode`: of the stats. */
-export function keptMode(mode: number): Pick<KeptChange, "mode"> {
+export function keptMode(mode: number): Pick<FileChangeRecord, "mode"> {
   const bits = mode & 0o777
   return bits === PLAIN ? {} : { mode: bits }
 }

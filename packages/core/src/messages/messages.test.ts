@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { conversation } from "../../test/builders.ts"
-import { isHuman, isSentToModel, isShownToPerson, sinceLastBoundary } from "./messages.ts"
+import { isHuman, isSentToModel, isShownToUser, sinceLastBoundary } from "./messages.ts"
 
 describe("messages", () => {
   test("MSG-1 each kind has a uuid, a parent and a timestamp", () => {
@@ -31,8 +31,8 @@ describe("messages", () => {
       .user("internal", { isMeta: true })
       .user("summary", { isCompactSummary: true })
       .user("hidden", { isVisibleInTranscriptOnly: true })
-    expect(messages.map((message) => isShownToPerson(message))).toEqual([true, false, false, false])
-    expect(messages.map((message) => isShownToPerson(message, "transcript"))).toEqual([true, false, true, true])
+    expect(messages.map((message) => isShownToUser(message))).toEqual([true, false, false, false])
+    expect(messages.map((message) => isShownToUser(message, "transcript"))).toEqual([true, false, true, true])
   })
 
   test("MSG-13 the model is sent neither progress nor system messages, nor another conversation's", () => {

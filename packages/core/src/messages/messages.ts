@@ -15,7 +15,7 @@ import {
   textOf,
   toBlocks,
 } from "./blocks.ts"
-import type { KeptChange } from "./kept-change.ts"
+import type { FileChangeRecord } from "./kept-change.ts"
 
 /** The id of an entry in the journal. */
 export type Uuid = string
@@ -51,7 +51,7 @@ export interface UserMessage extends Placed {
   /** The part that the person typed, where a program added the rest: what was piped in, or the text of a slash command's file. */
   readonly written?: string
   /** The person's own words inside its tool results. Only an importer sets it, where the other program's own frame shows them. */
-  readonly saidInResults?: readonly SaidInResult[]
+  readonly saidInResults?: readonly UserTextInResult[]
   /** What changed on disk while its calls ran. Only names: an older version passes over them. */
   readonly filesChanged?: readonly CallChanges[]
 }
@@ -79,7 +79,7 @@ export interface CallChanges {
   /** How many more changed than are listed. */
   readonly more?: number
   /** What a file tool changed, with the contents that were kept. */
-  readonly kept?: readonly KeptChange[]
+  readonly kept?: readonly FileChangeRecord[]
 }
 
 /** A file that changed on disk. */
@@ -90,7 +90,7 @@ export interface FileChange {
 }
 
 /** What the person said inside a tool result. */
-export interface SaidInResult {
+export interface UserTextInResult {
   readonly at: "refusal" | "answer"
   readonly text: string
 }
@@ -268,7 +268,7 @@ const isBlank = (text: string): boolean => textOrNone(text).trim() === ""
 const textOrNone = (text: unknown): string => (typeof text === "string" ? text : "")
 
 /** Whether the person sees the message in the running conversation, or in the full transcript with summaries. */
-export function isShownToPerson(message: Message, where: "conversation" | "transcript" = "conversation"): boolean {
+export function isShownToUser(message: Message, where: "conversation" | "transcript" = "conversation"): boolean {
   if (message.isMeta) return false
   if (message.isVisibleInTranscriptOnly || (message.type === "user" && message.isCompactSummary)) {
     return where === "transcript"

@@ -7,7 +7,7 @@ import { grouped } from "../base/text.ts"
 import { redact } from "./redact.ts"
 
 /** What is known about any failure. */
-export interface FailureDetails {
+export interface ModelFailureDetails {
   readonly provider: string
   /** HTTP status, where there was an answer. */
   readonly status?: number | undefined
@@ -25,7 +25,8 @@ const KEPT = "Everything in the conversation is kept." // also the message that 
 /** How a provider is called in a sentence. Providers of the AI SDK are named like `openai.chat`. */
 const PROVIDER_NAMES: Readonly<Record<string, string>> = { anthropic: "Anthropic", google: "Google", openai: "OpenAI" }
 
-const nameOf = ({ provider }: Pick<FailureDetails, "provider">) => PROVIDER_NAMES[provider.split(".")[0]!] ?? provider
+const nameOf = ({ provider }: Pick<ModelFailureDetails, "provider">) =>
+  PROVIDER_NAMES[provider.split(".")[0]!] ?? provider
 
 export class ModelError extends StrataError {
   static override readonly code: string = "model"
@@ -40,7 +41,7 @@ export class ModelError extends StrataError {
   /** @internal The same request would be accepted if it asked for no more output than this. */
   readonly maxOutput: number | undefined
 
-  constructor(message: string, { provider, status, said, requestId, attempts = 1, maxOutput }: FailureDetails) {
+  constructor(message: string, { provider, status, said, requestId, attempts = 1, maxOutput }: ModelFailureDetails) {
     super(redact(message))
     this.provider = provider
     this.status = status
@@ -74,7 +75,7 @@ export class PromptTooLongError extends ModelError {
       readonly countsOutput?: boolean
       readonly isBytes?: boolean
     },
-    details: FailureDetails,
+    details: ModelFailureDetails,
   ) {
     const { tokens, limit } = sizes
     const gap = sizes.gap ?? (tokens !== undefined && limit !== undefined ? tokens - limit : undefined)
@@ -100,7 +101,7 @@ export class AuthenticationError extends ModelError {
   static override readonly code: string = "authentication"
   override readonly name: string = "AuthenticationError"
 
-  constructor(details: FailureDetails) {
+  constructor(details: ModelFailureDetails) {
     super(
       details.status === 403
         ? `${nameOf(details)} does not allow this with the given key${inWords(details)}. ${KEPT} Use a key with access to the model.`
@@ -126,7 +127,7 @@ export class SpendLimitError extends ModelError {
   static override readonly code: string = "spend-limit"
   override readonly name = "SpendLimitError"
 
-  constructor(details: FailureDetails) {
+  constructor(details: ModelFailureDetails) {
     super(
       `${nameOf(details)} refuses further requests: the spending limit is reached or there is no credit${inWords(details)}. ${KEPT} Raise the limit or add credit, then try again.`,
       details,
@@ -139,7 +140,7 @@ export class InvalidModelRequestError extends ModelError {
   static override readonly code: string = "invalid-model-request"
   override readonly name = "InvalidModelRequestError"
 
-  constructor(details: FailureDetails) {
+  constructor(details: ModelFailureDetails) {
     super(`${nameOf(details)} refuses the request${inWords(details)}. ${KEPT} ${whatToChange(details)}`, details)
   }
 }
@@ -161,7 +162,7 @@ export abstract class PassingModelError extends ModelError {
   }
 }
 
-export interface PassingDetails extends FailureDetails {
+export interface PassingDetails extends ModelFailureDetails {
   readonly retryAfterMs?: number | undefined
   readonly forbidsRetry?: boolean
 }
@@ -279,7 +280,7 @@ export class EndlessAnswerError extends ModelError {
   override readonly name = "EndlessAnswerError"
   readonly size: EndlessSize
 
-  constructor(size: EndlessSize, details: FailureDetails) {
+  constructor(size: EndlessSize, details: ModelFailureDetails) {
     super(
       `The answer of ${nameOf(details)} did not end and was cut off: ${tooMuch(size)}. ${KEPT} Ask again, or ask for less at once.`,
       details,
@@ -312,13 +313,13 @@ export class ModelAbortedError extends ModelError {
 }
 
 /** A model id in a string always goes to Anthropic, which is not obvious if it names another provider's model. */
-const whatToChange = ({ status, said = "" }: FailureDetails) =>
+const whatToChange = ({ status, said = "" }: ModelFailureDetails) =>
   status === 404 && /\bmodel\b/.test(said)
     ? "Check the name of the model. Names go to the Messages API: for a model of another provider, set ANTHROPIC_BASE_URL to a server that offers it there. In code, you can pass a model of the AI SDK."
     : "Sending it again will not help. The provider's message says what to change."
 
 /** The provider's words, as a sentence of their own. */
-const theirWords = (details: FailureDetails) => (details.said ? `The answer${inWords(details)}. ` : "")
+const theirWords = (details: ModelFailureDetails) => (details.said ? `The answer${inWords(details)}. ` : "")
 
 const MAX_WAIT_MS = 7 * 24 * 3_600_000 // a header that asks for more is a mistake
 
@@ -328,12 +329,12 @@ function whenToTry(retryAfterMs: number | undefined): string {
   return `in ${grouped(Math.ceil(retryAfterMs / 1000))} seconds`
 }
 
-const tried = ({ attempts = 1 }: FailureDetails) => (attempts > 1 ? ` after ${attempts} attempts` : "")
+const tried = ({ attempts = 1 }: ModelFailureDetails) => (attempts > 1 ? ` after ${attempts} attempts` : "")
 
-const statusOf = ({ status }: FailureDetails) => (status === undefined ? "" : ` (${status})`)
+const statusOf = ({ status }: ModelFailureDetails) => (status === undefined ? "" : ` (${status})`)
 
 /** ` (400, request req_1): "max_tokens: Field required"`: as much of it as there is. */
-function inWords({ status, requestId, said }: FailureDetails): string {
+function inWords({ status, requestId, said }: ModelFailureDetails): string {
   const facts = [status === undefined ? "" : `${status}`, requestId ? `request ${requestId}` : ""].filter(Boolean)
   return `${facts.length > 0 ? ` (${facts.join(", ")})` : ""}${said ? `: "${said}"` : ""}`
 }

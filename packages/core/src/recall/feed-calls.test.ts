@@ -92,12 +92,12 @@ test("BEY-12 several places are asked side by side", async () => {
   // no place answers before both were asked
   const feed: Store["feed"] = (place) => {
     const own = store.feed(place)
-    const look: JournalFeed["look"] = async (unread) => {
+    const look: JournalFeed["poll"] = async (unread) => {
       if (waiting.add(place.project).size === 2) asked.resolve()
       await asked.promise
-      return own.look(unread)
+      return own.poll(unread)
     }
-    return { ...own, look }
+    return { ...own, poll: look }
   }
   const journal = await store.open({ project: "p", id: "p" }, { access: "read" })
   const past = new ConversationRecall({

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { type Clock, checkedId, systemClock } from "../base/clock.ts"
 import { maskSecrets } from "../base/secrets/find-secrets.ts"
 import { Shared, SharedIn } from "../base/work.ts"
-import type { PassageShelf } from "../journal/passage-shelf.ts"
+import type { PassageStore } from "../journal/passage-shelf.ts"
 import type { JournalAddress, JournalFeed, Store } from "../journal/store.ts"
 import type { SearchAnswer } from "./answer/choose.ts"
 import type { Question } from "./answer/ranking.ts"
@@ -29,7 +29,7 @@ interface JournalSearchOptions {
   /** Follows only this conversation, with an index of its own. */
   readonly only?: string
   /** Where the store keeps the index, if it does. Default: a file in the feed's directory, or in memory. */
-  readonly shelf?: PassageShelf | undefined
+  readonly shelf?: PassageStore | undefined
   /** Takes secrets out of a text before it is stored. */
   readonly mask?: (text: string) => string
   readonly clock?: Clock

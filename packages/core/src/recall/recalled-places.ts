@@ -4,7 +4,7 @@
  */
 
 import { type Entry, isDecision, isMessage } from "../journal/entries.ts"
-import type { Journal, Stretch } from "../journal/store.ts"
+import type { Journal, JournalRange } from "../journal/store.ts"
 import { type Block, isMedia, isToolResult, resultBlocks } from "../messages/blocks.ts"
 import { handleOf, isShort, parseHandle } from "../messages/media.ts"
 import { type CompactMetadata, contentOf, isBoundary, type Message } from "../messages/messages.ts"
@@ -57,7 +57,7 @@ async function placeOf({ message, block, place }: Named, { journal, prefix }: Re
 export async function stretchNamed(
   journal: ReadableConversation["journal"],
   { from, to }: Pick<RecallRange, "from" | "to">,
-): Promise<Stretch | undefined> {
+): Promise<JournalRange | undefined> {
   const [first] = await messagesNamed(journal, withoutPrefix(from))
   const last = to === undefined ? undefined : (await messagesNamed(journal, withoutPrefix(to), "to"))[0]
   if (!first || (to !== undefined && !last)) return undefined
@@ -66,7 +66,7 @@ export async function stretchNamed(
 
 export async function* textsIn(
   { journal, prefix }: ReadableConversation,
-  { filter, ...stretch }: Stretch & { readonly filter: RecallFilter },
+  { filter, ...stretch }: JournalRange & { readonly filter: RecallFilter },
 ): AsyncGenerator<RecalledText> {
   const reader = new BlockReader()
   for await (const entry of journal.stretch(stretch))

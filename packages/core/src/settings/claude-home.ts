@@ -19,12 +19,12 @@ import type { Settings } from "./settings-schema.ts"
 
 const MAX_BYTES = 64 * 1024 * 1024 // `.claude.json` also held the history of every project
 
-export type ForeignJson =
+export type ExternalJson =
   | { readonly state: "read"; readonly content: unknown }
   /** `why` ends a sentence that begins with the file. `text` is empty if the file could not be read. */
   | { readonly state: "broken"; readonly why: string; readonly text: string }
 
-export async function readForeignJson(file: string): Promise<ForeignJson> {
+export async function readExternalJson(file: string): Promise<ExternalJson> {
   let text: string
   try {
     text = (await readPlainFile(file, MAX_BYTES)).toString("utf8").replace(/^\uFEFF/, "")
@@ -162,7 +162,7 @@ interface RestrictingFile {
 
 async function readFile(source: string, { cwd }: ClaudeHomePlace): Promise<RestrictingFile> {
   if (source === "" || isMissing(source)) return { source, given: undefined, restricting: [], problems: [] }
-  const read = await readForeignJson(source)
+  const read = await readExternalJson(source)
   const given = read.state === "read" && isRecord(read.content) ? read.content : undefined
   const rules = given ? asRecord(given.permissions) : read.state === "broken" ? restrictingRulesIn(read.text) : {}
   const values: { ask?: string[]; deny?: string[] } = {}
@@ -227,7 +227,7 @@ const NO_SERVERS: Servers = { layers: [], problems: [] }
 /** Those for every project, and those that the person added for this one. */
 async function readServers(source: string, { cwd, repository }: ClaudeHomePlace): Promise<Servers> {
   if (isMissing(source)) return NO_SERVERS
-  const read = await readForeignJson(source)
+  const read = await readExternalJson(source)
   if (read.state === "broken")
     return { layers: [], problems: [`${escaped(source)} ${read.why}. Its MCP servers are not used.`] }
   const content = asRecord(read.content)

@@ -6,23 +6,23 @@ import { asRecord } from "./claude-settings.ts"
 import { readSettingsFile } from "./settings-files.ts"
 
 /** A rule of the person's settings. */
-export interface PersonRule {
+export interface UserRule {
   readonly list: RuleList
   readonly rule: string
 }
 
 /** Changes count for conversations that are opened afterwards. */
-export interface PersonRules {
+export interface UserRules {
   /** The settings file. */
   readonly file: string
-  list(): Promise<readonly PersonRule[]>
+  list(): Promise<readonly UserRule[]>
   /** A rule that is there already is not added again. */
-  add(rule: PersonRule): Promise<void>
-  remove(rule: PersonRule): Promise<void>
+  add(rule: UserRule): Promise<void>
+  remove(rule: UserRule): Promise<void>
 }
 
 /** `dir`: where Strata keeps its files. */
-export function personRules(dir: string): PersonRules {
+export function userRules(dir: string): UserRules {
   const file = join(dir, "settings.json")
   return {
     file,

@@ -16,7 +16,7 @@ import type { Settings } from "./settings-schema.ts"
 type Verdict = "restricts" | "harmless" | "needs trust"
 
 /** What the person's own settings say, where a project's value is compared with it. */
-export interface PersonSettings {
+export interface UserSettings {
   readonly mode: PermissionMode
   readonly memory: MemoryMode
   readonly sandbox: SandboxMode
@@ -24,19 +24,19 @@ export interface PersonSettings {
   readonly hasPrices: boolean
 }
 
-export const personSettings = ({
+export const userSettings = ({
   permissions,
   memory = "auto",
   sandbox = "unasked",
   models = {},
-}: Partial<Settings>): PersonSettings => ({
+}: Partial<Settings>): UserSettings => ({
   memory,
   sandbox,
   mode: permissions?.mode ?? "ask",
   hasPrices: Object.values(models).some(({ price }) => price !== undefined),
 })
 
-type Rule<T> = Verdict | ((value: NonNullable<T>, person: PersonSettings) => Verdict)
+type Rule<T> = Verdict | ((value: NonNullable<T>, user: UserSettings) => Verdict)
 type Rules<T> = { readonly [K in keyof Required<T>]: Rule<T[K]> }
 type SettingRule<T> =
   | Rule<T>
@@ -49,7 +49,7 @@ type SettingRule<T> =
 const WIDTH: Readonly<Record<PermissionMode, number>> = { plan: 0, ask: 1, "accept-edits": 2, bypass: 3 }
 
 const PERMISSIONS: Rules<Settings["permissions"]> = {
-  mode: (mode, person) => (WIDTH[mode] <= WIDTH[person.mode] ? "restricts" : "needs trust"),
+  mode: (mode, user) => (WIDTH[mode] <= WIDTH[user.mode] ? "restricts" : "needs trust"),
   allow: "needs trust",
   ask: "restricts",
   deny: "restricts",
@@ -95,12 +95,12 @@ export const PROJECT_RULES: { readonly [K in keyof Required<Settings>]: SettingR
   models: { each: MODEL_RULE },
   exportContent: (exports) => (exports ? "needs trust" : "restricts"),
   // a repository must not switch on what the person has restricted
-  memory: (mode, person) =>
-    MEMORY_MODES.indexOf(mode) >= MEMORY_MODES.indexOf(person.memory) ? "restricts" : "needs trust",
+  memory: (mode, user) =>
+    MEMORY_MODES.indexOf(mode) >= MEMORY_MODES.indexOf(user.memory) ? "restricts" : "needs trust",
   project: "needs trust", // it decides whose memory is used; in a shared file it never counts
   permissions: { inside: PERMISSIONS },
-  sandbox: (mode, person) =>
-    SANDBOX_MODES.indexOf(mode) >= SANDBOX_MODES.indexOf(person.sandbox) ? "restricts" : "needs trust",
+  sandbox: (mode, user) =>
+    SANDBOX_MODES.indexOf(mode) >= SANDBOX_MODES.indexOf(user.sandbox) ? "restricts" : "needs trust",
   hooks: "needs trust",
   mcpServers: "needs trust",
   claudeHome: "needs trust", // shown, and without effect: only the person's own file decides
@@ -112,10 +112,10 @@ export interface SplitSettings {
   readonly needsTrust: Partial<Settings>
 }
 
-export function splitByTrust(values: Partial<Settings>, person: PersonSettings): SplitSettings {
+export function splitByTrust(values: Partial<Settings>, user: UserSettings): SplitSettings {
   const split = { counts: {} as Record<string, unknown>, needsTrust: {} as Record<string, unknown> }
   const sideFor = (rule: Rule<unknown> | undefined, value: unknown) =>
-    verdictOf(rule, value, person) === "needs trust" ? split.needsTrust : split.counts
+    verdictOf(rule, value, user) === "needs trust" ? split.needsTrust : split.counts
   for (const [key, value] of Object.entries(values)) {
     const rule = PROJECT_RULES[key as keyof Settings] as SettingRule<Readonly<Record<string, unknown>>>
     if (typeof rule !== "object") {
@@ -130,7 +130,7 @@ export function splitByTrust(values: Partial<Settings>, person: PersonSettings):
   return split
 }
 
-function verdictOf(rule: Rule<unknown> | undefined, value: unknown, person: PersonSettings): Verdict {
+function verdictOf(rule: Rule<unknown> | undefined, value: unknown, user: UserSettings): Verdict {
   if (rule === undefined) return "needs trust"
-  return typeof rule === "function" ? rule(value as NonNullable<unknown>, person) : rule
+  return typeof rule === "function" ? rule(value as NonNullable<unknown>, user) : rule
 }

@@ -26,7 +26,7 @@ import {
   partsOf,
   skillPart,
 } from "./project-parts.ts"
-import { personSettings, splitByTrust } from "./project-settings.ts"
+import { splitByTrust, userSettings } from "./project-settings.ts"
 import { environmentLayers } from "./settings-environment.ts"
 import { readSettingsFile } from "./settings-files.ts"
 import type { Settings, SettingsIssue } from "./settings-schema.ts"
@@ -171,28 +171,28 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
   const repository = repositoryRoot(cwd, { home: env.HOME })
   const servers = await mcpFileLayers([repository, cwd])
   const claude = await claudeLayers([repository, cwd], claudeFolder({ env, repository }).folder)
-  const person = await claudeConsent({ ...sources, repository }, own.values)
+  const user = await claudeConsent({ ...sources, repository }, own.values)
   const given = [
-    ...person.layers,
+    ...user.layers,
     own,
     ...servers.layers,
     ...claude.layers,
     ...(shared ? [shared] : []),
     local,
-    ...environmentLayers({ ...person.environment, ...env }),
+    ...environmentLayers({ ...user.environment, ...env }),
   ]
   const sourced = [...given, { source: "options in code", values: code }]
   const retired = sourced.flatMap(({ source, values }) => retiredSentences(source, retiredIn(values)))
-  const problems = [...servers.problems, ...claude.problems, ...person.problems, ...retired]
-  const foreign = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
+  const problems = [...servers.problems, ...claude.problems, ...user.problems, ...retired]
+  const external = [...servers.layers, ...claude.layers, ...(shared ? [shared, local] : [])].map(({ source }) => source)
   const checked = await checkedLayers(sourced)
   const isLocal = (source: string) => source === local.source
   const layers = checked.map((layer) =>
-    foreign.includes(layer.source) ? withoutHints(isLocal(layer.source) ? layer : withoutName(layer)) : layer,
+    external.includes(layer.source) ? withoutHints(isLocal(layer.source) ? layer : withoutName(layer)) : layer,
   )
-  const fromProject = layers.filter(({ source }) => foreign.includes(source))
+  const fromProject = layers.filter(({ source }) => external.includes(source))
   const isClaude = new Set(claude.layers.map(({ source }) => source))
-  const theirs = personSettings(merged(layers.slice(0, person.layers.length + 1)).values)
+  const theirs = userSettings(merged(layers.slice(0, user.layers.length + 1)).values)
   const split = new Map(fromProject.map((layer) => [layer, splitByTrust(layer.values, theirs)]))
   const needing = [...split]
     .map(([{ source }, { needsTrust }]) => ({ source, needsTrust }))
@@ -213,11 +213,11 @@ export async function readSettings(sources: SettingsSources): Promise<SettingsRe
     ...(has(commands) ? { commands } : {}),
     ...(skills.length > 0 ? { skills } : {}),
   }
-  const { environment, outputStyle } = person
+  const { environment, outputStyle } = user
   const personal = { ...(environment ? { environment } : {}), ...(outputStyle ? { outputStyle } : {}) }
   return {
     directory: followed(cwd),
-    ...(person.offer ? { claude: person.offer } : {}),
+    ...(user.offer ? { claude: user.offer } : {}),
     parts,
     fingerprint: fingerprintOf({ settings: needing, agents: agents.files, commands: commands.files, skills }),
     settings: ({ trusted }) => {

@@ -37,7 +37,7 @@ function put(file: string, content: unknown): void {
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, typeof content === "string" ? content : JSON.stringify(content))
 }
-const person = (settings: SettingsInput) => put(join(home(), "settings.json"), settings)
+const user = (settings: SettingsInput) => put(join(home(), "settings.json"), settings)
 const project = (settings: unknown) => put(join(cwd(), ".strata/settings.json"), settings)
 const local = (settings: SettingsInput) => put(join(cwd(), ".strata/settings.local.json"), settings)
 
@@ -114,7 +114,7 @@ describe("PERM-3 what a project's settings may decide", () => {
       mcpServers: { db: { command: "my-db" } },
       permissions: { deny: ["Bash(rm:*)"], allow: ["Edit"] },
     }
-    person(own)
+    user(own)
     project({ ...EVERYTHING, models: { "my-model": {} } })
     expect((await load()).values).toMatchObject(own)
   })
@@ -132,7 +132,7 @@ describe("PERM-3 what a project's settings may decide", () => {
   ] as const)(
     "a mode counts if it is not wider than the person's: %s and %s give %s",
     async (own, asked, effective) => {
-      if (own) person({ permissions: { mode: own } })
+      if (own) user({ permissions: { mode: own } })
       project({ permissions: { mode: asked } })
       expect((await load()).values.permissions.mode).toBe(effective)
     },
@@ -145,7 +145,7 @@ describe("PERM-3 what a project's settings may decide", () => {
     ["off", "ask", "off"],
     ["ask", "read-only", "read-only"],
   ] as const)("a project may only restrict the memory: %s and %s give %s", async (own, asked, effective) => {
-    if (own) person({ memory: own })
+    if (own) user({ memory: own })
     project({ memory: asked })
     expect((await load()).values.memory).toBe(effective)
   })
@@ -158,7 +158,7 @@ describe("PERM-3 what a project's settings may decide", () => {
   ] as const)(
     "PERM-8 a project may only make the sandbox stricter: %s and %s give %s",
     async (own, asked, effective) => {
-      if (own) person({ sandbox: own })
+      if (own) user({ sandbox: own })
       project({ sandbox: asked, figures: { "instructions-limit": 600 } })
       expect((await load()).values).toMatchObject({ sandbox: effective, figures: {} })
     },

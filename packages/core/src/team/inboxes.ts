@@ -1,11 +1,11 @@
 /** The carrier inside one process: the messages that wait for each of its agents. */
-import type { Arrival, Arrivals } from "../agent/loop/companions.ts"
+import type { InboundMessage, InboundMessages } from "../agent/loop/companions.ts"
 import { type Carrier, type Delivery, LEAD, type Outgoing, refused } from "./carrier.ts"
 import { MAX_WAITING_MESSAGES } from "./limits.ts"
 import { asAttachment, type TeamMessage } from "./messages.ts"
 
 /** What waits for one agent, in order. Each message is handed over once; it leaves when it is in the receiver's journal. */
-export class Inbox implements Arrivals {
+export class Inbox implements InboundMessages {
   /** Its agent agreed to end: it waits for no further message once its turn is over. */
   isEnding = false
   /** Until its agent takes no message any more. */
@@ -24,7 +24,7 @@ export class Inbox implements Arrivals {
     this.#waiting.push(message)
   }
 
-  async take(): Promise<readonly Arrival[]> {
+  async take(): Promise<readonly InboundMessage[]> {
     return this.#waiting.map((message) => ({
       attachment: asAttachment(message),
       journaled: () => {

@@ -1,8 +1,8 @@
 /** Where an agent with isolation works, and what its lead gets to know about it at the end. */
 import type { Agent } from "../agent/agent.ts"
-import type { AgentOptions } from "../agent/options.ts"
+import type { SingleAgentOptions } from "../agent/options.ts"
 import { messageOf } from "../base/errors.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
+import { strataDirectory } from "../journal/file/layout.ts"
 import type { FindWorktree } from "./changes-tool.ts"
 import type { AgentView } from "./order.ts"
 import type { AgentOutcome } from "./sub-agent.ts"
@@ -13,14 +13,14 @@ export interface Worker {
   readonly lead: Agent
 }
 
-export const isolate = (worker: Worker, options: AgentOptions): Promise<Worktree> =>
+export const isolate = (worker: Worker, options: SingleAgentOptions): Promise<Worktree> =>
   Worktree.create(placeOf(worker, options))
 
-function placeOf({ id, lead }: Worker, { env = process.env, dir }: AgentOptions): WorktreePlace {
+function placeOf({ id, lead }: Worker, { env = process.env, dir }: SingleAgentOptions): WorktreePlace {
   const { conversation, shared } = lead
   const { project: cwd } = shared.state.policy
   const { id: leadId, place: project } = conversation
-  return { cwd, root: dir ?? defaultRoot(env), project, conversation: leadId, agent: id, env }
+  return { cwd, root: dir ?? strataDirectory(env), project, conversation: leadId, agent: id, env }
 }
 
 interface Workers {
@@ -30,7 +30,7 @@ interface Workers {
 
 /** Finds the working trees of a team's agents, those of earlier processes too. */
 export const worktreesOf =
-  (team: Workers, options: AgentOptions): FindWorktree =>
+  (team: Workers, options: SingleAgentOptions): FindWorktree =>
   async (agent) => {
     const view = team.view(agent)
     const worktree = view && (await Worktree.find(placeOf({ id: view.id, lead: team.leader }, options)))

@@ -1,7 +1,7 @@
 /** The agents of a kept conversation, as its journals have them. Reads only, so another process may have the conversation open. */
 import { systemClock } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
-import { type KeptConversation, keptIn, type WhereKept } from "../conversation/list.ts"
+import { keptIn, type StoredConversation, type StoreLocation } from "../conversation/list.ts"
 import type { Entry } from "../journal/entries.ts"
 import type { SentRequest } from "../journal/in-flight.ts"
 import { newestFirst } from "../journal/newest-first.ts"
@@ -13,7 +13,7 @@ import { loadViews } from "../views/load.ts"
 import { agentView } from "./agent-view.ts"
 import type { AgentView } from "./order.ts"
 import { lastTextIn } from "./result.ts"
-import { findSocket, type SocketAnswer, sendToSocket } from "./socket.ts"
+import { findSocket, type SocketReply, sendToSocket } from "./socket.ts"
 
 /** What an agent was asked to do, and the last text that it wrote. */
 export interface AgentTexts {
@@ -22,8 +22,8 @@ export interface AgentTexts {
 }
 
 /** The agents of one conversation, for another process than the one that runs it. */
-export interface KeptAgents {
-  readonly conversation: KeptConversation
+export interface AgentDirectory {
+  readonly conversation: StoredConversation
   /** Whether a process has the conversation open. */
   isOpen(): Promise<boolean>
   /** Whether an agent has written a journal here. Reads none of them. */
@@ -38,14 +38,14 @@ export interface KeptAgents {
   /** Requests of the conversation itself that are not answered yet. None where no process has it open. */
   inFlight(): Promise<readonly SentRequest[]>
   /** Sends a message to an agent of the open conversation, by its name. */
-  send(message: { readonly from: string; readonly to: string; readonly text: string }): Promise<SocketAnswer>
+  send(message: { readonly from: string; readonly to: string; readonly text: string }): Promise<SocketReply>
   /** Asks the open conversation to stop an agent. */
-  stop(agent: string, given: { readonly from: string }): Promise<SocketAnswer>
+  stop(agent: string, given: { readonly from: string }): Promise<SocketReply>
 }
 
 const PROGRAM_ENDED = "The program ended while it was working."
 
-export function agentsOf(conversation: KeptConversation, where: WhereKept = {}): KeptAgents {
+export function openAgentDirectory(conversation: StoredConversation, where: StoreLocation = {}): AgentDirectory {
   const { root, store } = keptIn(where)
   const { address, model = "unknown" } = conversation
 
@@ -64,7 +64,7 @@ export function agentsOf(conversation: KeptConversation, where: WhereKept = {}):
   }
 
   /** Through the socket of the process that has the conversation open. */
-  async function deliver(from: string, content: Readonly<Record<string, unknown>>): Promise<SocketAnswer> {
+  async function deliver(from: string, content: Readonly<Record<string, unknown>>): Promise<SocketReply> {
     try {
       const socket = await findSocket(root, { conversation: address.id })
       return await sendToSocket(socket, { from, content }, systemClock)

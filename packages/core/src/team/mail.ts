@@ -3,7 +3,7 @@
  * the inboxes of this process, the mailbox of a team of processes, and the socket by which conversations reach each other.
  * The lead gets results of its agents first. They come from the journal's own account of what was delivered, so each comes exactly once.
  */
-import type { Arrival, Arrivals } from "../agent/loop/companions.ts"
+import type { InboundMessage, InboundMessages } from "../agent/loop/companions.ts"
 import type { Clock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
 import type { Conversation } from "../conversation/conversation.ts"
@@ -27,7 +27,7 @@ export interface MailOptions {
 export interface MailAgents {
   /** Those that ended and whose result the lead does not have. */
   hasResults(): boolean
-  results(): Promise<readonly Arrival[]>
+  results(): Promise<readonly InboundMessage[]>
   /** Whether one works that could bring something. */
   isWorking(): boolean
   /** The most hops of a message that an agent received since its own task. */
@@ -55,7 +55,7 @@ export interface Sending extends Omit<GivenMessage, "limit"> {
 /** `request`: the id of the request that was made. */
 export type Sent = Delivery & { readonly request?: string }
 
-export class Mail implements Arrivals {
+export class Mail implements InboundMessages {
   readonly inboxes: Inboxes
   readonly #parts: MailParts
   #lead: LeadConversation | undefined
@@ -117,7 +117,7 @@ export class Mail implements Arrivals {
     }
   }
 
-  async take(): Promise<readonly Arrival[]> {
+  async take(): Promise<readonly InboundMessage[]> {
     const results = await this.#parts.agents.results()
     const others = (await this.#mailbox?.take()) ?? []
     return [...results, ...(await this.inboxes.lead.take()), ...others]

@@ -2,7 +2,7 @@
  * The carrier between the processes of a team: it sends to the others through the team's mailbox, and receives for the lead of this one.
  * How far it has read is in the lead's journal, with each message, so that a crash loses and repeats none.
  */
-import type { Arrival, Arrivals } from "../agent/loop/companions.ts"
+import type { InboundMessage, InboundMessages } from "../agent/loop/companions.ts"
 import { type Clock, callAfter, keepProcess } from "../base/clock.ts"
 import { messageOf } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
@@ -51,7 +51,7 @@ interface Received {
   readonly cursor: MailboxCursor
 }
 
-export class MailboxCarrier implements Carrier, Arrivals {
+export class MailboxCarrier implements Carrier, InboundMessages {
   readonly #parts: MailboxCarrierParts
   readonly #membership: Membership
   readonly #closing = new AbortController()
@@ -107,7 +107,7 @@ export class MailboxCarrier implements Carrier, Arrivals {
     return { state: "delivered", to }
   }
 
-  async take(): Promise<readonly Arrival[]> {
+  async take(): Promise<readonly InboundMessage[]> {
     await this.#readNew()
     return this.#waiting.map((received) => ({
       attachment: asAttachment(received.message, cursorText(this.#parts.place.name, received.cursor)),

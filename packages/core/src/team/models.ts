@@ -1,12 +1,12 @@
 /** The models of a team's agents. Each is asked through the lead's own client, and keeps what the settings say about models. */
-import type { AgentOptions } from "../agent/options.ts"
+import type { SingleAgentOptions } from "../agent/options.ts"
 import { chooseModel } from "../model/choose-model.ts"
 import type { Model } from "../model/model.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { canonicalModelId, findModel, MODEL_FACTS } from "../tokens/models.ts"
 
 export interface ModelSources {
-  readonly options: Pick<AgentOptions, "env" | "summariser">
+  readonly options: Pick<SingleAgentOptions, "env" | "summariser">
   readonly settings: EffectiveSettings
   /** Comes first. Default: a model of the lead's provider with the lead's client. */
   readonly modelNamed?: ((id: string) => Model) | undefined

@@ -6,7 +6,7 @@ import { realpath } from "node:fs/promises"
 import type { Agent } from "../agent/agent.ts"
 import type { Companions, SubAgentPlace } from "../agent/loop/companions.ts"
 import { openAgentWith } from "../agent/open-agent.ts"
-import type { AgentOptions } from "../agent/options.ts"
+import type { SingleAgentOptions } from "../agent/options.ts"
 import type { PermissionAnswer } from "../agent/permissions/admit-call.ts"
 import { ownerIn } from "../base/owner.ts"
 import { promptText } from "../base/text.ts"
@@ -18,7 +18,7 @@ import { contentOf } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
-import type { LaterTools, Tool, Toolset } from "../tools/tool.ts"
+import type { DeferredToolAccess, Tool, Toolset } from "../tools/tool.ts"
 import { type AgentDefinition, toolNames } from "./definitions/definition.ts"
 import { type AgentMemoryChoice, agentMemoryFor, projectOf } from "./definitions/memory-choice.ts"
 import { withMemoryTools } from "./definitions/memory-tools.ts"
@@ -47,7 +47,7 @@ export type OpenSubAgent = (order: AgentOrder, member: Member) => PreparedAgent
 
 export interface SubAgentSources extends ModelSources {
   /** What the lead was opened with. */
-  readonly options: AgentOptions
+  readonly options: SingleAgentOptions
   /** The team's own tools: their names, and those that an agent gets in place of the lead's. */
   readonly teamTools: readonly string[]
   readonly toolsFor: (member: Member, order: AgentOrder) => readonly Tool[]
@@ -134,13 +134,15 @@ async function forkTask({ prompt }: AgentOrder, { id, lead: { conversation } }: 
 
 type SourcesWithMemory = SubAgentSources & { readonly memory: ChosenMemory | undefined }
 
-function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Omit<AgentOptions, "model"> {
+function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Omit<SingleAgentOptions, "model"> {
   const { dir, env, clock, ids, flags, store, hooks, system, layers, memory, project } = sources.options
   const { state } = member.lead.shared
   const isFork = order.kind === "fork"
   const given = { dir, env, clock, ids, flags, store, hooks, memory, project, ...(isFork ? { system } : {}) }
   return {
-    ...(Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<AgentOptions>),
+    ...(Object.fromEntries(
+      Object.entries(given).filter(([, value]) => value !== undefined),
+    ) as Partial<SingleAgentOptions>),
     ...layersFor(layers),
     id: member.id,
     mustExist: isFork,
@@ -153,7 +155,7 @@ function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemor
 }
 
 /** Layers that were made for the lead's conversation keep state about it. None at all means none here either. */
-function layersFor(layers: AgentOptions["layers"]): Pick<AgentOptions, "layers"> {
+function layersFor(layers: SingleAgentOptions["layers"]): Pick<SingleAgentOptions, "layers"> {
   return typeof layers === "function" || layers?.length === 0 ? { layers } : {}
 }
 
@@ -175,7 +177,7 @@ function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
     under: conversation.id,
     leadLocation: conversation.location,
     within: () => shared.state.policy,
-    purse: shared.purse,
+    budget: shared.budget,
     daily: shared.daily,
     duringCommand: shared.duringCommand,
   }
@@ -211,7 +213,7 @@ function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory)
 }
 
 /** A definition that lists its tools expects no others. */
-const laterFor = (order: AgentOrder, later: LaterTools): LaterTools => ({
+const laterFor = (order: AgentOrder, later: DeferredToolAccess): DeferredToolAccess => ({
   ...later,
   tools: () => later.tools().filter(({ name }) => allowedIn(order)(name)),
   isExpected: later.isExpected && (order.kind === "fork" || order.definition?.tools === undefined),
@@ -230,7 +232,7 @@ function allowedBy({ tools, disallowedTools = [] }: Partial<AgentDefinition> = {
 type Ask = (question: () => Promise<PermissionAnswer>) => Promise<PermissionAnswer>
 
 /** A question of a sub-agent goes to the person of its lead, and says who asks. */
-function asking({ shared }: Agent, { name }: Member, ask: Ask): Pick<AgentOptions, "askPermission"> {
+function asking({ shared }: Agent, { name }: Member, ask: Ask): Pick<SingleAgentOptions, "askPermission"> {
   const { askPermission } = shared
   if (!askPermission) return {}
   return { askPermission: (request) => ask(async () => askPermission({ ...request, agent: name })) }

@@ -5,12 +5,12 @@ import { join } from "node:path"
 import { z } from "zod/v4"
 import type { Agent } from "../agent/agent.ts"
 import { openAgentWith, type Surroundings, settingsFor } from "../agent/open-agent.ts"
-import { type AgentOptions, checkAgentOptions } from "../agent/options.ts"
+import { checkAgentOptions, type SingleAgentOptions } from "../agent/options.ts"
 import { isSafeId } from "../base/clock.ts"
 import { describe, InvalidOptionError } from "../base/options.ts"
 import { ownerIn, withFixedOwner } from "../base/owner.ts"
 import { promptText } from "../base/text.ts"
-import { defaultRoot } from "../journal/file/layout.ts"
+import { strataDirectory } from "../journal/file/layout.ts"
 import type { Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
 import type { Model } from "../model/model.ts"
@@ -92,7 +92,7 @@ export function sendMessageTool({ from, mail }: SendMessageParts): Tool<SendMess
 const queuedFor = (to: string) =>
   `Queued for ${to}. That conversation reads it at its next round; if it is closed before, the message is lost.`
 
-export interface TeamAgentOptions extends AgentOptions {
+export interface AgentOptions extends SingleAgentOptions {
   /** Lets the agent start others that work for it. A list adds your own kinds of agents. Default: it works alone. */
   readonly agents?: boolean | readonly AgentDefinition[]
   /** Makes this process a member of a team of several on the same directory. */
@@ -104,7 +104,7 @@ export interface TeamAgent extends Agent {
   readonly team: Team
 }
 
-export async function openTeamAgent(given: TeamAgentOptions): Promise<TeamAgent> {
+export async function openTeamAgent(given: AgentOptions): Promise<TeamAgent> {
   const { agents: _agents, team: _team, ...options } = given
   checkAgentOptions(options)
   const { settings, problems } = await settingsFor(options)
@@ -118,7 +118,7 @@ export interface TeamSurroundings extends Pick<Surroundings, "problems"> {
 
 /** For settings that were loaded before. */
 async function openTeamAgentWith(
-  { agents = true, team: place, ...given }: TeamAgentOptions,
+  { agents = true, team: place, ...given }: AgentOptions,
   settings: EffectiveSettings,
   { problems = [], modelNamed }: TeamSurroundings = {},
 ): Promise<TeamAgent> {
@@ -163,8 +163,8 @@ async function openTeamAgentWith(
 }
 
 /** In the background: comparing a tree takes git a while. */
-async function dropLeftovers({ conversation, shared }: Agent, { env = process.env, dir, store }: AgentOptions) {
-  const root = dir ?? defaultRoot(env)
+async function dropLeftovers({ conversation, shared }: Agent, { env = process.env, dir, store }: SingleAgentOptions) {
+  const root = dir ?? strataDirectory(env)
   const { project: cwd } = shared.state.policy
   const place = { cwd, root, env, project: conversation.place, conversation: conversation.id }
   await dropUnchangedWorktrees({ ...place, store: storeFrom({ store, dir: root, env }) })
@@ -178,8 +178,8 @@ function maySend({ kind, definition }: AgentOrder): boolean {
 }
 
 /** Sockets are on this machine, also if the store is not. A program with a store of its own names a directory for them. Windows has none. */
-function socketRoot({ store, dir, env = process.env }: AgentOptions): string | undefined {
-  return (store && dir === undefined) || process.platform === "win32" ? undefined : (dir ?? defaultRoot(env))
+function socketRoot({ store, dir, env = process.env }: SingleAgentOptions): string | undefined {
+  return (store && dir === undefined) || process.platform === "win32" ? undefined : (dir ?? strataDirectory(env))
 }
 
 /** The team's tools come last, so that the list before them stays as it is without a team. */
@@ -197,7 +197,7 @@ function teamToolset(tools: readonly Tool[], definitions: readonly AgentDefiniti
 
 interface DefinitionSources {
   readonly agents: unknown
-  readonly options: AgentOptions
+  readonly options: SingleAgentOptions
   readonly settings: EffectiveSettings
 }
 
@@ -205,7 +205,7 @@ interface DefinitionSources {
 async function definitionsFor({ agents, options, settings }: DefinitionSources): Promise<LoadedDefinitions> {
   const given = givenDefinitions(agents)
   const { env = process.env, cwd = process.cwd() } = options
-  const root = options.dir ?? defaultRoot(env)
+  const root = options.dir ?? strataDirectory(env)
   const loaded = await loadAgentDefinitions({ root, home: env.HOME, project: settings.agents })
   const names = new Set(given.map(({ name }) => name.toLowerCase()))
   const definitions = [...given, ...loaded.definitions.filter(({ name }) => !names.has(name.toLowerCase()))]

@@ -1,5 +1,5 @@
 /** What a parent gets of a sub-agent's result: a bounded text, where the rest is, and one line of figures. */
-import type { Arrival } from "../agent/loop/companions.ts"
+import type { InboundMessage } from "../agent/loop/companions.ts"
 import { reasonOf } from "../base/errors.ts"
 import { dollars } from "../base/text.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
@@ -63,7 +63,7 @@ export async function arrivalOf(
   lead: Conversation,
   { id, name, status, summary = "" }: AgentRecord,
   known: string | undefined,
-): Promise<Arrival> {
+): Promise<InboundMessage> {
   const text = known ?? (await textFromJournal(lead, id, summary))
   const { content, handle } = await boundedFor(lead, { name: `${id}-result`, text })
   const result = { type: "agent_result", id, name, status: status as AgentEnding, content } as const

@@ -4,7 +4,7 @@
  */
 import type { Clock } from "../base/clock.ts"
 import { isSafeId } from "../base/clock.ts"
-import { localPerson, type MemoryOption, ownerIn, placeOfAllProjects } from "../base/owner.ts"
+import { localUser, type MemoryOption, ownerIn, placeOfAllProjects } from "../base/owner.ts"
 import { bridgeTo, type Carrier, type Delivery, LEAD, type Outgoing, onlyTheLead, refused } from "./carrier.ts"
 import type { NewMessage } from "./inboxes.ts"
 import { readSent } from "./messages.ts"
@@ -12,8 +12,8 @@ import {
   findSocket,
   type OpenSocket,
   openSocket,
-  type SocketAnswer,
   type SocketMessage,
+  type SocketReply,
   sendToSocket,
 } from "./socket.ts"
 
@@ -61,7 +61,7 @@ export class SocketCarrier implements Carrier {
     await this.#socket?.close()
   }
 
-  #received({ from, circle = "", content }: SocketMessage): SocketAnswer {
+  #received({ from, circle = "", content }: SocketMessage): SocketReply {
     const { deliver, circle: own } = this.#parts
     if (content.control === "stop") return this.#stopped(String(content.agent))
     if (circle !== own) return notAccepted("The conversation belongs to someone else. Nothing was delivered.")
@@ -75,17 +75,17 @@ export class SocketCarrier implements Carrier {
   }
 
   /** Only the user's own program asks for this: no message of an agent has this form. */
-  #stopped(agent: string): SocketAnswer {
+  #stopped(agent: string): SocketReply {
     if (this.#parts.stop(agent)) return { accepted: true }
     return notAccepted(`The agent ${agent} does not work now. Nothing was changed.`)
   }
 }
 
-const notAccepted = (why: string): SocketAnswer => ({ accepted: false, why })
+const notAccepted = (why: string): SocketReply => ({ accepted: false, why })
 
 /** Conversations that may write to each other: those of one owner. Empty: the local person's. Nothing: it writes to none, and none to it. */
 export function circleOf(memory: MemoryOption | undefined): string | undefined {
   const owner = ownerIn(memory)
   if (owner === undefined) return undefined
-  return owner === localPerson ? "" : placeOfAllProjects(owner)
+  return owner === localUser ? "" : placeOfAllProjects(owner)
 }

@@ -5,11 +5,11 @@ import { dirname, join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { temporaryRoot } from "../../test/journal-files.ts"
 import { manualClock } from "../base/clock.ts"
-import { findSocket, openSocket, type SocketAnswer, type SocketMessage, sendToSocket } from "./socket.ts"
+import { findSocket, openSocket, type SocketMessage, type SocketReply, sendToSocket } from "./socket.ts"
 
 const clock = manualClock()
 
-async function listening(answer: SocketAnswer = { accepted: true }) {
+async function listening(answer: SocketReply = { accepted: true }) {
   const { root, remove } = await temporaryRoot()
   onTestFinished(remove)
   const received: SocketMessage[] = []

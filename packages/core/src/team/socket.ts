@@ -32,7 +32,7 @@ export interface SocketMessage {
 }
 
 /** Whether the process that has a conversation open took a message, else why not, as a sentence. */
-export type SocketAnswer = { readonly accepted: true } | { readonly accepted: false; readonly why: string }
+export type SocketReply = { readonly accepted: true } | { readonly accepted: false; readonly why: string }
 
 export interface SocketOptions {
   /** The directory that Strata keeps its files in. */
@@ -42,7 +42,7 @@ export interface SocketOptions {
   readonly circle?: string | undefined
   readonly clock: Clock
   /** Takes a message, or says why not. */
-  readonly receive: (message: SocketMessage) => SocketAnswer
+  readonly receive: (message: SocketMessage) => SocketReply
 }
 
 export interface OpenSocket {
@@ -80,7 +80,7 @@ export async function openSocket(options: SocketOptions): Promise<OpenSocket> {
 }
 
 /** Sends to the conversation whose socket has this path. */
-export async function sendToSocket(path: string, message: SocketMessage, clock: Clock): Promise<SocketAnswer> {
+export async function sendToSocket(path: string, message: SocketMessage, clock: Clock): Promise<SocketReply> {
   const place = { socket: path, token: tokenBeside(path) }
   await mustBeOwn(dirname(path), "directory")
   await mustBeOwn(place.socket, "socket")
@@ -194,13 +194,13 @@ function serve(socket: Socket, { clock, receive, token }: Serving): void {
 
 const answerFlaw = fields({ accepted: flag, why: maybe(text({ max: 2_000 })) }, "open")
 
-async function exchange(path: string, line: string, clock: Clock): Promise<SocketAnswer> {
+async function exchange(path: string, line: string, clock: Clock): Promise<SocketReply> {
   const socket = createConnection(path)
-  const answer = Promise.withResolvers<SocketAnswer>()
+  const answer = Promise.withResolvers<SocketReply>()
   const fail = (why: string) => answer.reject(socketError(`The conversation at ${path} ${why}. Nothing was sent.`))
   onLine(socket, clock, (text) => {
     const value = parsed(text)
-    if (answerFlaw(value) === undefined) answer.resolve(value as SocketAnswer)
+    if (answerFlaw(value) === undefined) answer.resolve(value as SocketReply)
     socket.destroy()
   })
   socket.on("error", (error) => fail(`cannot be reached (${messageOf(error)})`))

@@ -3,7 +3,7 @@
  * the lead's journal, so nothing is started twice and every result arrives once, also after a crash.
  */
 import type { Agent } from "../agent/agent.ts"
-import type { Arrivals, Companions } from "../agent/loop/companions.ts"
+import type { Companions, InboundMessages } from "../agent/loop/companions.ts"
 import type { QueryEvent } from "../agent/loop/query-events.ts"
 import { type Clock, systemClock } from "../base/clock.ts"
 import { messageOf, StrataError } from "../base/errors.ts"
@@ -97,7 +97,7 @@ export class Team implements Companions {
   }
 
   /** What reaches the lead: results of agents that ended, then messages. */
-  get arrivals(): Arrivals {
+  get arrivals(): InboundMessages {
     return this.mail
   }
 

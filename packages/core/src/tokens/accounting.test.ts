@@ -233,7 +233,7 @@ describe("TOK-6 on the flattened view", () => {
     await chat.add({ role: "user", content: HUNDRED })
     await chat.record(respond([{ type: "thinking", thinking: HUNDRED, signature: "" }, call("toolu_1")]))
     await chat.add({ role: "user", content: [result("toolu_1")] })
-    await chat.follow([
+    await chat.syncMessages([
       ...(await chat.prepare()).messages.slice(0, -1),
       { role: "user", content: [result("toolu_1"), result("toolu_1"), result("toolu_none")] },
     ] as never)

@@ -144,22 +144,22 @@ export function percentages(accounting: Accounting): Readonly<Record<string, num
 }
 
 /** A part of the context. */
-export interface Share {
+export interface ContextShare {
   readonly tokens: number
   /** Of the total, rounded. */
   readonly percent: number
 }
 
 /** Parts of the context that tools take. */
-export interface Shares {
+export interface ContextShares {
   /** Calls and results of all tools together. */
-  readonly tools: Share
+  readonly tools: ContextShare
   /** What repeats earlier reads: all reads of a file but one. */
-  readonly repeatedReads: Share
+  readonly repeatedReads: ContextShare
 }
 
-export function sharesOf({ total, toolRequests, toolResults, duplicateReads }: Accounting): Shares {
-  const share = (parts: readonly number[]): Share => {
+export function sharesOf({ total, toolRequests, toolResults, duplicateReads }: Accounting): ContextShares {
+  const share = (parts: readonly number[]): ContextShare => {
     const tokens = parts.reduce((sum, part) => sum + part, 0)
     return { tokens, percent: total === 0 ? 0 : Math.round((100 * tokens) / total) }
   }

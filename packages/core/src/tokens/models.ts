@@ -14,7 +14,7 @@ import type { Usage } from "../messages/messages.ts"
 export const MODEL_FACTS_DATE = "2026-11-15"
 
 /** US dollars per million tokens. */
-export interface Price {
+export interface ModelPrice {
   readonly input: number
   readonly output: number
   readonly cacheWrite5m: number
@@ -34,9 +34,9 @@ export interface ModelFacts {
   /** The maximum of output tokens in one response. */
   readonly maxOutput: number
   /** Absent if the price is unknown. Unknown never means free. */
-  readonly price?: Price
+  readonly price?: ModelPrice
   /** The price of requests with more input tokens than `above`, if long prompts cost more. */
-  readonly longPrompt?: { readonly above: number; readonly price: Price }
+  readonly longPrompt?: { readonly above: number; readonly price: ModelPrice }
   /** The server does not cache prefixes with fewer tokens than this. */
   readonly minCacheable: number
   /** How many requests its server works on at a time. Absent: many. */
@@ -79,7 +79,7 @@ export interface ModelAccepts {
 const K = 1_000
 const M = 1_000_000
 
-const price = (input: number, output: number, cacheRead: number): Price => ({
+const price = (input: number, output: number, cacheRead: number): ModelPrice => ({
   input,
   output,
   cacheWrite5m: input * 1.25, // both multipliers are the same for all models
@@ -209,13 +209,13 @@ interface Rates {
 }
 
 /** Writing to the cache costs nothing extra: the tokens are ordinary input. */
-const freeWrites = ({ input, cached, output }: Rates): Price => ({
+const freeWrites = ({ input, cached, output }: Rates): ModelPrice => ({
   ...{ input, output, cacheRead: cached },
   ...{ cacheWrite5m: input, cacheWrite1h: input },
 })
 
 /** From gpt-5.6 on, writes cost a quarter more, and those that are kept for 12 hours 2.5 times the input. */
-const paidWrites = (rates: Rates): Price => ({
+const paidWrites = (rates: Rates): ModelPrice => ({
   ...freeWrites(rates),
   ...{ cacheWrite5m: rates.input * 1.25, cacheWrite1h: rates.input * 2.5 },
 })
@@ -405,7 +405,7 @@ function countsOf(usage: Omit<Usage, "iterations">): TokenCounts {
 }
 
 /** The price of one request. Long prompts cost more on some models. */
-export function priceFor(facts: ModelFacts, counts: TokenCounts): Price | undefined {
+export function priceFor(facts: ModelFacts, counts: TokenCounts): ModelPrice | undefined {
   const long = facts.longPrompt
   return long && inputTokens(counts) > long.above ? long.price : facts.price
 }

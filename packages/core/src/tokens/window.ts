@@ -24,7 +24,7 @@ export interface WindowInput {
   /** From a setting or the environment. */
   readonly override?: number
   /** What a refusal of the server has shown. */
-  readonly learnt?: number
+  readonly learned?: number
 }
 
 export interface ResolvedWindow {
@@ -35,8 +35,8 @@ export interface ResolvedWindow {
 /** The first source that knows a window wins. A setting or a refusal can make any window smaller, but never larger than it is. */
 export function resolveWindow(input: WindowInput): ResolvedWindow {
   const believed = believedWindow(input)
-  const { learnt = believed.tokens } = input
-  return learnt < believed.tokens ? { tokens: learnt, from: "learnt" } : believed
+  const { learned = believed.tokens } = input
+  return learned < believed.tokens ? { tokens: learned, from: "learnt" } : believed
 }
 
 function believedWindow(input: WindowInput): ResolvedWindow {
@@ -147,14 +147,14 @@ function lowered({ percent, tokens }: ThresholdInput, effective: number, notices
 }
 
 /** How full the context is. */
-export interface Fill {
+export interface WindowUsage {
   readonly used: number
   readonly percentLeft: number
   readonly state: "fine" | "warning" | "compact" | "blocked"
 }
 
 /** How full a conversation is. A limit counts as reached at `used >= limit`. */
-export function fillOf(used: number, thresholds: Thresholds, autoCompact: boolean): Fill {
+export function windowUsageOf(used: number, thresholds: Thresholds, autoCompact: boolean): WindowUsage {
   const { limit, warning, blocking } = thresholds
   const percentLeft = Math.max(0, Math.round((100 * (limit - used)) / limit))
   const state =
@@ -171,7 +171,7 @@ export function fitsModel(used: number, target: Thresholds): boolean {
 // a gateway, a missing beta. What the newest refusal says counts.
 
 /** A limit that a server's refusal showed. */
-export interface LearntLimit {
+export interface LearnedLimit {
   /** As it was named. */
   readonly model: string
   /** Where its requests go. */
@@ -183,7 +183,7 @@ export interface LearntLimit {
   readonly isAssumed?: boolean
 }
 
-export const limitKey = ({ model, address }: Pick<LearntLimit, "model" | "address">): string => `${model} ${address}`
+export const limitKey = ({ model, address }: Pick<LearnedLimit, "model" | "address">): string => `${model} ${address}`
 
 /** What a refusal says about sizes. */
 export interface RefusedSizes {
@@ -211,23 +211,23 @@ const ASSUMED_SHARE = 0.5 // of what was refused, where nothing else is known
 export function limitIn(
   { tokens, limit, gap, countsOutput = false, isBytes }: RefusedSizes,
   { estimate, accepted, believed }: RefusedRequest,
-): Pick<LearntLimit, "tokens" | "countsOutput" | "isAssumed"> | undefined {
+): Pick<LearnedLimit, "tokens" | "countsOutput" | "isAssumed"> | undefined {
   if (isBytes) return undefined
   const named = limit ?? (gap === undefined ? undefined : (tokens ?? estimate) - gap)
-  const learnt = Math.floor(named ?? Math.max(accepted, estimate * ASSUMED_SHARE))
-  if (!(learnt >= MIN)) return undefined
-  const isSmaller = learnt < believed.window
+  const learned = Math.floor(named ?? Math.max(accepted, estimate * ASSUMED_SHARE))
+  if (!(learned >= MIN)) return undefined
+  const isSmaller = learned < believed.window
   const isStricter = countsOutput && !believed.countsOutput && limit !== undefined
   if (!isSmaller && !isStricter) return undefined
   return {
-    tokens: Math.min(learnt, believed.window),
+    tokens: Math.min(learned, believed.window),
     ...(countsOutput || believed.countsOutput ? { countsOutput: true } : {}),
     ...(named === undefined ? { isAssumed: true } : {}),
   }
 }
 
 /** For the person, once it is learnt. */
-export const learntSentence = ({ model, tokens, isAssumed }: LearntLimit, believed: number): string =>
+export const learnedSentence = ({ model, tokens, isAssumed }: LearnedLimit, believed: number): string =>
   `${model} takes ${isAssumed ? "fewer" : `at most ${grouped(tokens)}`} tokens here, not ${grouped(believed)}: the server has refused a request. Strata keeps to ${isAssumed ? `${grouped(tokens)}, which fitted` : "that"} from now on.`
 
 // The thresholds of a conversation, from the model's window and the settings.
@@ -239,11 +239,11 @@ export interface ThresholdSource {
   /** Beta headers that requests are sent with. */
   readonly betas: readonly string[]
   /** What a refusal of the server has shown. */
-  readonly learnt?: Pick<LearntLimit, "tokens" | "countsOutput"> | undefined
+  readonly learned?: Pick<LearnedLimit, "tokens" | "countsOutput"> | undefined
 }
 
-export function thresholdsFor({ name, values, betas, learnt }: ThresholdSource, model: ModelLookup): Thresholds {
-  const facts = learnt?.countsOutput ? withoutOverflow(model.facts) : model.facts
+export function thresholdsFor({ name, values, betas, learned }: ThresholdSource, model: ModelLookup): Thresholds {
+  const facts = learned?.countsOutput ? withoutOverflow(model.facts) : model.facts
   const own = values.models[facts.id] ?? values.models[name]
   const known = {
     name,
@@ -252,7 +252,7 @@ export function thresholdsFor({ name, values, betas, learnt }: ThresholdSource, 
     betas,
     ...(values.contextWindow ? { override: values.contextWindow } : {}),
   }
-  const window = resolveWindow({ ...known, ...(learnt ? { learnt: learnt.tokens } : {}) })
+  const window = resolveWindow({ ...known, ...(learned ? { learned: learned.tokens } : {}) })
   const percent = own?.autoCompactPercent ?? values.autoCompactPercent
   const tokens = own?.autoCompactTokens ?? values.autoCompactTokens
   const thresholds = resolveThresholds({

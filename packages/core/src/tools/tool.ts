@@ -115,7 +115,7 @@ export interface OpenToolset {
   /** Directories outside the project that need no permission to read: the person's own skills. Links are followed. */
   readonly readable?: readonly string[]
   /** Tools that come after the opening. */
-  readonly later?: LaterTools
+  readonly later?: DeferredToolAccess
   /** @internal For the person: the servers that tools come from. */
   servers?(): readonly ToolServer[]
   /** @internal For the person: commands that run in the background. */
@@ -126,7 +126,7 @@ export interface OpenToolset {
 }
 
 /** A server may start slowly or change its list. Such tools are found with ToolSearch, so nothing before them changes. */
-export interface LaterTools {
+export interface DeferredToolAccess {
   /** In the order in which they came. */
   tools(): readonly Tool[]
   introductions(): readonly Attachment[]
@@ -155,11 +155,11 @@ export interface ToolServer {
   /** Absent where the server has none. */
   readonly resources?: ServerResources
   /** Signs the person in. Absent where the server offers no sign-in. */
-  signIn?(person: SignInPerson): Promise<void>
+  signIn?(user: SignInUser): Promise<void>
 }
 
 /** The one who signs in. */
-export interface SignInPerson {
+export interface SignInUser {
   /**
    * Shows the address, and may open it in a browser if the person agrees. Resolves with the address or code that they paste, or with
    * `undefined` if they give up. The signal aborts when the browser has come back.
@@ -247,7 +247,7 @@ export interface ToolContext {
   /** Shows a line while the call runs. */
   progress(text: string): void
   /** Asks the person. Missing where no one can be asked. */
-  readonly askPerson?: (question: PersonQuestion) => Promise<string | undefined>
+  readonly promptUser?: (question: UserQuestion) => Promise<string | undefined>
   readonly todos: { get(): readonly Todo[]; set(todos: readonly Todo[]): void }
   readonly plan: PlanState
   /** What the rules say to a further step of this call, such as the target of a redirect. Missing where there are no rules. */
@@ -281,7 +281,7 @@ export interface WorkingDirectory {
 }
 
 /** A question of the model for the person. */
-export interface PersonQuestion {
+export interface UserQuestion {
   readonly text: string
   readonly options?: readonly string[]
 }

@@ -27,7 +27,7 @@ import {
   undoable,
 } from "./record/decisions.ts"
 import { type Names, names, type Results, results } from "./record/names.ts"
-import { type Agents, agents, type Followed, type Frontier, followed, frontier } from "./record/open-work.ts"
+import { type Agents, agents, type Followed, followed, frontier, type WorkState } from "./record/open-work.ts"
 import { type Statements, statements } from "./record/statements.ts"
 import { type Words, words } from "./record/user-messages.ts"
 
@@ -60,7 +60,7 @@ export interface ViewStates {
   names: Names
   results: Results
   statements: Statements
-  frontier: Frontier
+  frontier: WorkState
   ledger: Ledger
   archive: Archive
   compactions: Compactions
@@ -169,7 +169,7 @@ export class Views {
     this.#catchUp()
     return this.#states.statements
   }
-  get frontier(): Frontier {
+  get frontier(): WorkState {
     return this.#states.frontier
   }
   get ledger(): Ledger {

@@ -7,7 +7,7 @@
 import Anthropic from "@anthropic-ai/sdk"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import type { Answer, AnswerBlock, Brain, BrainTurn } from "../../../sim/src/brain.ts"
+import type { Answer, AnswerBlock, Responder, ResponderTurn } from "../../../sim/src/responder.ts"
 import type { Simulator } from "../../../sim/src/start.ts"
 import { KEY, simulator } from "../../../sim/test/simulator.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
@@ -71,11 +71,11 @@ test.each(kinds.slice(0, size(1, kinds.length)))(
 type Said = Exclude<AnswerBlock, { type: "tool_use" }> | { type: "tool_use"; name: string; input: unknown }
 
 /** Gives the answer the test sets next. */
-class NextAnswer implements Brain {
+class NextAnswer implements Responder {
   readonly name = "next"
   content: readonly Said[] = []
 
-  answer({ nextToolUseId }: BrainTurn): Answer {
+  answer({ nextToolUseId }: ResponderTurn): Answer {
     return {
       content: this.content.map((block) => (block.type === "tool_use" ? { ...block, id: nextToolUseId() } : block)),
     }
@@ -98,8 +98,8 @@ function answerOf(step: Extract<Step, { kind: "respond" }>): Said[] {
 }
 
 test("invariant 1, BEY-8: no request is refused by a model with bound thinking", async () => {
-  const brain = new NextAnswer()
-  const client = clientOf(await simulator({ brain, bindThinking: "error" }))
+  const responder = new NextAnswer()
+  const client = clientOf(await simulator({ responder, bindThinking: "error" }))
   let thoughts = 0
   await fc.assert(
     fc.asyncProperty(conversations, async (steps) => {
@@ -111,7 +111,7 @@ test("invariant 1, BEY-8: no request is refused by a model with bound thinking",
           continue
         }
         const request = await chat.prepare()
-        brain.content = answerOf(step)
+        responder.content = answerOf(step)
         const response = await send(client, request)
         thoughts += response.content.filter(({ type }) => type === "thinking").length
         for (const block of response.content) if (block.type === "tool_use") player.calls.push(block.id)

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import type { Brain, BrainTurn } from "../../../sim/src/brain.ts"
+import type { Responder, ResponderTurn } from "../../../sim/src/responder.ts"
 import { client, scripted, simulator } from "../../../sim/test/simulator.ts"
 import { anthropicModel, codingTools, defineTool, NoAnswerError, openAgent, openConversation } from "../../src/index.ts"
 import { isWhole } from "../size.ts"
@@ -16,7 +16,7 @@ const LONG = "You answer briefly. ".repeat(600) // longer than the shortest pref
 
 describe("your own loop", () => {
   test("CACHE-3 reads the cache from the second request on", async () => {
-    const sim = await simulator({ brain: scripted("one", "two", "three") })
+    const sim = await simulator({ responder: scripted("one", "two", "three") })
     const sdk = client(sim)
     const { cwd, dir } = project()
     await using chat = await openConversation({ model: MODEL, client: sdk, system: LONG, cwd, dir, env: {} })
@@ -30,7 +30,7 @@ describe("your own loop", () => {
   })
 
   test.runIf(isWhole)("L4-23 compacts through your client when the window fills", async () => {
-    const brain: Brain = {
+    const responder: Responder = {
       name: "talkative",
       answer({ request, index }) {
         const asked = request.messages.at(-1)!.content.map(({ text = "" }) => text)
@@ -41,7 +41,7 @@ describe("your own loop", () => {
         return { content: [{ type: "text", text }] }
       },
     }
-    const sim = await simulator({ brain })
+    const sim = await simulator({ responder })
     const sdk = client(sim)
     const settings = { models: { [MODEL]: { window: 60_000 } } }
     const { cwd, dir } = project()
@@ -60,7 +60,7 @@ describe("your own loop", () => {
 
 describe("our loop", () => {
   test("ask resolves with the answer and its cost; the key comes from the environment", async () => {
-    const sim = await simulator({ brain: scripted("It is done.") })
+    const sim = await simulator({ responder: scripted("It is done.") })
     const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: sim.url }
     await using agent = await openAgent({ model: MODEL, tools: codingTools(), ...project(), env })
     const { text, cost, turns } = await agent.ask("Fix the failing test")
@@ -71,11 +71,11 @@ describe("our loop", () => {
 
   test("an OpenFeature client drives the flags, and the system prompt may be blocks", async () => {
     const seen: unknown[] = []
-    const answer = ({ request }: BrainTurn) => {
+    const answer = ({ request }: ResponderTurn) => {
       seen.push(request.system)
       return { content: [{ type: "text" as const, text: "Yes." }] }
     }
-    const sim = await simulator({ brain: scripted(answer) })
+    const sim = await simulator({ responder: scripted(answer) })
     const env = { ANTHROPIC_API_KEY: KEY, ANTHROPIC_BASE_URL: sim.url }
     const asked = new Set<string>()
     const flags = {
@@ -116,7 +116,7 @@ describe("our loop", () => {
   })
 
   test("a second query at the same time is refused, and the first goes on", async () => {
-    const sim = await simulator({ brain: scripted("one", "two") })
+    const sim = await simulator({ responder: scripted("one", "two") })
     const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
     await using agent = await openAgent({ model, ...project(), env: {} })
     const first = agent.query("one")
@@ -128,7 +128,9 @@ describe("our loop", () => {
   })
 
   test("LOOP-6 a limit is thrown by ask, and names itself", async () => {
-    const sim = await simulator({ brain: scripted([{ type: "tool_use", id: "toolu_1", name: "Nothing", input: {} }]) })
+    const sim = await simulator({
+      responder: scripted([{ type: "tool_use", id: "toolu_1", name: "Nothing", input: {} }]),
+    })
     const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
     await using agent = await openAgent({ model, ...project(), env: {} })
     const asking = agent.ask("go", { maxTurns: 1 })
@@ -150,8 +152,11 @@ describe("tools of your own", () => {
   })
 
   test("ten lines are enough: it runs unasked, and the model gets its value as JSON", async () => {
-    const brain = { name: "weather", answer: scripted(calls(["weather", { city: "Bern" }]) as never, "Clear.").answer }
-    const sim = await simulator({ brain })
+    const responder = {
+      name: "weather",
+      answer: scripted(calls(["weather", { city: "Bern" }]) as never, "Clear.").answer,
+    }
+    const sim = await simulator({ responder })
     const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
     await using agent = await openAgent({ model, tools: [weather], ...project(), env: {} })
     const results: unknown[] = []
@@ -162,8 +167,8 @@ describe("tools of your own", () => {
   })
 
   test("PERM-1 with needsApproval and no one to ask it is refused", async () => {
-    const brain = { name: "weather", answer: scripted(calls(["weather", { city: "Rome" }]) as never, "Ok.").answer }
-    const sim = await simulator({ brain })
+    const responder = { name: "weather", answer: scripted(calls(["weather", { city: "Rome" }]) as never, "Ok.").answer }
+    const sim = await simulator({ responder })
     const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
     const careful = { ...weather, needsApproval: true }
     await using agent = await openAgent({ model, tools: [careful], ...project(), env: {} })
@@ -177,8 +182,8 @@ describe("tools of your own", () => {
 test("closing an agent ends the commands it left running", async () => {
   const { cwd, dir } = project()
   const command = `sleep 600 & echo $! > ${join(cwd, "pid")}; wait`
-  const brain = scripted(calls(["Bash", { command, run_in_background: true }]) as never, "Started.")
-  const sim = await simulator({ brain })
+  const responder = scripted(calls(["Bash", { command, run_in_background: true }]) as never, "Started.")
+  const sim = await simulator({ responder })
   const model = anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url })
   const agent = await openAgent({
     model,
@@ -217,14 +222,14 @@ test("PERM-1 with no one to ask, accepted edits cannot make git run a program", 
   execFileSync("git", ["init", "--quiet"], { cwd })
   const config = join(cwd, ".git", "config")
   const evil = `[core]\n\trepositoryformatversion = 0\n\tfsmonitor = "touch ${cwd}/ran; false"\n`
-  const brain = scripted(
+  const responder = scripted(
     calls(["Read", { file_path: config }]) as never,
     calls(["Write", { file_path: config, content: evil }]) as never,
     calls(["Bash", { command: "git status" }]) as never,
   )
   await using agent = await openAgent({
     model: MODEL,
-    client: client(await simulator({ brain })),
+    client: client(await simulator({ responder })),
     tools: codingTools(),
     cwd,
     dir,
@@ -242,8 +247,8 @@ describe("tools that go wrong", () => {
     defineTool({ name: "odd", description: "Odd.", inputSchema: z.object({}), execute, ...more })
 
   async function resultOf(odd: ReturnType<typeof tool>, options: object = {}, input: object = {}) {
-    const brain = scripted(calls(["odd", input]) as never)
-    const sdk = client(await simulator({ brain }))
+    const responder = scripted(calls(["odd", input]) as never)
+    const sdk = client(await simulator({ responder }))
     await using agent = await openAgent({ model: MODEL, client: sdk, tools: [odd], ...project(), ...options })
     const results: unknown[] = []
     for await (const event of agent.query("go")) if (event.type === "tool-result") results.push(event.result)
@@ -308,7 +313,7 @@ describe("leaving early", () => {
 
   test("a break in the loop ends the tool under way, and the conversation continues", async () => {
     const { tool, aborted } = waiting()
-    const sdk = client(await simulator({ brain: scripted(calls(["wait", {}]) as never, "Again.") }))
+    const sdk = client(await simulator({ responder: scripted(calls(["wait", {}]) as never, "Again.") }))
     await using agent = await openAgent({ model: MODEL, client: sdk, tools: [tool], ...project() })
     for await (const event of agent.query("go")) if (event.type === "tool-progress") break
     await aborted
@@ -317,7 +322,7 @@ describe("leaving early", () => {
 
   test("close ends the query that runs: ask throws that the conversation is closed", async () => {
     const { tool, started, aborted } = waiting()
-    const sdk = client(await simulator({ brain: scripted(calls(["wait", {}]) as never) }))
+    const sdk = client(await simulator({ responder: scripted(calls(["wait", {}]) as never) }))
     const agent = await openAgent({ model: MODEL, client: sdk, tools: [tool], ...project() })
     const asked = expect(agent.ask("go")).rejects.toThrow(/conversation is closed/)
     await started

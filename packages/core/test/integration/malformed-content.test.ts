@@ -4,7 +4,7 @@
  */
 import Anthropic from "@anthropic-ai/sdk"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { scriptedBrain } from "../../../sim/src/brains/scripted.ts"
+import { scriptedResponder } from "../../../sim/src/responders/scripted.ts"
 import { type Simulator, startSimulator } from "../../../sim/src/start.ts"
 import { KEY } from "../../../sim/test/simulator.ts"
 import { importTranscript } from "../../../transcripts/src/import/import-file.ts"
@@ -32,8 +32,8 @@ let newerSim: Simulator
 const accepted = new Set<string>()
 
 beforeAll(async () => {
-  sim = await startSimulator({ brain: scriptedBrain([]), bindThinking: "off" }) // the signatures here are invented
-  newerSim = await startSimulator({ brain: scriptedBrain([]), bindThinking: "off", newBlockTypes: NEW_TYPES })
+  sim = await startSimulator({ responder: scriptedResponder([]), bindThinking: "off" }) // the signatures here are invented
+  newerSim = await startSimulator({ responder: scriptedResponder([]), bindThinking: "off", newBlockTypes: NEW_TYPES })
 })
 
 afterAll(async () => {
@@ -217,9 +217,9 @@ describe("MSG-14 a malformed piece that is already in a journal", () => {
         // a reference to a tool that is not in the request is sent as text, which needs no decision
         const sentAsItIs = serialiseRequest(request).includes(JSON.stringify(block)) || isNamedAsText(block, request)
         if (place.startsWith("a block") && !sentAsItIs) expect((await entriesOf(chat)).filter(isRepair)).not.toEqual([])
-        chat.words()
+        chat.userMessages()
         chat.artifacts()
-        chat.frontier()
+        chat.workState()
         chat.ledger()
         chat.accounting()
         await chat.close()

@@ -140,9 +140,9 @@ test("MSG-14, JRN-7 property: whatever a decision holds, the conversation opens 
       const chat = await openTestConversation({ store })
       await chat.add("Go on.")
       const request = serialiseRequest(await chat.prepare())
-      chat.words()
+      chat.userMessages()
       chat.artifacts()
-      chat.frontier()
+      chat.workState()
       chat.ledger()
       chat.accounting()
       await chat.close()
@@ -161,7 +161,7 @@ test("MSG-14, JRN-7 a decision that cannot be read is reported by its line, and 
   await journal.append(entriesWith([bad, { subtype: "tool-result-empty", toolUseId: "b", tool: "Look" }]))
   await journal.close()
   const chat = await openTestConversation({ store })
-  expect(chat.opened.damagedLines).toEqual([
+  expect(chat.openResult.damagedLines).toEqual([
     expect.objectContaining({ line: 4, why: "it is not an entry of a journal", isLost: true }),
   ])
   await chat.add("More.")

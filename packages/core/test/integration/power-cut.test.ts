@@ -4,7 +4,7 @@ import { type FileHandle, open } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { expect, onTestFinished, test, vi } from "vitest"
-import { localPerson } from "../../src/base/owner.ts"
+import { localUser } from "../../src/base/owner.ts"
 import { openConversation } from "../../src/front-door.ts"
 import { fileStore } from "../../src/journal/file/file-store.ts"
 import { defineTool } from "../../src/tools/define-tool.ts"
@@ -53,12 +53,12 @@ test("JRN-3 a power cut after record() loses neither the answer nor what was add
     await chat.add(`question ${turn}`)
     await chat.prepare()
     const before = await openIn(cut(dir, journalOf(chat)))
-    expect(before.words().messages.map(({ text }) => text)).toEqual(said)
+    expect(before.userMessages().messages.map(({ text }) => text)).toEqual(said)
     await before.close()
     await chat.record({ content: [{ type: "text", text: `answer ${turn}` }], stop_reason: "end_turn" })
     said.push(`question ${turn}`)
     const after = await openIn(cut(dir, journalOf(chat)))
-    expect(after.words().messages.map(({ text }) => text)).toEqual(said)
+    expect(after.userMessages().messages.map(({ text }) => text)).toEqual(said)
     expect(JSON.stringify((await after.prepare()).messages)).toContain(`answer ${turn}`)
     await after.close()
   }
@@ -72,7 +72,7 @@ test("JRN-3 with `durable`, what the request says is on disk before prepare() re
   await chat.add("question")
   await chat.prepare({ durable: true })
   const after = await openIn(cut(dir, journalOf(chat)))
-  expect(after.words().messages.map(({ text }) => text)).toEqual(["question"])
+  expect(after.userMessages().messages.map(({ text }) => text)).toEqual(["question"])
   await after.close()
 })
 
@@ -80,7 +80,7 @@ test("JRN-3 no tool with effects runs before its call is on disk", async () => {
   const { cut } = await disk()
   const { open: openAgent, dir, cwd } = scene()
   const found: string[] = []
-  const memory = { owner: localPerson } as const
+  const memory = { owner: localUser } as const
   const tool = defineTool({
     name: "Deploy",
     description: "Deploys.",

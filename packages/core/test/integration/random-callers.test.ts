@@ -7,7 +7,7 @@
 import Anthropic from "@anthropic-ai/sdk"
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import type { Answer, AnswerBlock, Brain, BrainTurn } from "../../../sim/src/brain.ts"
+import type { Answer, AnswerBlock, Responder, ResponderTurn } from "../../../sim/src/responder.ts"
 import { KEY, simulator } from "../../../sim/test/simulator.ts"
 import { compaction } from "../../src/layers/4-compaction/compaction.ts"
 import type { CallerMessage } from "../../src/messages/caller-key.ts"
@@ -80,7 +80,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 )
 
 /** Thinks, speaks, and calls as often as it is asked to. */
-class Talker implements Brain {
+class Talker implements Responder {
   readonly name = "talker"
   #answers = 0
 
@@ -88,7 +88,7 @@ class Talker implements Brain {
     this.#answers = 0
   }
 
-  answer({ nextToolUseId }: BrainTurn): Answer {
+  answer({ nextToolUseId }: ResponderTurn): Answer {
     const index = this.#answers++
     const content: AnswerBlock[] = [{ type: "text", text: `Answer ${index}.` }]
     if (index % 3 !== 0) content.unshift({ type: "thinking", thinking: `Thought ${index}.` })
@@ -192,9 +192,9 @@ class Caller {
 const bytesOf = (request: ModelRequest): string => serialiseRequest({ messages: request.messages } as ModelRequest)
 
 test("BEY-14, invariant 11: whatever a caller does to its list, requests are valid, fit, and go on from the one before unless a decision says otherwise", async () => {
-  const brain = new Talker()
+  const responder = new Talker()
   const client = new Anthropic({
-    baseURL: (await simulator({ brain, bindThinking: "error" })).url,
+    baseURL: (await simulator({ responder, bindThinking: "error" })).url,
     apiKey: KEY,
     maxRetries: 0,
     openTelemetry: false,
@@ -202,7 +202,7 @@ test("BEY-14, invariant 11: whatever a caller does to its list, requests are val
   let [compared, sent, compacted] = [0, 0, 0]
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 12, maxLength: 60 }), async (steps) => {
-      brain.startOver()
+      responder.startOver()
       const settings = { models: { [MODEL]: { window: WINDOW, maxOutput: 2_000 } }, switches: AT_ONCE }
       const reads = new FileReads()
       const parent = { model: summariser({ window: WINDOW }), tools: [], reads, toolContext: surroundings }
@@ -219,7 +219,9 @@ test("BEY-14, invariant 11: whatever a caller does to its list, requests are val
         if (entry.type === "strata" && !["tool-results-sent", "session"].includes(entry.subtype)) isDecided = true
       })
       const ask = async (answers: boolean) => {
-        const { how } = await chat.follow(caller.list, { tools: [{ name: "Bash", input_schema: { type: "object" } }] })
+        const { how } = await chat.syncMessages(caller.list, {
+          tools: [{ name: "Bash", input_schema: { type: "object" } }],
+        })
         const request = await chat.prepare()
         sent++
         const bytes = bytesOf(request)
@@ -230,7 +232,7 @@ test("BEY-14, invariant 11: whatever a caller does to its list, requests are val
         }
         last = bytes
         isDecided = false
-        expect(chat.fill().state).not.toBe("blocked")
+        expect(chat.windowUsage().state).not.toBe("blocked")
         const response = await client.beta.messages
           .create({
             ...request,

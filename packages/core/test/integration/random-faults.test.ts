@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import { expect, test } from "vitest"
 import { tappedStore } from "../../../store-contract/src/tapped-store.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
-import type { Draft } from "../../src/journal/entries.ts"
+import type { EntryDraft } from "../../src/journal/entries.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
 import type { Layer } from "../../src/layers/layer.ts"
@@ -42,7 +42,7 @@ function failing(kept: Store, random: Random) {
 /** Asks the journal at random, decides at random, and fails at random after its decision is written. */
 function restless(random: Random): Layer {
   let count = 0
-  const spent = (): Draft => ({
+  const spent = (): EntryDraft => ({
     ...{ type: "strata", subtype: "spent", purpose: "compaction", model: "claude-opus-4-6" },
     ...{ responseId: `spent-${count++}`, usage: { input_tokens: 1, output_tokens: 1 } },
   })
@@ -103,7 +103,7 @@ async function play(chat: Conversation, random: Random): Promise<readonly string
     })
     await Promise.all(calls)
   }
-  await chat.settled()
+  await chat.whenIdle()
   return acknowledged
 }
 

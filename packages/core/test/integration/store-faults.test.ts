@@ -1,11 +1,11 @@
 /** A whole conversation on a store that fails at one call, each in turn: not made, or made and its answer lost. */
 import { expect, test } from "vitest"
-import { extractiveAnswer } from "../../../sim/src/brains/extractive.ts"
+import { extractiveAnswer } from "../../../sim/src/responders/extractive.ts"
 import { client, simulator } from "../../../sim/test/simulator.ts"
 import { countedStore } from "../../../store-contract/src/counted-store.ts"
 import { faultyStore } from "../../../store-contract/src/faulty-store.ts"
 import { StrataError } from "../../src/base/errors.ts"
-import { localPerson } from "../../src/base/owner.ts"
+import { localUser } from "../../src/base/owner.ts"
 import type { Conversation } from "../../src/conversation/conversation.ts"
 import { openConversation } from "../../src/conversation/open.ts"
 import { isForked } from "../../src/forks/fork.ts"
@@ -28,7 +28,7 @@ type Sdk = ReturnType<typeof client>
 /** The model calls Log, and answers forks truthfully. */
 async function model(): Promise<Sdk> {
   const sim = await simulator({
-    brain: {
+    responder: {
       name: "faults",
       async answer(turn) {
         if (!isForked(turn.request.messages as never))
@@ -49,7 +49,7 @@ interface Play {
 const opened = ({ store, sdk, where }: Play): Promise<Conversation> =>
   openConversation({
     ...{ model: MODEL, client: sdk, store, tools: [LOG], id: "c", env: {}, system: "You look at logs.", ...where },
-    memory: { owner: localPerson },
+    memory: { owner: localUser },
     settings: { planner: "off", figures: { "background-share": 100 } },
   })
 
@@ -92,10 +92,10 @@ async function played(play: Play): Promise<Played> {
   }
   await add("Always use tabs. Find the slow request.")
   for (const text of [LARGE, TEXT, TEXT]) await turn(text)
-  await attempt((open) => open.settled())
+  await attempt((open) => open.whenIdle())
   await attempt((open) => open.compact())
   await turn("short")
-  await attempt((open) => open.settled())
+  await attempt((open) => open.whenIdle())
   await attempt((open) => open.close())
   return { acknowledged, errors }
 }
@@ -115,7 +115,7 @@ async function checkAfterwards(play: Play, { acknowledged, errors }: Played): Pr
   const chat = await opened(play)
   const content = await contentOf(chat)
   for (const text of acknowledged) expect(content).toContain(text)
-  expect(chat.opened).toMatchObject({ tornBytes: 0, damagedLines: [] })
+  expect(chat.openResult).toMatchObject({ tornBytes: 0, damagedLines: [] })
   await chat.add("Go on.")
   const request = await chat.prepare()
   expect(validateRequest({ request, model: findModel(MODEL).facts })).toEqual([])

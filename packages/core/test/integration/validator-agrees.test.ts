@@ -16,7 +16,7 @@ const RUNS = { numRuns: Number(process.env.FUZZ_RUNS ?? size(25, 100)), seed: Nu
 let sim: Simulator
 
 beforeAll(async () => {
-  sim = await startSimulator({ brain: scripted(), bindThinking: "off" }) // the signatures here are invented
+  sim = await startSimulator({ responder: scripted(), bindThinking: "off" }) // the signatures here are invented
 })
 afterAll(() => sim.close())
 

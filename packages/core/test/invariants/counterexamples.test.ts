@@ -75,9 +75,9 @@ test("invariant 1, BEY-13: after two clearings, a fold and its undo the next req
   }
   await chat.add("And now?")
   await chat.prepare()
-  await chat.clearResults({ downTo: chat.fill().used - 1 })
+  await chat.clearResults({ downTo: chat.windowUsage().used - 1 })
   const before = serialiseRequest(await chat.prepare())
-  await chat.clearResults({ downTo: chat.fill().used })
+  await chat.clearResults({ downTo: chat.windowUsage().used })
   await chat.fold({ from: questions[0]!, to: questions[1]! })
   await chat.prepare()
   await chat.undo()

@@ -56,7 +56,7 @@ function seen(chat: Conversation) {
   return {
     messages: context.storedMessages().map(({ uuid }) => uuid),
     waiting: context.queued.map(({ uuid }) => uuid),
-    words: chat.words().messages.map(({ uuid }) => uuid),
+    words: chat.userMessages().messages.map(({ uuid }) => uuid),
   }
 }
 
@@ -105,7 +105,7 @@ test("JRN-9 a flipped bit costs at most the line it is in, is reported if it cha
 
           await using opened = await openIn(directory, "resumed")
           const after = seen(opened)
-          const { damagedCount, checkpoint } = opened.opened
+          const { damagedCount, checkpoint } = opened.openResult
           const isSame = JSON.stringify(after) === JSON.stringify(before)
           if (!isSame) changed++
           const context = `${file} byte ${place} bit ${bit} of ${directory}: ${hit?.type} ${(hit as { subtype?: string })?.subtype}`
@@ -131,8 +131,8 @@ test("JRN-9 a flipped bit costs at most the line it is in, is reported if it cha
           const aside = await stat(pathsOf(directory).setAside).catch(() => undefined)
           await using again = await openIn(directory, "again")
           // a checkpoint that was made again has taken the damage into account
-          if (!isSame && again.opened.read === opened.opened.read)
-            expect(again.opened.damagedCount, context).toBeGreaterThan(0)
+          if (!isSame && again.openResult.read === opened.openResult.read)
+            expect(again.openResult.damagedCount, context).toBeGreaterThan(0)
           if (body !== "") expect(serialiseRequest(await again.prepare()), context).toBe(body)
           await again.close()
           const asideAgain = await stat(pathsOf(directory).setAside).catch(() => undefined)

@@ -9,7 +9,7 @@ import {
   NothingToUndoError,
   RangeRefusedError,
 } from "../../src/base/errors.ts"
-import { localPerson } from "../../src/base/owner.ts"
+import { localUser } from "../../src/base/owner.ts"
 import { type Conversation, engineOf } from "../../src/conversation/conversation.ts"
 import { openConversation } from "../../src/conversation/open.ts"
 import { leaveOutReceived } from "../../src/conversation/refused-content.ts"
@@ -95,7 +95,7 @@ export class History {
     const { memory, autoCompactTokens } = this.#options
     return openConversation({
       ...{ model: MODEL, id, cwd: join(this.#homes, "project"), dir, env: {}, system: "You help." },
-      memory: { owner: localPerson },
+      memory: { owner: localUser },
       settings: {
         ...{ autoCompactTokens, memory: memory ? "auto" : "off", flush: "never" },
       },
@@ -119,7 +119,7 @@ export class History {
 
   /** Does something with the conversation as another process would open it now. */
   async elsewhere<T>(work: (chat: Conversation) => Promise<T>): Promise<T> {
-    await this.chat.settled()
+    await this.chat.whenIdle()
     const home = await this.#copied()
     const chat = await this.#open(home)
     try {
@@ -145,7 +145,7 @@ export class History {
 
   /** More than an hour in which no one uses it, or someone looks at it all the time. Resolves with whether it sleeps then. */
   async idle({ isWatched }: { readonly isWatched: boolean }): Promise<boolean> {
-    await this.chat.settled()
+    await this.chat.whenIdle()
     return idle(this.chat, { clock: this.#clock, isWatched })
   }
 
@@ -166,7 +166,7 @@ export class History {
         await this.#addResults(step)
         return
       case "clear":
-        await chat.clearResults({ downTo: step.less ? Math.max(0, chat.fill().used - step.less) : step.downTo })
+        await chat.clearResults({ downTo: step.less ? Math.max(0, chat.windowUsage().used - step.less) : step.downTo })
         return
       case "fold":
       case "snip": {
@@ -264,8 +264,8 @@ export async function idle(
 ): Promise<boolean> {
   for (let minutes = 0; minutes < IDLE_MINUTES; minutes += LOOK_MINUTES) {
     clock.advance(LOOK_MINUTES * 60_000)
-    if (isWatched) chat.fill()
-    await chat.settled()
+    if (isWatched) chat.windowUsage()
+    await chat.whenIdle()
     await chat.isAsleep()
   }
   return chat.isAsleep()

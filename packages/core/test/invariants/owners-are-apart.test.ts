@@ -7,7 +7,7 @@ import type { Agent } from "../../src/agent/agent.ts"
 import { openAgent } from "../../src/agent/open-agent.ts"
 import { manualClock } from "../../src/base/clock.ts"
 import { InvalidOptionError } from "../../src/base/options.ts"
-import { localPerson, type Owner } from "../../src/base/owner.ts"
+import { localUser, type Owner } from "../../src/base/owner.ts"
 import { listConversations } from "../../src/conversation/list.ts"
 import { memoryStore } from "../../src/journal/in-memory/store.ts"
 import type { Store } from "../../src/journal/store.ts"
@@ -30,7 +30,7 @@ const OWNERS: readonly (Owner | undefined)[] = [
   ...["customer-1", "Customer-1", "customer-1 ", "caf\u00e9", "cafe\u0301", "\ud800", "\ud801", "\ufffd"],
   ...["../other", "..", ".", "a/b", "a-b", "a_b", "a\0b", "unowned", "owner", "localPerson", "CON", "null"],
   ...[`${"x".repeat(9_000)}1`, `${"x".repeat(9_000)}2`, "Symbol(strata.localPerson)"],
-  localPerson,
+  localUser,
   undefined,
   undefined,
 ]
@@ -107,7 +107,7 @@ async function inWorld(root: string, store: Store | undefined) {
     const seen: unknown[] = []
     const ask = async (text: string) => {
       for await (const event of agent.query(text, { maxTurns: 4 })) seen.push(event)
-      await agent.conversation.settled()
+      await agent.conversation.whenIdle()
     }
     try {
       seen.push(agent.problems)
@@ -145,10 +145,12 @@ test("invariant 10, L5-12: nothing of one owner is in a request, index, dream, h
         for (const { who, ...step } of steps) {
           const party = owners[who % owners.length]!
           const seen = canariesIn(await take(party, step))
-          const foreign = [...seen].filter((canary) => canary !== canaryOf(party))
+          const external = [...seen].filter((canary) => canary !== canaryOf(party))
           // without an owner, what others kept without one can be listed and opened
           const isListing = OWNERS[party] === undefined && step.act === "list"
-          const named = foreign.filter((canary) => !isListing || typeof OWNERS[Number(canary.slice(6, 8))] === "string")
+          const named = external.filter(
+            (canary) => !isListing || typeof OWNERS[Number(canary.slice(6, 8))] === "string",
+          )
           expect(named).toEqual([])
           looks += step.act === "ask" || step.act === "search" ? 1 : 0
         }
@@ -173,7 +175,7 @@ test("invariant 10, L5-12: what one owner said and had kept is there for that ow
       await take(0, { act: "remember", isShared: false })
       const asked = await take(0, { act: "search", isShared: true })
       expect(canariesIn(asked)).toEqual(new Set([canaryOf(0)]))
-      for (const other of [1, 2, OWNERS.indexOf(localPerson), OWNERS.indexOf(undefined)])
+      for (const other of [1, 2, OWNERS.indexOf(localUser), OWNERS.indexOf(undefined)])
         expect(canariesIn(await take(other, { act: "search", isShared: true }))).not.toContain(canaryOf(0))
     } finally {
       await remove()

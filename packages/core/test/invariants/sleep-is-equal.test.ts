@@ -26,8 +26,18 @@ afterAll(() => rm(root, { recursive: true }))
 const sleepsAmongSteps = fc.array(fc.boolean(), { minLength: 7, maxLength: 7 })
 
 const reports = (chat: Conversation) => ({
-  ...{ fill: chat.fill(), size: chat.views.context.size(), accounting: chat.accounting(), ledger: chat.ledger() },
-  ...{ cache: chat.cacheHistory(), words: chat.words(), artifacts: chat.artifacts(), frontier: chat.frontier() },
+  ...{
+    fill: chat.windowUsage(),
+    size: chat.views.context.size(),
+    accounting: chat.accounting(),
+    ledger: chat.ledger(),
+  },
+  ...{
+    cache: chat.cacheHistory(),
+    words: chat.userMessages(),
+    artifacts: chat.artifacts(),
+    frontier: chat.workState(),
+  },
 })
 
 let number = 0
@@ -84,8 +94,8 @@ test.runIf(isWhole)("invariant 3, L5-1: and so is one with all layers, compactio
         }
         await awake.take(step)
         await sleeper.take(step)
-        await awake.chat.settled()
-        await sleeper.chat.settled()
+        await awake.chat.whenIdle()
+        await sleeper.chat.whenIdle()
         if (!isChecked) continue
         const [expected, actual] = [await prepared(awake.chat), await prepared(sleeper.chat)]
         expect(actual && comparable(serialiseRequest(actual))).toBe(expected && comparable(serialiseRequest(expected)))

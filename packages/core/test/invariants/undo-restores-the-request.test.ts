@@ -16,13 +16,13 @@ import { summariser } from "../summariser.ts"
 const FEW = { ...fuzz, numRuns: Math.ceil(fuzz.numRuns! / 8) } // each reads whole journals several times
 const LONG = "many words ".repeat(2_500) // so that a compaction gains enough
 
-interface Opened {
+interface OpenResult {
   readonly chat: Conversation
   readonly player: Player
   readonly layer: DecidingLayer
 }
 
-async function opened(store: Store, player = newPlayer(decidingLayer())): Promise<Opened> {
+async function opened(store: Store, player = newPlayer(decidingLayer())): Promise<OpenResult> {
   const layer = player.layer!
   const chat = await openCompacting({ store, earlier: [layer], settings: EDITS_CACHES, summariser: summariser() })
   chat.on("entry", ({ entry }) => entry.type === "strata" && layer.decided(entry.uuid))
@@ -36,7 +36,7 @@ const ANSWER: Step = {
   usage: 9_000,
 }
 
-async function talk({ chat, player }: Opened, steps: readonly Step[]): Promise<void> {
+async function talk({ chat, player }: OpenResult, steps: readonly Step[]): Promise<void> {
   await play(chat, { kind: "user", content: LONG }, player)
   for (const step of [...steps, ANSWER]) {
     await play(chat, step, player)
@@ -60,7 +60,7 @@ async function compacts(chat: Conversation): Promise<boolean> {
 }
 
 /** What a process that opens the conversation now would send. */
-async function sentAfterRestart(store: Store, { chat }: Opened): Promise<string> {
+async function sentAfterRestart(store: Store, { chat }: OpenResult): Promise<string> {
   await chat.close()
   const again = await openCompacting({ store, settings: EDITS_CACHES, summariser: summariser() })
   const bytes = await sent(again)

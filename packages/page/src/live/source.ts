@@ -4,7 +4,7 @@
  */
 
 import type { CompactionPlan, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
-import type { AgentView, KeptAgents } from "@strata/core/agent"
+import type { AgentDirectory, AgentView } from "@strata/core/agent"
 import type { DreamKillAnswer, DreamState } from "@strata/core/memory"
 import type { CompactionRefusal } from "@strata/core/policy"
 import type { SentRequest } from "@strata/core/store"
@@ -73,7 +73,7 @@ export interface NamedConversation {
 }
 
 export interface OwnConversation {
-  agents(): Promise<KeptAgents>
+  agents(): Promise<AgentDirectory>
   /** Takes back a compaction, named by its boundary, or says what would happen. */
   undo(request: { readonly compaction: string; readonly dryRun: boolean }): Promise<UndoReport>
   /** What a compaction would do now. Nothing is changed and no model is asked. */

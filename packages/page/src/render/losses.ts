@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<BreakCause, LossKind>> = {
 export const lossesOf = (breaks: readonly CacheBreak[]): readonly Loss[] =>
   breaks.map((lost) => ({
     turn: lost.turn,
-    tokens: lost.paidAnew,
+    tokens: lost.rewrittenTokens,
     cost: dollarsOrUnknown(lost.dollars),
     kind: KINDS[lost.cause],
     why: causeWords(lost),

@@ -1,5 +1,5 @@
 /** How a conversation went as it was recorded: context by class, what was paid, boundaries and lost caches, turn by turn. */
-import { recordedCourse, type Transcript } from "@strata/transcripts"
+import { type Transcript, transcriptTimeline } from "@strata/transcripts"
 import { type CostUnit, weigh } from "@strata/transcripts/replay"
 import type { Course, Point } from "./content.ts"
 import { contextParts } from "./context-parts.ts"
@@ -13,7 +13,7 @@ export interface CourseOnPage extends Pick<Course, "points" | "boundaries" | "lo
 export async function courseOnPage(transcript: Transcript): Promise<CourseOnPage> {
   const classes = new TurnClasses()
   let taken = 0
-  const { turns, boundaries, breaks, isBilled, isPriced } = await recordedCourse(transcript, {
+  const { turns, boundaries, breaks, isBilled, isPriced } = await transcriptTimeline(transcript, {
     onTurn: (view) => {
       for (; taken < view.at; taken++) classes.take(transcript.entries[taken]!)
       classes.note(view)

@@ -8,7 +8,7 @@ import { isSimulatedId } from "@strata/core/base"
 import { firstWords, isBoundary, isSyntheticError } from "@strata/core/messages"
 import type { BreakCause, CacheBreak, RequestPurpose } from "@strata/core/views"
 import { type Inspection, inspectTranscript, type RecordedBoundary, type Transcript } from "@strata/transcripts"
-import { type RecordedResponse, responsesIn } from "@strata/transcripts/inspect"
+import { listResponses, type RecordedResponse } from "@strata/transcripts/inspect"
 
 export interface Recorded {
   readonly format: string
@@ -91,7 +91,7 @@ export async function recordedFrom(transcript: Transcript): Promise<Recorded> {
   const inspection = await inspectTranscript(transcript)
   const { format, id, cwd, model, time, growth, money, agents } = inspection
   const { title = firstWords(transcript.entries.filter(isMessage)) } = inspection
-  const answered = responsesIn(transcript)
+  const answered = listResponses(transcript)
   const isSimulated = answered.some((response) => isSimulatedId(response.id))
   const found = isSimulated ? [] : answered
   const places = new Map(found.map((response, place) => [response.id, place]))
@@ -175,7 +175,7 @@ function keyOf({ id, model, counts, estimated }: RecordedResponse, before: Recor
   return hash("sha256", whole, "hex").slice(0, KEY_DIGITS)
 }
 
-function lostLine({ cause, paidAnew, dollars, apiReason }: CacheBreak): LostLine {
+function lostLine({ cause, rewrittenTokens: paidAnew, dollars, apiReason }: CacheBreak): LostLine {
   return {
     cause,
     ...(apiReason === undefined ? {} : { reason: short(apiReason) }),
@@ -207,7 +207,7 @@ function moreLost({ cache }: Inspection, placed: readonly CacheBreak[]): readonl
       return {
         cause: name as BreakCause,
         count: total.breaks - own.length,
-        tokens: total.paidAnew - sum(own.map(({ paidAnew }) => paidAnew)),
+        tokens: total.rewrittenTokens - sum(own.map(({ rewrittenTokens: paidAnew }) => paidAnew)),
         dollars: Math.max(0, total.dollars - sum(own.map(({ dollars = 0 }) => dollars))),
         unpriced: total.unpriced - own.filter(({ dollars }) => dollars === undefined).length,
       }

@@ -3,7 +3,7 @@
  * with their own compactions, and the same work with Strata's layers.
  */
 import { readTranscripts, type Transcript } from "@strata/transcripts"
-import { journalTranscript, type NamedJournal, responsesIn } from "@strata/transcripts/inspect"
+import { journalTranscript, listResponses, type NamedJournal } from "@strata/transcripts/inspect"
 import { AS_RECORDED, replay, strata } from "@strata/transcripts/replay"
 
 export type ReplayedFile =
@@ -54,6 +54,6 @@ export async function replayForIndex({ path, name, journal }: ConversationToRepl
 
 /** The replay charges Strata for its summaries, and leaves out the recorded ones. */
 const compactionsOf = (transcript: Transcript): number =>
-  responsesIn(transcript)
+  listResponses(transcript)
     .filter(({ purpose, agent }) => purpose === "compaction" && agent === undefined)
     .reduce((all, { dollars = 0 }) => all + dollars, 0)

@@ -2,7 +2,7 @@
 
 import type { TokenCounts } from "@strata/core"
 import { inputTokens, NO_TOKENS } from "@strata/core/base"
-import { type BreakCause, PURPOSE_WORDS, type RequestPurpose } from "@strata/core/views"
+import { type BreakCause, PURPOSE_LABELS, type RequestPurpose } from "@strata/core/views"
 import { CAUSES } from "../labels/cache-breaks.ts"
 import { type AgentSum, type CompactionSum, type Digest, NO_DAY, type SpentLine } from "./digest.ts"
 import { rowFrom, rowQuery } from "./list.ts"
@@ -227,7 +227,7 @@ class Sums {
       byPurpose: this.#purposes.rows(total).map((row) => ({
         ...row,
         purpose: row.name as RequestPurpose,
-        name: PURPOSE_WORDS[row.name as RequestPurpose],
+        name: PURPOSE_LABELS[row.name as RequestPurpose],
       })),
       byProgram: this.#programs.rows(total),
       byProject: this.#projects.rows(total),

@@ -2,10 +2,10 @@
  * The project's memories, for an MCP client: the same files that `strata memory` shows. What a client writes is a note of its agent. Only the
  * person makes rules, and only the person removes what is theirs.
  */
-import { localPerson, type MemoryMode, realPath, repositoryRoot, StrataError, systemClock } from "@strata/core/base"
+import { localUser, type MemoryMode, realPath, repositoryRoot, StrataError, systemClock } from "@strata/core/base"
 import {
-  isCurrent,
-  isPersons,
+  isCurrentMemory,
+  isUserMemory,
   MEMORY_TYPES,
   type Memory,
   type MemoryType,
@@ -17,7 +17,7 @@ import {
 import { fenced, inline, inlineUpTo } from "@strata/core/messages"
 import { whichProject } from "@strata/core/projects"
 import { readSettings, trustOf } from "@strata/core/settings"
-import { defaultRoot, storeFrom } from "@strata/core/store"
+import { storeFrom, strataDirectory } from "@strata/core/store"
 import type { PastOptions } from "./past.ts"
 
 const MAX_FOUND = 10
@@ -81,9 +81,9 @@ export class ClientMemories {
   /** Those in force, what the person said first. */
   async all(): Promise<readonly Memory[]> {
     const { memory } = await this.#open()
-    const current = (await memory.bank.all()).filter(isCurrent)
+    const current = (await memory.bank.all()).filter(isCurrentMemory)
     return current.toSorted(
-      (a, b) => Number(isPersons(b)) - Number(isPersons(a)) || (a.confirmed < b.confirmed ? 1 : -1),
+      (a, b) => Number(isUserMemory(b)) - Number(isUserMemory(a)) || (a.confirmed < b.confirmed ? 1 : -1),
     )
   }
 
@@ -117,7 +117,7 @@ export class ClientMemories {
     const { bank } = await this.#writable()
     if (text.length > MAX_TEXT)
       throw new Refusal(`A memory has at most ${MAX_TEXT} characters. Nothing was saved. Say it in fewer words.`)
-    const same = (await bank.all()).find((memory) => isCurrent(memory) && memory.body.trim() === text.trim())
+    const same = (await bank.all()).find((memory) => isCurrentMemory(memory) && memory.body.trim() === text.trim())
     if (same) return `It is there already: ${inline(same.file)}.`
     // what else was in the client's view is not known
     const source = { saidBy: "agent", outside: `the view of ${client}` } as const
@@ -131,7 +131,7 @@ export class ClientMemories {
   async #forget(name: string, client: string): Promise<string> {
     const { bank } = await this.#writable()
     const memory = named(await bank.all(), name)
-    if (isPersons(memory))
+    if (isUserMemory(memory))
       throw new Refusal(
         `${inline(memory.file)} is the user's own memory. Nothing was changed. Only they can remove it: strata memory forget ${inline(memory.file)}`,
       )
@@ -171,7 +171,7 @@ export class ClientMemories {
 }
 
 async function openMemories({ cwd: given, env }: PastOptions): Promise<Opened> {
-  const root = defaultRoot(env)
+  const root = strataDirectory(env)
   const cwd = realPath(given) ?? given
   const reading = await readSettings({ home: root, cwd, env })
   const trust = await trustOf(root, reading)
@@ -179,7 +179,7 @@ async function openMemories({ cwd: given, env }: PastOptions): Promise<Opened> {
   const mode = values.off ? "off" : values.memory
   const store = storeFrom({ dir: root, env })
   const memory = await openProjectMemory({
-    ...{ store, owner: localPerson, cwd, clock: systemClock, mode },
+    ...{ store, owner: localUser, cwd, clock: systemClock, mode },
     project: await whichProject({ cwd, env, root, settings: values, store }),
     code: repositoryRoot(cwd),
   })

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { localPerson, memoryStore, openConversation } from "@strata/core"
+import { localUser, memoryStore, openConversation } from "@strata/core"
 import { expect, onTestFinished, test } from "vitest"
 import { handleOf } from "../../../core/src/messages/media.ts"
 import { ProjectPast } from "./past.ts"
@@ -12,7 +12,7 @@ test("BEY-1 BEY-12 conversations in a store without files are searched and found
   onTestFinished(() => rmSync(home, { recursive: true, force: true }))
   const store = memoryStore()
   const env = { HOME: home, STRATA_HOME: join(home, ".strata") }
-  const options = { model: "claude-opus-5-5", memory: { owner: localPerson }, store, cwd: home, env } as const
+  const options = { model: "claude-opus-5-5", memory: { owner: localUser }, store, cwd: home, env } as const
   const chat = await openConversation({ ...options, id: "3f09c1a2-0000-4000-8000-000000000001" })
   const uuid = await chat.add("The nightly importer crashed on the umlaut.")
   await chat.close()

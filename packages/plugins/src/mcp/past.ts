@@ -6,7 +6,7 @@ import { constants } from "node:fs"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import { isSafeId, localPerson, Queue, realPath } from "@strata/core/base"
+import { isSafeId, localUser, Queue, realPath } from "@strata/core/base"
 import { parseHandle } from "@strata/core/messages"
 import { whichProject } from "@strata/core/projects"
 import {
@@ -24,7 +24,6 @@ import {
   textsIn,
 } from "@strata/core/recall"
 import {
-  defaultRoot,
   type Journal,
   journalDirectoryOf,
   type ProjectInStore,
@@ -32,9 +31,10 @@ import {
   placesOf,
   type Store,
   storeFrom,
+  strataDirectory,
 } from "@strata/core/store"
 import { createEstimator, findModel } from "@strata/core/tokens"
-import type { Program } from "@strata/transcripts/import"
+import type { TranscriptProgram } from "@strata/transcripts/import"
 import type { Environment } from "../clients.ts"
 import { ProjectTranscripts, type Transcript } from "../project-transcripts.ts"
 import { TranscriptReader } from "./read-transcripts.ts"
@@ -72,7 +72,7 @@ export interface Asker {
   readonly call?: string
 }
 
-const CLIENTS: readonly (readonly [RegExp, Program])[] = [
+const CLIENTS: readonly (readonly [RegExp, TranscriptProgram])[] = [
   [/claude[-_ ]?code/i, "claude-code"],
   [/codex/i, "codex"],
   [/opencode/i, "opencode"],
@@ -273,8 +273,8 @@ export class ProjectPast {
   async #placeNow(): Promise<Place> {
     const { env, store = storeFrom({ env }) } = this.#options
     const cwd = realPath(this.#options.cwd) ?? this.#options.cwd
-    const project = await whichProject({ cwd, env, root: defaultRoot(env), store })
-    const given: ProjectInStore = { store, project, owner: localPerson }
+    const project = await whichProject({ cwd, env, root: strataDirectory(env), store })
+    const given: ProjectInStore = { store, project, owner: localUser }
     const directory = journalDirectoryOf(store, placeOf(given))
     const path = directory === undefined ? {} : { path: join(directory, INDEX_NAME) }
     return { store, projects: await placesOf(given), index: new TranscriptIndex({ ...path, reader: this.#reader }) }

@@ -2,7 +2,7 @@
 
 import { handleOf, type Message } from "@strata/core/messages"
 import { BlockReader, type BlockText, type ReadableConversation } from "@strata/core/recall"
-import type { Entry, Stretch } from "@strata/core/store"
+import type { Entry, JournalRange } from "@strata/core/store"
 import type { Transcript } from "../project-transcripts.ts"
 
 /** Of transcripts that are kept, as their files have them. The last read one is kept whatever its size. */
@@ -28,7 +28,7 @@ class ReadTranscript {
     return this.#messages.flatMap((message) => reader.take(message))
   }
 
-  async *#stretch({ first, last, around = 0 }: Stretch): AsyncGenerator<Entry> {
+  async *#stretch({ first, last, around = 0 }: JournalRange): AsyncGenerator<Entry> {
     const ends = [this.#placeOf(first), last === undefined ? this.#messages.length - 1 : this.#placeOf(last)]
     const [from, to] = ends.filter((end) => end !== undefined).toSorted((a, b) => a - b)
     if (from === undefined || to === undefined) return

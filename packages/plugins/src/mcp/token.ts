@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto"
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { StrataError } from "@strata/core/base"
-import { DIRECTORY_MODE, defaultRoot, FILE_MODE } from "@strata/core/store"
+import { DIRECTORY_MODE, FILE_MODE, strataDirectory } from "@strata/core/store"
 import type { Environment } from "../clients.ts"
 
 const FILE = "mcp-token"
@@ -19,7 +19,7 @@ export interface McpToken {
 export async function mcpToken(env: Environment): Promise<McpToken> {
   const given = env.STRATA_MCP_TOKEN
   if (given !== undefined && given !== "") return { token: checked(given, "STRATA_MCP_TOKEN") }
-  const root = defaultRoot(env)
+  const root = strataDirectory(env)
   const path = join(root, FILE)
   await mkdir(root, { recursive: true, mode: DIRECTORY_MODE })
   const made = randomBytes(BYTES).toString("base64url")

@@ -1,6 +1,6 @@
 /** The lines of the SDK's transcripts in journals: what is new is added, and what counts is read. */
 import { uuidFrom } from "@strata/core/base"
-import { foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
+import { externalEntry, readFrom, type Sources } from "../foreign/lines.ts"
 import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
 import type { SessionStoreEntry } from "./shapes.ts"
 
@@ -43,7 +43,7 @@ export class TranscriptWriter {
 
   #entry(line: SessionStoreEntry) {
     const [uuid] = entryId(line)
-    return foreignEntry({ subtype: "foreign-line", line, ...(uuid === undefined ? {} : { uuid }) }, this.#sources)
+    return externalEntry({ subtype: "foreign-line", line, ...(uuid === undefined ? {} : { uuid }) }, this.#sources)
   }
 
   #remember(key: string): void {

@@ -9,11 +9,11 @@ export interface Sources {
   readonly ids: Ids
 }
 
-export type ForeignEntry = DecisionEntry & DecisionOf<"foreign-line" | "foreign-change">
+export type ExternalEntry = DecisionEntry & DecisionOf<"foreign-line" | "foreign-change">
 
 /** A line as it was read. Without an entry: it cannot be read. */
 export interface ReadLine {
-  readonly entry?: ForeignEntry
+  readonly entry?: ExternalEntry
   readonly offset: number
   /** Where the line after it begins. */
   readonly next: number
@@ -29,20 +29,20 @@ export async function* readFrom({ store, address }: Place, from: number): AsyncG
       const at = { offset, next: offset + bytes.length + 1 }
       const decoded = decodeLine(bytes)
       if (decoded.state === "damaged") yield at
-      else if (isDecision(decoded.entry) && isForeign(decoded.entry)) yield { ...at, entry: decoded.entry }
+      else if (isDecision(decoded.entry) && isExternal(decoded.entry)) yield { ...at, entry: decoded.entry }
     }
   } finally {
     feed.close()
   }
 }
 
-const isForeign = (entry: DecisionEntry): entry is ForeignEntry =>
+const isExternal = (entry: DecisionEntry): entry is ExternalEntry =>
   entry.subtype === "foreign-line" || entry.subtype === "foreign-change"
 
 type Draft = DecisionOf<"foreign-line" | "foreign-change"> & { readonly uuid?: string }
 
 /** What a line or a change is in the journal. */
-export const foreignEntry = (draft: Draft, { clock, ids }: Sources): ForeignEntry => ({
+export const externalEntry = (draft: Draft, { clock, ids }: Sources): ExternalEntry => ({
   type: "strata",
   uuid: ids.uuid(),
   parentUuid: null,

@@ -6,7 +6,7 @@
 import { hash } from "node:crypto"
 import { StrataError } from "@strata/core"
 import { jsonInOrder } from "@strata/core/messages"
-import { type ForeignEntry, foreignEntry, readFrom, type Sources } from "../foreign/lines.ts"
+import { type ExternalEntry, externalEntry, readFrom, type Sources } from "../foreign/lines.ts"
 import { inTurn, type Place, writeAlone } from "../foreign/write-alone.ts"
 import type { HistoryTransaction, HistoryTransactionArgs } from "./shapes.ts"
 
@@ -32,12 +32,12 @@ export class Items {
     return this.#operations.get(id)
   }
 
-  take(entry: ForeignEntry): void {
+  take(entry: ExternalEntry): void {
     if (entry.subtype === "foreign-line") this.#items.push({ entry: entry.uuid, item: entry.line })
     else this.#change(entry)
   }
 
-  #change({ removed, operation }: Extract<ForeignEntry, { readonly subtype: "foreign-change" }>): void {
+  #change({ removed, operation }: Extract<ExternalEntry, { readonly subtype: "foreign-change" }>): void {
     if (removed === "all") {
       this.#items = []
       this.#operations.clear()
@@ -49,7 +49,7 @@ export class Items {
   }
 }
 
-type Draft = Parameters<typeof foreignEntry>[0]
+type Draft = Parameters<typeof externalEntry>[0]
 
 export class JournaledSession {
   readonly #place: Place
@@ -111,7 +111,7 @@ export class JournaledSession {
   #write(plan: () => Promise<readonly Draft[]>): Promise<void> {
     return inTurn(this.#place, () =>
       writeAlone(this.#place, async (journal) => {
-        const entries = (await plan()).map((draft) => foreignEntry(draft, this.#sources))
+        const entries = (await plan()).map((draft) => externalEntry(draft, this.#sources))
         if (entries.length > 0) await journal.append(entries, { endsTurn: true })
       }),
     )

@@ -101,7 +101,7 @@ describe("BEY-8 caching in requests", () => {
       await bothAsked.promise
       return { content: [{ type: "text" as const, text: "Hi" }] }
     }
-    const sim = await simulator({ brain: { name: "waits for the second request", answer } })
+    const sim = await simulator({ responder: { name: "waits for the second request", answer } })
     const both = Promise.all([spend(sim, ruled()), spend(sim, ruled())])
     for (const spent of await both) expect(spent).toMatchObject({ read: 0, written: countText(RULES) })
     expect(await spend(sim, ruled())).toMatchObject({ read: countText(RULES), written: 0 })
@@ -129,7 +129,7 @@ describe("BEY-8 caching in requests", () => {
   })
 
   test("max_tokens 0 fills the cache and returns no content", async () => {
-    const sim = await simulator({ brain: scripted("never said") })
+    const sim = await simulator({ responder: scripted("never said") })
     const message = await postJson(sim, ruled({ max_tokens: 0 }))
     expect(message).toMatchObject({ content: [], stop_reason: "max_tokens", usage: { output_tokens: 0 } })
     expect(message.usage.cache_creation_input_tokens).toBe(countText(RULES))
@@ -225,7 +225,7 @@ describe("BEY-8 what invalidates the cache", () => {
   test("a model that drops old thinking misses from there after a user message", async () => {
     const thinking = { type: "thinking", thinking: "hm", signature: "" }
     const sim = await simulator({
-      brain: scripted([
+      responder: scripted([
         { type: "thinking", thinking: "I will look" },
         { type: "tool_use", id: "toolu_1", name: "look", input: {} },
       ]),
@@ -279,7 +279,7 @@ describe("BEY-8 the billing block of Claude Code, before the system prompt", () 
 
   test("thinking is not bound to it", async () => {
     const sim = await simulator({
-      brain: scripted([
+      responder: scripted([
         { type: "thinking", thinking: "Hm" },
         { type: "text", text: "Hi" },
       ]),

@@ -1,12 +1,12 @@
 /**
- * Compaction: asks the brain for the summary, signs the block that carries it, and decides what the model still sees of
+ * Compaction: asks the responder for the summary, signs the block that carries it, and decides what the model still sees of
  * a conversation with such a block.
  */
 
 import { promptText } from "@strata/core/base"
 import type { ModelFacts } from "@strata/core/tokens"
-import type { Answer } from "../brain.ts"
 import { isSpoken, isThinking, mapBlocks, type PlacedBlock, type Turn } from "../conversation.ts"
+import type { Answer } from "../responder.ts"
 import { digest, seal, unseal } from "../seal.ts"
 
 const DEFAULT_INSTRUCTIONS = promptText(new URL("./summary-prompt.md", import.meta.url)).trim()

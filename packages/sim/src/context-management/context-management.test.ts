@@ -1,8 +1,8 @@
 /** Context editing and compaction at a threshold, as a client sees them. */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, post, postJson, type Script, scripted, simulator } from "../../test/simulator.ts"
-import type { Answer, BrainTurn } from "../brain.ts"
 import { BETA } from "../dialect.ts"
+import type { Answer, ResponderTurn } from "../responder.ts"
 import { countText } from "../tokens.ts"
 import { CLEARED_RESULT } from "./edits.ts"
 
@@ -30,28 +30,28 @@ const clearing = (edit: object, count = 6) =>
   hello({ messages: rounds(count), context_management: { edits: [{ type: "clear_tool_uses_20250919", ...edit }] } })
 const OVER_2000 = { trigger: { type: "input_tokens", value: 2000 } }
 
-/** Keeps the last request the brain got. */
+/** Keeps the last request the responder got. */
 function watching(...answers: Script) {
-  const brain = scripted(...answers)
-  const seen: BrainTurn["request"][] = []
+  const responder = scripted(...answers)
+  const seen: ResponderTurn["request"][] = []
   return {
     seen,
-    brain: {
+    responder: {
       name: "watched",
-      answer: (turn: BrainTurn): Answer | Promise<Answer> => {
+      answer: (turn: ResponderTurn): Answer | Promise<Answer> => {
         seen.push(turn.request)
-        return brain.answer(turn)
+        return responder.answer(turn)
       },
     },
   }
 }
-const resultsIn = ({ messages }: BrainTurn["request"]) =>
+const resultsIn = ({ messages }: ResponderTurn["request"]) =>
   messages.flatMap(({ content }) => content.flatMap((block) => (block.type === "tool_result" ? [block.content] : [])))
 
 describe("BEY-8 clear_tool_uses_20250919", () => {
   test("clears all results but the last three, and reports how much that was", async () => {
-    const { brain, seen } = watching()
-    const sim = await simulator({ brain })
+    const { responder, seen } = watching()
+    const sim = await simulator({ responder })
     const message = await postJson(sim, clearing(OVER_2000), EDITING)
     expect(message.context_management.applied_edits).toEqual([
       { type: "clear_tool_uses_20250919", cleared_tool_uses: 3, cleared_input_tokens: 3 * CLEARED },
@@ -90,8 +90,8 @@ describe("BEY-8 clear_tool_uses_20250919", () => {
       [["first"], 1],
       [false, 0],
     ] as const) {
-      const { brain, seen } = watching()
-      const sim = await simulator({ brain })
+      const { responder, seen } = watching()
+      const sim = await simulator({ responder })
       await postJson(sim, clearing({ ...OVER_2000, clear_tool_inputs }), EDITING)
       const inputs = seen[0]!.messages.flatMap(({ content }) => content.flatMap((block) => block.input ?? []))
       expect(inputs.filter((input) => JSON.stringify(input) === "{}")).toHaveLength(emptied)
@@ -136,7 +136,7 @@ describe("BEY-8 clear_thinking_20251015", () => {
       const SHOWN = { thinking: { type: "adaptive", display: "summarized" } }
       const thought = "a long thought ".repeat(50).trim()
       const sim = await simulator({
-        brain: scripted(
+        responder: scripted(
           ...Array.from({ length: 4 }, () => [
             { type: "thinking" as const, thinking: thought },
             { type: "text" as const, text: "So." },
@@ -186,8 +186,8 @@ describe("BEY-8 compact_20260112", () => {
   const SUMMARY = "<summary>Many stones.</summary>"
 
   test("summarizes, goes on from the summary, and bills both", async () => {
-    const { brain, seen } = watching(SUMMARY, "I see many stones.")
-    const sim = await simulator({ brain })
+    const { responder, seen } = watching(SUMMARY, "I see many stones.")
+    const sim = await simulator({ responder })
     const { content, stop_reason, usage } = await postJson(sim, compacting(), COMPACTING)
     expect(content).toMatchObject([
       { type: "compaction", content: "Many stones." },
@@ -217,7 +217,7 @@ describe("BEY-8 compact_20260112", () => {
   })
 
   test("pause_after_compaction: only the block", async () => {
-    const sim = await simulator({ brain: scripted(SUMMARY) })
+    const sim = await simulator({ responder: scripted(SUMMARY) })
     const { content, stop_reason, usage } = await postJson(
       sim,
       compacting({ pause_after_compaction: true }),
@@ -228,15 +228,15 @@ describe("BEY-8 compact_20260112", () => {
   })
 
   test("own instructions replace the default ones", async () => {
-    const { brain, seen } = watching(SUMMARY)
-    const sim = await simulator({ brain })
+    const { responder, seen } = watching(SUMMARY)
+    const sim = await simulator({ responder })
     await post(sim, compacting({ instructions: "Name the stones." }), COMPACTING)
     expect(seen[0]!.messages.at(-1)!.content.at(-1)!.text).toBe("Name the stones.")
   })
 
   test("sent back, the block hides everything before it; one without content hides nothing", async () => {
-    const { brain, seen } = watching(SUMMARY, "I see.")
-    const sim = await simulator({ brain })
+    const { responder, seen } = watching(SUMMARY, "I see.")
+    const sim = await simulator({ responder })
     const { content } = await postJson(sim, compacting(), COMPACTING)
     const next = (assistant: unknown) => [
       { role: "user", content: LONG },
@@ -258,7 +258,7 @@ describe("BEY-8 compact_20260112", () => {
 
   test("a summary that fails: content null, and the answer has the whole conversation", async () => {
     const sim = await simulator({
-      brain: scripted(SUMMARY, "Still here."),
+      responder: scripted(SUMMARY, "Still here."),
       faults: [{ fault: { kind: "failed-compaction" } }],
     })
     const { content, usage } = await postJson(sim, compacting(), COMPACTING)
@@ -270,7 +270,7 @@ describe("BEY-8 compact_20260112", () => {
   })
 
   test("in a stream the summary comes in one delta", async () => {
-    const sim = await simulator({ brain: scripted(SUMMARY) })
+    const sim = await simulator({ responder: scripted(SUMMARY) })
     const text = await (await post(sim, compacting({}, { stream: true }), COMPACTING)).text()
     const deltas = text.split("\n").filter((line) => line.includes("compaction_delta"))
     expect(deltas).toHaveLength(1)

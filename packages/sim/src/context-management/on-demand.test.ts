@@ -15,7 +15,7 @@ const talk = [
 ]
 const compact = async (sim: Simulator) =>
   (await postJson(sim, hello({ messages: talk, compaction }), ON_DEMAND)).content[0]
-const withSummary = () => simulator({ brain: scripted("<summary>Seven stones, three trees.</summary>") })
+const withSummary = () => simulator({ responder: scripted("<summary>Seven stones, three trees.</summary>") })
 const answerTo = (sim: Simulator, ...messages: Json[]) => postJson(sim, hello({ messages }), ON_DEMAND)
 
 describe("BEY-8 compaction on demand", () => {
@@ -45,11 +45,13 @@ describe("BEY-8 compaction on demand", () => {
     expect(text).not.toMatch(/content_block_delta/)
   })
 
-  test("a summary that does not fit max_tokens, or a brain that calls a tool: no block, and why", async () => {
+  test("a summary that does not fit max_tokens, or a responder that calls a tool: no block, and why", async () => {
     const asking = (max_tokens: number) => hello({ messages: talk, compaction, max_tokens })
     const wordy = await withSummary()
     expect(await postJson(wordy, asking(2), ON_DEMAND)).toMatchObject({ content: [], stop_reason: "max_tokens" })
-    const busy = await simulator({ brain: scripted([{ type: "tool_use", id: "toolu_1", name: "look", input: {} }]) })
+    const busy = await simulator({
+      responder: scripted([{ type: "tool_use", id: "toolu_1", name: "look", input: {} }]),
+    })
     expect(await postJson(busy, asking(500), ON_DEMAND)).toMatchObject({ content: [], stop_reason: "tool_use" })
   })
 

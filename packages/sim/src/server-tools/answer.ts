@@ -1,5 +1,5 @@
-/** Asks the brain, runs the server tools it calls, and asks it to go on, until its answer is complete. */
-import { type AskBrainInput, askBrain, type NamedBlock } from "../ask-brain.ts"
+/** Asks the responder, runs the server tools it calls, and asks it to go on, until its answer is complete. */
+import { type AskResponderInput, askResponder, type NamedBlock } from "../ask-responder.ts"
 import type { Turn } from "../conversation.ts"
 import type { WrittenAnswer, WrittenBlock } from "../generate.ts"
 import type { Simulation } from "../simulation.ts"
@@ -16,13 +16,13 @@ export interface ServedAnswer {
 
 type ServerCall = Extract<NamedBlock, { type: "server_tool_use" }>
 
-export async function answerWithServerTools(simulation: Simulation, given: AskBrainInput): Promise<ServedAnswer> {
+export async function answerWithServerTools(simulation: Simulation, given: AskResponderInput): Promise<ServedAnswer> {
   const { body, turns } = given
   const content: WrittenBlock[] = []
   let resultTokens = 0
   for (let round = 0; ; round++) {
     const soFar = content.length === 0 ? turns : [...turns, answerTurn(content.flatMap(asRead))]
-    const answer = await askBrain(simulation, { body, turns: soFar })
+    const answer = await askResponder(simulation, { body, turns: soFar })
     if (!answer.content.some(({ type }) => type === "server_tool_use")) {
       return {
         answer: { ...answer, content: [...content, ...answer.content] },
@@ -70,7 +70,7 @@ function serve(call: ServerCall, { simulation, body, turns }: Serving) {
   ] as const
 }
 
-/** A block as the brain reads it when it continues its answer. */
+/** A block as the responder reads it when it continues its answer. */
 function asRead(block: WrittenBlock): readonly Block[] {
   if (block.type === "server_result" || block.type === "other") return [block.block as Block]
   return block.type === "thinking" ? [] : [block as Block]

@@ -2,9 +2,10 @@
  * Runs the server tools that an answer calls. Search and fetch use the simulator's own pages. Code execution is refused,
  * with the API's error block. Limits of the declaration count: domains, uses, and where a URL may come from.
  */
-import type { OtherBlock } from "../brain.ts"
+
 import { blocksOf, type Turn } from "../conversation.ts"
 import { isDeferred } from "../deferred-tools.ts"
+import type { OtherBlock } from "../responder.ts"
 import type { Block, ToolParam } from "../wire.ts"
 import { serverToolKind } from "./kinds.ts"
 import { searchPages, type WebPage } from "./pages.ts"

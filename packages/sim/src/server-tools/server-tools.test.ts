@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest"
 import { inProcess, sentBack } from "../../test/in-process.ts"
 import { client, simulator } from "../../test/simulator.ts"
-import { brainByName, helpfulBrain } from "../brains/index.ts"
+import { helpfulResponder, responderByName } from "../responders/index.ts"
 
 const search = { type: "web_search_20250305", name: "web_search" }
 const fetching = { type: "web_fetch_20250910", name: "web_fetch" }
@@ -20,7 +20,7 @@ const resultOf = (content: readonly object[]) =>
 
 describe("BEY-8 server tools", () => {
   test.each(["worker", "helpful", "extractive", "liar"])("BEY-8 %s searches the web when it is asked", async (name) => {
-    const sim = inProcess(brainByName(name))
+    const sim = inProcess(responderByName(name))
     const first = body("Search the web for prompt caching.", [search])
     const answer = await sim.ask(first)
     const [use, found, ...rest] = sentBack(answer.content)
@@ -50,7 +50,7 @@ describe("BEY-8 server tools", () => {
   })
 
   test("BEY-8 the SDK reads a streamed search, and the bill has its price", async () => {
-    const sim = await simulator({ brain: helpfulBrain() })
+    const sim = await simulator({ responder: helpfulResponder() })
     const message = await client(sim)
       .messages.stream(body("Search the web for weather in Paris.", [search]) as never)
       .finalMessage()
@@ -65,12 +65,12 @@ describe("BEY-8 server tools", () => {
 
   test("BEY-8 a forced search uses the question as its query", async () => {
     const forced = { tool_choice: { type: "tool", name: "web_search" } }
-    const { content } = await inProcess(helpfulBrain()).ask(body("Tool use in TypeScript", [search], forced))
+    const { content } = await inProcess(helpfulResponder()).ask(body("Tool use in TypeScript", [search], forced))
     expect(content.map(({ type }) => type)).toEqual(["server_tool_use", "other", "text"])
   })
 
   test("BEY-8 a page is fetched if its address is in the conversation", async () => {
-    const sim = inProcess(helpfulBrain())
+    const sim = inProcess(helpfulResponder())
     const page = "https://docs.example.com/tool-use"
     const { content, usage } = await sim.ask(body(`Fetch ${page}`, [fetching]))
     expect(resultOf(content)).toMatchObject({
@@ -93,7 +93,7 @@ describe("BEY-8 server tools", () => {
     { why: "a blocked domain", tool: { blocked_domains: ["example.com"] }, code: "url_not_allowed" },
     { why: "a domain that is not allowed", tool: { allowed_domains: ["other.com"] }, code: "url_not_allowed" },
   ])("BEY-8 a fetch is refused for $why", async ({ tool, code }) => {
-    const { content } = await inProcess(helpfulBrain()).ask(
+    const { content } = await inProcess(helpfulResponder()).ask(
       body("Fetch https://docs.example.com/tool-use", [{ ...fetching, ...tool }]),
     )
     expect(resultOf(content)?.content).toEqual({ type: "web_fetch_tool_result_error", error_code: code })
@@ -104,7 +104,7 @@ describe("BEY-8 server tools", () => {
     { version: "20250825", name: "bash_code_execution" },
   ])("BEY-8 code execution $version is refused with the error block of the API", async ({ version, name }) => {
     const tool = { type: `code_execution_${version}`, name: "code_execution" }
-    const { content } = await inProcess(helpfulBrain()).ask(body("Run this code: print(1)", [tool]))
+    const { content } = await inProcess(helpfulResponder()).ask(body("Run this code: print(1)", [tool]))
     expect(content[0]).toMatchObject({ type: "server_tool_use", name })
     expect(resultOf(content)).toMatchObject({
       type: `${name}_tool_result`,
@@ -112,7 +112,7 @@ describe("BEY-8 server tools", () => {
     })
   })
 
-  test("BEY-8 the server's tool search loads a deferred tool, which the brain then calls", async () => {
+  test("BEY-8 the server's tool search loads a deferred tool, which the responder then calls", async () => {
     const refund = {
       name: "refund_customer",
       description: "Refunds a customer",
@@ -120,7 +120,7 @@ describe("BEY-8 server tools", () => {
       defer_loading: true,
     }
     const find = { type: "tool_search_tool_bm25_20251119", name: "tool_search_tool_bm25" }
-    const { content } = await inProcess(brainByName("worker")).ask(
+    const { content } = await inProcess(responderByName("worker")).ask(
       body("Use a tool to refund a customer.", [find, refund]),
     )
     expect(resultOf(content)?.content).toEqual({

@@ -1,8 +1,8 @@
 /** Bound thinking: what a client may do to the conversation before a thinking block, and what it may not. */
 import { describe, expect, test } from "vitest"
 import { hello, type Json, postJson, type RawOptions, scripted, simulator } from "../../test/simulator.ts"
-import type { AnswerBlock } from "../brain.ts"
 import { BETA } from "../dialect.ts"
+import type { AnswerBlock } from "../responder.ts"
 import type { Simulator, SimulatorOptions } from "../start.ts"
 
 const BOUND = "claude-opus-5-5"
@@ -21,7 +21,7 @@ const bodyWith = (messages: Json[], more: object = {}) =>
 
 /** A conversation of three rounds, each with thinking the simulator has signed. */
 async function threeRounds(options: Partial<SimulatorOptions> = {}): Promise<{ sim: Simulator; messages: Json[] }> {
-  const sim = await simulator({ brain: scripted(round(0), round(1), round(2)), ...options })
+  const sim = await simulator({ responder: scripted(round(0), round(1), round(2)), ...options })
   const messages: Json[] = [{ role: "user", content: [{ type: "text", text: "Look" }] }]
   for (let index = 0; index < 3; index++) {
     const { content } = await postJson(sim, bodyWith(messages))
@@ -198,7 +198,7 @@ describe("BEY-8 bound thinking: controls", () => {
   })
 
   test("a model that does not bind accepts any history, but no invented signature", async () => {
-    const sim = await simulator({ brain: scripted(round(0)) })
+    const sim = await simulator({ responder: scripted(round(0)) })
     const first = { role: "user", content: "Look" }
     const { content } = await postJson(sim, hello({ messages: [first] }))
     const result = { role: "user", content: [{ type: "tool_result", tool_use_id: "toolu_0", content: "seen" }] }

@@ -6,7 +6,7 @@ const THOUGHT = "First the port, then the host."
 
 async function thinkingOf(model: string, thinking?: object): Promise<string | undefined> {
   const sim = await simulator({
-    brain: scripted([
+    responder: scripted([
       { type: "thinking", thinking: THOUGHT },
       { type: "text", text: "Done." },
     ]),

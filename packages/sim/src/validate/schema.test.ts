@@ -197,7 +197,7 @@ const CASES: readonly Refused[] = [
 
 let sim: Simulator
 beforeAll(async () => {
-  sim = await startSimulator({ brain: scripted() })
+  sim = await startSimulator({ responder: scripted() })
 })
 afterAll(() => sim.close())
 

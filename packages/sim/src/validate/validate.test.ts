@@ -24,7 +24,7 @@ const CASES = [...PARAMETER_CASES, ...MESSAGE_CASES]
 let sim: Simulator
 beforeAll(async () => {
   sim = await startSimulator({
-    brain: scripted(),
+    responder: scripted(),
     models: { "plain-model": { accepts: { contextManagement: false } }, "added-model": { window: 4000 } },
   })
 })

@@ -10,7 +10,7 @@ const STEPS = 50
 const NAMES = ["a", "b", "c"]
 const MAX_WAITING = 5
 
-interface Seat {
+interface Permit {
   readonly mailbox: Mailbox
   readonly membership: Membership
   readonly conversation: string
@@ -19,7 +19,7 @@ interface Seat {
 
 interface Model {
   readonly log: MailboxMessage[]
-  readonly seats: Map<string, Seat>
+  readonly permits: Map<string, Permit>
   /** How many messages a name has saved, joined or not. */
   readonly passed: Map<string, number>
 }
@@ -37,14 +37,14 @@ async function oneRun(ground: Ground, team: string): Promise<void> {
   const { random } = ground
   const mailboxes = ground.handles.slice(0, 3).map((store) => store.mailboxes({ project: PROJECT, team }))
   for (const mailbox of mailboxes) ground.finally(() => mailbox.close())
-  const model: Model = { log: [], seats: new Map(), passed: new Map() }
+  const model: Model = { log: [], permits: new Map(), passed: new Map() }
   const operations = [send, send, read, join, leave, idle]
   for (const step of upTo(STEPS)) {
     const [mailbox, name] = [random.pick(mailboxes), random.pick(NAMES)]
     await random.pick(operations)({ ground, mailbox, model, name, step })
     const looked = random.pick(mailboxes)
     assert.deepEqual(contentsOf((await looked.read(undefined)).messages), contentsOf(model.log), `step ${step}`)
-    const members = [...model.seats].toSorted(([a], [b]) => (a < b ? -1 : 1))
+    const members = [...model.permits].toSorted(([a], [b]) => (a < b ? -1 : 1))
     assert.deepEqual(await looked.members(), members.map(asFound), `step ${step}`)
     for (const from of NAMES)
       assert.equal(
@@ -66,7 +66,7 @@ interface Step {
 const contentsOf = (messages: readonly MailboxMessage[]) =>
   messages.map(({ from, to, sequence, content }) => ({ from, to, sequence, content }))
 
-const asFound = ([name, { conversation, idleAt }]: readonly [string, Seat]) =>
+const asFound = ([name, { conversation, idleAt }]: readonly [string, Permit]) =>
   idleAt === undefined ? { name, conversation } : { name, conversation, idleAt }
 
 async function send({ ground: { random }, mailbox, model, name, step }: Step): Promise<void> {
@@ -90,38 +90,38 @@ function laterPlace(random: Random, { log, passed }: Model, name: string): numbe
 
 /** A member reads from a place that it has seen, and says so if it has saved it. */
 async function read({ ground: { random }, model, mailbox, name, step }: Step): Promise<void> {
-  const seat = model.seats.get(name)
+  const permit = model.permits.get(name)
   const place = laterPlace(random, model, name)
   const cursor = model.log[place - 1]?.cursor
-  const reading = await (seat?.mailbox ?? mailbox).read(cursor, seat ? name : undefined)
-  if (seat && cursor !== undefined) model.passed.set(name, place)
+  const reading = await (permit?.mailbox ?? mailbox).read(cursor, permit ? name : undefined)
+  if (permit && cursor !== undefined) model.passed.set(name, place)
   assert.deepEqual(contentsOf(reading.messages), contentsOf(model.log.slice(place)), `step ${step}`)
 }
 
 async function join({ mailbox, model, name, step }: Step): Promise<void> {
   const joining = () => mailbox.join({ name, conversation: `of-${step}` })
-  if (model.seats.has(name))
+  if (model.permits.has(name))
     return assert.ok((await failureOf(joining)) instanceof MemberNameTakenError, `step ${step}`)
   const membership = await joining()
   const passed = model.passed.get(name)
   const reading = await mailbox.read(membership.cursor)
   assert.deepEqual(contentsOf(reading.messages), contentsOf(model.log.slice(passed ?? 0)), `step ${step}: it reads on`)
-  model.seats.set(name, { mailbox, membership, conversation: `of-${step}`, idleAt: undefined })
+  model.permits.set(name, { mailbox, membership, conversation: `of-${step}`, idleAt: undefined })
 }
 
 async function leave({ ground: { random }, model, name }: Step): Promise<void> {
-  const seat = model.seats.get(name)
-  if (!seat) return
+  const permit = model.permits.get(name)
+  if (!permit) return
   const place = laterPlace(random, model, name)
   const cursor = model.log[place - 1]?.cursor
-  await seat.membership.leave(cursor)
+  await permit.membership.leave(cursor)
   if (cursor !== undefined) model.passed.set(name, place)
-  model.seats.delete(name)
+  model.permits.delete(name)
 }
 
 async function idle({ ground: { random }, model, name }: Step): Promise<void> {
-  const seat = model.seats.get(name)
-  if (!seat) return
-  seat.idleAt = random.chance(0.5) ? undefined : model.log[random.below(model.log.length)]?.cursor
-  await seat.membership.setIdle(seat.idleAt)
+  const permit = model.permits.get(name)
+  if (!permit) return
+  permit.idleAt = random.chance(0.5) ? undefined : model.log[random.below(model.log.length)]?.cursor
+  await permit.membership.setIdle(permit.idleAt)
 }

@@ -54,7 +54,7 @@ export const feeds: readonly Claim[] = [
     "BEY-12 a look names the journals that have grown, with their sizes, and none of another place",
     async (ground) => {
       const feed = feedOf(ground)
-      assert.deepEqual([...(await feed.look(new Set())).journals], [])
+      assert.deepEqual([...(await feed.poll(new Set())).journals], [])
       const addresses = ["one", "two", "three"].map((id) => ({ ...PLACE, id }))
       const journals = await Promise.all(addresses.map((address) => ground.writer(address)))
       const agent = await ground.writer({ ...PLACE, id: "agent", under: "one" })
@@ -66,7 +66,7 @@ export const feeds: readonly Claim[] = [
       }
       const seen = new Map<string, number>()
       const look = async () => {
-        const { journals: grown, isAll } = await feed.look(new Set())
+        const { journals: grown, isAll } = await feed.poll(new Set())
         for (const [id, { bytes }] of grown) seen.set(id, bytes)
         if (isAll) assert.deepEqual([...grown.keys()].toSorted(), ["one", "three", "two"])
       }
@@ -84,7 +84,7 @@ export const feeds: readonly Claim[] = [
       }
       assert.deepEqual([...seen.keys()].toSorted(), ["one", "three", "two"])
       feed.forget()
-      const all = await feed.look(new Set())
+      const all = await feed.poll(new Set())
       assert.deepEqual([all.isAll, [...all.journals.keys()].toSorted(), all.gone], [true, ["one", "three", "two"], []])
       const sizes = await feed.sizes(new Set(["one", "two", "no-one", "agent", "elsewhere"]))
       assert.deepEqual([...sizes.keys()].toSorted(), ["one", "two"])
@@ -92,7 +92,7 @@ export const feeds: readonly Claim[] = [
         assert.equal(bytes, await sizeOf(id))
         assert.ok(Number.isFinite(touched))
       }
-      const ofAgents = await feedOf(ground, ground.handle(), { ...PLACE, under: "one" }).look(new Set())
+      const ofAgents = await feedOf(ground, ground.handle(), { ...PLACE, under: "one" }).poll(new Set())
       assert.deepEqual([...ofAgents.journals.keys()], ["agent"])
     },
   ],

@@ -73,13 +73,13 @@ export const journalReading: readonly Claim[] = [
       const make = entriesOf("handles")
       const entries = upTo(50).map((at) => make.user(`text ${at}`))
       const twin = { ...make.user("twin"), uuid: `ffffffff-ffff-8fff-8fff-ff${entries[7]!.uuid.slice(-10)}` } as Entry
-      const foreign = { ...make.user("foreign"), uuid: "msg-1" } as Entry
-      return bothWays(ground, [...entries, twin, foreign], async (journal) => {
+      const external = { ...make.user("foreign"), uuid: "msg-1" } as Entry
+      return bothWays(ground, [...entries, twin, external], async (journal) => {
         for (const at of [0, 7, 49]) {
           const found = await journal.findByHandle(handleOf(entries[at]!.uuid))
           assert.deepEqual(found, at === 7 ? [twin, entries[7]] : [entries[at]])
         }
-        assert.deepEqual(await journal.findByHandle(handleOf("msg-1")), [foreign])
+        assert.deepEqual(await journal.findByHandle(handleOf("msg-1")), [external])
         for (const digits of ["", "0000000000", "xyz", entries[0]!.uuid, "../x", "__________"])
           assert.deepEqual(await journal.findByHandle(digits), [], digits)
       })

@@ -1,11 +1,11 @@
 /** What must be true of a store that keeps the search index. One that does not has nothing to show here. */
 import assert from "node:assert/strict"
-import type { PassageShelf, ShelfAddress, ShelfPassage, ShelfRow, ShelfSince } from "@strata/core/store"
+import type { PassageCursor, PassageStore, ShelfAddress, ShelfPassage, ShelfRow } from "@strata/core/store"
 import { FACTS } from "@strata/core/store"
 import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
 
 const PLACE: ShelfAddress = { project: PROJECT, tokens: 1 }
-const NOTHING_KNOWN: ShelfSince = {
+const NOTHING_KNOWN: PassageCursor = {
   ...{ passage: 0, source: 0, removals: 0, maxRows: 100 },
   ...{ tokens: [], asked: [], maxMissed: 0, mostSimilar: 0 },
 }
@@ -26,12 +26,12 @@ const step = (source: string, texts: readonly string[], mark: { from?: string; t
 const textsOf = (rows: readonly ShelfRow[]) => rows.toSorted((a, b) => a.id - b.id).map(({ text }) => text)
 
 /** Texts of the passages that have a token. Lists may have passages that were removed. */
-async function having(shelf: PassageShelf, token: string): Promise<readonly string[]> {
+async function having(shelf: PassageStore, token: string): Promise<readonly string[]> {
   const [ids = new Uint32Array()] = await shelf.lists([token])
   return textsOf(await shelf.rows([...ids]))
 }
 
-function claim(name: string, prove: (shelfOf: (at?: ShelfAddress) => PassageShelf, ground: Ground) => Promise<void>) {
+function claim(name: string, prove: (shelfOf: (at?: ShelfAddress) => PassageStore, ground: Ground) => Promise<void>) {
   const where = `BEY-12 where a store keeps the search index, ${name}`
   return [
     where,

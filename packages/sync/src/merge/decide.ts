@@ -49,8 +49,8 @@ export function decider({ here, there, trust }: Sides): (path: string) => Promis
       // others may give again what this person has forgotten
       return ours === null && trust === "shared" && wasForgotten("here", theirs) ? forgottenHere : { kind: "receive" }
     }
-    if (ours === null) return { kind: isForgottenByPerson(here, path) ? "remove-there" : "receive" }
-    if (theirs === null) return { kind: isForgottenByPerson(there, path) ? "remove-here" : "send" }
+    if (ours === null) return { kind: isForgottenByUser(here, path) ? "remove-there" : "receive" }
+    if (theirs === null) return { kind: isForgottenByUser(there, path) ? "remove-here" : "send" }
     const text = before === null ? null : (here.texts.get(before) ?? null)
     const merged = await mergeFile({ base: text, current: ours, text: theirs })
     return merged === "conflict" || merged === null ? { kind: "keep-both" } : { kind: "merge", text: merged }
@@ -61,7 +61,7 @@ const currentTexts = ({ files }: Pick<SyncedMemories, "files">): ReadonlySet<str
   new Set([...files.values()].map(({ text }) => hashOf(text)))
 
 /** A dream that removes a memory does not outweigh an edit of it. The person's wish does. */
-function isForgottenByPerson({ changes }: Pick<SyncedMemories, "changes">, path: string): boolean {
+function isForgottenByUser({ changes }: Pick<SyncedMemories, "changes">, path: string): boolean {
   const removals = [...changes.values()].filter(({ files }) =>
     files.some((edit) => edit.path === path && edit.after === undefined),
   )

@@ -2,7 +2,7 @@
 import { lstat, readdir, readFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { isSafeId } from "@strata/core/base"
-import type { ForeignFile } from "./importer.ts"
+import type { ExternalFile } from "./importer.ts"
 
 const MAX_AGENTS = 1_000
 const MAX_BYTES = 256 * 1024 * 1024 // of one agent's transcript
@@ -12,7 +12,7 @@ const AGENT_ID = /"agentId":\s*"([^"]+)"/g
 export async function companionFiles(
   file: string,
   content: string | Iterable<string>,
-): Promise<readonly ForeignFile[]> {
+): Promise<readonly ExternalFile[]> {
   const folder = join(dirname(file), basename(file, ".jsonl"), "subagents")
   const inFolder = (await readdir(folder).catch(() => [])).filter((name) =>
     /^agent-.*\.(?:jsonl|meta\.json)$/.test(name),
@@ -30,7 +30,7 @@ export async function companionFiles(
       .map((name) => join(folder, name)),
     ...beside.slice(0, MAX_AGENTS).map((name) => join(dirname(file), name)),
   ]
-  const files: ForeignFile[] = []
+  const files: ExternalFile[] = []
   for (const path of paths) {
     const found = await textOf(path).catch(() => undefined)
     if (found !== undefined) files.push({ name: basename(path), text: found })

@@ -5,7 +5,7 @@
 
 import type { Block, Usage } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
-import type { SaidInResult } from "@strata/core/messages"
+import type { UserTextInResult } from "@strata/core/messages"
 import { Chain, type Origin } from "./chain.ts"
 import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
 import {
@@ -21,7 +21,7 @@ import {
   textAt,
   textsAt,
 } from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
+import type { ExternalFile, ImportedConversation, ImportedSpending, Importer } from "./importer.ts"
 import { type JsonDocument, readDocument } from "./json-document.ts"
 import { Tally } from "./tally.ts"
 
@@ -56,7 +56,7 @@ class Chat {
   readonly #spent: ImportedSpending[] = []
   #model: string | undefined
 
-  constructor({ text }: ForeignFile) {
+  constructor({ text }: ExternalFile) {
     const document = documentOf(text)
     this.#tally.document(document)
     this.#header = document?.fields ?? firstFields(text, 1)[0] ?? {}
@@ -206,7 +206,7 @@ function resultOf(call: Fields): string {
 const isFailed = (call: Fields): boolean => ["error", "cancelled"].includes(textAt(call, "status") ?? "")
 
 /** The answers to the questions of a call that asks the person. */
-function answersIn(call: Fields): readonly SaidInResult[] {
+function answersIn(call: Fields): readonly UserTextInResult[] {
   if (textAt(call, "name") !== ASKING_TOOL || isFailed(call)) return []
   const answers = fieldsAt(parseFields(resultOf(call)), "answers") ?? {}
   return Object.values(answers).flatMap((text) =>

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import { localPerson } from "../../../core/src/base/owner.ts"
-import { type ListOptions, listConversations } from "../../../core/src/conversation/list.ts"
+import { localUser } from "../../../core/src/base/owner.ts"
+import { type ListConversationsOptions, listConversations } from "../../../core/src/conversation/list.ts"
 import { memoryStore } from "../../../core/src/journal/in-memory/store.ts"
 import { validateRequest } from "../../../core/src/messages/validate/validator.ts"
 import { findModel } from "../../../core/src/tokens/models.ts"
@@ -28,7 +28,7 @@ describe("JRN-6 importing into a journal", () => {
     const outcomes = await importConversations({
       file: join(RECORDINGS, name),
       cwd: "/nowhere",
-      owner: localPerson,
+      owner: localUser,
       store,
       env: {},
     })
@@ -63,7 +63,7 @@ describe("JRN-6 importing into a journal", () => {
     const line = { type: "user", uuid: "u", parentUuid: null, sessionId: "old", cwd: "/nowhere" }
     const said = { ...line, timestamp: "2026-01-05T09:30:00.000Z", message: { role: "user", content: "Fix it." } }
     writeFileSync(file, `${JSON.stringify(said)}\n`)
-    const where: ListOptions = { cwd: "/nowhere", owner: localPerson, store, env: {} }
+    const where: ListConversationsOptions = { cwd: "/nowhere", owner: localUser, store, env: {} }
     await importConversations({ file, ...where })
     rmSync(directory, { recursive: true })
     expect(await listConversations(where)).toMatchObject([{ updated: "2026-01-05T09:30:00.000Z" }])

@@ -8,7 +8,7 @@ import {
   checkOptions,
   ImportError,
   isSafeId,
-  localPerson,
+  localUser,
   type OptionRules,
   OWNER_OPTION,
   type Owner,
@@ -20,17 +20,17 @@ import {
 import { whichProject } from "@strata/core/projects"
 import type { Store } from "@strata/core/store"
 import {
-  defaultRoot,
   isJournal,
   listPlaces,
   type ProjectInStore,
   placeOf,
   placesOf,
   storeFrom,
+  strataDirectory,
 } from "@strata/core/store"
 import { companionFiles } from "./companion-files.ts"
 import { importTranscript, isReadByLine } from "./import-file.ts"
-import type { ForeignFile, ImportedAgent, ImportedConversation, ImportReport } from "./importer.ts"
+import type { ExternalFile, ImportedAgent, ImportedConversation, ImportReport } from "./importer.ts"
 import { writeImported } from "./into-journal.ts"
 import { keptTranscript } from "./kept/kept-transcript.ts"
 import { canBeWhole, isLarge, LargeFile, tooLarge } from "./large-file.ts"
@@ -96,10 +96,10 @@ export async function importConversations(options: ImportOptions): Promise<reado
   checkOptions("importConversations", options, IMPORT_RULES)
   const { file, clock = systemClock } = options
   const given = await importInto(options)
-  const imported = await readForeign(file)
+  const imported = await readExternal(file)
   // without an owner, the local person's conversations can be opened too
   const owners: readonly ProjectInStore["owner"][] =
-    options.owner === undefined ? [localPerson, undefined] : [options.owner]
+    options.owner === undefined ? [localUser, undefined] : [options.owner]
   const there = await keptIds(given, owners)
   const isOwn = await isOwnSession(file, options.env ?? process.env)
   const outcomes: ImportOutcome[] = []
@@ -118,7 +118,7 @@ export async function importConversations(options: ImportOptions): Promise<reado
 /** The store, and the project that the conversations become part of. */
 export async function importInto(options: ImportOptions): Promise<ProjectInStore> {
   const { cwd = process.cwd(), clock = systemClock, env = process.env, owner } = options
-  const root = options.dir ?? defaultRoot(env)
+  const root = options.dir ?? strataDirectory(env)
   const store = storeFrom({ store: options.store, dir: root, env, clock })
   return { store, owner, project: await whichProject({ cwd, env, root, store, project: options.project }) }
 }
@@ -160,12 +160,12 @@ const outcomeOf = ({
 })
 
 /** The conversations in a file of another program, in a session of opencode's database, or in a kept copy. */
-export async function readForeign(file: string): Promise<readonly ImportedConversation[]> {
+export async function readExternal(file: string): Promise<readonly ImportedConversation[]> {
   const session = openCodeExport(file)
   return importTranscript(session === undefined ? await readFileOf(file) : { name: basename(file), text: session })
 }
 
-async function readFileOf(file: string): Promise<ForeignFile> {
+async function readFileOf(file: string): Promise<ExternalFile> {
   const { size, isFile } = await stat(file).then((facts) => ({ size: facts.size, isFile: facts.isFile() }), noFile)
   const large = isFile && isLarge(size) ? largeFile(file, size) : undefined
   const bytes = large ? Buffer.from(large.head()) : await readBytes(file)

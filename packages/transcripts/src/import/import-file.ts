@@ -8,7 +8,7 @@ import { codex } from "./codex/codex.ts"
 import { copilot } from "./copilot/copilot.ts"
 import { firstFields, parseFields, withoutByteOrderMark } from "./foreign-json.ts"
 import { gemini } from "./gemini.ts"
-import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import type { ExternalFile, ImportedConversation, Importer } from "./importer.ts"
 import { openCode } from "./opencode.ts"
 import { openHands } from "./openhands.ts"
 import { pi } from "./pi.ts"
@@ -20,7 +20,7 @@ const SHOWN_CHARACTERS = 60
 const SHOWN_FIELDS = 8
 
 /** The conversations in a file: one in most formats, one per task in OpenHands files. */
-export function importTranscript(file: ForeignFile): readonly ImportedConversation[] {
+export function importTranscript(file: ExternalFile): readonly ImportedConversation[] {
   const importer = IMPORTERS.find((candidate) => candidate.recognises(file))
   if (!importer) {
     const formats = IMPORTERS.map(({ format }) => format).join(", ")
@@ -28,11 +28,11 @@ export function importTranscript(file: ForeignFile): readonly ImportedConversati
       `${file.name} was not imported: ${whatIsIn(file.text)}. Nothing was written. Supported formats: ${formats}.`,
     )
   }
-  return importer.read(file).map(foreignThinkingDropped).map(withSetAside)
+  return importer.read(file).map(externalThinkingDropped).map(withSetAside)
 }
 
 /** Whether a file that begins like this is read line by line. */
-export const isReadByLine = (file: ForeignFile): boolean =>
+export const isReadByLine = (file: ExternalFile): boolean =>
   IMPORTERS.find((candidate) => candidate.recognises(file))?.readsLarge === true
 
 /** Counts what views will set aside, so that an import says so before the first request does. */
@@ -68,11 +68,11 @@ const CLAUDE = /claude|anthropic|bedrock/i
 const SYNTHETIC_MODEL = "<synthetic>"
 const WHAT = "signed thinking of other models"
 
-function foreignThinkingDropped(conversation: ImportedConversation): ImportedConversation {
+function externalThinkingDropped(conversation: ImportedConversation): ImportedConversation {
   let count = 0
   const cleaned = (messages: readonly Message[]): readonly Message[] =>
     messages.map((message) => {
-      if (message.type !== "assistant" || !isForeign(message.message.model)) return message
+      if (message.type !== "assistant" || !isExternal(message.message.model)) return message
       const blocks = contentOf(message)
       const signed = blocks.filter(isSigned).length
       if (signed === 0) return message
@@ -95,7 +95,7 @@ function foreignThinkingDropped(conversation: ImportedConversation): ImportedCon
   }
 }
 
-const isForeign = (model: string | undefined): boolean =>
+const isExternal = (model: string | undefined): boolean =>
   model !== undefined && model !== SYNTHETIC_MODEL && !CLAUDE.test(model)
 
 const isSigned = (block: Block): boolean =>

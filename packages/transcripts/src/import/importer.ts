@@ -13,17 +13,17 @@ export interface Importer {
   /** It reads files line by line, also those that are larger than memory. */
   readonly readsLarge?: true
   /** A cheap check of the content. The file name is not evidence. */
-  recognises(file: ForeignFile): boolean
-  read(file: ForeignFile): readonly ImportedConversation[]
+  recognises(file: ExternalFile): boolean
+  read(file: ExternalFile): readonly ImportedConversation[]
 }
 
-export interface ForeignFile {
+export interface ExternalFile {
   readonly name: string
   readonly text: string
   /** Where the file is too large for memory: then `text` has only its first lines. */
   readonly large?: LargeFile
   /** Files that belong to it: the transcripts of its sub-agents, and what is known about them. */
-  readonly companions?: readonly ForeignFile[]
+  readonly companions?: readonly ExternalFile[]
 }
 
 export interface ImportedConversation {

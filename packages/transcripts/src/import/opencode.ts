@@ -9,7 +9,7 @@ import { isSafeId, uuidFrom } from "@strata/core/base"
 import { Chain, isoTime, type Origin } from "./chain.ts"
 import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "./foreign-blocks.ts"
 import { type Fields, fieldsAt, isTrue, numberAt, present, recordsAt, textAt } from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import type { ExternalFile, ImportedConversation, Importer } from "./importer.ts"
 import { readDocument } from "./json-document.ts"
 import { Tally } from "./tally.ts"
 
@@ -59,7 +59,7 @@ class Export {
   #model: string | undefined
   #contextTokens = 0
 
-  constructor({ text }: ForeignFile) {
+  constructor({ text }: ExternalFile) {
     const document = readDocument(text)
     this.#tally.document(document)
     this.#session = document?.fields ?? {}

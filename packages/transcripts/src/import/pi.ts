@@ -19,7 +19,7 @@ import {
   present,
   textAt,
 } from "./foreign-json.ts"
-import type { ForeignFile, ImportedConversation, Importer } from "./importer.ts"
+import type { ExternalFile, ImportedConversation, Importer } from "./importer.ts"
 import { remarkOnBranches } from "./main-path.ts"
 import { Tally } from "./tally.ts"
 
@@ -66,7 +66,7 @@ class Session {
   #model: string | undefined
   #title: string | undefined
 
-  constructor({ text }: ForeignFile) {
+  constructor({ text }: ExternalFile) {
     this.#text = text
     const id = textAt(firstFields(text, 1)[0], "id") ?? ""
     this.#id = isSafeId(id) ? id : uuidFrom(text)

@@ -8,18 +8,18 @@ import { homedir } from "node:os"
 import { basename, dirname, join, resolve, sep } from "node:path"
 import { inSlices, isLocal, type Steps } from "@strata/core/base"
 import type { Store } from "@strata/core/store"
-import { defaultRoot, PROJECTS, storedName, storeFrom } from "@strata/core/store"
+import { PROJECTS, storedName, storeFrom, strataDirectory } from "@strata/core/store"
 import { openCodeSessions } from "./opencode-sessions.ts"
 
 export const PROGRAMS = ["claude-code", "codex", "pi", "opencode", "gemini", "copilot"] as const
 /** A program whose transcripts are read where they are. */
-export type Program = (typeof PROGRAMS)[number]
+export type TranscriptProgram = (typeof PROGRAMS)[number]
 
 /** The environment of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface TranscriptFile {
-  readonly program: Exclude<Program, "opencode">
+  readonly program: Exclude<TranscriptProgram, "opencode">
   readonly path: string
   /** As far as the name tells it. */
   readonly id: string
@@ -32,7 +32,7 @@ export interface TranscriptFile {
 /** A transcript on this machine. */
 export interface FoundTranscript {
   /** `strata`: our own journal. `other`: found in a directory of yours; its format is known once it is read. */
-  readonly program: Program | "strata" | "other"
+  readonly program: TranscriptProgram | "strata" | "other"
   /**
    * What `readTranscripts` takes. For a session in a database of opencode: the database, then `#` and the session. For a conversation of ours in
    * a store: `store:`, its project and its id.
@@ -154,7 +154,7 @@ const newest = (a: FoundTranscript, b: FoundTranscript): number =>
   b.modifiedMs - a.modifiedMs || (a.path < b.path ? -1 : 1)
 
 /** Those of other programs only, newest first. */
-export const foreignTranscripts = async ({
+export const externalTranscripts = async ({
   env = process.env,
   home = homeIn(env),
 }: Pick<FindTranscripts, "env" | "home">): Promise<readonly FoundTranscript[]> =>
@@ -185,7 +185,7 @@ interface OwnPlace {
 
 /** Only the local person's: nothing of another owner is in a report. */
 async function ownJournals({ env, home, store }: OwnPlace): Promise<readonly FoundTranscript[]> {
-  const root = env.STRATA_HOME ? defaultRoot(env) : join(home, ".strata")
+  const root = env.STRATA_HOME ? strataDirectory(env) : join(home, ".strata")
   const named = store ?? (env.STRATA_STORE?.trim() ? storeFrom({ dir: root, env }) : undefined)
   if (named) return storedJournals(named)
   const paths = await filesBelow(join(root, PROJECTS), [ANY, LINES])

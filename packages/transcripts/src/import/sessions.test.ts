@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, utimesSync, 
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { foreignSessions } from "./sessions.ts"
+import { listExternalSessions } from "./sessions.ts"
 
 let home: string
 beforeEach(() => {
@@ -38,7 +38,7 @@ const codex = (id: string, cwd: string, text: string) =>
   ]
     .map((one) => `${JSON.stringify(one)}\n`)
     .join("")
-const list = () => foreignSessions({ cwd: CWD, home, env: { HOME: home } })
+const list = () => listExternalSessions({ cwd: CWD, home, env: { HOME: home } })
 
 describe("JRN-6 sessions of other programs", () => {
   test("of this directory come first, newest first, with their titles", async () => {

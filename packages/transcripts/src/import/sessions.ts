@@ -9,7 +9,7 @@ import { firstWords } from "@strata/core/messages"
 import { importTranscript } from "./import-file.ts"
 import type { ImportedConversation } from "./importer.ts"
 import { openCodeExport } from "./opencode-sessions.ts"
-import { type FindTranscripts, type FoundTranscript, foreignTranscripts, type Program } from "./places.ts"
+import { externalTranscripts, type FindTranscripts, type FoundTranscript, type TranscriptProgram } from "./places.ts"
 
 const MAX_LISTED = 50
 const MAX_ELSEWHERE = 20 // of other directories
@@ -20,9 +20,9 @@ const END_BYTES = [32 * 1024, 1024 * 1024] // the last line may be long
 const TITLE_CHARACTERS = 120
 
 /** A session of another program. */
-export interface ForeignSession {
-  readonly program: Program
-  /** Pass it to `takeUpConversations`. */
+export interface ExternalSession {
+  readonly program: TranscriptProgram
+  /** Pass it to `importOrUpdateConversations`. */
   readonly path: string
   /** As the program calls it, where its beginning says so. */
   readonly id?: string
@@ -40,8 +40,8 @@ export interface SessionsPlace extends Pick<FindTranscripts, "home" | "env"> {
 }
 
 /** Those of this directory first; each part newest first. */
-export async function foreignSessions({ cwd, ...where }: SessionsPlace): Promise<readonly ForeignSession[]> {
-  const all = (await foreignTranscripts(where)).filter(isForeign)
+export async function listExternalSessions({ cwd, ...where }: SessionsPlace): Promise<readonly ExternalSession[]> {
+  const all = (await externalTranscripts(where)).filter(isExternal)
   const looked = all.filter(({ program }) => program !== "claude-code").slice(0, MAX_LOOKED_AT)
   const named = await Promise.all(looked.map(async (file) => ((await names(file, cwd)) ? [file.path] : [])))
   const here = new Set([...named.flat(), ...all.filter((file) => isFolderOf(file, cwd)).map(({ path }) => path)])
@@ -74,19 +74,19 @@ async function lastTimeIn(path: string): Promise<number | undefined> {
   return undefined
 }
 
-type ForeignTranscript = FoundTranscript & { readonly program: Program }
+type ExternalTranscript = FoundTranscript & { readonly program: TranscriptProgram }
 
-const isForeign = (file: FoundTranscript): file is ForeignTranscript =>
+const isExternal = (file: FoundTranscript): file is ExternalTranscript =>
   file.program !== "strata" && file.program !== "other" && file.parent === undefined
 
 /** Claude Code names a folder after the directory, Gemini after its hash. */
-function isFolderOf({ program, path }: ForeignTranscript, cwd: string): boolean {
+function isFolderOf({ program, path }: ExternalTranscript, cwd: string): boolean {
   if (program === "claude-code") return basename(dirname(path)) === cwd.replace(/[^A-Za-z0-9]/g, "-")
   return program === "gemini" && basename(dirname(dirname(path))) === hash("sha256", cwd, "hex")
 }
 
 /** Other programs write the directory at the beginning. */
-async function names({ path }: ForeignTranscript, cwd: string): Promise<boolean> {
+async function names({ path }: ExternalTranscript, cwd: string): Promise<boolean> {
   const start = await readPlainStart(path, FIRST_BYTES).catch(() => undefined)
   return start?.bytes.includes(JSON.stringify(cwd)) ?? false
 }

@@ -13,13 +13,13 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
-import { localPerson } from "../../../core/src/base/owner.ts"
+import { localUser } from "../../../core/src/base/owner.ts"
 import { memoryStore } from "../../../core/src/journal/in-memory/store.ts"
 import { has, needs } from "../../../core/test/needs.ts"
 import { openTestConversation } from "../../../core/test/open.ts"
 import { size } from "../../../core/test/size.ts"
 import type { ImportOptions } from "./import-conversations.ts"
-import { takeUpConversations } from "./take-up.ts"
+import { importOrUpdateConversations } from "./take-up.ts"
 
 const RECORDINGS = join(import.meta.dirname, "../../../../../shared/data/transcripts")
 /** A file of OpenHands has a conversation in each line, so half of it has whole ones. */
@@ -56,14 +56,14 @@ describe("JRN-6 taking up a session of another program", () => {
   const place = (): ImportOptions & { readonly cwd: string } => ({
     file,
     cwd: `/nowhere/${nth}`,
-    owner: localPerson,
+    owner: localUser,
     store,
     env: {},
   })
   beforeEach(() => nth++)
-  const taken = async () => (await takeUpConversations(place()))[0]!
+  const taken = async () => (await importOrUpdateConversations(place()))[0]!
   const said = async (id: string) => {
-    const chat = await openTestConversation({ store, id, cwd: place().cwd, memory: { owner: localPerson } })
+    const chat = await openTestConversation({ store, id, cwd: place().cwd, memory: { owner: localUser } })
     const { messages } = await chat.add("Where were we?").then(() => chat.prepare())
     await chat.close()
     return JSON.stringify(messages)

@@ -15,7 +15,7 @@ import {
   importInto,
   keptIds,
   outcomeFor,
-  readForeign,
+  readExternal,
 } from "./import-conversations.ts"
 import type { ImportedConversation } from "./importer.ts"
 import { addImported, type ImportTarget, writeImported } from "./into-journal.ts"
@@ -23,7 +23,7 @@ import { mainPath } from "./main-path.ts"
 import { isOwnSession } from "./places.ts"
 
 /** What became of one conversation of the file. */
-export type TakenUp = ImportOutcome & {
+export type ImportOrUpdateResult = ImportOutcome & {
   /** The directory that it was in. */
   readonly cwd?: string
   /** How many messages the file has. */
@@ -38,14 +38,14 @@ export type TakenUp = ImportOutcome & {
     | { readonly state: "beside"; readonly earlier: string }
   )
 
-export async function takeUpConversations(options: ImportOptions): Promise<readonly TakenUp[]> {
+export async function importOrUpdateConversations(options: ImportOptions): Promise<readonly ImportOrUpdateResult[]> {
   checkOptions("takeUpConversations", options, IMPORT_RULES)
   const { file, clock = systemClock } = options
   const given = await importInto(options)
-  const conversations = await readForeign(file)
+  const conversations = await readExternal(file)
   if (conversations.length === 0) throw new ImportError(`${basename(file)} holds no conversation. Nothing was written.`)
   const there = await keptIds(given, [options.owner])
-  const taken: TakenUp[] = []
+  const taken: ImportOrUpdateResult[] = []
   const isOwn = await isOwnSession(file, options.env ?? process.env)
   for (const conversation of conversations) {
     const id = idFor(conversation)
@@ -63,7 +63,7 @@ interface Taking {
   readonly there: ReadonlyMap<string, string>
 }
 
-async function takeUp(conversation: ImportedConversation, { target, there }: Taking): Promise<TakenUp> {
+async function takeUp(conversation: ImportedConversation, { target, there }: Taking): Promise<ImportOrUpdateResult> {
   const { messages, cwd } = conversation
   const about = (id: string) => ({
     ...outcomeFor(conversation, id),

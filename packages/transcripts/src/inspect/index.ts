@@ -6,7 +6,7 @@ export { CourseFold } from "./recorded-course.ts"
 export {
   type ConversationResponses,
   countedElsewhere,
+  listResponses,
   type RecordedResponse,
-  responsesIn,
 } from "./responses.ts"
 export { copyJournal } from "./stored-journal.ts"

@@ -24,8 +24,8 @@ import {
   type CostReport,
   type CostViews,
   costViews,
+  describeEstimates,
   type EstimatedCost as Estimated,
-  estimatedSentences,
   type LayerSaving,
   ledgerReport,
   type RequestPurpose as Purpose,
@@ -300,7 +300,7 @@ function moneyOf(views: CostViews, { stubs, isSimulated: isTrial }: CostFacts): 
       ...(isTrial
         ? ["The simulator answered, so nothing was spent. The dollars are what a model would have cost."]
         : []),
-      ...estimatedSentences(estimated),
+      ...describeEstimates(estimated),
       ...(stubs ? [stubSentences(stubs)] : []),
     ],
     lines,

@@ -1,7 +1,7 @@
 /** A recorded conversation of any program, as entries in order. Reads its file and those of its sub-agents; writes nothing. */
 import { lstat, readdir, readFile } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
-import type { WhereKept } from "@strata/core"
+import type { StoreLocation } from "@strata/core"
 import { ImportError, reasonOf } from "@strata/core/base"
 import type { JournalAddress, Store } from "@strata/core/store"
 import { isJournal, storedAddress, storeFrom } from "@strata/core/store"
@@ -22,7 +22,7 @@ const GZIP = Buffer.from([0x1f, 0x8b]) // how every gzip file begins
 const PATTERN = /[*?[]/ // a shell passes a pattern on as it is where nothing matches
 
 /** Where a journal is that is named by its place in a store. */
-export type WhereStored = Pick<WhereKept, "store" | "dir" | "env">
+export type WhereStored = Pick<StoreLocation, "store" | "dir" | "env">
 
 /** The conversations in a file: one, for most formats. */
 export async function readTranscripts(

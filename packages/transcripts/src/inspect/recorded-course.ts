@@ -39,7 +39,7 @@ export interface RecordedView extends Omit<RecordedTurn, "paid"> {
 }
 
 /** How a recorded conversation went. */
-export interface RecordedCourse {
+export interface TranscriptTimeline {
   readonly turns: readonly RecordedTurn[]
   /** The turns that began after a compaction. */
   readonly boundaries: readonly number[]
@@ -50,10 +50,10 @@ export interface RecordedCourse {
 }
 
 /** Calls `onTurn` at each response, while what it saw is still in view. */
-export function recordedCourse(
+export function transcriptTimeline(
   { entries, aside, model = "unknown" }: Transcript,
   { onTurn }: { readonly onTurn?: (view: RecordedView) => void } = {},
-): RecordedCourse {
+): TranscriptTimeline {
   const answers = answersIn(entries)
   const fold = new CourseFold({ model, onTurn, counted: (id) => answers.get(id) })
   const others = aside.toSorted((a, b) => (a.timestamp < b.timestamp ? -1 : 1))
@@ -107,7 +107,7 @@ export class CourseFold {
     this.#pay()
   }
 
-  course(): RecordedCourse {
+  course(): TranscriptTimeline {
     this.#pay() // what was spent since the last answer
     const lines = [...this.views.ledger.lines.values()]
     return {

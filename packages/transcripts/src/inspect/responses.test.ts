@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
 import { inspectTranscript } from "./inspection.ts"
 import { readTranscripts } from "./read-transcripts.ts"
-import { countedElsewhere, responsesIn } from "./responses.ts"
+import { countedElsewhere, listResponses } from "./responses.ts"
 
 const line = (n: number, session: string, output = 20) => {
   const at = new Date(Date.UTC(2026, 5, 1, 9, n)).toISOString()
@@ -45,7 +45,7 @@ test("BEY-10 the responses of a transcript add up to its bill, each once", async
   const [first, again] = [line(2, "s", 5), line(2, "s", 50)]
   const pieces = [...line(1, "s"), ...first, { ...again[1], uuid: "a2b", parentUuid: "a2" }]
   const [transcript] = await transcripts({ "one.jsonl": pieces })
-  const responses = responsesIn(transcript!)
+  const responses = listResponses(transcript!)
   expect(responses.map(({ id, counts: { output } }) => [id, output])).toEqual([
     ["msg_1", 20],
     ["msg_2", 50],
@@ -61,7 +61,7 @@ test("BEY-10 a response that a fork repeats counts in its parent, in whatever or
     "c-grandchild.jsonl": turns("grandchild", 1, 2, 3, 6, 9),
   })
   const of = (all: readonly (typeof fork)[]) =>
-    countedElsewhere(all.map((one) => ({ file: one!.file, responses: responsesIn(one!) }))).map((elsewhere) =>
+    countedElsewhere(all.map((one) => ({ file: one!.file, responses: listResponses(one!) }))).map((elsewhere) =>
       elsewhere.map(({ in: at, responses }) => [all[at]!.id, responses.map(({ id }) => id).join(" ")]),
     )
   const inParent = ["parent", "msg_1 msg_2 msg_3"]
@@ -74,5 +74,5 @@ test("BEY-10 a response that a fork repeats counts in its parent, in whatever or
 
 test("BEY-10 conversations that share nothing count everything", async () => {
   const all = await transcripts({ "a.jsonl": turns("a", 1, 2), "b.jsonl": turns("b", 3) })
-  expect(countedElsewhere(all.map((one) => ({ file: one.file, responses: responsesIn(one) })))).toEqual([[], []])
+  expect(countedElsewhere(all.map((one) => ({ file: one.file, responses: listResponses(one) })))).toEqual([[], []])
 })

@@ -35,7 +35,7 @@ export interface RecordedResponse {
 const NO_TIME = "1970-01-01" // importers of formats without times start here
 
 /** In the order of their first entries, abandoned branches first. They add up to the money that `inspectTranscript` reports. */
-export function responsesIn({ entries, aside }: Pick<Transcript, "entries" | "aside">): readonly RecordedResponse[] {
+export function listResponses({ entries, aside }: Pick<Transcript, "entries" | "aside">): readonly RecordedResponse[] {
   const found = new Map<string, RecordedResponse>()
   let source: RequestSource = "main"
   const note = (entry: Entry) => {

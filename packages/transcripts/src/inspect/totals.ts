@@ -39,7 +39,7 @@ export interface SharedResponses {
   readonly countedIn: string
 }
 
-export function totalOf(all: readonly InspectedResponses[]): InspectionTotal {
+export function sumInspections(all: readonly InspectedResponses[]): InspectionTotal {
   const inspections = all.map(({ inspection }) => inspection)
   const elsewhere = countedElsewhere(all.map(({ inspection: { file }, responses }) => ({ file, responses })))
   const repeated = elsewhere.flatMap((each) => each.flatMap(({ responses }) => responses))
@@ -78,13 +78,13 @@ function brokenOf(
   inspections: readonly Inspection[],
   elsewhere: readonly (readonly CountedElsewhere[])[],
 ): Inspection["cache"]["broken"] {
-  const total = { breaks: 0, paidAnew: 0, dollars: 0, unpriced: 0 }
+  const total = { breaks: 0, rewrittenTokens: 0, dollars: 0, unpriced: 0 }
   for (const [at, { cache }] of inspections.entries()) {
     const ids = new Set(elsewhere[at]!.flatMap(({ responses }) => responses.map(({ id }) => id)))
     const repeated = cache.breaks.filter(({ responseId }) => ids.has(responseId))
     const less = (value: (one: CacheBreak) => number) => repeated.reduce((sum, one) => sum + value(one), 0)
     total.breaks += cache.broken.breaks - repeated.length
-    total.paidAnew += cache.broken.paidAnew - less(({ paidAnew }) => paidAnew)
+    total.rewrittenTokens += cache.broken.rewrittenTokens - less(({ rewrittenTokens }) => rewrittenTokens)
     total.dollars += cache.broken.dollars - less(({ dollars = 0 }) => dollars)
     total.unpriced += cache.broken.unpriced - less(({ dollars }) => (dollars === undefined ? 1 : 0))
   }

@@ -10,7 +10,7 @@ import fc from "fast-check"
 import { expect, test } from "vitest"
 import { everyNth, isWhole, size } from "../../../core/test/size.ts"
 import { type WorkRound, workload } from "../../../core/test/workloads.ts"
-import { NOTHING, STRATA } from "./policies/clearing-only.ts"
+import { AS_RECORDED, STRATA } from "./policies/clearing-only.ts"
 import { type ReplayReport, replay } from "./replay.ts"
 import type { PolicyAction } from "./replayed-actions.ts"
 
@@ -60,7 +60,7 @@ test.runIf(isWhole)(
       fc.asyncProperty(work, async ({ model, rounds }) => {
         const goesOn = Array.from({ length: HORIZON + 1 }, () => small)
         const entries = workload([...rounds, ...goesOn], { model })
-        const { reports } = await replay({ entries, model }, { policies: [NOTHING, STRATA], models: MODELS })
+        const { reports } = await replay({ entries, model }, { policies: [AS_RECORDED, STRATA], models: MODELS })
         const [nothing, ours] = [reports[0]!, reports[1]!]
         fc.pre(ours.totals.peak < THRESHOLD && ours.actions.every((action) => sizeBefore(action, ours) < THRESHOLD))
         fc.pre(ours.requests.length - (ours.actions.at(-1)?.turn ?? 0) >= HORIZON)
@@ -88,7 +88,7 @@ test.each(everyNth(PARTS, PARTS.length))(
     ]).flat()
     const models = { roomy: { window: 1_000_000, price: PRICE, accepts: { contextManagement: true } } }
     const entries = workload(rounds, { model: "roomy" })
-    const { reports } = await replay({ entries, model: "roomy" }, { policies: [NOTHING, STRATA], models })
+    const { reports } = await replay({ entries, model: "roomy" }, { policies: [AS_RECORDED, STRATA], models })
     const [nothing, ours] = [reports[0]!, reports[1]!]
     expect(ours.actions.length).toBeGreaterThan(1)
     expect(ours.actions.length).toBeLessThan(8)

@@ -18,7 +18,7 @@ export interface Needs {
   readonly edited: readonly { readonly block: Block; readonly line: string }[]
 }
 
-const NOTHING: Needs = { names: new Map(), edited: [] }
+const AS_RECORDED: Needs = { names: new Map(), edited: [] }
 const SHORTEST_LINE = 12 // characters: a shorter line is anywhere
 
 const computed = new WeakMap<MeasuredRecording, readonly Needs[]>()
@@ -27,7 +27,7 @@ const computed = new WeakMap<MeasuredRecording, readonly Needs[]>()
 export function needsOf(recording: MeasuredRecording): readonly Needs[] {
   const known = computed.get(recording)
   if (known) return known
-  const needs: Needs[] = recording.requests.map(() => NOTHING)
+  const needs: Needs[] = recording.requests.map(() => AS_RECORDED)
   const newest = new Map<string, Block>()
   const shown: Block[] = []
   /** What came since the last request. Parts of an answer do not need each other. */

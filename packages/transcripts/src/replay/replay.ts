@@ -7,7 +7,7 @@ import type { TokenCounts } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
 import { measureRecording } from "./measured-recording.ts"
 import { ALL_POLICIES } from "./policies/all.ts"
-import { CLEARING_ONLY, NOTHING } from "./policies/clearing-only.ts"
+import { AS_RECORDED, CLEARING_ONLY } from "./policies/clearing-only.ts"
 import { none } from "./policies/none.ts"
 import type { Policy, RunOptions } from "./policy.ts"
 import type { RecordedConversation, RecordedSteps, ReplayOptions } from "./recorded-steps.ts"
@@ -99,7 +99,7 @@ export async function replay(conversation: RecordedConversation, input: ReplayIn
     ...(window === undefined ? {} : { window }),
     ...(summarySeconds === undefined ? {} : { summarySeconds }),
   }
-  const everything = policies.includes(NOTHING) ? NOTHING : none
+  const everything = policies.includes(AS_RECORDED) ? AS_RECORDED : none
   const runOf = (policy: Policy) => around(policy, () => policy.run(recording, running))
   const baseline = await runOf(everything)
   const reports: ReplayReport[] = []

@@ -3,7 +3,7 @@ import type { seededIds } from "@strata/core/base"
 import type { LayerContext } from "@strata/core/policy"
 import type { Flags, Settings } from "@strata/core/settings"
 import type { Journal } from "@strata/core/store"
-import { compactionAllowed, fillOf } from "@strata/core/tokens"
+import { compactionAllowed, windowUsageOf } from "@strata/core/tokens"
 import { buildRequest, type Views } from "@strata/core/views"
 import type { AskedModel } from "./asked-models.ts"
 
@@ -31,7 +31,7 @@ export function replayedContext(parts: ReplayedContextParts): LayerContext {
     model: name,
     facts: lookup.facts,
     thresholdsOf: () => thresholds,
-    fill: fillOf(size.tokens, thresholds, auto),
+    fill: windowUsageOf(size.tokens, thresholds, auto),
     compaction: { auto: allowed, manual: allowed },
     newUuid: () => ids.uuid(),
     request: async () =>

@@ -198,7 +198,7 @@ class Rerun {
     if (last && this.#compactsItself) await this.#pause(last, Number.POSITIVE_INFINITY)
     this.#side.end()
     this.#notes.finish()
-    await this.#layers.settled()
+    await this.#layers.whenIdle()
   }
 
   async take(step: Step): Promise<void> {

@@ -4,7 +4,7 @@
  */
 
 import { CLEAR_THINKING, CLEAR_TOOL_USES, callsKeptBy } from "@strata/core/model"
-import type { LayerPipeline, Sender } from "@strata/core/policy"
+import type { LayerPipeline, RequestSender } from "@strata/core/policy"
 import type { EntryDraft } from "@strata/core/store"
 import type { ModelFacts } from "@strata/core/tokens"
 import type { Views } from "@strata/core/views"
@@ -62,7 +62,7 @@ export class SentContexts {
     return report ? [report] : []
   }
 
-  #edited({ number }: RecordedRequest, sender: Sender) {
+  #edited({ number }: RecordedRequest, sender: RequestSender) {
     const { recording, views, layers, facts } = this.#parts
     const { context_management } = layers.requestExtras(sender)
     const prompt = recording.prompts[number] ?? 0

@@ -3,7 +3,7 @@
  * requests that keep the cache warm.
  */
 import { NO_TOKENS, type seededIds } from "@strata/core/base"
-import type { Lifetime } from "@strata/core/model"
+import type { CacheEntryLifetime } from "@strata/core/model"
 import type { DecisionOf, EntryDraft } from "@strata/core/store"
 import type { AfterCompactions } from "./after-compaction.ts"
 import { type Bill, type Charged, type Sent, type SentRequest, usageOf } from "./bill.ts"
@@ -77,7 +77,7 @@ export class SideRequests {
     this.#spent({ purpose, model: request.model, usage: usageOf(counts) })
   }
 
-  ping(request: SentRequest, { lifetime, sent }: { readonly lifetime: Lifetime; readonly sent: Sent }): void {
+  ping(request: SentRequest, { lifetime, sent }: { readonly lifetime: CacheEntryLifetime; readonly sent: Sent }): void {
     const { bill, charge } = this.#parts
     const counts =
       lifetime === "1h" ? bill.cached(this.#withAnswer(sent), request, { lifetime }) : bill.cached(sent, request)

@@ -15,7 +15,7 @@ import { defineTool } from "../../tools/define-tool.ts"
 import type { Agent } from "../agent.ts"
 import type { QueryEvent } from "../loop/query-events.ts"
 import { openAgent } from "../open-agent.ts"
-import type { AgentOptions } from "../options.ts"
+import type { SingleAgentOptions } from "../options.ts"
 import type { PermissionRequest } from "../permissions/admit-call.ts"
 import { fileTools, openShellTools } from "../tools/coding-tools.ts"
 import type { Hook } from "./hooks.ts"
@@ -45,7 +45,7 @@ function calling(turns: readonly (readonly Call[])[]): Model {
 interface Scene {
   readonly calls?: readonly Call[]
   readonly turns?: readonly (readonly Call[])[]
-  readonly options?: Partial<AgentOptions>
+  readonly options?: Partial<SingleAgentOptions>
   readonly settings?: SettingsInput
   readonly cwd?: string
 }

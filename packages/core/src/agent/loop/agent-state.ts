@@ -7,12 +7,12 @@ import type { Todo } from "../../messages/attachments.ts"
 import type { Confinement } from "../../tools/command.ts"
 import type { ReadState, SharedToolContext } from "../../tools/tool.ts"
 import type { Ground } from "../ground.ts"
-import type { AgentOptions } from "../options.ts"
+import type { SingleAgentOptions } from "../options.ts"
 import { narrowed } from "../permissions/permission-policy.ts"
 import type { PermissionPolicy } from "../permissions/permissions.ts"
 import { Refusals } from "./refusals.ts"
 
-export interface AgentStateParts extends Pick<AgentOptions, "askPerson" | "approvePlan"> {
+export interface AgentStateParts extends Pick<SingleAgentOptions, "promptUser" | "approvePlan"> {
   readonly ground: Pick<Ground, "cwd" | "root" | "clock" | "env" | "settings" | "memory">
   readonly policy: PermissionPolicy
   readonly reads: ReadState
@@ -38,7 +38,7 @@ export class AgentState {
   readonly #added: AddedRule[] = []
 
   constructor(parts: AgentStateParts) {
-    const { ground, policy, reads, whenOpen, approvePlan, askPerson } = parts
+    const { ground, policy, reads, whenOpen, approvePlan, promptUser } = parts
     const { clock, env, cwd } = ground
     this.refusals = new Refusals(() => whenOpen.conversation.flags.figures["max-denials"])
     this.#parts = parts
@@ -72,7 +72,7 @@ export class AgentState {
           return answer
         },
       },
-      ...(askPerson ? { askPerson: async (question) => askPerson(question) } : {}),
+      ...(promptUser ? { promptUser: async (question) => promptUser(question) } : {}),
     }
   }
 

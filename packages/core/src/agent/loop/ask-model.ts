@@ -61,7 +61,7 @@ export async function* ask(options: Asking, turn: number): AsyncGenerator<QueryE
         await compactAfter(error, { ...options, attempt: compactions++ })
       } else if (!(error instanceof InvalidModelRequestError)) {
         throw error
-      } else if (await chat.noteRefusal(error)) {
+      } else if (await chat.handleModelError(error)) {
         // it is sent again without its thinking, and the conversation has said so
       } else if (refusesMedia(error)) {
         const message = await withhold(chat, withholdings)
@@ -106,7 +106,7 @@ async function* askOnce(options: Asking, turn: number): AsyncGenerator<QueryEven
   options.keeper?.stop()
   const { request, delivered } = await prepareAndDeliver(chat, signal)
   for (const { uuid, text } of delivered) yield { type: "user", uuid, text, queued: true }
-  yield { type: "request", turn, size: chat.views.context.size(), fill: chat.fill() }
+  yield { type: "request", turn, size: chat.views.context.size(), fill: chat.windowUsage() }
   const limits = limitsFrom(chat.flags)
   const { now } = options.tools
   let sentAt = now()

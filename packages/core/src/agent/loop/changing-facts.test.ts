@@ -136,10 +136,10 @@ describe("JRN-10 the permission mode", () => {
     const agent = await place.open([], { mode: "plan" })
     await ask(agent, "one")
     await agent.setMode("ask")
-    expect(agent.conversation.frontier().plan.active).toBe(false)
+    expect(agent.conversation.workState().plan.active).toBe(false)
     await ask(agent, "two")
     await agent.setMode("plan")
-    expect(agent.conversation.frontier().plan.active).toBe(true)
+    expect(agent.conversation.workState().plan.active).toBe(true)
   })
 
   test("a rewind keeps the present mode, records it, and says it where the view no longer does", async () => {

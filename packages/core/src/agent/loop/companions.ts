@@ -6,21 +6,21 @@
 import type { AgentMemoryPlace } from "../../journal/memory-files.ts"
 import type { Budget } from "../../journal/store.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import type { Purse } from "../../model/spending/budget.ts"
+import type { CostBudget } from "../../model/spending/budget.ts"
 import type { DuringCommand } from "../memory-writes.ts"
 import type { ProjectCopy } from "../permissions/path-rules.ts"
 import type { PermissionPolicy } from "../permissions/permission-policy.ts"
 
-export interface Arrival {
+export interface InboundMessage {
   readonly attachment: Attachment
   /** Called once the attachment is in the journal. Until then the same thing waits, and comes again with the next `take`. */
   readonly journaled?: () => void
 }
 
 /** What other agents send to this one. */
-export interface Arrivals {
+export interface InboundMessages {
   /** @internal What waits, in order. */
-  take(): Promise<readonly Arrival[]>
+  take(): Promise<readonly InboundMessage[]>
   /** @internal For the person: what could not be received. Each is given once. */
   notices?(): readonly string[]
   /** Whether something waits. What other processes sent counts once it was read. */
@@ -30,7 +30,7 @@ export interface Arrivals {
 }
 
 export interface Companions {
-  readonly arrivals: Arrivals
+  readonly arrivals: InboundMessages
   /** @internal A query begins: its abort and its limit in dollars reach everyone who works for it. Call the result when it has ended. */
   follow(query: { readonly signal: AbortSignal; readonly costLimit: number }): () => void
   /** Ends everyone's work. Called before the conversation closes. */
@@ -57,7 +57,7 @@ export interface SubAgentPlace {
   /** It works in a copy of the repository. Rules about files count for both. */
   readonly copy?: ProjectCopy
   /** What the lead and everyone who works for it may spend. */
-  readonly purse: Purse
+  readonly budget: CostBudget
   /** What memory work of the project has cost today. Its notes are part of that. */
   readonly daily: Budget | undefined
   /** What the lead may do now. Its agent may never do more. */

@@ -8,12 +8,12 @@
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { type Conversation, engineOf } from "../../conversation/conversation.ts"
 import { forkMessages } from "../../forks/fork.ts"
-import type { Layer, LayerContext, Outcome } from "../../layers/layer.ts"
+import type { Layer, LayerContext, LayerResult } from "../../layers/layer.ts"
 import { positionOf } from "../../layers/layer.ts"
 import { dueAfterMs, nextPing } from "../../layers/planner/lifetime.ts"
 import { toBlocks } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
-import { LIFETIME_MS, type Lifetime, LOOK_BACK } from "../../model/cache/prefix.ts"
+import { type CacheEntryLifetime, LIFETIME_MS, LOOK_BACK } from "../../model/cache/prefix.ts"
 import { InvalidModelRequestError } from "../../model/errors.ts"
 import type { Model, WarmOptions } from "../../model/model.ts"
 import { summarise } from "../../views/ledger/ledger.ts"
@@ -42,7 +42,7 @@ interface Pause extends AnsweredRequest {
   readonly views: Views
   usedAt: number
   /** How long the server keeps the cache from then. */
-  lifetime: Lifetime
+  lifetime: CacheEntryLifetime
   pings: number
   cancel: () => void
 }
@@ -91,7 +91,7 @@ export class CacheKeeper {
     this.#await(pause)
   }
 
-  async #send(pause: Pause, context: LayerContext): Promise<Outcome | undefined> {
+  async #send(pause: Pause, context: LayerContext): Promise<LayerResult | undefined> {
     const { views } = context
     // a prepared summary takes the place of what the cache holds
     const isPrepared = this.#parts.conversation.preparedCompaction !== "not-begun"
@@ -125,7 +125,7 @@ export class CacheKeeper {
   }
 
   /** The next request writes the cache again, so one report is enough. A server that does not know such requests is not asked again. */
-  #failed(error: unknown, { signal }: LayerContext): Outcome | undefined {
+  #failed(error: unknown, { signal }: LayerContext): LayerResult | undefined {
     this.#isRefused ||= error instanceof InvalidModelRequestError
     if (this.#isReported || signal.aborted) return undefined
     this.#isReported = true

@@ -5,12 +5,12 @@ import { expect, test } from "vitest"
 import { calling, resultsIn, scene, type Turn } from "../../../test/scripted-agent.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { read } from "../../tools/files/read.ts"
-import type { AgentOptions } from "../options.ts"
+import type { SingleAgentOptions } from "../options.ts"
 import type { QueryEvent } from "./query-events.ts"
 
 async function asked(
   prompt: string,
-  { turns = [] as readonly Turn[], ...options }: Partial<AgentOptions> & { turns?: readonly Turn[] } = {},
+  { turns = [] as readonly Turn[], ...options }: Partial<SingleAgentOptions> & { turns?: readonly Turn[] } = {},
 ) {
   const { cwd, open, requests } = scene()
   mkdirSync(join(cwd, "src"))

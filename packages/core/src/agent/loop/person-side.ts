@@ -8,7 +8,7 @@ import type { Attachment } from "../../messages/attachments.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { InstructionWatch } from "../instructions/instruction-watch.ts"
 import { asAttachment } from "../permissions/admit-call.ts"
-import { type PersonCommand, type PersonCommandEnd, runPersonCommand } from "../permissions/person-command.ts"
+import { runUserCommand, type UserCommand, type UserCommandEnd } from "../permissions/person-command.ts"
 import { mentionedFiles, notAttached } from "./mentioned-files.ts"
 import type { QueryOptions } from "./query.ts"
 import type { ToolRun } from "./run-tools.ts"
@@ -16,7 +16,7 @@ import type { ToolRun } from "./run-tools.ts"
 /** The message is kept as text until its turn comes. */
 const IS_WAITING = "it is an image or a document, and the message waits for the agent. The agent can read it by itself"
 
-export interface PersonSideParts {
+export interface UserSideParts {
   readonly conversation: Conversation
   readonly instructions: InstructionWatch
   readonly isSubAgent: boolean
@@ -31,14 +31,14 @@ interface Enqueued {
   readonly written?: string
 }
 
-export class PersonSide {
-  readonly #parts: PersonSideParts
+export class UserSide {
+  readonly #parts: UserSideParts
   /** Hooks that look at messages typed meanwhile. */
   readonly #submitting = new Set<Promise<unknown>>()
   /** For the model and the person, with the next request. */
   readonly #said = { attachments: [] as Attachment[], problems: [] as string[] }
 
-  constructor(parts: PersonSideParts) {
+  constructor(parts: UserSideParts) {
     this.#parts = parts
   }
 
@@ -81,9 +81,9 @@ export class PersonSide {
     this.#said.problems.push(...problems, ...media.map(({ path }) => notAttached(path, IS_WAITING)))
   }
 
-  async runCommand(command: PersonCommand): Promise<PersonCommandEnd> {
+  async runCommand(command: UserCommand): Promise<UserCommandEnd> {
     const { toolRun, isWorking } = this.#parts
-    const end = await runPersonCommand(command, toolRun())
+    const end = await runUserCommand(command, toolRun())
     this.#said.attachments.push(end)
     if (!isWorking()) await this.keepCommands()
     return end

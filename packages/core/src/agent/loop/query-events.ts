@@ -8,14 +8,14 @@ import type { Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
 import type { ContextSize } from "../../tokens/context-size.ts"
 import type { Cost } from "../../tokens/models.ts"
-import type { Fill } from "../../tokens/window.ts"
+import type { WindowUsage } from "../../tokens/window.ts"
 import type { PermissionQuestion } from "../../tools/tool.ts"
 
 export type QueryEvent =
   /** The user's message is in the journal. `queued`: it was typed while the agent worked. */
   | { readonly type: "user"; readonly uuid: Uuid; readonly text: string; readonly queued: boolean }
   /** A request is about to be sent. */
-  | { readonly type: "request"; readonly turn: number; readonly size: ContextSize; readonly fill: Fill }
+  | { readonly type: "request"; readonly turn: number; readonly size: ContextSize; readonly fill: WindowUsage }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
   /** An attempt failed and is repeated. Ignore what was streamed of it. */

@@ -8,7 +8,7 @@ import { checkedCopy } from "../../conversation/incoming.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { type Block, type Content, isText, isToolUse, type ToolUse, textOf, toBlocks } from "../../messages/blocks.ts"
 import type { ModelResponse } from "../../model/model.ts"
-import { CostLimitError, type Purse } from "../../model/spending/budget.ts"
+import { type CostBudget, CostLimitError } from "../../model/spending/budget.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { HookCall } from "../hooks/hooks.ts"
 import { type Asking, ask } from "./ask-model.ts"
@@ -25,7 +25,7 @@ export interface QueryOptions extends Asking {
   /** Requests to the model in this query. */
   readonly maxTurns?: number
   /** What everyone who works on the conversation may spend. */
-  readonly purse: Purse
+  readonly budget: CostBudget
   /** Attaches the files that the prompt names as `@path`, or that this text names. */
   readonly mentions?: boolean | string
   /** The part of the prompt that the person typed. Default: all of it, or the text in `mentions`. */
@@ -62,7 +62,7 @@ export async function* query(prompt: Content | undefined, given: QueryOptions): 
   const options = { ...given, signal: given.signal ? AbortSignal.any([given.signal, left.signal]) : left.signal }
   const { conversation, companions, costLimit = Number.POSITIVE_INFINITY } = options
   const onLeft = () => left.abort()
-  if (!options.isSubAgent) options.purse.limit = costLimit // also for background work after the query
+  if (!options.isSubAgent) options.budget.limit = costLimit // also for background work after the query
   const unfollow = companions?.follow({ signal: given.signal ?? new AbortController().signal, costLimit })
   let end: QueryEnd
   try {
@@ -131,10 +131,10 @@ function* priceNotice({ conversation, model, costLimit }: QueryOptions): Generat
 }
 
 /** Why no further request is sent. */
-function limitReached({ signal, maxTurns, purse }: QueryOptions, turns: number): QueryEnd | undefined {
+function limitReached({ signal, maxTurns, budget }: QueryOptions, turns: number): QueryEnd | undefined {
   if (signal?.aborted) return { reason: "aborted" }
   if (maxTurns !== undefined && turns >= maxTurns) return { reason: "max-turns", limit: maxTurns }
-  const { spent, limit, isReached } = purse
+  const { spent, limit, isReached } = budget
   return isReached ? { reason: "cost-limit", limit, spent } : undefined
 }
 

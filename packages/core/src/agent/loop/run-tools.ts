@@ -146,7 +146,7 @@ async function runWithEvents(prepared: PreparedCall, run: ToolRun, round: Round)
       ...run.context,
       judgeStep: (step) => {
         const judgement = judge({ tool: name, isReadOnly: true, question: step }, run.policy())
-        return { ...judgement, byRule: judgement.verdict === "ask" && judgement.onlyPerson === true }
+        return { ...judgement, byRule: judgement.verdict === "ask" && judgement.onlyUser === true }
       },
     },
     signal: run.signal,

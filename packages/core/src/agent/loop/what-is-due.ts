@@ -15,7 +15,7 @@ import { SEARCH_TOOL } from "../../tools/deferred/deferrable.ts"
 import type { DeferredTools, ToolsInView } from "../../tools/deferred/deferred-tools.ts"
 import { deferredListing } from "../../tools/deferred/listing.ts"
 import { toolDefinition } from "../../tools/definition/definition.ts"
-import type { LaterTools, Tool } from "../../tools/tool.ts"
+import type { DeferredToolAccess, Tool } from "../../tools/tool.ts"
 import type { ContextView } from "../../views/context/context.ts"
 import { loadedTools } from "../../views/context/request.ts"
 import { judge, type PermissionPolicy } from "../permissions/permissions.ts"
@@ -67,7 +67,7 @@ export function introductionsDue(
 }
 
 /** What is due of tools that came after the opening. While none came, nothing is computed. */
-export function introductionsOfLater({ revision, introductions }: LaterTools) {
+export function introductionsOfLater({ revision, introductions }: DeferredToolAccess) {
   let known = 0
   return (context: Pick<ContextView, "storedMessages">): readonly Attachment[] => {
     if (revision() === known) return []

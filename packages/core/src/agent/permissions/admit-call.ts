@@ -20,7 +20,7 @@ const MAX_RULES = 3 // more are a list that no one checks
 interface Asked {
   readonly tool: string
   readonly question: PermissionQuestion
-  readonly onlyPerson?: true
+  readonly onlyUser?: true
 }
 
 /** Each list allows the call. Where no rule is narrow and short, or it would ask again all the same, there is only yes or no. */
@@ -32,7 +32,7 @@ export interface OfferedRules {
 }
 
 export function offeredRules(request: Asked, project: string): OfferedRules {
-  if (request.onlyPerson || isOnlyForPerson(judged([], { request, project }))) return { rules: [] }
+  if (request.onlyUser || isOnlyForUser(judged([], { request, project }))) return { rules: [] }
   const allows = (rules: readonly string[], max: number) =>
     rules.length > 0 &&
     rules.length <= MAX_RULES &&
@@ -53,7 +53,7 @@ function judged(
 }
 
 /** Each such call is a decision of its own: a file that runs code later. */
-const isOnlyForPerson = (judgement: Judgement): boolean => judgement.verdict === "ask" && judgement.onlyPerson === true
+const isOnlyForUser = (judgement: Judgement): boolean => judgement.verdict === "ask" && judgement.onlyUser === true
 
 /** How a refusal ends that a rule or a person could have turned into a yes. */
 export const NO_ONE_TO_ASK = "there is no one to ask"
@@ -67,7 +67,7 @@ export interface PermissionRequest {
   /** The name of the sub-agent that wants to run it. Absent for the agent itself. */
   readonly agent?: string
   /** Each such question is a decision of its own: no rule can answer the next one. */
-  readonly onlyPerson?: true
+  readonly onlyUser?: true
   /** No query waits for the answer. It may come while the person does something else. */
   readonly background?: true
   /** Rules for `agent.allow` that would answer such questions from now on. Absent where there are no narrow ones. */
@@ -130,7 +130,7 @@ async function decide(candidate: Candidate, gate: Gate): Promise<Candidate> {
   if (permission === "ask") return question(candidate, { why: reason ?? "a hook asks for it", judgement }, gate)
   if (judgement.verdict === "allow" && judgement.unasked && permission !== "allow")
     return { ...candidate, unasked: true }
-  if (judgement.verdict === "allow" || (permission === "allow" && !judgement.onlyPerson)) return candidate
+  if (judgement.verdict === "allow" || (permission === "allow" && !judgement.onlyUser)) return candidate
   return question(candidate, { why: judgement.why, judgement }, gate)
 }
 
@@ -150,15 +150,15 @@ async function question(candidate: Candidate, { why, judgement }: Doubt, gate: G
   if (next.refused !== undefined) return next
   const now = next.request === candidate.request ? judgement : await judgedOfAdmitCall(next.request, gate)
   if (now.verdict === "deny") return { ...next, refused: now.why }
-  const isOnlyPerson = now.verdict === "ask" && now.onlyPerson
-  if (outcome.permission === "allow" && !isOnlyPerson) return next
+  const isOnlyUser = now.verdict === "ask" && now.onlyUser
+  if (outcome.permission === "allow" && !isOnlyUser) return next
   const reason = now.verdict === "ask" && next !== noted ? now.why : why
-  return person(next, { why: reason, ...(isOnlyPerson ? { onlyPerson: true } : {}) }, gate)
+  return user(next, { why: reason, ...(isOnlyUser ? { onlyUser: true } : {}) }, gate)
 }
 
-async function person(
+async function user(
   candidate: Candidate,
-  { why, ...doubt }: Pick<PermissionRequest, "why" | "onlyPerson">,
+  { why, ...doubt }: Pick<PermissionRequest, "why" | "onlyUser">,
   gate: Gate,
 ): Promise<Candidate> {
   const { askPermission, signal } = gate

@@ -41,13 +41,13 @@ export function judgeCommand(request: CommandRequest, policy: PermissionPolicy):
   const denied = restriction(policy.deny, request, policy)
   if (denied?.match === "certain") return deny(`the rule "${denied.rule}" forbids it`)
   if (policy.mode === "plan" && !isReadOnly) return deny(PLANNING)
-  if (denied) return { ...ask(`the rule "${denied.rule}" may forbid it: ${denied.why}`), onlyPerson: true }
+  if (denied) return { ...ask(`the rule "${denied.rule}" may forbid it: ${denied.why}`), onlyUser: true }
   if (policy.mode === "bypass") return allow("permissions are bypassed")
   const asked = restriction(policy.ask, request, policy)
-  if (asked) return { ...ask(`the rule "${asked.rule}" asks for it`), onlyPerson: true }
-  if (around !== undefined) return { ...ask(belongsToStrata(around)), onlyPerson: true }
+  if (asked) return { ...ask(`the rule "${asked.rule}" asks for it`), onlyUser: true }
+  if (around !== undefined) return { ...ask(belongsToStrata(around)), onlyUser: true }
   const setup = setupWritten(facts, policy)
-  if (setup !== undefined) return { ...ask(setup), onlyPerson: true }
+  if (setup !== undefined) return { ...ask(setup), onlyUser: true }
   const rules = policy.allow.map(parseRule)
   const whole = rules.find((rule) => toolFits(rule.tool, tool) && rule.pattern === undefined)
   const sameLine = rules.find(({ tool: named, pattern }) => toolFits(named, tool) && pattern === facts.line.trim())

@@ -8,7 +8,7 @@ import { readSettings } from "../../settings/settings.ts"
 import { findModel } from "../../tokens/models.ts"
 import { loadSkills } from "../../tools/session/skills.ts"
 import { openAgent } from "../open-agent.ts"
-import type { AgentOptions } from "../options.ts"
+import type { SingleAgentOptions } from "../options.ts"
 import { defaultSkillDirectories } from "../tools/coding-tools.ts"
 import { codingTools } from "../tools/toolsets.ts"
 
@@ -40,7 +40,11 @@ function place() {
 }
 
 /** The result of one call in an agent that has no one to ask. */
-async function resultOf(where: { cwd: string; dir: string }, model: Model, settings: AgentOptions["settings"] = {}) {
+async function resultOf(
+  where: { cwd: string; dir: string },
+  model: Model,
+  settings: SingleAgentOptions["settings"] = {},
+) {
   const agent = await openAgent({ ...where, model, env: {}, store: memoryStore(), tools: codingTools(), settings })
   onTestFinished(() => agent.close())
   for await (const event of agent.query("go")) if (event.type === "tool-result") return event.result

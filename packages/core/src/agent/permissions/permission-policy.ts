@@ -50,7 +50,7 @@ export type Judgement =
   /** `unasked`: no person, rule or mode said yes. It may run because it changes nothing, or because its tool asks for no approval. */
   | { readonly verdict: "allow"; readonly why: string; readonly unasked?: true }
   /** `onlyPerson`: a hook cannot say yes in place of the person. */
-  | { readonly verdict: "ask"; readonly why: string; readonly onlyPerson?: true }
+  | { readonly verdict: "ask"; readonly why: string; readonly onlyUser?: true }
   | { readonly verdict: "deny"; readonly why: string }
 
 export const PLANNING = "plan mode is on: read and plan, change nothing"

@@ -47,13 +47,13 @@ export function judge(request: Request, policy: PermissionPolicy): Judgement {
   if (isMemory && policy.memory?.writes === "deny") return deny('the setting memory is "read-only"')
   if (policy.mode === "bypass") return allow("permissions are bypassed")
   const asked = findRule(policy.ask, request, { policy, quantifier: "any" })
-  if (asked) return { ...ask(`the rule "${asked}" asks for it`), onlyPerson: true }
+  if (asked) return { ...ask(`the rule "${asked}" asks for it`), onlyUser: true }
   if (isMemory)
     return policy.memory?.writes === "ask"
-      ? { ...ask('the setting memory is "ask"'), onlyPerson: true }
+      ? { ...ask('the setting memory is "ask"'), onlyUser: true }
       : allow("it writes a memory of this project")
   const setup = question.kind === "write" ? setupAmong(question.paths ?? [], policy) : undefined
-  if (setup !== undefined) return { ...ask(`${setup} decides which programs run`), onlyPerson: true }
+  if (setup !== undefined) return { ...ask(`${setup} decides which programs run`), onlyUser: true }
   const allowed = findRule(policy.allow, request, { policy, quantifier: "all" })
   if (allowed) return allow(`the rule "${allowed}" allows it`)
   if (request.needsApproval) return ask(`${tool} asks for approval of every call`)

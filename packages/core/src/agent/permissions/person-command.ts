@@ -12,7 +12,7 @@ import type { SharedToolContext, Tool } from "../../tools/tool.ts"
 import { runTools, type ToolRun } from "../loop/run-tools.ts"
 import { MAX_TIMEOUT_MS } from "../tools/shell/shell-session.ts"
 
-export interface PersonCommand {
+export interface UserCommand {
   readonly command: string
   readonly signal: AbortSignal
   /** The newest line of the output, a few times a second. */
@@ -24,12 +24,12 @@ export interface ShellParts {
   readonly context: SharedToolContext
 }
 
-export type PersonCommandEnd = Extract<Attachment, { type: "person_command" }>
+export type UserCommandEnd = Extract<Attachment, { type: "person_command" }>
 
-export async function runPersonCommand(
-  { command, signal, progress }: PersonCommand,
+export async function runUserCommand(
+  { command, signal, progress }: UserCommand,
   { tools, context }: ShellParts,
-): Promise<PersonCommandEnd> {
+): Promise<UserCommandEnd> {
   const bash = tools.find(({ name }) => name === "Bash")
   if (!bash) throw new StrataError("The command was not run: this agent has no shell.")
   let place = context.directory.get()
@@ -54,12 +54,12 @@ export async function runPersonCommand(
 }
 
 /** One tool call that the person asked for, outside of the conversation. It passes the same rules, hooks and questions as the model's calls. */
-export interface PersonCall {
+export interface UserCall {
   readonly tool: string
   readonly input: unknown
 }
 
-export type PersonCallEnd =
+export type UserCallEnd =
   | {
       readonly state: "ran"
       readonly text: string
@@ -69,7 +69,7 @@ export type PersonCallEnd =
     }
   | { readonly state: "refused"; readonly why: string }
 
-export async function runForPerson({ tool, input }: PersonCall, run: ToolRun): Promise<PersonCallEnd> {
+export async function runForUser({ tool, input }: UserCall, run: ToolRun): Promise<UserCallEnd> {
   const call = { type: "tool_use" as const, id: `person_${randomUUID()}`, name: tool, input }
   const events = runTools([call], run)
   let refused: string | undefined

@@ -99,7 +99,7 @@ function couldStart(pattern: string, text: string): boolean {
 }
 
 /** Permission rules by what they do. */
-export interface RuleLists {
+export interface PermissionRules {
   readonly allow: readonly string[]
   readonly ask: readonly string[]
   readonly deny: readonly string[]
@@ -107,7 +107,7 @@ export interface RuleLists {
 
 /** Sentences about rules that can match nothing, so that no one relies on them. */
 export function ruleProblems(
-  { allow, ask, deny }: RuleLists,
+  { allow, ask, deny }: PermissionRules,
   tools: readonly Pick<Tool, "name">[] = [],
 ): readonly string[] {
   const sentences = (rules: readonly string[], strict: boolean) =>

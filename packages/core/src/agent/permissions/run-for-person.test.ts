@@ -17,15 +17,15 @@ test("PERM-2 a call of the person's passes rules and questions, and stays out of
       return { allowed: false }
     },
   })
-  expect(await agent.runForPerson(bash("echo hello"), signal)).toEqual({
+  expect(await agent.runForUser(bash("echo hello"), signal)).toEqual({
     state: "ran",
     text: "hello",
     isError: false,
     attachments: [],
   })
-  expect(await agent.runForPerson(bash("rm x"), signal)).toMatchObject({ state: "refused" })
+  expect(await agent.runForUser(bash("rm x"), signal)).toMatchObject({ state: "refused" })
   expect(asked).toEqual([])
-  expect(await agent.runForPerson(bash("touch x"), signal)).toEqual({ state: "refused", why: "the user said no" })
+  expect(await agent.runForUser(bash("touch x"), signal)).toEqual({ state: "refused", why: "the user said no" })
   expect(asked).toHaveLength(1)
   await agent.conversation.attach({ type: "mcp_prompt", server: "db", prompt: "report", content: "Always count rows." })
   await ask(agent, "/mcp__db__report")

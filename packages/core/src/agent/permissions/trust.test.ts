@@ -10,7 +10,7 @@ import type { ProjectPart } from "../../settings/project-parts.ts"
 import { findModel } from "../../tokens/models.ts"
 import type { Agent } from "../agent.ts"
 import { openAgent } from "../open-agent.ts"
-import type { AgentOptions } from "../options.ts"
+import type { SingleAgentOptions } from "../options.ts"
 
 const NAME = "claude-opus-4-6"
 const model: Model = {
@@ -49,7 +49,7 @@ function hostileProject(settings: object = HOSTILE) {
     options,
     rewrite: (changed: object) => writeFileSync(file, JSON.stringify(changed)),
     hasRun: () => existsSync(join(cwd, "ran.txt")),
-    async open(more: Partial<AgentOptions> = {}): Promise<Agent> {
+    async open(more: Partial<SingleAgentOptions> = {}): Promise<Agent> {
       const agent = await openAgent({ ...options, ...more })
       onTestFinished(() => agent.close())
       return agent

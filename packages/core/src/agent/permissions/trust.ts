@@ -9,10 +9,10 @@ import {
   type SettingsSources,
 } from "../../settings/settings.ts"
 import { grantTrust, leftOutSentences, trustOf } from "../../settings/trust.ts"
-import type { AgentOptions } from "../options.ts"
+import type { SingleAgentOptions } from "../options.ts"
 
 export interface TrustOptions {
-  readonly trustProject: AgentOptions["trustProject"]
+  readonly trustProject: SingleAgentOptions["trustProject"]
   readonly clock: Clock
 }
 

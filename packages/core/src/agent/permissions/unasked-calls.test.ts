@@ -6,14 +6,14 @@ import { z } from "zod/v4"
 import { needs } from "../../../test/needs.ts"
 import { ask, calling, scene } from "../../../test/scripted-agent.ts"
 import { defineTool } from "../../tools/define-tool.ts"
-import type { AgentOptions } from "../options.ts"
+import type { SingleAgentOptions } from "../options.ts"
 import { codingTools } from "../tools/toolsets.ts"
 
 /** In the sandbox, `/proc/1` is the sandbox's own first process. */
 const WHERE = "cat /proc/1/cmdline"
 const RULES = { allow: ["Read(/proc/**)"] }
 
-async function whereItRan(options: Partial<AgentOptions> = {}, command = WHERE): Promise<"inside" | "outside"> {
+async function whereItRan(options: Partial<SingleAgentOptions> = {}, command = WHERE): Promise<"inside" | "outside"> {
   const { open, requests } = scene()
   const settings = { permissions: RULES, ...options.settings }
   const agent = await open([calling("Bash", { command }), "Done."], {

@@ -8,7 +8,7 @@ import { memoryStore } from "../../journal/in-memory/store.ts"
 import type { Model } from "../../model/model.ts"
 import { findModel } from "../../tokens/models.ts"
 import { openAgent } from "../open-agent.ts"
-import type { AgentOptions } from "../options.ts"
+import type { SingleAgentOptions } from "../options.ts"
 import { webFetchTool } from "../tools/web/web-fetch.ts"
 
 async function serve(listener: RequestListener): Promise<number> {
@@ -41,7 +41,7 @@ function fetching(url: string): Model {
 }
 
 /** What the model gets for a page, under these rules. */
-async function fetched(url: string, options: Partial<AgentOptions>): Promise<string> {
+async function fetched(url: string, options: Partial<SingleAgentOptions>): Promise<string> {
   const root = scratchDirectory()
   const agent = await openAgent({
     model: fetching(url),

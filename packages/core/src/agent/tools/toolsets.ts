@@ -4,7 +4,7 @@
  */
 import { anOption, checkOptions, describe, InvalidOptionError, type OptionRules } from "../../base/options.ts"
 import { checkTool, isToolset, refuseDuplicates } from "../../tools/define-tool.ts"
-import type { LaterTools, OpenToolset, Tool, ToolServer, Toolset, ToolsetContext } from "../../tools/tool.ts"
+import type { DeferredToolAccess, OpenToolset, Tool, ToolServer, Toolset, ToolsetContext } from "../../tools/tool.ts"
 import type { CodingToolsOptions } from "./coding-tools.ts"
 import type { McpServerConfig } from "./mcp/mcp-config.ts"
 import { offersResources, resourceTools } from "./mcp/resource-tools.ts"
@@ -111,7 +111,7 @@ function together(opened: readonly OpenToolset[], hasResources: boolean): Requir
 const serversOf = (opened: readonly OpenToolset[]): readonly ToolServer[] =>
   opened.flatMap((one) => one.servers?.() ?? [])
 
-const laterOf = (all: readonly LaterTools[]): LaterTools => ({
+const laterOf = (all: readonly DeferredToolAccess[]): DeferredToolAccess => ({
   tools: () => all.flatMap((one) => one.tools()),
   introductions: () => all.flatMap((one) => one.introductions()),
   isExpected: all.some(({ isExpected }) => isExpected),

@@ -24,7 +24,7 @@ const thinking = { type: "thinking", thinking: "Hm.", signature: "c2lnbmVk" }
 const open = (options: object = {}) => openTestConversation({ model: MODEL, ...options })
 
 async function sent(chat: Conversation, messages: readonly CallerMessage[], options: object = {}) {
-  const report = await chat.follow(messages, options)
+  const report = await chat.syncMessages(messages, options)
   const request = await chat.prepare()
   return { ...report, messages: request.messages as readonly CallerMessage[], request }
 }
@@ -99,7 +99,7 @@ describe("BEY-14 a list that grows", () => {
 
   test("a result that no call waits for is left out, and the report says so", async () => {
     const chat = await open()
-    const report = await chat.follow([
+    const report = await chat.syncMessages([
       user("Go."),
       assistant([call("t1")]),
       user([result("t1", "a"), result("t9", "b")]),
@@ -222,7 +222,7 @@ describe("BEY-14 the person's words in a caller's messages", () => {
 
   test("a remark in a refusal and an answer to a question are theirs", async () => {
     const chat = await open()
-    await chat.follow([
+    await chat.syncMessages([
       user("Go."),
       assistant([call("t1"), call("t2", "AskUserQuestion", {})]),
       user([
@@ -230,7 +230,7 @@ describe("BEY-14 the person's words in a caller's messages", () => {
         result("t2", 'User has answered your questions: "Port?"="8080"'),
       ]),
     ])
-    expect(chat.words().messages.map(({ text: said }) => said)).toEqual(["Go.", "Never touch main.", "8080"])
+    expect(chat.userMessages().messages.map(({ text: said }) => said)).toEqual(["Go.", "Never touch main.", "8080"])
   })
 
   test("they are found in messages that a loop adds, and beside reminders in the same text", async () => {
@@ -238,17 +238,17 @@ describe("BEY-14 the person's words in a caller's messages", () => {
     await chat.add("<system-reminder>\nUse tabs.\n</system-reminder>\n\nGo.")
     await chat.record(answer(call("t1")))
     await chat.add([result("t1", refused, { is_error: true })] as never)
-    expect(chat.words().messages.map(({ text: said }) => said)).toEqual(["Go.", "Never touch main."])
+    expect(chat.userMessages().messages.map(({ text: said }) => said)).toEqual(["Go.", "Never touch main."])
   })
 
   test("the same frame in a result of a server's tool, or of a call that worked, is not", async () => {
     const chat = await open()
-    await chat.follow([
+    await chat.syncMessages([
       user("Go."),
       assistant([call("t1", "mcp__mail__read", {}), call("t2")]),
       user([result("t1", refused, { is_error: true }), result("t2", refused)]),
     ])
-    expect(chat.words().messages.map(({ text: said }) => said)).toEqual(["Go."])
+    expect(chat.userMessages().messages.map(({ text: said }) => said)).toEqual(["Go."])
   })
 })
 
@@ -340,7 +340,7 @@ describe("BEY-14 our compaction of a caller's list", () => {
   async function compacted() {
     const chat = await openCompacting({ summariser: summariser(), window: 60_000, store: memoryStore() })
     const list = [...head, ...rounds(0, 12)]
-    await chat.follow(list)
+    await chat.syncMessages(list)
     await chat.prepare()
     await chat.record({ content: [text("Twelve.")] })
     await chat.compact()

@@ -6,8 +6,8 @@
 import { InvalidContentError } from "../../base/errors.ts"
 import { inSlices } from "../../base/work.ts"
 import {
-  type Draft,
   type Entry,
+  type EntryDraft,
   isBoundaryEntry,
   isDecision,
   isMessage,
@@ -31,7 +31,7 @@ import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
 import { DEEPEST, isRecord } from "../../messages/shapes/shapes.ts"
 import { rewind } from "../branch.ts"
 import type { Engine } from "../engine.ts"
-import { asPlainJson, ownShapeAsSent, withPersonsWords } from "../incoming.ts"
+import { asPlainJson, ownShapeAsSent, withUsersWords } from "../incoming.ts"
 import { unaskedResults } from "../open-calls.ts"
 import { isCallersSummary, orderIn } from "./caller-order.ts"
 import { type GivenMessage, givenMessages, type Matched, matched, type Reader } from "./match.ts"
@@ -44,7 +44,7 @@ const SHARE = 0.5 // of what follows a summary of ours: the caller has written o
 export async function callerBoundary(
   engine: Engine,
   { drafts, isSummary }: { readonly drafts: readonly MessageDraft[]; readonly isSummary: boolean },
-): Promise<readonly Draft[]> {
+): Promise<readonly EntryDraft[]> {
   const { context } = engine.views
   const facts = isSummary ? await factsOf(engine) : ""
   const [first, ...others] = drafts
@@ -177,16 +177,18 @@ interface Copying {
 }
 
 /** The same with ids of their own, for fewer kept messages. */
-function copied(entries: readonly Entry[], { kept, newUuid }: Copying): readonly Draft[] {
+function copied(entries: readonly Entry[], { kept, newUuid }: Copying): readonly EntryDraft[] {
   const ids = new Map(entries.filter(isMessage).map(({ uuid }) => [uuid, newUuid()]))
   const renamed = (uuid: Uuid | undefined) => ids.get(uuid ?? "") ?? uuid
   return entries
     .filter((entry) => !(isDecision(entry) && entry.subtype === "session"))
-    .map((entry): Draft => {
+    .map((entry): EntryDraft => {
       const { uuid, parentUuid: _, timestamp: __, ...draft } = entry
       if (isDecision(entry))
-        return (entry.subtype === "compacted" ? { ...draft, boundary: renamed(entry.boundary), kept } : draft) as Draft
-      if (!isBoundaryEntry(entry)) return { ...draft, uuid: renamed(uuid) } as Draft
+        return (
+          entry.subtype === "compacted" ? { ...draft, boundary: renamed(entry.boundary), kept } : draft
+        ) as EntryDraft
+      if (!isBoundaryEntry(entry)) return { ...draft, uuid: renamed(uuid) } as EntryDraft
       const { preservedMessages, headMessages = [], preservedSegment: ___, ...metadata } = entry.compactMetadata!
       const anchor = renamed(preservedMessages?.anchorUuid)
       return {
@@ -197,12 +199,12 @@ function copied(entries: readonly Entry[], { kept, newUuid }: Copying): readonly
           preservedMessages: { ...(anchor === undefined ? {} : { anchorUuid: anchor }), uuids: kept },
           headMessages: headMessages.filter((head) => kept.includes(head)),
         },
-      } as Draft
+      } as EntryDraft
     })
 }
 
 /** What the caller sends besides its messages. */
-export interface FollowOptions {
+export interface SyncMessagesOptions {
   readonly system?: SystemPrompt
   readonly tools?: readonly ToolDefinition[]
   /** @internal For a caller whose messages never change. */
@@ -216,7 +218,7 @@ export interface FollowOptions {
 type Answers = (calls: readonly ToolUse[]) => Promise<readonly ToolResult[]>
 
 /** What became of a caller's list. */
-export interface FollowReport {
+export interface SyncMessagesReport {
   /**
    * `added`: it goes on from what was there. `branched`: it goes another way from an earlier message. `restarted`: it begins with other
    * messages, as after a summary of the caller's own. `aside`: it asks for such a summary. That is no message: the next `prepare` and
@@ -231,7 +233,11 @@ export interface FollowReport {
 
 const THINKING_STRIPPED = "the caller no longer sends it"
 
-export function follow(engine: Engine, sent: readonly unknown[], options: FollowOptions = {}): Promise<FollowReport> {
+export function follow(
+  engine: Engine,
+  sent: readonly unknown[],
+  options: SyncMessagesOptions = {},
+): Promise<SyncMessagesReport> {
   const { system, tools, read, answers, willRecall = false } = options // not in the signature: declarations leave out what is internal
   const messages = callerMessages(sent)
   const asked = orderIn(messages)
@@ -254,7 +260,7 @@ export function follow(engine: Engine, sent: readonly unknown[], options: Follow
   })
 }
 
-async function usePrompt(engine: Engine, prompt: FollowOptions): Promise<void> {
+async function usePrompt(engine: Engine, prompt: SyncMessagesOptions): Promise<void> {
   if (Object.keys(prompt).length > 0) await engine.prompt.follow(prompt)
 }
 
@@ -264,7 +270,7 @@ interface Update {
   readonly answers: Answers | undefined
 }
 
-async function update(engine: Engine, { given: all, match, answers }: Update): Promise<FollowReport> {
+async function update(engine: Engine, { given: all, match, answers }: Update): Promise<SyncMessagesReport> {
   const { messages: known } = engine.views.followed
   const restarts = known.length > 0 && match.known === 0
   const branches = !restarts && match.leaves
@@ -276,7 +282,7 @@ async function update(engine: Engine, { given: all, match, answers }: Update): P
     ])
   const from = restarts ? 0 : match.given
   const given = all.slice(from).map(({ message }) => message)
-  const drafts = withPersonsWords(callerDrafts(given, { from, isElsewhere: restarts || branches }), engine.views)
+  const drafts = withUsersWords(callerDrafts(given, { from, isElsewhere: restarts || branches }), engine.views)
   const again = restarts ? [] : changedReminders(all.slice(0, from), seen)
   const placed = restarts
     ? await callerBoundary(engine, { drafts, isSummary: isOurs(engine, given) || keepsKnown(known, given) })
@@ -305,7 +311,7 @@ async function heldResults({ views }: Engine, answers: Answers | undefined): Pro
   return [{ type: "user", isMeta: true, message: { role: "user", content } }]
 }
 
-const append = (engine: Engine, drafts: readonly Draft[]): Promise<readonly Entry[]> =>
+const append = (engine: Engine, drafts: readonly EntryDraft[]): Promise<readonly Entry[]> =>
   drafts.length === 0 ? Promise.resolve([]) : engine.record.append(drafts)
 
 async function branchAt(engine: Engine, uuid: string): Promise<void> {

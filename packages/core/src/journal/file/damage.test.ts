@@ -11,7 +11,7 @@ import { openTestConversation } from "../../../test/open.ts"
 import { everyNth, isWhole, size as scaled } from "../../../test/size.ts"
 import { seededIds } from "../../base/clock.ts"
 import type { Conversation } from "../../conversation/conversation.ts"
-import type { Draft, Entry } from "../entries.ts"
+import type { Entry, EntryDraft } from "../entries.ts"
 import { fileStore } from "./file-store.ts"
 import { acquireLock } from "./lock.ts"
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
 })
 afterEach(() => remove())
 
-const open = (drafts: Draft[] = [], ids = "first"): Promise<Conversation> =>
+const open = (drafts: EntryDraft[] = [], ids = "first"): Promise<Conversation> =>
   openTestConversation({
     store: fileStore({ root, flush: "never" }),
     ids: seededIds(ids),
@@ -46,7 +46,7 @@ const BOUNDARY = "10000000-0000-8000-8000-000000000000"
 const SUMMARY = "20000000-0000-8000-8000-000000000000"
 
 /** What a compaction of ours writes. */
-const compaction = (kept: readonly string[]): Draft[] => [
+const compaction = (kept: readonly string[]): EntryDraft[] => [
   {
     type: "system",
     subtype: "compact_boundary",
@@ -89,13 +89,13 @@ describe("JRN-9 a damaged message", () => {
       if (how === "without the index") await rm(location.replace(".jsonl", ".index"))
       const again = await open()
       expect(textsIn(again)).toHaveLength(19)
-      expect(again.words().messages).toHaveLength(19)
-      const [place] = again.opened.damagedLines
+      expect(again.userMessages().messages).toHaveLength(19)
+      const [place] = again.openResult.damagedLines
       const bytes = await readFile(location)
       const { offset, bytes: length } = place!
       expect(place).toMatchObject({ line: 17, why: "the checksum does not match", isLost: true })
       expect(bytes.toString("utf8", offset, offset + length)).toMatch(/^\{"uuid".*"sum":"[0-9a-f]{8}"\}$/)
-      expect(again.opened).toMatchObject({ damagedCount: 1, bridged: 1, setAside: pathOf(location, ".damaged") })
+      expect(again.openResult).toMatchObject({ damagedCount: 1, bridged: 1, setAside: pathOf(location, ".damaged") })
       const next = await again.add("after 1")
       await again.close()
       const third = await open([], "third")
@@ -117,7 +117,7 @@ describe("JRN-9 a damaged message", () => {
       for (const text of spoilt) await spoil(location, text)
       await using again = await open()
       expect(textsIn(again)).toHaveLength(left)
-      expect(again.opened.damagedCount).toBe(20 - left)
+      expect(again.openResult.damagedCount).toBe(20 - left)
       await again.close()
       await rm(root, { recursive: true })
     }
@@ -133,12 +133,12 @@ describe("JRN-9 a damaged message", () => {
       if (how === "without the index") await rm(location.replace(".jsonl", ".index"))
       await using again = await open()
       expect(textsIn(again)).toHaveLength(20)
-      expect(again.opened.damagedLines).toMatchObject([{ bytes: 1, isLost: false }])
+      expect(again.openResult.damagedLines).toMatchObject([{ bytes: 1, isLost: false }])
     },
   )
 
   test("after the last boundary is no concern of opening; recall and going back report it as a notice", async () => {
-    const drafts: Draft[] = []
+    const drafts: EntryDraft[] = []
     const chat = await open(drafts)
     const first = await chat.add("before 1")
     await chat.add("before 2")
@@ -147,7 +147,7 @@ describe("JRN-9 a damaged message", () => {
     await chat.close()
     await spoil(chat.location, "before 2")
     await using again = await open([], "again")
-    expect(again.opened).toMatchObject({ damagedCount: 0, read: "tail" })
+    expect(again.openResult).toMatchObject({ damagedCount: 0, read: "tail" })
     const notices: string[] = []
     again.on("notice", ({ message }) => notices.push(message))
     await again.rewind(first)
@@ -194,7 +194,7 @@ const pathOf = (location: string, extension: string) => location.replace(/\.json
 
 describe("JRN-9 a damaged compaction", () => {
   async function compacted(): Promise<{ location: string; body: string }> {
-    const drafts: Draft[] = []
+    const drafts: EntryDraft[] = []
     const chat = await open(drafts)
     await chat.add("old 1")
     const kept = await chat.add("kept 1")
@@ -219,7 +219,7 @@ describe("JRN-9 a damaged compaction", () => {
         for (let opening = 0; opening < 2; opening++) {
           await using again = await open([], `again ${opening}`)
           expect(JSON.stringify(await again.prepare())).toBe(body)
-          expect(again.opened).toMatchObject({ damagedCount: 1, restored: 1 })
+          expect(again.openResult).toMatchObject({ damagedCount: 1, restored: 1 })
           await again.close()
         }
         await rm(root, { recursive: true })
@@ -232,7 +232,7 @@ describe("JRN-9 a damaged compaction", () => {
     await spoil(location, "kept 1")
     await using again = await open()
     expect(textsIn(again)).toEqual(["summary 1"])
-    expect(again.opened).toMatchObject({ damagedCount: 1, read: "tail" })
+    expect(again.openResult).toMatchObject({ damagedCount: 1, read: "tail" })
   })
 
   test.runIf(isWhole)("a checkpoint has a checksum: every flipped bit is found, and it is made again", async () => {
@@ -244,10 +244,10 @@ describe("JRN-9 a damaged compaction", () => {
       bytes[at] = bytes[at]! ^ (1 << (at % 8))
       await writeFile(path, bytes)
       await using again = await open()
-      expect(again.opened).toMatchObject({ checkpoint: "damaged", read: "all", damagedCount: 0 })
+      expect(again.openResult).toMatchObject({ checkpoint: "damaged", read: "all", damagedCount: 0 })
       await again.close()
       await using third = await open()
-      expect(third.opened).toMatchObject({ checkpoint: "used", read: "tail" })
+      expect(third.openResult).toMatchObject({ checkpoint: "used", read: "tail" })
       await third.close()
     }
   })
@@ -300,7 +300,7 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
   })
 
   test("a conversation with a boundary that was written twice shows the same", async () => {
-    const drafts: Draft[] = []
+    const drafts: EntryDraft[] = []
     const chat = await open(drafts)
     await chat.add("old 1")
     drafts.push(...compaction([]))
@@ -311,7 +311,7 @@ describe("JRN-9 a journal that is damaged as a whole", () => {
     await appendFile(chat.location, await readFile(chat.location))
     await using again = await open([], "again")
     expect(JSON.stringify(await again.prepare())).toBe(body)
-    expect(again.opened.repeatedLines).toBeGreaterThan(5)
+    expect(again.openResult.repeatedLines).toBeGreaterThan(5)
   })
 
   test("zeros at the end, as a power cut leaves them, are described and cut off", async () => {

@@ -6,7 +6,7 @@ import { readdirSync, statSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { sep } from "node:path"
 import { isSafeId } from "../../base/clock.ts"
-import type { AppendedLines, FeedLine, JournalFeed, JournalSize, LookedAt } from "../store.ts"
+import type { AppendedLines, FeedLine, FeedPoll, JournalFeed, JournalSize } from "../store.ts"
 import { scanLines } from "./scan.ts"
 import { FolderWatch } from "./watch.ts"
 import { onAppended } from "./writing.ts"
@@ -69,7 +69,7 @@ export class FileFeed implements JournalFeed {
     return onAppended(this.directory, listener)
   }
 
-  async look(unread: ReadonlySet<string>): Promise<LookedAt> {
+  async poll(unread: ReadonlySet<string>): Promise<FeedPoll> {
     const reported = await this.#watch.changed()
     const changed = statSync(this.directory, { bigint: true, throwIfNoEntry: false })?.mtimeNs ?? 0n
     const [now, last] = [performance.now(), this.#last]

@@ -33,11 +33,11 @@ import { ConversationNotFoundError, InvalidIdError, JournalWriteError } from "..
 import type { Conversation } from "../../conversation/conversation.ts"
 import type { Layer } from "../../layers/layer.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
-import type { Draft, Entry } from "../entries.ts"
+import type { Entry, EntryDraft } from "../entries.ts"
 import { memoryStore } from "../in-memory/store.ts"
 import type { Journal } from "../store.ts"
 import { fileStore } from "./file-store.ts"
-import { defaultRoot, journalPaths, memoryDirectory, notesConfigDirectory } from "./layout.ts"
+import { journalPaths, memoryDirectory, notesConfigDirectory, strataDirectory } from "./layout.ts"
 
 let root: string
 let remove: () => Promise<void>
@@ -60,7 +60,7 @@ async function written(...texts: string[]): Promise<readonly Entry[]> {
 }
 
 const compactingOnce = (): Layer => {
-  const drafts: Draft[] = [
+  const drafts: EntryDraft[] = [
     { type: "system", subtype: "compact_boundary", compactMetadata: { trigger: "auto", preTokens: 1 } },
     { type: "user", isCompactSummary: true, message: { role: "user", content: "Summary." } },
   ]
@@ -159,7 +159,7 @@ describe("JRN-4 what is before the last boundary", () => {
     await spoilBeforeBoundary(chat.location)
 
     const again = await openTestConversation({ store })
-    expect(again.opened).toMatchObject({ read: "tail", index: "used", tornBytes: 0, damagedLines: [] })
+    expect(again.openResult).toMatchObject({ read: "tail", index: "used", tornBytes: 0, damagedLines: [] })
     expect(serialiseRequest(await again.prepare())).toBe(body)
     expect(again.views.words.messages).toHaveLength(21) // from the checkpoint
     await again.close()
@@ -188,11 +188,11 @@ describe("JRN-4 what is before the last boundary", () => {
     for (const spoil of [...spoils, () => rm(checkpoint)]) {
       await spoil()
       const again = await openTestConversation({ store })
-      expect(again.opened.read).toBe("all")
+      expect(again.openResult.read).toBe("all")
       expect(serialiseRequest(await again.prepare())).toBe(body)
       await again.close()
       const third = await openTestConversation({ store })
-      expect(third.opened.read).toBe("tail") // it was made again
+      expect(third.openResult.read).toBe("tail") // it was made again
       await third.close()
     }
   })
@@ -212,8 +212,8 @@ describe("JRN-8 layout", () => {
   })
 
   test("the root is STRATA_HOME, or .strata in the home directory", () => {
-    expect(defaultRoot({ STRATA_HOME: "some/where" })).toBe(resolve("some/where"))
-    for (const env of [{}, { STRATA_HOME: "" }]) expect(defaultRoot(env)).toBe(join(homedir(), ".strata"))
+    expect(strataDirectory({ STRATA_HOME: "some/where" })).toBe(resolve("some/where"))
+    for (const env of [{}, { STRATA_HOME: "" }]) expect(strataDirectory(env)).toBe(join(homedir(), ".strata"))
   })
 
   test("a conversation's files, readable by their owner only; the lock goes when it is closed", async () => {

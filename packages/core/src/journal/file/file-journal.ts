@@ -14,10 +14,10 @@ import type {
   FlushMode,
   Journal,
   JournalAddress,
+  JournalRange,
+  JournalSegment,
   OpeningReport,
   Resumed,
-  Segment,
-  Stretch,
 } from "../store.ts"
 import { type IndexFile, type IndexSurvey, type LineKind, type LineRecord, NewNames, readBytes } from "./index-file.ts"
 import type { JournalPaths } from "./layout.ts"
@@ -159,7 +159,7 @@ export class FileJournal implements Journal {
     for (const flush of flushes) if (flush.status === "rejected") throw flush.reason
   }
 
-  async tail(): Promise<Segment> {
+  async tail(): Promise<JournalSegment> {
     await this.#writing
     const { lastBoundary = 0, count } = this.#index
     const first = await this.#index.record(lastBoundary)
@@ -173,7 +173,7 @@ export class FileJournal implements Journal {
     return first && isBoundaryEntry(first) ? { tail, checkpoint: await this.readCheckpoint() } : { tail }
   }
 
-  async before(segment: Segment): Promise<Segment | undefined> {
+  async before(segment: JournalSegment): Promise<JournalSegment | undefined> {
     this.#mustBeOpen()
     if (segment.start === 0) return undefined
     return this.#segment(await this.#boundaryBefore(segment.start), segment.start)
@@ -210,7 +210,7 @@ export class FileJournal implements Journal {
     return found.size > 0 ? [...found.values()] : this.#findUnindexed(({ uuid }) => handleOf(uuid) === digits)
   }
 
-  async *stretch({ first, last, around = 0 }: Stretch): AsyncGenerator<Entry> {
+  async *stretch({ first, last, around = 0 }: JournalRange): AsyncGenerator<Entry> {
     this.#mustBeOpen()
     await this.#writing
     const { count } = this.#index
@@ -350,7 +350,7 @@ export class FileJournal implements Journal {
     this.#size = offset
   }
 
-  async #segment(start: number, end: number): Promise<Segment> {
+  async #segment(start: number, end: number): Promise<JournalSegment> {
     this.#mustBeOpen()
     const entries: Entry[] = []
     for await (const entry of this.#read(start, end)) entries.push(entry)

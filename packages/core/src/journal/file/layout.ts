@@ -16,7 +16,7 @@ export const FILE_MODE = 0o600
 export const PROJECTS = "projects"
 
 /** The root: `STRATA_HOME`, or `.strata` in the home directory. */
-export function defaultRoot(env: Readonly<Record<string, string | undefined>>): string {
+export function strataDirectory(env: Readonly<Record<string, string | undefined>>): string {
   return resolve(env.STRATA_HOME || join(homedir(), ".strata"))
 }
 

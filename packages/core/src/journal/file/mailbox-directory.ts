@@ -20,7 +20,7 @@ import {
   type SendLimits,
   type TeamMember,
 } from "../mailbox.ts"
-import { checkedDraft } from "../mailbox-line.ts"
+import { validateMailboxDraft } from "../mailbox-line.ts"
 import type { FlushMode } from "../store.ts"
 import { ownCursor } from "./contents/team-files.ts"
 import { isAlive, thisProcess } from "./lock-owner.ts"
@@ -79,7 +79,7 @@ export class MailboxDirectory implements Mailbox {
   }
 
   async send(draft: MailboxDraft, limits: SendLimits = {}): Promise<MailboxMessage> {
-    checkedDraft(draft)
+    validateMailboxDraft(draft)
     if (this.#closed) throw new ClosedError()
     return new Promise((resolve, reject) => {
       this.#waiting.push({ draft, limits, resolve, reject })

@@ -12,13 +12,13 @@ import { Queues } from "../../base/work.ts"
 import {
   checkedMemoryPath,
   checkMemoryText,
-  type InstallReport,
   isMemoryPath,
   type MemoryFileChange,
   type MemoryFileListing,
   type MemoryFiles,
+  type MemoryInstallReport,
   type ReadMemoryFile,
-  type WantedTexts,
+  type TextSelection,
 } from "../memory-files.ts"
 import { flushDirectory } from "./index-file.ts"
 import { DIRECTORY_MODE, type MemoryDirectoryPlace } from "./layout.ts"
@@ -123,7 +123,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     return waiting ? intendedText(directory, waiting, path) : readWhole(directory, path)
   }
 
-  async function readAll(wanted: WantedTexts): Promise<readonly ReadMemoryFile[]> {
+  async function readAll(wanted: TextSelection): Promise<readonly ReadMemoryFile[]> {
     const { guard } = wanted
     const guarded = guard === undefined ? wanted : { ...wanted, paths: [...(wanted.paths ?? []), guard] }
     for (let reading = 1; ; reading++) {
@@ -134,7 +134,7 @@ export function memoryDirectory(options: MemoryDirectoryOptions): MemoryFiles {
     }
   }
 
-  async function readOnce({ folders, paths = [], known, maxBytes }: WantedTexts): Promise<readonly ReadMemoryFile[]> {
+  async function readOnce({ folders, paths = [], known, maxBytes }: TextSelection): Promise<readonly ReadMemoryFile[]> {
     const listed = [...(await Promise.all(folders.map(list))).flat(), ...paths.flatMap((path) => listingAt(path))]
     const wanted = new Map(listed.map((listing) => [listing.path, listing]))
     const isWanted = ({ path, version, bytes, isClosed }: MemoryFileListing) =>
@@ -220,7 +220,7 @@ export async function settleMemories(options: MemoryDirectoryOptions): Promise<v
 const isOurs = (path: string) => path.startsWith(".") && !path.includes("/")
 
 /** In one step, and without waiting for the disk: it is written often, and what a power cut loses is worked out again. */
-async function replaceOurs(directory: string, { path, text }: IntendedChange): Promise<InstallReport> {
+async function replaceOurs(directory: string, { path, text }: IntendedChange): Promise<MemoryInstallReport> {
   const target = await makeFolder(directory, path)
   if (text === null) await rm(target, { force: true })
   else await writeWhole(target, text, { flush: false })

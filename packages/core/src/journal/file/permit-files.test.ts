@@ -86,9 +86,9 @@ test("BEY-12 L6-2 a directory of an earlier version opens: its sums, the time of
   const consolidated = new Date("2026-01-02T12:00:00.000Z")
   await writeFile(join(memory, ".consolidate-lock"), "")
   await utimes(join(memory, ".consolidate-lock"), consolidated, consolidated)
-  const seats = join(project, "seats", "agents")
-  await mkdir(seats, { recursive: true })
-  const here = await acquireLock(join(seats, "seat-0.lock"), "2026-11-17T12:00:00.000Z")
+  const permits = join(project, "seats", "agents")
+  await mkdir(permits, { recursive: true })
+  const here = await acquireLock(join(permits, "seat-0.lock"), "2026-11-17T12:00:00.000Z")
   if (here.state === "held") throw new Error("It is held.")
 
   const store = fileStore({ root })

@@ -67,7 +67,7 @@ export class RepeatedLock {
   }
 
   async close(): Promise<void> {
-    await this.#queue.settled()
+    await this.#queue.whenIdle()
     await this.#dropOwn()
   }
 

@@ -74,7 +74,7 @@ const waiting: (() => void)[] = []
 /** What reads bytes at a place of a file. */
 export type ByteSource = Pick<FileHandle, "read">
 
-interface Opened {
+interface OpenResult {
   readonly flags: "r" | "a+"
   readonly handle: FileHandle
   readonly inode: number
@@ -91,7 +91,7 @@ export class PooledFile implements ByteSource {
   #users = 0
   #isClosed = false
 
-  private constructor(path: string, opened: Opened) {
+  private constructor(path: string, opened: OpenResult) {
     this.#path = path
     this.#flags = opened.flags
     this.#inode = opened.inode

@@ -8,9 +8,9 @@ import {
   type ContentChange,
   ContentDiffersError,
   type Contents,
-  type KeptContent,
-  type KeptPlace,
   projectOf,
+  type StoredItem,
+  type StoredNamespace,
 } from "../contents.ts"
 import type { MemoryFiles, MemoryPlace } from "../memory-files.ts"
 import { pruneSums, SPENT, sumsFile, writeSums } from "../sums-content.ts"
@@ -84,7 +84,7 @@ export function contentsInMemory(kept: KeptInMemory): Contents {
     return (logs.get(`${address.project}/${address.name}`) ?? []).map((line) => Buffer.from(`${line}\n`))
   }
 
-  function contentOf(address: ContentAddress): KeptContent | undefined {
+  function contentOf(address: ContentAddress): StoredItem | undefined {
     const texts = textsOf(address)
     const hasLines = address.kind === "journal" || address.kind === "log"
     const lines = linesOf(address).reduce((sum, { length }) => sum + length, 0)
@@ -229,13 +229,13 @@ function journalKey({ project, under, id }: ContentAddress & { readonly kind: "j
 
 /** The sums of a project are in its memory. Memories of scope `project` are not the store's. */
 function placeAddresses(key: string): readonly ContentAddress[] {
-  const place = JSON.parse(key) as KeptPlace | { readonly directory: string }
+  const place = JSON.parse(key) as StoredNamespace | { readonly directory: string }
   if ("directory" in place) return []
   const isProject = "project" in place && !("agent" in place) && !("beside" in place)
   return [{ kind: "memories", place }, ...(isProject ? [{ kind: "sums", project: place.project } as const] : [])]
 }
 
-function memoryKey(place: KeptPlace): string {
+function memoryKey(place: StoredNamespace): string {
   if ("project" in place) checkedId("project name", place.project)
   if ("agent" in place) checkedId("name for an agent", place.agent)
   return JSON.stringify(place, Object.keys(place).sort())

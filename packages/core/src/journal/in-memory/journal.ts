@@ -7,7 +7,7 @@ import { Bridge } from "../bridge.ts"
 import { type Entry, isBoundaryEntry } from "../entries.ts"
 import type { SentRequest } from "../in-flight.ts"
 import { decodeLine, encodeLine, lostLine } from "../line.ts"
-import type { AppendedLines, Journal, JournalAddress, OpeningReport, Resumed, Segment } from "../store.ts"
+import type { AppendedLines, Journal, JournalAddress, JournalSegment, OpeningReport, Resumed } from "../store.ts"
 
 /** What is kept of a journal while no one has it open. */
 export interface KeptJournal {
@@ -85,7 +85,7 @@ export function memoryJournal(parts: MemoryJournalParts): Journal {
     return [...read, ...bridge.end()]
   }
 
-  function segmentBefore(end: number): Segment {
+  function segmentBefore(end: number): JournalSegment {
     let start = end - 1
     for (; start > 0; start--) {
       const entry = entryAt(kept.lines, start)

@@ -72,9 +72,9 @@ export function eraseMemory(memory: KeptMemory | undefined, names?: readonly str
 }
 
 export function mailboxTexts(mailbox: KeptMailbox | undefined): ReadonlyMap<string, Buffer> {
-  if (!mailbox || mailbox.log.length + mailbox.seats.size === 0) return new Map()
+  if (!mailbox || mailbox.log.length + mailbox.permits.size === 0) return new Map()
   const messages = mailbox.log.map(({ cursor, ...message }) => ({ ...message, at: numberOfPlace(cursor)! }))
-  const members = [...mailbox.seats.values()].map(({ member: { name, conversation }, cursor }) => {
+  const members = [...mailbox.permits.values()].map(({ member: { name, conversation }, cursor }) => {
     const reached = cursor === undefined ? 0 : numberOfPlace(cursor)!
     const read = messages.findLast(({ at }) => at <= reached)?.at
     return { name, conversation, ...(read === undefined ? {} : { read }) }
@@ -92,7 +92,7 @@ export function putTeam(mailbox: KeptMailbox, address: ContentAddress, team: Tea
   mailbox.end = Math.max(mailbox.end, team.end ?? 0)
   for (const [name, sequence] of Object.entries(team.senders)) mailbox.senders.set(name, sequence)
   for (const { name, conversation, read } of team.members)
-    mailbox.seats.set(name, {
+    mailbox.permits.set(name, {
       ...{ member: { name, conversation }, idleAt: undefined, isHere: false },
       cursor: read === undefined ? undefined : String(read),
     })

@@ -11,10 +11,10 @@ import {
   MemberNameTakenError,
   type TeamMember,
 } from "../mailbox.ts"
-import { checkedDraft } from "../mailbox-line.ts"
+import { validateMailboxDraft } from "../mailbox-line.ts"
 import { numberOfPlace } from "../team-content.ts"
 
-interface Seat {
+interface Permit {
   readonly member: TeamMember
   cursor: MailboxCursor | undefined
   idleAt: MailboxCursor | undefined
@@ -26,19 +26,19 @@ export interface KeptMailbox {
   readonly log: MailboxMessage[]
   /** The last sequence of each sender. */
   readonly senders: Map<string, number>
-  readonly seats: Map<string, Seat>
+  readonly permits: Map<string, Permit>
   readonly listeners: Set<() => void>
   /** No message may get a smaller place. */
   end: number
 }
 
 export const newMailbox = (): KeptMailbox => ({
-  ...{ log: [], senders: new Map(), seats: new Map(), listeners: new Set() },
+  ...{ log: [], senders: new Map(), permits: new Map(), listeners: new Set() },
   end: 0,
 })
 
 export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
-  const { log, senders, seats, listeners } = kept
+  const { log, senders, permits, listeners } = kept
   let isClosed = false
   const changed = () => {
     for (const listener of [...listeners]) listener()
@@ -61,10 +61,10 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
     location,
 
     async send(given, { waiting } = {}) {
-      const draft = checkedDraft(given)
+      const draft = validateMailboxDraft(given)
       if (isClosed) throw new ClosedError()
       for (const name of draft.to) {
-        const unread = after(placeOf(seats.get(name)?.cursor)).filter(({ to }) => to.includes(name)).length
+        const unread = after(placeOf(permits.get(name)?.cursor)).filter(({ to }) => to.includes(name)).length
         if (waiting !== undefined && unread >= waiting) throw new MailboxFullError(name, unread)
       }
       const content = structuredClone(draft.content)
@@ -80,8 +80,8 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
     },
 
     async read(from, member) {
-      const seat = member === undefined ? undefined : seats.get(member)
-      if (seat && from !== undefined) seat.cursor = from
+      const permit = member === undefined ? undefined : permits.get(member)
+      if (permit && from !== undefined) permit.cursor = from
       const messages = structuredClone(after(placeOf(from)))
       return { messages, cursor: String(end()), problems: [] }
     },
@@ -96,28 +96,28 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
     },
 
     async join(member) {
-      const before = seats.get(checkedId("name for an agent", member.name))
+      const before = permits.get(checkedId("name for an agent", member.name))
       if (before?.isHere) throw new MemberNameTakenError(member.name, process.pid)
-      const seat: Seat = { member, cursor: before?.cursor, idleAt: undefined, isHere: true }
-      seats.set(member.name, seat)
+      const permit: Permit = { member, cursor: before?.cursor, idleAt: undefined, isHere: true }
+      permits.set(member.name, permit)
       changed()
       return {
         ...(before?.cursor === undefined ? {} : { cursor: before.cursor }),
         async setIdle(at) {
-          const isNew = seat.idleAt !== at
-          seat.idleAt = at
+          const isNew = permit.idleAt !== at
+          permit.idleAt = at
           if (isNew) changed()
         },
         async leave(cursor) {
-          seat.cursor = cursor ?? seat.cursor
-          seat.isHere = false
+          permit.cursor = cursor ?? permit.cursor
+          permit.isHere = false
           changed()
         },
       }
     },
 
     async members() {
-      const here = [...seats.values()].filter(({ isHere }) => isHere).map(found)
+      const here = [...permits.values()].filter(({ isHere }) => isHere).map(found)
       return here.sort((a, b) => (a.name < b.name ? -1 : 1))
     },
 
@@ -127,7 +127,7 @@ export function mailboxInMemory(location: string, kept: KeptMailbox): Mailbox {
   }
 }
 
-const found = ({ member, idleAt }: Seat): FoundMember => (idleAt === undefined ? member : { ...member, idleAt })
+const found = ({ member, idleAt }: Permit): FoundMember => (idleAt === undefined ? member : { ...member, idleAt })
 
 function placeOf(cursor: MailboxCursor | undefined): number {
   if (cursor === undefined) return 0

@@ -33,7 +33,7 @@ export function feedInMemory({ journals, journal, listeners }: FeedParts): Journ
     return kept ? [[id, kept]] : []
   }
   return {
-    look: async () => ({ journals: sizesOf(journals()), isAll: true, gone: [] }),
+    poll: async () => ({ journals: sizesOf(journals()), isAll: true, gone: [] }),
     sizes: async (ids) => sizesOf([...ids].flatMap(named)),
     forget() {},
     async *lines(id, from): AsyncGenerator<FeedLine> {

@@ -10,7 +10,7 @@
 import { isSafeId } from "../../base/clock.ts"
 import { reasonOf, StrataError } from "../../base/errors.ts"
 import { grouped } from "../../base/text.ts"
-import type { DecisionDraft, DecisionOf, Effect } from "../../journal/entries.ts"
+import type { DecisionDraft, DecisionEffect, DecisionOf } from "../../journal/entries.ts"
 import {
   type Block,
   isMedia,
@@ -224,7 +224,7 @@ function cutResult(
 }
 
 /** The result was never sent whole, so nothing has to be written to the cache again. */
-function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { views }: LayerContext): Effect {
+function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { views }: LayerContext): DecisionEffect {
   const { context, estimator } = views
   const shown = renderPersisted(result, decision, context.resultAddress(result.tool_use_id) ?? "")
   return { saves: Math.max(0, Math.round(estimator.block(result) - estimator.block(shown))), rewrites: 0 }

@@ -18,7 +18,7 @@ import {
   contextManagement,
 } from "../../views/context/server-side.ts"
 import type { Views } from "../../views/views.ts"
-import type { LayerContext, Sender } from "../layer.ts"
+import type { LayerContext, RequestSender } from "../layer.ts"
 import { type MessageFold, SettledFold } from "../pipeline.ts"
 import {
   cacheLifetime,
@@ -51,7 +51,7 @@ export interface ApiInput {
 }
 
 /** What a request of the conversation, or of a fork, asks for. */
-export function askServer(context: LayerContext, sender: Sender): RequestExtras | undefined {
+export function askServer(context: LayerContext, sender: RequestSender): RequestExtras | undefined {
   const { facts, flags, views, now } = context
   const trigger = triggerFor(context)
   const keepCalls = sender === "fork" ? views.context.serverKept.inCache : callsToKeep(context, trigger)

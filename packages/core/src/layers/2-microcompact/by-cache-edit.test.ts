@@ -89,7 +89,7 @@ describe("L2-2 by cache edit", () => {
     const figures = { "size-clear-keep": 100, "size-clear-min": 100, "expected-turns": 10_000 }
     const chat = await open({ settings: { ...EDITING, figures, autoCompactTokens: 30_000 } })
     await twelveCalls(chat)
-    expect(chat.fill().state).toBe("warning")
+    expect(chat.windowUsage().state).toBe("warning")
     expect(clearedIn(await chat.prepare())).toEqual([])
     expect(await decisions(chat)).toMatchObject([{ why: "cache-edit", toolUseIds: ids(0, 7) }])
   })

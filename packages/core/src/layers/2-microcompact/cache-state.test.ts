@@ -2,7 +2,7 @@ import { expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { usageOf } from "../../../test/ledger-entries.ts"
 import { findModel } from "../../tokens/models.ts"
-import { fillOf, resolveThresholds } from "../../tokens/window.ts"
+import { resolveThresholds, windowUsageOf } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"
 import { cacheState } from "./survey.ts"
 
@@ -68,7 +68,7 @@ test.each([
       views.apply(message)
     const thresholds = thresholdsWith(auto)
     const at = (tokens: number) => {
-      const fill = fillOf(tokens, thresholds, auto)
+      const fill = windowUsageOf(tokens, thresholds, auto)
       return cacheState({ views, model: "claude-opus-4-6", now: new Date(START), fill, thresholds })
     }
     expect(used.map(at)).toEqual([{ state: "warm" }, { state: "leaving", excess: 500 }])

@@ -10,7 +10,7 @@ import { previewedText } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
 import { isShownLater, overtakenBy, prunedIn } from "./prune.ts"
-import { residuesOf } from "./residue.ts"
+import { stubsOf } from "./residue.ts"
 import {
   type CachePrices,
   type CacheState,
@@ -66,7 +66,7 @@ export function clearing(
   const rewrites = cache.state === "cold" ? 0 : Math.round(after * found.scale)
   const avoidsCompaction = cache.state === "leaving" && saves > cache.excess && compactsItself(context)
   const effect = { saves: Math.round(saves), rewrites, ...(avoidsCompaction ? { spares: "compaction" as const } : {}) }
-  const residues = residuesOf({
+  const stubs = stubsOf({
     messages: views.context.storedMessages(),
     estimator: views.estimator,
     original: (id) => views.context.originalResult(id),
@@ -80,7 +80,7 @@ export function clearing(
       toolUseIds: selection.toolUseIds,
       why,
       ...(planned === undefined ? {} : { planned }),
-      ...(Object.keys(residues).length > 0 ? { residues } : {}),
+      ...(Object.keys(stubs).length > 0 ? { residues: stubs } : {}),
       ...(Object.keys(overtaken).length > 0 ? { overtaken } : {}),
       ...(shortened.length > 0 ? { shortened } : {}),
       effect,

@@ -278,7 +278,7 @@ describe("reports the effect of a clearing", () => {
     const settings = { switches: { "clear-by-api": false }, figures: { "expected-turns": 10_000 } } as const
     const chat = await open({ model, settings })
     await calls(chat, ["Bash"], { text, model })
-    while (chat.fill().state === "fine") await call(chat, "Bash", { text, model })
+    while (chat.windowUsage().state === "fine") await call(chat, "Bash", { text, model })
     const tokens = chat.views.context.size().tokens
     await chat.prepare()
     const [decision] = await decisions(chat)
@@ -305,7 +305,7 @@ describe("reports the effect of a clearing", () => {
     const settings = { switches: { "clear-by-api": false }, figures }
     const chat = await open({ clock, model, settings, layers: [microcompaction(), ...others] })
     await calls(chat, ["Bash"], { text, model })
-    const isFull = () => chat.fill().used > chat.thresholds.autoCompact + 15_000
+    const isFull = () => chat.windowUsage().used > chat.thresholds.autoCompact + 15_000
     while (!isFull()) await call(chat, "Bash", { text, model })
     clock.advance(2 * MINUTE)
     await chat.prepare().catch(() => undefined) // what stays may be more than can be sent
@@ -325,7 +325,7 @@ describe("L2-6 by size", () => {
     const chat = await open({ clock, settings, model: "claude-sonnet-4-5" })
     const ids = await calls(chat, Array(10).fill("Bash"), { text, model: "claude-sonnet-4-5" })
     expect(clearedIn(await chat.prepare())).toEqual([])
-    while (chat.fill().state === "fine") ids.push(await call(chat, "Bash", { text, model: "claude-sonnet-4-5" }))
+    while (chat.windowUsage().state === "fine") ids.push(await call(chat, "Bash", { text, model: "claude-sonnet-4-5" }))
     clock.advance(6 * MINUTE)
     const cleared = clearedIn(await chat.prepare())
     expect(cleared).toEqual(ids.slice(0, cleared.length))
@@ -340,7 +340,7 @@ describe("L2-6 by size", () => {
     const chat = await open({ clock, settings: { ...settings, figures }, model })
     await chat.add("go")
     const ids: string[] = []
-    for (let at = 0; chat.fill().state === "fine"; at++)
+    for (let at = 0; chat.windowUsage().state === "fine"; at++)
       ids.push(await call(chat, "Bash", { text: `${at === 8 ? 6 : at} ${text}`, model }))
     clock.advance(6 * MINUTE)
     const request = await chat.prepare()
@@ -360,7 +360,7 @@ describe("L2-6 by size", () => {
         const chat = await open({ model, settings: { ...settings, figures: { "expected-turns": 4 } } })
         const usage = { cache_creation_input_tokens: 9, cache_creation: { [`ephemeral_${lifetime}_input_tokens`]: 9 } }
         await calls(chat, ["Bash"], { text, model, usage })
-        while (chat.fill().state === "fine") await call(chat, "Bash", { text, model, usage })
+        while (chat.windowUsage().state === "fine") await call(chat, "Bash", { text, model, usage })
         return clearedIn(await chat.prepare()).length > 0
       }
       expect([await clears("5m"), await clears("1h")]).toEqual([true, false])
@@ -371,7 +371,7 @@ describe("L2-6 by size", () => {
     const tools = [{ name: "Bash", description: "", input_schema: { type: "object" as const } }]
     const chat = await open({ model: "claude-sonnet-4-5", tools })
     await calls(chat, ["Bash"], { text, model: "claude-sonnet-4-5" })
-    while (chat.fill().state === "fine") await call(chat, "Bash", { text, model: "claude-sonnet-4-5" })
+    while (chat.windowUsage().state === "fine") await call(chat, "Bash", { text, model: "claude-sonnet-4-5" })
     const request = await chat.prepare()
     expect(clearedIn(request)).toEqual([])
     expect(request).toMatchObject({

@@ -8,7 +8,7 @@
  */
 import { grouped } from "../../base/text.ts"
 import { oneLater } from "../../base/work.ts"
-import type { DecisionDraft, DecisionOf, Draft } from "../../journal/entries.ts"
+import type { DecisionDraft, DecisionOf, EntryDraft } from "../../journal/entries.ts"
 import { isMedia, isToolResult, isToolUse, referencesIn } from "../../messages/blocks.ts"
 import { type Message, sentBlocks } from "../../messages/messages.ts"
 import type { SwitchName } from "../../settings/flag-names.ts"
@@ -16,7 +16,7 @@ import type { Flags } from "../../settings/flags.ts"
 import type { ModelAccepts } from "../../tokens/models.ts"
 import { refusedMedia } from "../../views/context/context.ts"
 import { parseAddress } from "../../views/record/decisions.ts"
-import type { Layer, LayerContext, Outcome, UpcomingCompaction } from "../layer.ts"
+import type { Layer, LayerContext, LayerResult, UpcomingCompaction } from "../layer.ts"
 import { askServer, triggerFor } from "./by-api.ts"
 import {
   clearing,
@@ -207,7 +207,7 @@ export function microcompaction(options: MicrocompactionOptions = {}): Layer {
     },
   }
 
-  function outcomeOf(drafts: readonly DecisionDraft[]): Outcome | undefined {
+  function outcomeOf(drafts: readonly DecisionDraft[]): LayerResult | undefined {
     if (drafts.length === 0) return undefined
     const cleared = clearedIn(drafts).flatMap(({ toolUseIds }) => toolUseIds)
     return {
@@ -228,7 +228,7 @@ export const clearedNext = (context: LayerContext): number =>
     0,
   )
 
-function messageFor(drafts: readonly Draft[], saved: number): string {
+function messageFor(drafts: readonly EntryDraft[], saved: number): string {
   const decisions = clearedIn(drafts)
   const count = decisions.reduce((sum, { toolUseIds }) => sum + toolUseIds.length, 0)
   if (count === 0) return `Old images and documents were left out: ${grouped(saved)} tokens saved.`
@@ -276,7 +276,7 @@ const MECHANISMS: Readonly<Record<WhyCleared, string>> = {
 }
 
 /** For telemetry: how many results each mechanism cleared. */
-export function clearedCounts(drafts: readonly Draft[]): Readonly<Record<string, number>> {
+export function clearedCounts(drafts: readonly EntryDraft[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { why, toolUseIds } of clearedIn(drafts)) {
     const name = `results.cleared.${MECHANISMS[why]}`
@@ -285,7 +285,7 @@ export function clearedCounts(drafts: readonly Draft[]): Readonly<Record<string,
   return counts
 }
 
-const clearedIn = (drafts: readonly Draft[]): DecisionOf<"tool-results-cleared">[] =>
+const clearedIn = (drafts: readonly EntryDraft[]): DecisionOf<"tool-results-cleared">[] =>
   drafts.flatMap((draft) => (draft.type === "strata" && draft.subtype === "tool-results-cleared" ? draft : []))
 
 type MechanismName = "by-time" | "by-cache-edit" | "by-api" | "by-size"

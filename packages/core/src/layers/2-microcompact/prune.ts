@@ -5,7 +5,7 @@
  */
 import type { OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
 import { isToolResult, referencesIn, type ToolResult } from "../../messages/blocks.ts"
-import { holdsPersonsWords, saidInResults } from "../../messages/caller-key.ts"
+import { holdsUsersWords, saidInResults } from "../../messages/caller-key.ts"
 import { contentOf, type Message, resultState, sentBlocks } from "../../messages/messages.ts"
 import { isReplaced, previewedText } from "../../views/context/render-decisions.ts"
 import { commandOf, exitCodeOf } from "../../views/record/artifacts.ts"
@@ -76,7 +76,7 @@ export const overtakenBy = (pruned: readonly PrunedResult[]): ReadonlyMap<string
 
 /** Words of the user stay in view, and so does what loads a tool. */
 const isBound = ({ message, result, id, tool }: FoundCall): boolean =>
-  holdsPersonsWords(message, result) ||
+  holdsUsersWords(message, result) ||
   saidInResults([result], new Map([[id, tool]])).length > 0 ||
   referencesIn(result).length > 0
 

@@ -9,7 +9,7 @@ import { CLEARED_MARKER, renderCleared } from "../../views/context/render-decisi
 import { serialiseRequest } from "../../views/context/request.ts"
 import { Views } from "../../views/views.ts"
 import { microcompaction } from "./microcompaction.ts"
-import { residueRoom } from "./residue.ts"
+import { stubRoom } from "./residue.ts"
 
 const FILLER = "nothing that anyone will need again\n".repeat(60)
 const AFTER_PAUSE = 61 * 60_000
@@ -78,7 +78,7 @@ describe("L2-7, BEY-1 what a cleared result leaves in its place", () => {
   })
 
   test("a residue is at most a quarter of the result, so a short result is not worth clearing", async () => {
-    expect([100, 1_000, 10_000, 100_000].map((tokens) => residueRoom(tokens))).toEqual([25, 65, 110, 120])
+    expect([100, 1_000, 10_000, 100_000].map((tokens) => stubRoom(tokens))).toEqual([25, 65, 110, 120])
     const { clock, chat: again } = open()
     const chat = await again()
     await sevenCalls(chat, () => "10.20.30.40 is the address of the server")

@@ -12,16 +12,16 @@ import { previewedText } from "../../views/context/render-decisions.ts"
 import { tellingIn } from "../../views/record/user-messages.ts"
 
 /** Tokens of names and error lines that a cleared result leaves in its place. With 60, most errors keep their line and their names. */
-const RESIDUE_LIMIT = 60
+const STUB_LIMIT = 60
 const LARGEST_SHARE = 1 / 4 // of the result: a residue must be much shorter than what it replaces
 const MORE_PER_TOKEN = 1 / 200 // of a long result: 10,000 tokens get 50 more, up to twice the usual
 const READ = 40_000 // characters of one text in which names are looked for: more is pasted, and would slow every clearing
 
 /** The most tokens that stay of a result of this size. */
-export const residueRoom = (tokens: number): number =>
-  Math.floor(Math.min(RESIDUE_LIMIT + tokens * MORE_PER_TOKEN, 2 * RESIDUE_LIMIT, tokens * LARGEST_SHARE))
+export const stubRoom = (tokens: number): number =>
+  Math.floor(Math.min(STUB_LIMIT + tokens * MORE_PER_TOKEN, 2 * STUB_LIMIT, tokens * LARGEST_SHARE))
 
-interface ResiduesInput {
+interface StubsInput {
   /** As they are shown. */
   readonly messages: readonly Message[]
   readonly estimator: Estimator
@@ -31,25 +31,25 @@ interface ResiduesInput {
 }
 
 /** The residues of results that are about to be cleared, by call id. */
-export function residuesOf(input: ResiduesInput): Readonly<Record<string, string>> {
+export function stubsOf(input: StubsInput): Readonly<Record<string, string>> {
   const { messages, estimator, toolUseIds } = input
   if (toolUseIds.length === 0) return {}
   const { lastUse, results } = usesIn(messages)
   const { original = (id) => results.get(id)?.block } = input
-  const residues: Record<string, string> = {}
+  const stubs: Record<string, string> = {}
   for (const id of toolUseIds) {
     const result = original(id)
     if (!result || !results.has(id)) continue
     const { place, block } = results.get(id)!
-    const residue = tellingIn({
+    const stub = tellingIn({
       text: previewedText(result),
-      room: residueRoom(estimator.block(block)),
+      room: stubRoom(estimator.block(block)),
       estimate: (piece) => estimator.text(piece),
       isUsedLater: (name) => (lastUse.get(name) ?? -1) > place,
     })
-    if (residue !== "") residues[id] = residue
+    if (stub !== "") stubs[id] = stub
   }
-  return residues
+  return stubs
 }
 
 interface Uses {

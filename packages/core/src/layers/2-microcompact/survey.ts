@@ -4,7 +4,7 @@
  * opened again finds the same; `scale` converts it to the tokens that calibration expects now. And when clearing it pays.
  */
 import { type Block, isThinking, isToolResult, isToolUse, type ToolResult } from "../../messages/blocks.ts"
-import { holdsPersonsWords } from "../../messages/caller-key.ts"
+import { holdsUsersWords } from "../../messages/caller-key.ts"
 import { type Message, sentBlocks, type Uuid } from "../../messages/messages.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { usageTotal } from "../../tokens/context-size.ts"
@@ -22,7 +22,7 @@ import { renderCleared, renderClearedMemory } from "../../views/context/render-d
 import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
 import { type MessageFold, SettledFold } from "../pipeline.ts"
-import { residueRoom } from "./residue.ts"
+import { stubRoom } from "./residue.ts"
 
 /** Calling them again gives the result again. */
 export const READ_LIKE = ["Read", "Bash", "Grep", "Glob", "WebFetch", "WebSearch", "Recall"] as const
@@ -241,12 +241,12 @@ function lookAt({ context, estimator }: Views, { plain, clearable }: Looking): M
     const { tool_use_id: toolUseId } = block
     const { tokens: before } = looked
     if (!clearable.has(looked.tools.get(toolUseId) ?? "") || context.resultAddress(toolUseId) !== address) return
-    if (holdsPersonsWords(message, block)) {
+    if (holdsUsersWords(message, block)) {
       looked.spoken.push(toolUseId)
       return
     }
     if (!context.isCleared(toolUseId)) {
-      measured.saving ??= tokens - plain.block(renderCleared(block, address)) - residueRoom(tokens)
+      measured.saving ??= tokens - plain.block(renderCleared(block, address)) - stubRoom(tokens)
       addResult(looked.results, { toolUseId, tokens, saving: measured.saving, before })
     } else if (context.isDeletedInCache(toolUseId)) looked.deleted.push({ toolUseId, before })
   }

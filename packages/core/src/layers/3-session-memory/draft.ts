@@ -10,9 +10,9 @@
  *
  * A text is replaced only by what was written, and lost only where the conversation has moved: a boundary, an undo, a rewind.
  */
-import type { Draft as JournalDraft } from "../../journal/entries.ts"
+import type { EntryDraft as JournalDraft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
-import type { LayerContext, Outcome, PreparedState } from "../layer.ts"
+import type { LayerContext, LayerResult, PreparedState } from "../layer.ts"
 import type { Moment } from "../planner/outlook.ts"
 
 /** Why they are written: a compaction comes near, much has come since, or they could not be installed as they were. */
@@ -97,7 +97,7 @@ export interface Asked {
 }
 
 /** What writing came to. */
-export interface Written extends Outcome {
+export interface Written extends LayerResult {
   readonly text?: Text
   readonly rest?: Rest
 }

@@ -23,7 +23,7 @@ import {
   spendingOf,
   takeShare,
 } from "../budget.ts"
-import { callsIn, type Layer, type LayerContext, lastTurn, type Outcome, positionOf } from "../layer.ts"
+import { callsIn, type Layer, type LayerContext, type LayerResult, lastTurn, positionOf } from "../layer.ts"
 import { type Moment, mayPlan, preparesNow, pricesOf } from "../planner/outlook.ts"
 import { isSinceBoundary, tailAfter } from "../planner/tail.ts"
 import { type Asked, boundaryOf, DraftHolder, type Why, type Writer, type Written } from "./draft.ts"
@@ -229,7 +229,7 @@ export function sessionMemory(options: Extractor, write?: WriteNotes): SessionMe
 /** `wishes`: what hooks want of them, together with the person's own. */
 export type WriteNotes = (context: LayerContext, wishes?: string) => Promise<WrittenNotes | undefined>
 
-export interface WrittenNotes extends Pick<Outcome, "drafts" | "message"> {
+export interface WrittenNotes extends Pick<LayerResult, "drafts" | "message"> {
   /** Why nothing was noted, if the person should know. */
   readonly problem?: unknown
 }
@@ -278,7 +278,7 @@ function notesWriter(options: Extractor, write: WriteNotes): Writer {
     return !isRepeated
   }
 
-  function failed(problem: unknown, context: LayerContext, drafts: Outcome["drafts"] = []): Written {
+  function failed(problem: unknown, context: LayerContext, drafts: LayerResult["drafts"] = []): Written {
     const failures = isNews(problem, context) ? [problem] : []
     return { drafts, failures, rest: problem instanceof MissingKeyError ? "no-model" : "failed" }
   }
@@ -325,7 +325,7 @@ function notesWriter(options: Extractor, write: WriteNotes): Writer {
   }
 }
 
-const throughOf = ({ drafts }: Pick<Outcome, "drafts">) =>
+const throughOf = ({ drafts }: Pick<LayerResult, "drafts">) =>
   drafts
     .flatMap((draft) => (draft.type === "strata" && draft.subtype === "notes-updated" ? draft.throughUuid : []))
     .at(-1)

@@ -3,7 +3,7 @@
  * the best of the others. Nothing is installed yet. Which routes there are is in `routes.ts`.
  */
 import { reasonOf } from "../../base/errors.ts"
-import type { FailureReason } from "../../base/telemetry.ts"
+import type { CompactionFailureReason } from "../../base/telemetry.ts"
 import { grouped, NO_TOKENS } from "../../base/text.ts"
 import type { AuditFigures } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
@@ -12,7 +12,7 @@ import type { ModelResponse } from "../../model/model.ts"
 import { wholeTokens } from "../../tokens/context-size.ts"
 import { costOf } from "../../tokens/models.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
-import { type CompactionPlan, ROUTE_WORDS, type RouteName } from "../layer.ts"
+import { COMPACTION_ROUTE_LABELS, type CompactionPlan, type CompactionRoute } from "../layer.ts"
 import { MIN_GAIN } from "../planner/outlook.ts"
 import {
   ASKS_MODEL,
@@ -26,7 +26,7 @@ import {
   isWanting,
 } from "./check/check.ts"
 import { type Cut, isEndOf, tailOf } from "./cut.ts"
-import { type Carried, carried, roomForSummary, tokensIn } from "./restore/carried.ts"
+import { type CompactedMessages, carried, roomForSummary, tokensIn } from "./restore/carried.ts"
 import type { Situation } from "./situation.ts"
 import { WORDS_PER_TOKEN } from "./summarise/direct.ts"
 import { continuationText, limited } from "./summarise/prompts.ts"
@@ -53,12 +53,12 @@ export interface Weighed {
   readonly cut: Cut
   /** The summary with the text around it. */
   readonly text: string
-  readonly after: Carried
+  readonly after: CompactedMessages
 }
 
 export interface Failure {
   readonly kind: "failed"
-  readonly why: FailureReason
+  readonly why: CompactionFailureReason
   readonly message: string
 }
 
@@ -110,7 +110,7 @@ function framed({ context, order, around, cutInput }: Situation, { cut, text, si
 }
 
 /** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */
-function largeStill({ order, figures }: Situation, route: Route, after: Carried): string | undefined {
+function largeStill({ order, figures }: Situation, route: Route, after: CompactedMessages): string | undefined {
   if (order.trigger !== "auto" || order.planned !== undefined) return undefined // what a planned one gains was weighed before
   if (!route.mustReachThreshold || after.tokens <= figures.target) return undefined
   if (after.others + figures.summary + figures.newest.budget > figures.target) return undefined
@@ -174,7 +174,10 @@ export async function choose({ situation, routes, instructions, isStrict = false
     if (signal.aborted) return { kind: "given-up", paid: paid() }
     if (found.kind === "passed") continue
     if (found.kind === "weighed") return { ...found, paid: paid() }
-    progress({ phase: "message", message: `Not compacted ${ROUTE_WORDS[route.name]}: ${failureOf(found).message}` })
+    progress({
+      phase: "message",
+      message: `Not compacted ${COMPACTION_ROUTE_LABELS[route.name]}: ${failureOf(found).message}`,
+    })
   }
   if (isStrict) return { kind: "given-up", paid: paid() }
   return { ...(await bestOf(situation, tried)), paid: paid() }
@@ -260,14 +263,14 @@ const betterFirst = ({ outcome: a }: Given, { outcome: b }: Given): number =>
 // The plan of a compaction: what would be summarised, what would be kept, what it would cost. A dry run prints it. Making it changes nothing.
 
 /** Routes that cost nothing: the plan takes their real summary. */
-const FREE: ReadonlySet<string> = new Set<RouteName>(["notes", "offline"])
+const FREE: ReadonlySet<string> = new Set<CompactionRoute>(["notes", "offline"])
 const MIN_SHARE = 1 / 4 // of what is asked for: a first summary by the simulator had 0.3 to 0.9 of it, a recorded one 0.6 and more
 const FRAME = 250 // tokens of the text around a summary, and of what the check adds
 
 interface OpenRoute {
   readonly route: Route | undefined
   readonly cut: Cut
-  readonly after: Carried
+  readonly after: CompactedMessages
   /** Absent where the summary is written. */
   readonly expected?: ReturnType<typeof expectedSummary>
 }
@@ -275,7 +278,7 @@ interface OpenRoute {
 export async function planOf(situation: Situation, routes: readonly Route[]): Promise<CompactionPlan> {
   const { context, order } = situation
   const quiet = { ...situation, context: { ...context, progress: () => undefined } }
-  const open: RouteName[] = []
+  const open: CompactionRoute[] = []
   let first: OpenRoute | undefined
   for (const route of routes) {
     if (open.length === 0) first = await opened(quiet, route)

@@ -8,7 +8,15 @@ import { grouped } from "../../base/text.ts"
 import { inSlices } from "../../base/work.ts"
 import { cacheState } from "../2-microcompact/survey.ts"
 import type { DraftHolder } from "../3-session-memory/draft.ts"
-import type { CompactionOrder, Compactor, LayerContext, Outcome, Refusal, Tail, UpcomingCompaction } from "../layer.ts"
+import type {
+  CompactionOrder,
+  CompactionRefusal,
+  Compactor,
+  LayerContext,
+  LayerResult,
+  Tail,
+  UpcomingCompaction,
+} from "../layer.ts"
 import {
   gainOf,
   MIN_GAIN,
@@ -23,7 +31,7 @@ import { appendixRoom } from "./check/check.ts"
 import { type Choice, choose, planOf } from "./choose.ts"
 import { askHooks, install, type NotesUse } from "./install.ts"
 import type { CompactionOptions, Timing } from "./options.ts"
-import { type Carried, carried, tokensIn } from "./restore/carried.ts"
+import { type CompactedMessages, carried, tokensIn } from "./restore/carried.ts"
 import {
   assess,
   type Begun,
@@ -41,7 +49,7 @@ import {
 import { routesOf } from "./summarise/routes.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
-const NOTHING: Outcome = { drafts: [] }
+const NOTHING: LayerResult = { drafts: [] }
 const ANNOUNCED = "This conversation is due for a compaction. It begins with your next message."
 
 const realTime: Timing = {
@@ -136,7 +144,7 @@ export function compaction(options: CompactionOptions): Compactor {
   }
 
   /** Nothing where the notes cannot be installed as they are: then they are updated first. */
-  async function fromNotes(draft: DraftHolder, begins: Begun): Promise<Outcome | undefined> {
+  async function fromNotes(draft: DraftHolder, begins: Begun): Promise<LayerResult | undefined> {
     const { context } = begins
     const text = draft.ready(context)
     const situation = text && (await situationFor(begins))
@@ -168,7 +176,7 @@ export function compaction(options: CompactionOptions): Compactor {
     return isSinceBoundary(context, through) ? "too-large" : "position-unknown"
   }
 
-  async function compact(context: LayerContext, order: CompactionOrder): Promise<Outcome> {
+  async function compact(context: LayerContext, order: CompactionOrder): Promise<LayerResult> {
     const begins = begun(context, order)
     if (order.overflowed && !context.flags.on["compact-reactive"]) return refuse(SWITCHED_OFF, begins)
     const situation = await situationFor(begins)
@@ -226,7 +234,7 @@ export function compaction(options: CompactionOptions): Compactor {
   }
 
   /** A caller who asked gets the refusal as an error. An automatic one is reported once, where the person can do something about it. */
-  function refuse({ why, message }: Refusal, { context, order }: Begun): Outcome {
+  function refuse({ why, message }: CompactionRefusal, { context, order }: Begun): LayerResult {
     const failure = new CompactionFailedError(why, message)
     if (order.trigger === "manual" || order.target) throw failure
     const canBeFixed = why !== "switched-off" && why !== "nothing-to-summarise"
@@ -239,13 +247,13 @@ export function compaction(options: CompactionOptions): Compactor {
   }
 }
 
-const SWITCHED_OFF: Refusal = {
+const SWITCHED_OFF: CompactionRefusal = {
   kind: "refused",
   why: "switched-off",
   message: "Compacting after the API refused a request is switched off.",
 }
 
-const blockedBy = (why: string): Refusal => ({
+const blockedBy = (why: string): CompactionRefusal => ({
   kind: "refused",
   why: "blocked-by-hook",
   message: `A hook keeps the conversation from being compacted: ${why}. Nothing was changed.`,
@@ -272,7 +280,7 @@ const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
 const AROUND_SUMMARY = 300 // tokens of the text around it
 
 /** What a compaction starts from, made to fit before anyone is asked. */
-export async function situationFor(begun: Begun): Promise<Situation | Refusal> {
+export async function situationFor(begun: Begun): Promise<Situation | CompactionRefusal> {
   const { views, signal } = begun.context
   await inSlices(views.catchUpSteps(), { signal }) // what the record shows is read below
   await inSlices(measureSteps(begun.context), { signal })
@@ -280,9 +288,9 @@ export async function situationFor(begun: Begun): Promise<Situation | Refusal> {
   return isRefusal(situation) ? situation : madeToFit(situation)
 }
 
-async function madeToFit(situation: Situation): Promise<Situation | Refusal> {
+async function madeToFit(situation: Situation): Promise<Situation | CompactionRefusal> {
   const goals = goalsOf(situation)
-  let min: Carried | undefined
+  let min: CompactedMessages | undefined
   let fitting: Situation | undefined
   for (const step of stepsFor(situation)) {
     const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
@@ -349,7 +357,10 @@ function largestSummary(situation: Situation): number {
   return figures.summary + appendixRoom(situation) + AROUND_SUMMARY
 }
 
-function overBudget({ context, order }: Situation, { tokens, summary, others, kept }: Carried): Refusal {
+function overBudget(
+  { context, order }: Situation,
+  { tokens, summary, others, kept }: CompactedMessages,
+): CompactionRefusal {
   const prompt = context.views.context.promptTokens
   const parts = `summary ${rounded(summary)}, record and files ${rounded(others - prompt)}, newest messages ${rounded(kept)}`
   return {
@@ -361,7 +372,7 @@ function overBudget({ context, order }: Situation, { tokens, summary, others, ke
 
 const rounded = (tokens: number): string => grouped(Math.ceil(tokens))
 
-function noGain({ context, order }: Situation, min: Carried): Refusal {
+function noGain({ context, order }: Situation, min: CompactedMessages): CompactionRefusal {
   const size = grouped(context.size.tokens)
   const after = rounded(min.tokens)
   const prompt = grouped(Math.ceil(context.views.context.promptTokens))

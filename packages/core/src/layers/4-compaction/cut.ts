@@ -7,7 +7,7 @@
 import { grouped } from "../../base/text.ts"
 import type { DecisionOf } from "../../journal/entries.ts"
 import { isText, isToolResult, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
-import { holdsPersonsWords } from "../../messages/caller-key.ts"
+import { holdsUsersWords } from "../../messages/caller-key.ts"
 import { contentOf, isSummary, type Message, type Uuid } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
 import { previewedText, renderShortened } from "../../views/context/render-decisions.ts"
@@ -358,7 +358,7 @@ export function shortenedIn(messages: readonly Message[], { context, limit }: Sh
     if (message.type !== "user") return []
     const max = unread.has(message.uuid) ? limit * UNREAD : limit
     return contentOf(message).flatMap((block, at) => {
-      if (!isToolResult(block) || !context.isWhole(block.tool_use_id) || holdsPersonsWords(message, block)) return []
+      if (!isToolResult(block) || !context.isWhole(block.tool_use_id) || holdsUsersWords(message, block)) return []
       // of several results for one call only the first is shown by decisions
       const isShown = context.resultAddress(block.tool_use_id) === `${message.uuid}.${at}`
       return isShown ? (shorteningOf(block, max) ?? []) : []

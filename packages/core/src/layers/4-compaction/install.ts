@@ -3,7 +3,7 @@
  * it. Nothing has changed until they are journaled.
  */
 import { inSlices, unlessInterrupted } from "../../base/work.ts"
-import type { CompactionFacts, DecisionDraft, Draft, MessageDraft } from "../../journal/entries.ts"
+import type { CompactionFacts, DecisionDraft, EntryDraft, MessageDraft } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import { isThinking, referencesIn } from "../../messages/blocks.ts"
 import { BOUNDARY_LINE, contentOf, type Message, type SignedSummary, type Uuid } from "../../messages/messages.ts"
@@ -13,10 +13,10 @@ import { wholeTokens } from "../../tokens/context-size.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
 import { accountSentSteps } from "../../views/context/context.ts"
 import { spendingOf } from "../budget.ts"
-import { type CompactionOrder, type LayerContext, type Outcome, spendingFacts } from "../layer.ts"
+import { type CompactionOrder, type LayerContext, type LayerResult, spendingFacts } from "../layer.ts"
 import { type Choice, type Chosen, type Failure, maxAfter, type Weighed, weigh } from "./choose.ts"
 import { type Cut, cutText, type Estimate, type Shortened } from "./cut.ts"
-import type { Carried } from "./restore/carried.ts"
+import type { CompactedMessages } from "./restore/carried.ts"
 import { sizeOf } from "./restore/files.ts"
 import { type Begun, isWithoutModel, purposeOf, type Situation, type Surroundings } from "./situation.ts"
 
@@ -92,7 +92,7 @@ function beginning(text: string, { room, estimate }: HookRoom): string {
 
 interface HowToInstall {
   /** Requests for a text that was written before, and for telemetry, why the notes are not the summary. */
-  readonly paidBefore?: readonly Draft[]
+  readonly paidBefore?: readonly EntryDraft[]
   readonly notes?: NotesUse
   /** It was written in the background. */
   readonly isPrepared?: boolean
@@ -101,7 +101,7 @@ interface HowToInstall {
 /** Why notes are the summary, or are not. */
 export type NotesUse = "used" | "off" | "none" | "empty-template" | "position-unknown" | "too-large"
 
-export async function install(situation: Situation, choice: Choice, how: HowToInstall): Promise<Outcome> {
+export async function install(situation: Situation, choice: Choice, how: HowToInstall): Promise<LayerResult> {
   if (choice.kind !== "weighed") return notInstalled(situation, choice)
   const { paid } = choice
   const { signal, progress } = situation.context
@@ -116,7 +116,7 @@ export async function install(situation: Situation, choice: Choice, how: HowToIn
 }
 
 /** Only the bill has changed, and what is known about a failure. */
-function notInstalled({ context, order }: Situation, choice: Exclude<Choice, Chosen>): Outcome {
+function notInstalled({ context, order }: Situation, choice: Exclude<Choice, Chosen>): LayerResult {
   const bill = spent(choice.paid, order.trigger)
   if (choice.kind === "given-up") return { drafts: bill }
   const instead = order.trigger === "manual" ? "Try again later" : "Try /compact"
@@ -177,7 +177,7 @@ async function installed(
   situation: Situation,
   toInstall: ToInstall,
   { isPrepared = false, paidBefore = [], notes }: HowToInstall,
-): Promise<Outcome> {
+): Promise<LayerResult> {
   const { context, order, limits } = situation
   const { route, paid, cut, text, after, audit, signed, said } = toInstall
   const { last, responses } = context.views.compactions
@@ -221,7 +221,7 @@ async function installed(
 }
 
 /** What was compacted: tokens by class, and the share of files that were read again. */
-function compositionOf(content: Accounting): NonNullable<Outcome["facts"]> {
+function compositionOf(content: Accounting): NonNullable<LayerResult["facts"]> {
   const { total, human, assistant, thinking, commandOutput, toolRequests, toolResults, attachments, other } = content
   const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
   const classes = {
@@ -238,7 +238,7 @@ function compositionOf(content: Accounting): NonNullable<Outcome["facts"]> {
 }
 
 /** Forgets what the tools knew of the old view, and remembers what the new one shows. */
-function readsFollow({ reads }: Surroundings, after: Carried): void {
+function readsFollow({ reads }: Surroundings, after: CompactedMessages): void {
   for (const [path] of [...(reads?.entries() ?? [])]) reads?.forget(path)
   for (const [path, read] of after.reads) reads?.set(path, read)
 }
@@ -268,7 +268,7 @@ export function installation({
   attachments,
   shortened = [],
   facts,
-}: Installation): readonly Draft[] {
+}: Installation): readonly EntryDraft[] {
   const boundary = context.newUuid()
   const summary = context.newUuid()
   const kept = cut.kept.map(({ uuid }) => uuid)

@@ -9,7 +9,13 @@ import type { Flags } from "../../settings/flags.ts"
 import type { Measure } from "../../tokens/estimate.ts"
 import type { Thresholds } from "../../tokens/window.ts"
 import type { ReadState } from "../../tools/tool.ts"
-import type { CompactionOrder, CompactionProgress, LayerContext, Refusal, RefusalReason } from "../layer.ts"
+import type {
+  CompactionOrder,
+  CompactionProgress,
+  CompactionRefusal,
+  CompactionRefusalReason,
+  LayerContext,
+} from "../layer.ts"
 import {
   type Cut,
   type CutInput,
@@ -85,7 +91,7 @@ export const MIN_NEW_SHARE = 0.1
 
 export type Begun = Pick<Situation, "context" | "order" | "around">
 
-export function assess({ context, order, around }: Begun): Situation | Refusal {
+export function assess({ context, order, around }: Begun): Situation | CompactionRefusal {
   const limits = order.target ?? context.thresholds
   const usual = compactionFigures({ flags: context.flags, thresholds: limits })
   const room = { prompt: context.views.context.promptTokens, autoCompact: limits.autoCompact }
@@ -152,7 +158,7 @@ export function* measureSteps(context: LayerContext): Steps<void> {
   }
 }
 
-function refusalOf(situation: Situation, cut: Cut | undefined): Refusal | undefined {
+function refusalOf(situation: Situation, cut: Cut | undefined): CompactionRefusal | undefined {
   const { context, order, figures, limits } = situation
   const { compactions } = context.views
   const allowed = order.trigger === "manual" || order.target ? context.compaction.manual : context.compaction.auto
@@ -242,9 +248,13 @@ function isAllKept({ context, order, figures, cutInput }: Situation, { kind, sum
 export const purposeOf = (trigger: CompactionOrder["trigger"]): "compaction" | "by-hand" =>
   trigger === "manual" ? "by-hand" : "compaction"
 
-export const isRefusal = (found: Situation | Refusal): found is Refusal => "kind" in found
+export const isRefusal = (found: Situation | CompactionRefusal): found is CompactionRefusal => "kind" in found
 
-const refused = (why: RefusalReason, message: string): Refusal => ({ kind: "refused", why, message })
+const refused = (why: CompactionRefusalReason, message: string): CompactionRefusal => ({
+  kind: "refused",
+  why,
+  message,
+})
 
 /** Messages and attachments. A boundary is not part of what it bounds. */
 const isPartOfIt = ({ type }: Message) => type === "user" || type === "assistant" || type === "attachment"

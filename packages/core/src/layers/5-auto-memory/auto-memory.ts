@@ -5,14 +5,14 @@
  * `attach/`: what a request gets. `extract/`: when a fork is asked, and what it proposes. `keep/`: what of it becomes a memory, and whose.
  */
 import { reasonOf } from "../../base/errors.ts"
-import type { DecisionDraft, Draft } from "../../journal/entries.ts"
+import type { DecisionDraft, EntryDraft } from "../../journal/entries.ts"
 import type { Memory } from "../../memory/memory.ts"
 import { renderAttachment } from "../../messages/attachment-texts.ts"
 import type { Attachment, RecalledMemory } from "../../messages/attachments.ts"
 import { type Block, isToolResult, resultBlocks, textOf } from "../../messages/blocks.ts"
 import { contentOf, isRequest, type Message, type Uuid } from "../../messages/messages.ts"
 import type { MemoryRecall } from "../../recall/memory-recall.ts"
-import type { Layer, LayerContext, Outcome } from "../layer.ts"
+import type { Layer, LayerContext, LayerResult } from "../layer.ts"
 import { MemoryInView, plain, recallFor } from "./attach/shown.ts"
 import { startOf } from "./attach/start.ts"
 import { ExtractionQueue, type Extractor } from "./extract/queue.ts"
@@ -152,11 +152,11 @@ interface LookedUp {
 }
 
 /** The decision comes last: going back to a message before what was found takes back both. */
-function attaching({ attachments, ...looked }: LookedUp): Outcome | undefined {
+function attaching({ attachments, ...looked }: LookedUp): LayerResult | undefined {
   const isLooked = looked.about.length > 0 || looked.start
   if (attachments.length === 0 && !isLooked) return undefined
   const decision: DecisionDraft = { type: "strata", subtype: "memory-looked-up", ...looked }
-  const drafts: Draft[] = attachments.map((attachment) => ({ type: "attachment", attachment }))
+  const drafts: EntryDraft[] = attachments.map((attachment) => ({ type: "attachment", attachment }))
   if (isLooked) drafts.push(decision)
   if (attachments.length === 0) return { drafts }
   const recalled = attachments.filter((attachment) => attachment.type === "memory")
@@ -187,7 +187,7 @@ const justSaved = ({ file, body }: Memory): Attachment => ({
 })
 
 /** Two outcomes of one query, as one. */
-function together(first: Outcome | undefined, second: Outcome | undefined): Outcome | undefined {
+function together(first: LayerResult | undefined, second: LayerResult | undefined): LayerResult | undefined {
   if (!first || !second) return first ?? second
   const messages = [first.message, second.message].filter((message) => typeof message === "string")
   const counts = { ...first.counts }

@@ -118,7 +118,7 @@ export class DreamTask {
   ): Promise<void> {
     this.#cancelCheck()
     this.#change({ status, endedAt: this.#clock.now().toISOString(), ...end })
-    await this.#saves.settled()
+    await this.#saves.whenIdle()
   }
 
   #change(change: Partial<DreamState>): void {
@@ -152,12 +152,12 @@ const ITS_PROCESS_ENDED =
   "Its process ended before it was done. All of its change is installed, or nothing: see strata memory history."
 
 /** Whether there was a dream to end. */
-export type KillAnswer =
+export type DreamKillResult =
   | { readonly state: "asked"; readonly id: string }
   | { readonly state: "none"; readonly why: string }
 
 /** Asks the dream of any process to end. Only the dream ends, not its process. */
-export async function killDream(ground: DreamGround): Promise<KillAnswer> {
+export async function killDream(ground: DreamGround): Promise<DreamKillResult> {
   const state = await readDreamState(ground)
   if (state?.status !== "running") return { state: "none", why: "No dream is running." }
   try {

@@ -2,13 +2,13 @@ import { limitsFrom } from "../../model/stream.ts"
 import type { Flags } from "../../settings/flags.ts"
 import type { Quota } from "../budget.ts"
 import { memorySpending, spendingOf } from "../budget.ts"
-import type { Layer, LayerContext, Outcome } from "../layer.ts"
+import type { Layer, LayerContext, LayerResult } from "../layer.ts"
 import type { MemoryBudget } from "../memory-budget.ts"
-import type { Dreamed, DreamFigures, Dreaming, DreamShare, Hold } from "./dreaming.ts"
+import type { DreamController, DreamFigures, DreamPostponement, DreamResult, DreamShare } from "./dreaming.ts"
 
 export interface DreamingLayer extends Layer {
   /** Dreams at once. The outcome has no message: the caller reports the end. */
-  now(context: LayerContext): Promise<{ readonly end: Dreamed; readonly outcome: Outcome | undefined }>
+  now(context: LayerContext): Promise<{ readonly end: DreamResult; readonly outcome: LayerResult | undefined }>
 }
 
 export interface DreamLimits {
@@ -16,7 +16,7 @@ export interface DreamLimits {
   readonly budget?: MemoryBudget
 }
 
-export function dreamingLayer(dreaming: Dreaming, { quota, budget }: DreamLimits = {}): DreamingLayer {
+export function dreamingLayer(dreaming: DreamController, { quota, budget }: DreamLimits = {}): DreamingLayer {
   const orderFor = ({ flags, conversation, signal }: LayerContext) => ({
     figures: dreamFigures(flags),
     ...{ conversation, signal, patience: limitsFrom(flags) },
@@ -40,7 +40,7 @@ export function dreamingLayer(dreaming: Dreaming, { quota, budget }: DreamLimits
 }
 
 /** A dream can wait: it must not take from a short quota, or from an answer that they wait for. */
-function holdFor({ views, now }: LayerContext, quota: Quota | undefined): Hold | undefined {
+function holdFor({ views, now }: LayerContext, quota: Quota | undefined): DreamPostponement | undefined {
   if (views.context.queued.length > 0)
     return { gate: "waiting", message: "A message of yours was waiting for an answer." }
   const shortage = quota?.shortage(now)
@@ -77,7 +77,7 @@ export const dreamFigures = ({ on, figures }: Flags): DreamFigures => ({
 })
 
 /** A dream that did not start says nothing: it is looked at after every query. */
-function outcomeOf(end: Dreamed, { signal }: LayerContext): Outcome | undefined {
+function outcomeOf(end: DreamResult, { signal }: LayerContext): LayerResult | undefined {
   if (end.state === "skipped" || end.state === "locked") return undefined
   const failures = end.state === "failed" && !signal.aborted ? [end.error] : []
   return {

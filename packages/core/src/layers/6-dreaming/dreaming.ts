@@ -14,12 +14,12 @@ import { usedUp } from "../budget.ts"
 import type { Consolidate } from "./consolidate/consolidate.ts"
 import { cannotStart, type DreamEnd, type DreamStep, NOTHING, runDream } from "./dream.ts"
 import { DREAM_NOTES, type DreamGround, readJson, writeNote } from "./dream-notes.ts"
-import { type DreamState, DreamTask, type KillAnswer, killDream, readDreamState } from "./dream-task.ts"
-import { checkGates, type GateAnswer, type GateFigures, type GateName, hasWork } from "./due.ts"
+import { type DreamKillResult, type DreamState, DreamTask, killDream, readDreamState } from "./dream-task.ts"
+import { checkGates, type DreamGate, type GateAnswer, type GateFigures, hasWork } from "./due.ts"
 import {
   diffOf,
   dropPending,
-  type Installed,
+  type InstalledDream,
   installDream,
   type PendingDream,
   readPending,
@@ -59,7 +59,7 @@ interface DreamOrder {
   /** The conversation that it starts from. It does not count as another one. */
   readonly conversation?: string
   /** Why it should wait although it is due, as far as the caller knows. */
-  readonly hold?: Hold | undefined
+  readonly hold?: DreamPostponement | undefined
   /** Takes the money for it: dollars. Absent: it may cost anything. */
   readonly takeShare?: ((expected: number) => Promise<DreamShare>) | undefined
   readonly patience?: StreamLimits
@@ -71,7 +71,7 @@ export type DreamShare =
   | { readonly state: "wait"; readonly message: string }
 
 /** A reason to leave a dream that is due for later. `message` is a sentence for a person. */
-export interface Hold {
+export interface DreamPostponement {
   /** The conversation's share is used up, the provider's quota is short, or a message of the person waits. */
   readonly gate: "share" | "quota" | "waiting"
   readonly message: string
@@ -79,17 +79,17 @@ export interface Hold {
 
 interface SkippedDream {
   readonly at: string
-  readonly gate: Hold["gate"] | "daily-limit"
+  readonly gate: DreamPostponement["gate"] | "daily-limit"
   readonly message: string
 }
 
 /** How a dream ended, or why it did not start. */
-export type Dreamed =
+export type DreamResult =
   | DreamEnd
   /** It did not start. */
   | {
       readonly state: "skipped"
-      readonly gate: GateName | Hold["gate"] | "running" | "unreviewed" | "nothing-to-do"
+      readonly gate: DreamGate | DreamPostponement["gate"] | "running" | "unreviewed" | "nothing-to-do"
       readonly message: string
       readonly responses: readonly []
     }
@@ -110,7 +110,7 @@ export interface DreamOverview {
 }
 
 /** Shows the consolidation of memories, ends it, and accepts or rejects a change that waits for consent. */
-export class Dreaming {
+export class DreamController {
   readonly #options: DreamingOptions
   readonly #listeners = new Set<(state: DreamState) => void>()
   #task: DreamTask | undefined
@@ -133,7 +133,7 @@ export class Dreaming {
   }
 
   /** @internal Use `agent.dream()`. */
-  async dream(order: DreamOrder): Promise<Dreamed> {
+  async dream(order: DreamOrder): Promise<DreamResult> {
     if (this.#isStarting) return skipped("running", "A dream is running already.")
     this.#isStarting = true
     try {
@@ -155,7 +155,7 @@ export class Dreaming {
   }
 
   /** Asks the dream of any process to end. */
-  killAny(): Promise<KillAnswer> {
+  killAny(): Promise<DreamKillResult> {
     return this.kill() ? Promise.resolve({ state: "asked", id: this.#task!.state.id }) : killDream(this.#options)
   }
 
@@ -189,7 +189,7 @@ export class Dreaming {
   }
 
   /** Installs the change that waits. Where someone edited the same lines since, it stays pending. */
-  async accept(): Promise<Installed | { readonly state: "none" }> {
+  async accept(): Promise<InstalledDream | { readonly state: "none" }> {
     const { bank, notes } = this.#options
     const pending = await readPending(notes)
     if (!pending) return { state: "none" }
@@ -214,7 +214,7 @@ export class Dreaming {
     }
   }
 
-  async #obstacle({ figures, force = false, conversation, hold }: DreamOrder): Promise<Dreamed | undefined> {
+  async #obstacle({ figures, force = false, conversation, hold }: DreamOrder): Promise<DreamResult | undefined> {
     if (force) return (await this.#hasWork()) ? undefined : { state: "nothing", message: NOTHING, responses: [] }
     const gates = await checkGates(this.#gatePlace(conversation), figures)
     if (!gates.open) return skipped(gates.gate, gates.reason)
@@ -225,7 +225,7 @@ export class Dreaming {
     return reason && this.#skip(reason)
   }
 
-  async #skip(reason: Omit<SkippedDream, "at">): Promise<Dreamed> {
+  async #skip(reason: Omit<SkippedDream, "at">): Promise<DreamResult> {
     const { clock, notes } = this.#options
     const record: SkippedDream = { at: clock.now().toISOString(), ...reason }
     // the reason is for a person who looks; a disk that is full is no reason to fail
@@ -246,7 +246,7 @@ export class Dreaming {
     return { gate: "daily-limit", message: `No dream now: ${usedUp(spent, dailyLimit)}` }
   }
 
-  async #runWithin(order: DreamOrder): Promise<Dreamed> {
+  async #runWithin(order: DreamOrder): Promise<DreamResult> {
     const { force = false, takeShare } = order
     if (force || !takeShare) return this.#run(order)
     const { bank, expectedDollars = () => 0, dollarsFor = () => 0 } = this.#options
@@ -289,7 +289,7 @@ const CHARACTERS_PER_TOKEN = 4
 const tokensIn = (memories: readonly Memory[]): number =>
   memories.reduce((sum, { description, body }) => sum + description.length + body.length, 0) / CHARACTERS_PER_TOKEN
 
-const skipped = (gate: Extract<Dreamed, { state: "skipped" }>["gate"], message: string): Dreamed => ({
+const skipped = (gate: Extract<DreamResult, { state: "skipped" }>["gate"], message: string): DreamResult => ({
   state: "skipped",
   gate,
   message,

@@ -11,7 +11,7 @@ import type { MemoryBank } from "../../memory/bank.ts"
 import { namedThings } from "../../memory/claims.ts"
 import { keysOf } from "../../memory/facts/relation.ts"
 import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
-import { isCurrent, type Memory } from "../../memory/memory.ts"
+import { isCurrentMemory, type Memory } from "../../memory/memory.ts"
 import { checkConsolidation } from "./check/check.ts"
 import { isLogSince } from "./copy.ts"
 import { DREAM_NOTES, type DreamGround, readJson, writeNote } from "./dream-notes.ts"
@@ -21,7 +21,7 @@ const HOUR_MS = 3_600_000
 const MINUTE_MS = 60_000
 
 /** Why a dream is not due. */
-export type GateName =
+export type DreamGate =
   | "switched-off"
   | "too-soon"
   | "scanned-lately"
@@ -32,7 +32,7 @@ export type GateName =
 export type GateAnswer =
   | { readonly open: true; readonly last?: Date; readonly conversations: number }
   /** `reason` is a sentence for a person. */
-  | { readonly open: false; readonly gate: GateName; readonly reason: string }
+  | { readonly open: false; readonly gate: DreamGate; readonly reason: string }
 
 export interface GateFigures {
   readonly isOn: boolean
@@ -48,7 +48,7 @@ interface GatePlace extends DreamGround {
   readonly conversation?: string
 }
 
-const closed = (gate: GateName, reason: string): GateAnswer => ({ open: false, gate, reason })
+const closed = (gate: DreamGate, reason: string): GateAnswer => ({ open: false, gate, reason })
 
 /** `look`: does not count as a scan, and passes the gate that limits scans. */
 export async function checkGates(
@@ -138,7 +138,7 @@ export const noteConsolidated = (notes: MemoryFiles, texts: ReadonlyMap<string, 
 /** Two memories have a word in common, or one names something that the project may no longer have. */
 function isWorthReading(memories: readonly Memory[]): boolean {
   const seen = new Set<string>()
-  for (const memory of memories.filter(isCurrent)) {
+  for (const memory of memories.filter(isCurrentMemory)) {
     const keys = keysOf(memory)
     if (keys.some((key) => seen.has(key)) || namedThings(`${memory.description}\n${memory.body}`).length > 0)
       return true

@@ -8,7 +8,7 @@ import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { MemoryConflictError, patchOf } from "../../memory/changes/merge.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
-import type { Memory, MemoryChange, MemoryText, Provenance } from "../../memory/memory.ts"
+import type { Memory, MemoryChange, MemoryProvenance, MemoryText } from "../../memory/memory.ts"
 import { DREAM_NOTES, type DreamGround, readJson, removeNotes, writeNote } from "./dream-notes.ts"
 import { clearWorkPlaces } from "./work-place.ts"
 
@@ -21,14 +21,14 @@ interface DreamProposal {
 }
 
 /** What came of a change that a dream proposed. */
-export type Installed =
+export type InstalledDream =
   | { readonly state: "installed"; readonly change: MemoryChange }
   /** Everything is as proposed already. */
   | { readonly state: "nothing" }
   /** Someone changed these files in the same lines. */
   | { readonly state: "conflict"; readonly files: readonly string[] }
 
-export async function installDream(bank: MemoryBank, proposal: DreamProposal): Promise<Installed> {
+export async function installDream(bank: MemoryBank, proposal: DreamProposal): Promise<InstalledDream> {
   const { why, puts, removals, base } = proposal
   try {
     const change = await bank.change({ by: "dream", why, puts, removals, base })
@@ -60,7 +60,7 @@ export function proposalOf(change: {
   }
 }
 
-const sourced = (source: Provenance | undefined) => (source ? { source } : {})
+const sourced = (source: MemoryProvenance | undefined) => (source ? { source } : {})
 
 /** A change to the memories that waits for consent. */
 export interface PendingDream extends DreamProposal {

@@ -12,7 +12,7 @@ import type { Store } from "../../journal/store.ts"
 import { openBank } from "../../memory/bank.ts"
 import type { Consolidate } from "./consolidate/consolidate.ts"
 import { killDream, readDreamState } from "./dream-task.ts"
-import { Dreaming } from "./dreaming.ts"
+import { DreamController } from "./dreaming.ts"
 import { eraseDreamTraces } from "./install.ts"
 import { pastConversations } from "./transcripts.ts"
 
@@ -46,7 +46,7 @@ async function dreamer() {
   const ground = { files, notes, permit: store.permit({ project: "app", name: CONSOLIDATE }), clock }
   const past = pastConversations(store, async () => ["app"])
   const dreaming = (consolidate: Consolidate) =>
-    new Dreaming({ ...ground, bank: openBank({ files, clock }), past, project, consolidate })
+    new DreamController({ ...ground, bank: openBank({ files, clock }), past, project, consolidate })
   return { store, ground, files, notes, clock, past, temporary, dreaming }
 }
 

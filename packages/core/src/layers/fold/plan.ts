@@ -3,7 +3,7 @@
  * its cache again. `decisionsFor` turns a plan into drafts; until they are in the journal nothing has changed.
  */
 import { grouped } from "../../base/text.ts"
-import type { DecisionDraft, Effect } from "../../journal/entries.ts"
+import type { DecisionDraft, DecisionEffect } from "../../journal/entries.ts"
 import { isThinking } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/media.ts"
 import { isRequest, type Message, sentBlocks, type Uuid } from "../../messages/messages.ts"
@@ -196,7 +196,11 @@ export function decisionsFor(
       : {}
   const decisions = ranges.map(({ from, to, line }, i): DecisionDraft => {
     const saves = savingOf(field, spans[i]!, line) + (i === 0 ? thinking : 0)
-    const effect: Effect = { saves: Math.max(0, Math.round(saves)), rewrites: i === 0 ? rewrites : 0, ...spares }
+    const effect: DecisionEffect = {
+      saves: Math.max(0, Math.round(saves)),
+      rewrites: i === 0 ? rewrites : 0,
+      ...spares,
+    }
     const range = { from, to, ...(drops ? { thinking: "dropped" as const } : {}), effect }
     return line === undefined
       ? { type: "strata", subtype: "snipped", why, by, ...range }

@@ -13,7 +13,7 @@
 import { grouped } from "../../base/text.ts"
 import type { PlannerMode } from "../../base/vocabulary.ts"
 import type { ChosenLifetimes } from "../../journal/entries.ts"
-import { LIFETIME_MS, type Lifetime } from "../../model/cache/prefix.ts"
+import { type CacheEntryLifetime, LIFETIME_MS } from "../../model/cache/prefix.ts"
 import { type ExpectedFrom, lifetimeIn } from "../../views/cache/cache-history.ts"
 import { MIN_PAUSE_MINUTES, type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
 import { cacheLifetime, cacheState, growthPerTurn, lastUse } from "../2-microcompact/survey.ts"
@@ -44,7 +44,7 @@ import {
 
 export interface PausePlan {
   /** How long the server keeps it after each request. */
-  readonly lifetime: Lifetime
+  readonly lifetime: CacheEntryLifetime
   /** The most requests in this pause. 0: the cache is let go. */
   readonly pings: number
   /** Minutes from the start of the pause until the cache is gone. */
@@ -76,7 +76,7 @@ const USUAL_PAUSE: readonly WeighedPause[] = [
 ]
 
 /** When the next request is due after one that has this lifetime. */
-export const dueAfterMs = (lifetime: Lifetime): number => PING_EARLY * LIFETIME_MS[lifetime]
+export const dueAfterMs = (lifetime: CacheEntryLifetime): number => PING_EARLY * LIFETIME_MS[lifetime]
 
 /** What happens in a pause. `sent`: how many requests there were in it so far. */
 export function pausePlan(context: LayerContext, sent = 0): PausePlan {
@@ -102,7 +102,7 @@ function affordable({ views, size, flags, prior }: LayerContext, prices: Lifetim
 }
 
 /** Whether one more request is sent in this pause, and for how long the server keeps the cache then. */
-export function nextPing(context: LayerContext, sent: number): Lifetime | undefined {
+export function nextPing(context: LayerContext, sent: number): CacheEntryLifetime | undefined {
   const { lifetime, pings } = pausePlan(context, sent)
   return sent < pings ? lifetime : undefined
 }
@@ -114,7 +114,7 @@ export function canKeepWarm(context: LayerContext): boolean {
 }
 
 interface Pinging {
-  readonly lifetime: Lifetime
+  readonly lifetime: CacheEntryLifetime
   readonly prices: LifetimePrices
   /** The most requests that the account allows. */
   readonly max: number
@@ -135,7 +135,7 @@ function cheapest(pauses: readonly WeighedPause[], { lifetime, prices: { read, s
 }
 
 /** Minutes after which the cache is gone. What was written lives for five minutes. */
-const reach = (lifetime: Lifetime, pings: number): number =>
+const reach = (lifetime: CacheEntryLifetime, pings: number): number =>
   pings === 0
     ? LIFE_MINUTES
     : MIN_PAUSE_MINUTES + ((pings - 1) * dueAfterMs(lifetime) + LIFETIME_MS[lifetime]) / MS_PER_MINUTE
@@ -148,7 +148,10 @@ export function pingsThrough(minutes: number): number {
 }
 
 /** How many of `count` requests are sent in a pause of this length. */
-function sentIn(minutes: number, { lifetime, count }: { readonly lifetime: Lifetime; readonly count: number }): number {
+function sentIn(
+  minutes: number,
+  { lifetime, count }: { readonly lifetime: CacheEntryLifetime; readonly count: number },
+): number {
   if (minutes <= MIN_PAUSE_MINUTES) return 0
   return Math.min(count, 1 + Math.floor(((minutes - MIN_PAUSE_MINUTES) * MS_PER_MINUTE) / dueAfterMs(lifetime)))
 }

@@ -5,7 +5,7 @@
 import { addCounts, grouped, inputTokens, NO_TOKENS, weighCounts } from "../../base/text.ts"
 import { isRequest, type Message, type Usage } from "../../messages/messages.ts"
 import type { Flags } from "../../settings/flags.ts"
-import { type Price, priceFor } from "../../tokens/models.ts"
+import { type ModelPrice, priceFor } from "../../tokens/models.ts"
 import { cacheCounts, type PausePrior, type Pauses } from "../../views/cache/pauses.ts"
 import type { Views } from "../../views/views.ts"
 import { cacheLifetime, cachePrices, cacheState } from "../2-microcompact/survey.ts"
@@ -46,7 +46,7 @@ export function lifetimePrices(context: LayerContext): LifetimePrices {
 }
 
 /** Of a request as large as the context is now: long prompts cost more on some models. */
-export const priceNow = ({ facts, fill }: LayerContext): Price | undefined =>
+export const priceNow = ({ facts, fill }: LayerContext): ModelPrice | undefined =>
   priceFor(facts, { ...NO_TOKENS, input: fill.used })
 
 export interface Outlook {

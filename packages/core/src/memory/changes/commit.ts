@@ -5,7 +5,7 @@ import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
 import { ARCHIVE, INDEX_FILE } from "../file-names.ts"
 import { updateIndex } from "../index-file.ts"
-import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryRefusal, Provenance } from "../memory.ts"
+import type { Memory, MemoryAuthor, MemoryChange, MemoryFileEdit, MemoryProvenance, MemoryRefusal } from "../memory.ts"
 import { maskFile } from "../topic-file.ts"
 import { hashOf, historyWrites, type RecordedFile, readCopy } from "./history.ts"
 import type { Edits } from "./merge.ts"
@@ -14,11 +14,11 @@ import { factsOf, type Snapshot, type SnapshotReader } from "./snapshot.ts"
 export interface PlannedChange {
   readonly by: MemoryAuthor
   readonly why: string
-  readonly source?: Provenance
+  readonly source?: MemoryProvenance
   readonly reverts?: string
   /** Texts to write by path; `null` removes. A text that is on disk already is recorded only. */
   readonly edits: Edits
-  readonly sources?: ReadonlyMap<string, Provenance>
+  readonly sources?: ReadonlyMap<string, MemoryProvenance>
   readonly masked?: readonly { readonly file: string; readonly kind: string }[]
   readonly refused?: readonly MemoryRefusal[]
   readonly replaced?: readonly string[]

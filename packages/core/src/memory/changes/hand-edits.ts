@@ -11,7 +11,7 @@ import { existsSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { type Holder, judge, thisProcess } from "../../journal/file/lock-owner.ts"
 import { type MemoryFileChange, type MemoryFiles, type ReadMemoryFile, WRITING } from "../../journal/memory-files.ts"
-import type { Provenance } from "../memory.ts"
+import type { MemoryProvenance } from "../memory.ts"
 import type { Head } from "./history.ts"
 
 export interface HandEdits {
@@ -50,7 +50,7 @@ export async function handEditsIn(
   }
 }
 
-export const sourceOfEdit = (doubt: string | undefined): Provenance =>
+export const sourceOfEdit = (doubt: string | undefined): MemoryProvenance =>
   doubt === undefined ? { saidBy: "user" } : { saidBy: "agent", outside: doubt }
 
 /** Whether a checkout or a merge can change the files. */

@@ -6,7 +6,7 @@ import { hash } from "node:crypto"
 import { MemoryFileError, reasonOf, StrataError } from "../../base/errors.ts"
 import type { MemoryFileChange, MemoryFiles } from "../../journal/memory-files.ts"
 import { INDEX_FILE } from "../file-names.ts"
-import type { MemoryChange, MemoryFileEdit, Provenance } from "../memory.ts"
+import type { MemoryChange, MemoryFileEdit, MemoryProvenance } from "../memory.ts"
 
 export const CHANGES = ".history/changes"
 export const TEXTS = ".history/texts"
@@ -22,7 +22,7 @@ export interface RecordedFile {
   /** Of the copy in the history. It differs from `hash` if the copy has secrets removed. */
   readonly copy: string
   readonly created: string
-  readonly source: Provenance
+  readonly source: MemoryProvenance
   /** Lines of the index that the person wrote. */
   readonly lines?: readonly string[]
 }
@@ -81,14 +81,18 @@ function withSources(head: Head, { files }: Head): Head {
   return { ...head, files: Object.fromEntries(recorded) }
 }
 
-const UNKNOWN: Provenance = { saidBy: "agent" }
+const UNKNOWN: MemoryProvenance = { saidBy: "agent" }
 
 /** A change of an older version has no sources. What the person did is theirs; a change taken back is not a new word of theirs. */
-export const sourceAfter = (change: MemoryChange, edit: MemoryFileEdit, known: Provenance = UNKNOWN): Provenance =>
+export const sourceAfter = (
+  change: MemoryChange,
+  edit: MemoryFileEdit,
+  known: MemoryProvenance = UNKNOWN,
+): MemoryProvenance =>
   edit.source ?? (change.by !== "person" ? UNKNOWN : change.reverts === undefined ? { saidBy: "user" } : known)
 
 /** The source that a text of the history had. */
-export function sourceOfCopy(changes: readonly MemoryChange[], path: string, copy: string): Provenance {
+export function sourceOfCopy(changes: readonly MemoryChange[], path: string, copy: string): MemoryProvenance {
   const isIt = (edit: MemoryFileEdit) => edit.path === path && edit.after === copy
   const change = changes.findLast(({ files }) => files.some(isIt))
   return change ? sourceAfter(change, change.files.find(isIt)!) : UNKNOWN

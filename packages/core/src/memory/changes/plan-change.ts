@@ -11,9 +11,9 @@ import type {
   MemoryChange,
   MemoryDraft,
   MemoryProposal,
+  MemoryProvenance,
   MemoryRefusal,
   MemoryText,
-  Provenance,
 } from "../memory.ts"
 import { editedMemory, type FileFacts, maskFile, parseMemory, renderMemory, usualBasis } from "../topic-file.ts"
 import type { PlannedChange } from "./commit.ts"
@@ -39,7 +39,7 @@ export class MemoryRefusedError extends StrataError {
 
 interface Plan {
   readonly edits: Edits
-  readonly sources: ReadonlyMap<string, Provenance>
+  readonly sources: ReadonlyMap<string, MemoryProvenance>
   readonly masked: readonly { readonly file: string; readonly kind: string }[]
 }
 
@@ -52,7 +52,7 @@ interface Planning {
   /** File names that are in use, in lower case. */
   readonly taken: Set<string>
   readonly edits: Map<string, string | null>
-  readonly sources: Map<string, Provenance>
+  readonly sources: Map<string, MemoryProvenance>
   readonly masked: { file: string; kind: string }[]
 }
 
@@ -172,7 +172,7 @@ async function planDraft(planning: Planning, draft: MemoryDraft): Promise<Memory
 }
 
 /** Without a word from the caller. A text that someone else rewrote is no longer the person's. */
-function usualSource({ known, proposal }: Planning, file: string, body: string): Provenance {
+function usualSource({ known, proposal }: Planning, file: string, body: string): MemoryProvenance {
   if (proposal.by === "person") return { saidBy: "user" }
   const before = known.get(file)
   if (before?.body === body) return before.source
@@ -237,7 +237,7 @@ export async function planRevert(options: {
   const wanted = new Map<string, string | null>()
   const base = new Map<string, string | null>()
   const unarchived = new Map<string, string>()
-  const sources = new Map<string, Provenance>()
+  const sources = new Map<string, MemoryProvenance>()
   const { changes } = await loadChanges(files)
   for (const { path, before, after, archived } of change.files) {
     const [old, fresh] = [await textOf(before), await textOf(after)]

@@ -3,7 +3,7 @@ import { dayOf } from "../../base/clock.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import { INDEX_FILE } from "../file-names.ts"
 import { refusalOf, trespassOf } from "../instruction-guard.ts"
-import type { Memory, MemoryRefusal, MemoryToolEdits, Provenance } from "../memory.ts"
+import type { Memory, MemoryProvenance, MemoryRefusal, MemoryToolEdits } from "../memory.ts"
 import { inTheirWords } from "../own-words.ts"
 import { claimsOtherSource, editedMemory, maskFile, parseMemory, renderMemory } from "../topic-file.ts"
 import type { PlannedChange } from "./commit.ts"
@@ -65,7 +65,7 @@ export async function planToolEdits({
   now,
 }: Recording & { readonly edits: MemoryToolEdits; readonly now: Date }): Promise<PlannedChange> {
   const texts = new Map<string, string | null>()
-  const sources = new Map<string, Provenance>()
+  const sources = new Map<string, MemoryProvenance>()
   const masked: { file: string; kind: string }[] = []
   const refused: MemoryRefusal[] = []
   const replaced: string[] = []

@@ -6,7 +6,7 @@
 import type { Steps } from "../../base/work.ts"
 import { contradictedIn, type Relation, relationOf, textKey } from "../facts/relation.ts"
 import { isOverreach } from "../instruction-guard.ts"
-import { isCurrent, isPersons, isRule, type Memory, type MemoryType } from "../memory.ts"
+import { isCurrentMemory, isRule, isUserMemory, type Memory, type MemoryType } from "../memory.ts"
 
 export interface Written {
   readonly memory: Memory
@@ -18,8 +18,8 @@ export interface Written {
 export function successorsOf(written: readonly Written[], others: readonly Memory[]): ReadonlyMap<string, string> {
   const successors = new Map<string, string>()
   for (const { memory, before } of written) {
-    const isNews = before?.body !== memory.body || isPersons(before) !== isPersons(memory)
-    const outdated = isNews && isCurrent(memory) ? outdatedBy(memory, others) : new Set<Memory>()
+    const isNews = before?.body !== memory.body || isUserMemory(before) !== isUserMemory(memory)
+    const outdated = isNews && isCurrentMemory(memory) ? outdatedBy(memory, others) : new Set<Memory>()
     for (const older of others) {
       const isReplaced = isNamed(older, memory.supersedes) || outdated.has(older)
       if (isReplaced && older.file !== memory.file && !isOverreach(memory, older))
@@ -33,9 +33,9 @@ export function successorsOf(written: readonly Written[], others: readonly Memor
 export function doubtersOf(written: readonly Written[], others: readonly Memory[]): ReadonlyMap<string, string> {
   const doubters = new Map<string, string>()
   for (const { memory, before } of written) {
-    if (before?.body === memory.body || !isCurrent(memory)) continue
+    if (before?.body === memory.body || !isCurrentMemory(memory)) continue
     for (const older of others)
-      if (isCurrent(older) && older.file !== memory.file && isDoubted(older, memory))
+      if (isCurrentMemory(older) && older.file !== memory.file && isDoubted(older, memory))
         doubters.set(older.file, memory.file)
   }
   return doubters
@@ -69,7 +69,7 @@ const DOUBTS: ReadonlySet<Relation> = new Set(["doubtful", "named over", "partly
 function outdatedBy(newer: Memory, others: Iterable<Memory>): ReadonlySet<Memory> {
   const [outdated, named]: [Memory[], Memory[]] = [[], []]
   for (const older of others) {
-    if (older.file === newer.file || !isCurrent(older)) continue
+    if (older.file === newer.file || !isCurrentMemory(older)) continue
     const relation = relationOf(older, newer)
     if (relation === "outdated") outdated.push(older)
     else if (relation === "named over") named.push(older)

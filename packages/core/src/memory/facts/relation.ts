@@ -122,7 +122,7 @@ export const textKey = (memory: Compared): string => contentOf(memory).text
 /** The words that a related memory must have, every one of them. Nothing: any word may be the one that differs. */
 export function wordsInCommon(memory: Compared): readonly string[] {
   const [first] = contentOf(memory).facts
-  if (first === undefined || first.isAboutOnePerson) return []
+  if (first === undefined || first.isAboutOneUser) return []
   // "the school bus of Ana": a rewording has her, and may lack the bus
   const whose = first.subject.findIndex(({ preposition }) => preposition === "of" || preposition === "for")
   const thing = whose > 0 ? first.subject.slice(whose) : first.subject

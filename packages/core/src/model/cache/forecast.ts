@@ -18,10 +18,10 @@ import { cacheCounts, cachedTokens } from "../../views/cache/pauses.ts"
 import { compareRequests, type RequestComparison } from "./compare-requests.ts"
 import type { PromptItem } from "./prefix.ts"
 import {
+  type CacheEntryLifetime,
   type Found,
   KnownEntries,
   LIFETIME_MS,
-  type Lifetime,
   type PromptPrefix,
   prefixOf,
   sameMessages,
@@ -43,7 +43,7 @@ export interface CachePrediction extends Prediction {
 }
 
 /** What was expected of the cache, and what happened. */
-export interface CacheReport {
+export interface CacheEvent {
   /** `written` as it follows from the prediction and the counted size. */
   readonly predicted: CachePrediction
   readonly actual: { readonly read: number; readonly written: number }
@@ -77,7 +77,7 @@ interface Answered {
   /** What it left in the cache, and when it began. */
   readonly cached: number
   readonly start: number
-  readonly lifetime: Lifetime
+  readonly lifetime: CacheEntryLifetime
   readonly deleted: number
   readonly serverEdits: string
 }
@@ -175,7 +175,7 @@ export class CacheForecast {
   }
 
   /** The response has arrived. `undefined` where no request was sent for it. */
-  settled(usage: Usage, { at, serverEdits = [], provider }: Settling): CacheReport | undefined {
+  settled(usage: Usage, { at, serverEdits = [], provider }: Settling): CacheEvent | undefined {
     const pending = this.#pending
     if (!pending) return undefined
     this.#pending = undefined
@@ -331,14 +331,14 @@ export class CacheForecast {
   }
 
   /** Of the messages, by the usage: where everything was written for an hour, the marks asked for it. */
-  #lifetimeOf({ cacheWrite5m, cacheWrite1h }: Pick<TokenCounts, "cacheWrite5m" | "cacheWrite1h">): Lifetime {
+  #lifetimeOf({ cacheWrite5m, cacheWrite1h }: Pick<TokenCounts, "cacheWrite5m" | "cacheWrite1h">): CacheEntryLifetime {
     const asked = this.#options.cacheLifetime?.()
     if (cacheWrite5m + cacheWrite1h === 0) return asked === "1h" ? "1h" : "5m"
     return cacheWrite5m === 0 && asked !== "prompt-1h" ? "1h" : "5m"
   }
 
   /** Tools, system prompt and instructions may live longer than the messages after them. */
-  #lifetimeAt({ leadItems }: PromptPrefix, at: number, ofMessages: Lifetime): Lifetime {
+  #lifetimeAt({ leadItems }: PromptPrefix, at: number, ofMessages: CacheEntryLifetime): CacheEntryLifetime {
     return at < leadItems && this.#options.cacheLifetime?.() === "prompt-1h" ? "1h" : ofMessages
   }
 }

@@ -258,9 +258,9 @@ const joined = (settings: readonly SettingValue[]): string => settings.map(({ va
 // items back from each breakpoint. Bounded: the oldest are forgotten.
 
 /** How long an entry lives in the server's cache. */
-export type Lifetime = "5m" | "1h"
+export type CacheEntryLifetime = "5m" | "1h"
 
-export const LIFETIME_MS: Readonly<Record<Lifetime, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }
+export const LIFETIME_MS: Readonly<Record<CacheEntryLifetime, number>> = { "5m": 5 * 60_000, "1h": 60 * 60_000 }
 
 /** How many items the server looks at from a breakpoint, the marked one included. */
 export const LOOK_BACK = 20
@@ -272,7 +272,7 @@ export interface KnownEntry {
   readonly tokens: number
   /** Counted by the API; otherwise estimated. */
   readonly counted: boolean
-  readonly lifetime: Lifetime
+  readonly lifetime: CacheEntryLifetime
   readonly expires: number
 }
 

@@ -4,14 +4,14 @@
  */
 import { grouped, inputTokens, type TokenCounts } from "../../base/text.ts"
 import type { ModelFacts } from "../../tokens/models.ts"
-import { type CacheChange, isBreak, MEANT, type PaidAnew, paidAnew } from "../../views/cache/pauses.ts"
+import { type CacheChange, type CacheMissCost, cacheMissCosts, isBreak, MEANT } from "../../views/cache/pauses.ts"
 import type { ChangedPlace } from "./compare-requests.ts"
-import type { Lifetime } from "./prefix.ts"
+import type { CacheEntryLifetime } from "./prefix.ts"
 
 /** Why the cache was not read as expected. */
 export type CacheCause =
   /** The entries had expired. */
-  | { readonly kind: "time-to-live"; readonly idleMs: number; readonly lifetime: Lifetime }
+  | { readonly kind: "time-to-live"; readonly idleMs: number; readonly lifetime: CacheEntryLifetime }
   /** Another model, tools, system prompt or setting, or a changed place among the messages. */
   | ({ readonly kind: "changed" } & ChangedPlace)
   /** Recorded before the conversation was opened again, so the place is not known: system prompt, tools or preamble. */
@@ -47,7 +47,7 @@ export type CacheVerdict =
       readonly kind: "break" | "less"
       readonly cause: CacheCause
       readonly lost: number
-      readonly paidAnew: PaidAnew
+      readonly rewrittenTokens: CacheMissCost
       /** It was predicted. */
       readonly foreseen: boolean
       /** What the provider says changed, where it was asked and saw a change. */
@@ -91,7 +91,7 @@ export function judge(given: Case): CacheVerdict {
     kind: isBreak(before.read - deleted, read) ? "break" : "less",
     cause: predicted.cause ?? belowMinimum(given) ?? given.suspects() ?? { kind: "provider" },
     lost,
-    paidAnew: paidAnew({ cachedBefore: left, counts, facts }),
+    rewrittenTokens: cacheMissCosts({ cachedBefore: left, counts, facts }),
     foreseen: isAsSaid({ ...predicted, read: expected }, read),
   }
 }
@@ -157,7 +157,7 @@ export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" |
 const MINUTE_MS = 60_000
 const LIFETIMES = { "5m": "5 minutes", "1h": "an hour" } as const
 
-export function describeBreak({ paidAnew, cause, provider }: CacheBreakVerdict): string {
+export function describeBreak({ rewrittenTokens: paidAnew, cause, provider }: CacheBreakVerdict): string {
   const { tokens, dollars } = paidAnew
   const cost = dollars === undefined ? "" : ` for $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)} more`
   return `The cache was lost: ${grouped(tokens)} tokens had to be sent again${cost}, because ${reason(cause)}.${provider ? ` ${theirs(provider, cause)}` : ""}`

@@ -4,8 +4,8 @@
  */
 
 import type { Steps } from "../../base/work.ts"
-import { factsAboutThePerson, isAboutThePerson } from "../../views/record/about-the-person.ts"
-import { isChangeOfThePerson } from "../../views/record/facts/fact-text.ts"
+import { factsAboutTheUser, isAboutTheUser } from "../../views/record/about-the-person.ts"
+import { isChangeOfTheUser } from "../../views/record/facts/fact-text.ts"
 import { lastingRules } from "../../views/record/lasting-rules.ts"
 import { saysWhere } from "../../views/record/says-where.ts"
 import { sentencesIn, typedLines } from "../../views/record/user-messages.ts"
@@ -71,11 +71,11 @@ function* findMemories(facts: Facts, prompt: string): Steps<Memory[]> {
   const [, index = ""] = /<existing_memories>([\s\S]*?)<\/existing_memories>/.exec(prompt) ?? []
   const found = new Map<string, Memory["type"]>()
   for (const text of [...saidEarlier(prompt), ...quotedMessages(facts.earlier), ...facts.userMessages]) {
-    for (const words of factsAboutThePerson(text)) found.set(words, "user")
-    for (const words of lastingRules(text)) found.set(words, isAboutThePerson(words) ? "user" : "feedback")
+    for (const words of factsAboutTheUser(text)) found.set(words, "user")
+    for (const words of lastingRules(text)) found.set(words, isAboutTheUser(words) ? "user" : "feedback")
     for (const words of sentencesIn(typedLines(text).join("\n"))) {
       if (found.has(words)) continue
-      if (isChangeOfThePerson(words)) found.set(words, "user")
+      if (isChangeOfTheUser(words)) found.set(words, "user")
       else if (saysWhere(words)) found.set(words, "reference")
     }
     yield

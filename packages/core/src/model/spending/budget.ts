@@ -173,7 +173,7 @@ export interface Wanted {
   readonly signal?: AbortSignal | undefined
 }
 
-export class Purse {
+export class CostBudget {
   #limit = Number.POSITIVE_INFINITY
   #hasRefused = false
   /** What the ledger has: also what was spent before this process, and what agents of earlier processes are found to have spent. */

@@ -6,7 +6,7 @@ import { findModel } from "../../tokens/models.ts"
 import { ModelAbortedError, OverloadedError } from "../errors.ts"
 import type { Model, ModelEvent } from "../model.ts"
 import { withRetries } from "../stream.ts"
-import { CostLimitError, Purse } from "./budget.ts"
+import { CostBudget, CostLimitError } from "./budget.ts"
 import { Meter, meteredModel } from "./meter.ts"
 
 const MODEL = "claude-opus-4-6"
@@ -18,15 +18,15 @@ const REQUEST = {
 const failure = () => new OverloadedError({ provider: "test" })
 
 function counted() {
-  const [purse, drafts] = [new Purse(), [] as DecisionDraft[]]
-  const meter = new Meter({ purse, clock: systemClock, ids: randomIds, source: "main" })
+  const [budget, drafts] = [new CostBudget(), [] as DecisionDraft[]]
+  const meter = new Meter({ budget, clock: systemClock, ids: randomIds, source: "main" })
   meter.use({ record: { append: async (given) => drafts.push(...given), journal: {} }, models: {} })
-  return { purse, meter, drafts }
+  return { budget, meter, drafts }
 }
 
 test("LOOP-6 a repetition that the limit refuses ends its request once: later ones still wait for each other", async () => {
-  const { purse, meter } = counted()
-  purse.limit = 1
+  const { budget, meter } = counted()
+  budget.limit = 1
   const sent = (await meter.send(REQUEST, { model: { name: "m", provider: "test" } }))!
   sent.begun({ id: "msg_1", model: MODEL, usage: { input_tokens: 400_000, output_tokens: 1 } })
   sent.failed(failure())
@@ -36,20 +36,20 @@ test("LOOP-6 a repetition that the limit refuses ends its request once: later on
   await sent.end()
 
   const wanted = { estimate: 1, min: 0, isWork: true, provider: "test" }
-  purse.limit = purse.spent + 1.5
-  await purse.reserve(wanted)
+  budget.limit = budget.spent + 1.5
+  await budget.reserve(wanted)
   let isSecondSent = false
-  const second = purse.reserve(wanted).then(() => {
+  const second = budget.reserve(wanted).then(() => {
     isSecondSent = true
   })
   await Promise.resolve().then(() => undefined)
   expect(isSecondSent).toBe(false)
-  purse.settle({ reserved: 1, spent: 0.1 })
+  budget.settle({ reserved: 1, spent: 0.1 })
   await second
 })
 
 test("LOOP-6 a repetition that was never sent costs nothing: the person left during the pause before it", async () => {
-  const { purse, meter, drafts } = counted()
+  const { budget, meter, drafts } = counted()
   const stop = new AbortController()
   let attempts = 0
   const model: Model = {
@@ -70,14 +70,14 @@ test("LOOP-6 a repetition that was never sent costs nothing: the person left dur
     for await (const event of meteredModel(model, meter).stream(REQUEST, { signal: stop.signal })) events.push(event)
   }
   await expect(reading()).rejects.toBeInstanceOf(ModelAbortedError)
-  expect({ attempts, spent: purse.spent, drafts }).toEqual({ attempts: 1, spent: 0, drafts: [] })
+  expect({ attempts, spent: budget.spent, drafts }).toEqual({ attempts: 1, spent: 0, drafts: [] })
 })
 
 test("LOOP-6 an answer that does not say what it cost counts as estimated", async () => {
-  const { purse, meter, drafts } = counted()
+  const { budget, meter, drafts } = counted()
   const sent = (await meter.send(REQUEST, { model: { name: "m", provider: "test" } }))!
   sent.answered({ id: "msg_1", model: MODEL, usage: { input_tokens: Number.NaN, output_tokens: 1 } })
   await sent.end()
-  expect(purse.spent).toBeGreaterThan(0.05)
+  expect(budget.spent).toBeGreaterThan(0.05)
   expect(drafts).toMatchObject([{ subtype: "spent", estimated: true }])
 })

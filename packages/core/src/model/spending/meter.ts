@@ -21,7 +21,7 @@ import {
   type WarmOptions,
   type WarmResponse,
 } from "../model.ts"
-import { type EstimatedRequest, type Purse, RequestEstimate } from "./budget.ts"
+import { type CostBudget, type EstimatedRequest, RequestEstimate } from "./budget.ts"
 
 const CHARACTERS_PER_TOKEN = 4 // of an answer, rather too many: what the server has generated and not sent is unknown
 
@@ -29,7 +29,7 @@ const UNSENT = { characters: 0, isSent: false } as const
 const WORK: ReadonlySet<RequestSource> = new Set(["main", "agent"])
 
 export interface MeterParts {
-  readonly purse: Purse
+  readonly budget: CostBudget
   readonly clock: Clock
   readonly ids: Ids
   /** What requests are for that do not say it themselves. */
@@ -99,11 +99,11 @@ export class Meter {
   async send(request: ModelRequest, { model, options = {} }: Sending): Promise<MeteredRequest | undefined> {
     const conversation = this.#conversation
     if (!conversation) return undefined
-    const { purse, clock, ids } = this.parts
+    const { budget, clock, ids } = this.parts
     const { purpose = this.parts.source, ...caching } = options
     const estimated = { request, purpose, caching, now: clock.now().getTime() }
     const metered = new MeteredRequest({
-      ...{ conversation, purse, model, estimated, id: ids.uuid(), signal: options.signal },
+      ...{ conversation, budget, model, estimated, id: ids.uuid(), signal: options.signal },
       estimate: this.#estimate,
       onAnswer: (responseId, answer) => {
         // a progress line is recorded by the conversation of its lead
@@ -124,7 +124,7 @@ interface Sending {
 
 interface RequestParts {
   readonly conversation: MeteredConversation
-  readonly purse: Purse
+  readonly budget: CostBudget
   readonly model: Sending["model"]
   readonly id: string
   readonly signal: AbortSignal | undefined
@@ -155,11 +155,11 @@ class MeteredRequest implements AttemptWatch {
   }
 
   async reserve(): Promise<void> {
-    const { purse, model, signal } = this.#parts
+    const { budget, model, signal } = this.#parts
     const estimate = this.#dollars(this.#sent)
     const isWork = WORK.has(this.#sent.purpose)
     // work is not refused for a guess; what is done beside it can wait
-    await purse.reserve({ estimate, min: isWork ? this.#min : estimate, isWork, provider: model.provider, signal })
+    await budget.reserve({ estimate, min: isWork ? this.#min : estimate, isWork, provider: model.provider, signal })
     this.#reserved = estimate
     this.#attempts++
   }
@@ -255,7 +255,7 @@ class MeteredRequest implements AttemptWatch {
 
   #release(spent: number): void {
     if (this.#reserved === undefined) return
-    this.#parts.purse.settle({ reserved: this.#reserved, spent })
+    this.#parts.budget.settle({ reserved: this.#reserved, spent })
     this.#reserved = undefined
   }
 

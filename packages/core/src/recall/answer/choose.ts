@@ -1,7 +1,7 @@
 /** From ranked passages to an answer: names as they are written count more, each block counts once, and so do equal texts. Pure. */
 
 import type { Passage } from "../passages/passage.ts"
-import { PERSON_WEIGHT } from "../passages/passage-columns.ts"
+import { USER_WEIGHT } from "../passages/passage-columns.ts"
 import { answerFactor } from "./answer-kind.ts"
 import { coverageOf, isFitting, type LookedFor, wordsIn } from "./looked-for.ts"
 import { type Question, type RankedPassage, WEIGHTS } from "./ranking.ts"
@@ -66,9 +66,9 @@ export function choicesFrom(texts: readonly RankedText[], question: Question, as
   const factorOf = answerFactor(asked.text, { ...WEIGHTS, ...question.weights })
   const scored = texts
     .map((ranked) => {
-      const { bonus, at } = literally(ranked.text, asked, total * PERSON_WEIGHT)
+      const { bonus, at } = literally(ranked.text, asked, total * USER_WEIGHT)
       // what was said is ranked by the turns around it already; a long result has no other way to the top
-      const row = ranked.isSaid ? 0 : inARow(ranked.text, asked).share * total * PERSON_WEIGHT
+      const row = ranked.isSaid ? 0 : inARow(ranked.text, asked).share * total * USER_WEIGHT
       return {
         ranked,
         score: (ranked.isSaid ? factorOf(ranked.text) : 1) * ranked.score + bonus + row,

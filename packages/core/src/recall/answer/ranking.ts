@@ -4,7 +4,7 @@
  */
 
 import type { Passage } from "../passages/passage.ts"
-import { type PassageColumns, PERSON_WEIGHT } from "../passages/passage-columns.ts"
+import { type PassageColumns, USER_WEIGHT } from "../passages/passage-columns.ts"
 import type { AnswerWeights } from "./answer-kind.ts"
 import type { TimeSpan } from "./named-time.ts"
 
@@ -138,7 +138,7 @@ export function rankPassages(ranking: Ranking): readonly RankedPassage[] {
 function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): readonly RankedPassage[] {
   const { columns, time, weights, prior, fits, share, minShare } = ranking
   const sessionPart = (id: number) =>
-    (weights.session * sessions[columns.sessions[id]!]! * columns.weights[id]!) / PERSON_WEIGHT
+    (weights.session * sessions[columns.sessions[id]!]! * columns.weights[id]!) / USER_WEIGHT
   const candidates = bestOf(touched, { fits, scoreOf: (id) => own[id]! + sessionPart(id) })
   const all = new Set(candidates)
   for (const id of candidates) for (const near of besideOf(id, { columns, masks })) if (fits(near)) all.add(near)
@@ -156,7 +156,7 @@ function ranked(ranking: Ranking, { own, masks, sessions, touched }: Scores): re
       sessionPart(id) +
       // a short text says little of the day
       (onDay.has(id) ? weights.day * rare * columns.weights[id]! * Math.min(1, columns.lengths[id]! / average) : 0) +
-      (near.score * columns.weights[id]!) / PERSON_WEIGHT
+      (near.score * columns.weights[id]!) / USER_WEIGHT
     const factor = prior(id) * (time && isDuring(columns.times[id]!, time) ? weights.time : 1)
     if (score * factor > 0) list.push({ id, score: score * factor, mask })
   }
@@ -195,12 +195,12 @@ function scoresOf(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> 
   const counted: number[] = []
   function add(id: number, { from, to, weight, isName }: Repetitions): void {
     const held = k1 * (1 - b + (b * lengths[id]!) / average)
-    const who = isName || (isForAnswer && kinds[id] === "assistant") ? PERSON_WEIGHT : saidWeights[id]!
+    const who = isName || (isForAnswer && kinds[id] === "assistant") ? USER_WEIGHT : saidWeights[id]!
     own[id]! += weight * who * (saturated(to, held) - (from === 0 ? 0 : saturated(from, held)))
     if (said[id] === 0) return
     const session = sessionOf[id]!
     if (inSession[session] === 0) counted.push(session)
-    inSession[session]! += ((to - from) * saidWeights[id]!) / PERSON_WEIGHT
+    inSession[session]! += ((to - from) * saidWeights[id]!) / USER_WEIGHT
   }
   for (const { weight, word, isName, ids, twice, often } of lists) {
     const bit = word === undefined ? 0 : 1 << word
@@ -219,7 +219,7 @@ function scoresOf(ranking: Ranking, touched: number[]): Omit<Scores, "touched"> 
     for (const id of often) if (id <= largest && isOpen[sessionOf[id]!] === 1) add(id, more)
     for (const session of counted) {
       const held = k1 * (1 - sessionB + (sessionB * columns.sessionLengths[session]!) / sessionAverage)
-      sessions[session]! += weight * PERSON_WEIGHT * saturated(inSession[session]!, held)
+      sessions[session]! += weight * USER_WEIGHT * saturated(inSession[session]!, held)
       inSession[session] = 0
     }
     counted.length = 0
@@ -287,7 +287,7 @@ function around(id: number, { columns, own, masks, weights }: Around) {
     let [first, second, asks] = [0, 0, false]
     forSaidFrom(id, { step, columns }, (at, turns) => {
       // what is long says little about what is beside it
-      const part = (own[at]! * columns.weights[at]!) / PERSON_WEIGHT
+      const part = (own[at]! * columns.weights[at]!) / USER_WEIGHT
       if (turns === 2) second = Math.max(second, part)
       else {
         first = Math.max(first, part)

@@ -297,7 +297,7 @@ export class FollowedJournals {
     while (appended.size > 0 && !isLate()) await this.#storeAppended(index, appended)
     const looked = only
       ? this.#feed.sizes(only).then((journals) => ({ journals, isAll: false, gone: [] }))
-      : this.#feed.look(this.#unread)
+      : this.#feed.poll(this.#unread)
     const [{ journals, isAll, gone }, marks] = await Promise.all([looked, index.marks()])
     if (!only) this.#lookedAt = startedAt
     const removed = isAll ? [...marks.keys()].filter((conversation) => !journals.has(conversation)) : gone

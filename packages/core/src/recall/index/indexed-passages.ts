@@ -3,7 +3,7 @@
  * found whole, by their parts and by their beginning. A question asks the shelf three times: for what is new and what its tokens are in, for
  * lists, and for texts. What was read stays here, and follows the shelf as it grows.
  */
-import { FACTS, type ShelfNews, type ShelfRow } from "../../journal/passage-shelf.ts"
+import { FACTS, type PassageDelta, type ShelfRow } from "../../journal/passage-shelf.ts"
 import {
   type Choices,
   choicesFrom,
@@ -126,7 +126,7 @@ export class IndexedPassages {
     const terms = termsAsked(question)
     // a question without words is compared with texts, among those that have these
     const ofText = terms.asked.length === 0 ? literalTokens(question.text.trim()) : []
-    const vocabulary = yield* this.#learnt(terms, ofText)
+    const vocabulary = yield* this.#learned(terms, ofText)
     const columns = this.#columns
     const only = question.source === undefined ? undefined : this.#sources.get(question.source)
     if (columns.count === 0 || (question.source !== undefined && only === undefined)) return undefined
@@ -150,7 +150,7 @@ export class IndexedPassages {
   }
 
   /** Reads what is new, and learns what the shelf has of these terms and of other tokens. */
-  *#learnt({ asked, around }: AskedTerms, others: readonly string[]): Asking<Vocabulary> {
+  *#learned({ asked, around }: AskedTerms, others: readonly string[]): Asking<Vocabulary> {
     const tokens = [...asked.map(({ term }) => tokenOf(term)), ...around.map(tokenOf), ...others]
     const missing = asked.map(({ term }) => tokenOf(term))
     const beginning = yield* this.#upToDate(tokens, missing)
@@ -185,7 +185,7 @@ export class IndexedPassages {
   }
 
   /** After a removal, by this process or another, all is read again. `asked`: tokens that are looked up by their beginning if no passage has them. */
-  *#upToDate(tokens: readonly string[], asked: readonly string[] = []): Asking<ShelfNews["beginning"]> {
+  *#upToDate(tokens: readonly string[], asked: readonly string[] = []): Asking<PassageDelta["beginning"]> {
     for (;;) {
       const unknown = [...new Set(tokens)].filter((token) => this.#terms.documents(token) === undefined)
       const since = {
@@ -201,7 +201,7 @@ export class IndexedPassages {
     }
   }
 
-  #take({ removals, facts, sources, rows }: ShelfNews): void {
+  #take({ removals, facts, sources, rows }: PassageDelta): void {
     if (removals !== this.#removals) {
       this.#columns = new PassageColumns()
       this.#names.clear()

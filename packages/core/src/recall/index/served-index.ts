@@ -1,5 +1,5 @@
 /** The same index on a server, shared by all processes. It answers as the one in SQLite does. */
-import type { PassageShelf, ShelfRow } from "../../journal/passage-shelf.ts"
+import type { PassageStore, ShelfRow } from "../../journal/passage-shelf.ts"
 import type { Found, SearchAnswer } from "../answer/choose.ts"
 import type { Question } from "../answer/ranking.ts"
 import type { BlockAround, Passage } from "../passages/passage.ts"
@@ -15,12 +15,12 @@ const MAX_VECTORS = 50_000
 export class ServedIndex {
   /** Passages that are added at once: each time crosses a network. */
   readonly batch = 200
-  readonly #shelf: PassageShelf
+  readonly #shelf: PassageStore
   readonly #passages: IndexedPassages
   /** The server keeps none: each process computes its own. */
   readonly #vectors = new Map<string, Float32Array>()
 
-  constructor(shelf: PassageShelf) {
+  constructor(shelf: PassageStore) {
     this.#shelf = shelf
     this.#passages = new IndexedPassages({ literally, maxKept: MAX_KEPT })
   }

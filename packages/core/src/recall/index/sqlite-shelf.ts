@@ -1,10 +1,10 @@
 /** A shelf in an SQLite file, or in memory: it answers at once. Several processes may use one file. */
 import type {
-  ShelfNews,
+  PassageCursor,
+  PassageDelta,
+  PassageUpdate,
   ShelfPassage,
   ShelfRow,
-  ShelfSince,
-  ShelfStep,
   TokenCount,
 } from "../../journal/passage-shelf.ts"
 import type { ShelfAtHand } from "./asking.ts"
@@ -24,7 +24,7 @@ import {
   TERMS_BETWEEN,
 } from "./passage-table.ts"
 
-interface SqliteStep extends ShelfStep {
+interface SqliteStep extends PassageUpdate {
   /** Leaves out what the source had before. */
   readonly isRestart: boolean
 }
@@ -98,7 +98,7 @@ export class SqliteShelf implements ShelfAtHand {
     return this.#marks.all
   }
 
-  news(since: ShelfSince): ShelfNews {
+  news(since: PassageCursor): PassageDelta {
     const removals = Number(this.#file.statement("SELECT count FROM removals").get()!.count)
     const isContinued = removals === since.removals
     const [passage, source] = isContinued ? [since.passage, since.source] : [0, 0]
@@ -115,7 +115,7 @@ export class SqliteShelf implements ShelfAtHand {
     }
   }
 
-  #rowsAfter(passage: number, max: number, facts: ShelfNews["facts"]): readonly ShelfRow[] | undefined {
+  #rowsAfter(passage: number, max: number, facts: PassageDelta["facts"]): readonly ShelfRow[] | undefined {
     const isNone = facts.every(({ length }) => length === 0)
     if (isNone || max === 0) return isNone ? [] : undefined
     const rows = this.#file.statement(`SELECT ${ROW} FROM passages WHERE id > ? ORDER BY id LIMIT ?`)

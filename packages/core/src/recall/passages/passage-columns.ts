@@ -22,7 +22,7 @@ const PAUSE = 4 * 3_600_000 // milliseconds: after that, people talk about somet
 const FIRST_SIZE = 1_024
 
 /** What a person says is about what they want. The longer an answer is, the more of it is about everything. */
-export const PERSON_WEIGHT = 2
+export const USER_WEIGHT = 2
 const MIN_WEIGHT = 2 / 3
 /** Characters up to which a block is weighed in full. */
 const MAX_REQUEST = 2_000 // longer ones are pasted
@@ -33,7 +33,7 @@ const TOOL_WEIGHT = 1
 function weightOf({ kind, isSaid, blockLength }: Pick<PassageFacts, "kind" | "isSaid" | "blockLength">): number {
   if (!isSaid) return TOOL_WEIGHT
   const full = kind === "user" ? MAX_REQUEST : MAX_REPLY
-  return blockLength <= full ? PERSON_WEIGHT : Math.max(MIN_WEIGHT, PERSON_WEIGHT * (full / blockLength) ** 0.75)
+  return blockLength <= full ? USER_WEIGHT : Math.max(MIN_WEIGHT, USER_WEIGHT * (full / blockLength) ** 0.75)
 }
 
 interface SourceEnd {
@@ -95,7 +95,7 @@ export class PassageColumns {
     this.count++
     this.total += length
     if (!isSaid) return
-    const share = (length * weight) / PERSON_WEIGHT
+    const share = (length * weight) / USER_WEIGHT
     this.sessionLengths[session]! += share
     this.sessionTotal += share
   }

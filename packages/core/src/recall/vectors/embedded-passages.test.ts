@@ -31,7 +31,7 @@ const SAID = ["Kiwi the parrot moved in.", "My cello is out of tune.", "We lande
 const QUESTIONS = ["Which animal is mine?", "Which instrument is mine?", "Which city was it?", "Which job is mine?"]
 const IDLE = Array.from({ length: 30 }, (_, at) => `Which one was mine, number ${at}? It was late.`)
 
-interface Opened {
+interface OpenResult {
   readonly embed?: Embed
   readonly store?: Store
   readonly dir?: string
@@ -39,7 +39,7 @@ interface Opened {
   readonly say?: readonly string[]
 }
 
-async function opened({ embed, store, dir, owner, say = [...SAID, ...IDLE] }: Opened) {
+async function opened({ embed, store, dir, owner, say = [...SAID, ...IDLE] }: OpenResult) {
   const recall = recallTool()
   const chat = await openConversation({
     ...{ model: MODEL, tools: [recall], env: {}, cwd: tmpdir(), project: "p" },

@@ -3,14 +3,14 @@
  * repository is used only where a person trusts the project, because anyone can commit one.
  */
 import { sep } from "node:path"
-import type { AgentOptions } from "../../agent/options.ts"
+import type { SingleAgentOptions } from "../../agent/options.ts"
 import { systemClock } from "../../base/clock.ts"
 import { repositoryRoot } from "../../base/git.ts"
-import { localPerson, type Owner, placeOfAllProjects } from "../../base/owner.ts"
+import { localUser, type Owner, placeOfAllProjects } from "../../base/owner.ts"
 import type { Project } from "../../base/project.ts"
 import { memoryDirectoryOf } from "../../conversation/project-memory.ts"
 import { agentMemoryPlace } from "../../conversation/settle-project.ts"
-import { defaultRoot } from "../../journal/file/layout.ts"
+import { strataDirectory } from "../../journal/file/layout.ts"
 import type { AgentMemoryPlace } from "../../journal/memory-files.ts"
 import type { Store } from "../../journal/store.ts"
 import { whichProject } from "../../journal/which-project.ts"
@@ -48,7 +48,7 @@ export async function agentMemoryFor(
     const isReadOnly = settings.values.memory === "read-only"
     return agentMemoryPlace(name, { store, owner, project: await project(), clock: systemClock, isReadOnly })
   }
-  if (owner !== localPerson) {
+  if (owner !== localUser) {
     // a repository and a home directory are shared by all owners, so it is kept with what else this one has
     if (scope === "user") return chosen(store, { agent: name, scope: "local", project: placeOfAllProjects(owner) })
     return chosen(store, await ofProject())
@@ -78,6 +78,6 @@ const refused = (name: string, why: string): AgentMemoryChoice => ({
 
 /** The project that an agent's options name. */
 export const projectOf = (
-  { cwd = process.cwd(), env = process.env, dir, project, store }: AgentOptions,
+  { cwd = process.cwd(), env = process.env, dir, project, store }: SingleAgentOptions,
   settings: Settings,
-) => whichProject({ cwd, env, root: dir ?? defaultRoot(env), project, settings, ...(store ? { store } : {}) })
+) => whichProject({ cwd, env, root: dir ?? strataDirectory(env), project, settings, ...(store ? { store } : {}) })

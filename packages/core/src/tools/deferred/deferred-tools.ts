@@ -8,7 +8,7 @@ import { promptText } from "../../base/text.ts"
 import { isDeferred, nameOf } from "../../messages/blocks.ts"
 import type { ToolDefinition } from "../../messages/request.ts"
 import { toolDefinition } from "../definition/definition.ts"
-import type { ForwardedCall, LaterTools, Tool } from "../tool.ts"
+import type { DeferredToolAccess, ForwardedCall, Tool } from "../tool.ts"
 import type { LoadedNames } from "./declare.ts"
 import { CALL_TOOL, isDeferrable, SEARCH_TOOL } from "./deferrable.ts"
 import { type Offer, type ToolsOffered, toolSearch } from "./tool-search.ts"
@@ -31,7 +31,7 @@ export interface DeferredTools {
   readonly growth?: ToolGrowth
 }
 
-export interface ToolGrowth extends Pick<LaterTools, "isExpected" | "revision"> {
+export interface ToolGrowth extends Pick<DeferredToolAccess, "isExpected" | "revision"> {
   definitions(): Promise<readonly ToolDefinition[]>
   /** What `definitions` returned last. */
   known(): readonly ToolDefinition[]
@@ -41,7 +41,7 @@ export interface ToolGrowth extends Pick<LaterTools, "isExpected" | "revision"> 
 export function deferredTools(
   tools: readonly Tool[],
   inView: () => ToolsInView,
-  later?: LaterTools,
+  later?: DeferredToolAccess,
 ): DeferredTools | undefined {
   const isTaken = tools.some(({ name }) => name === SEARCH_TOOL || name === CALL_TOOL)
   const opening = tools.filter(isDeferrable)

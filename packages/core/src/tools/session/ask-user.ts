@@ -20,9 +20,9 @@ export const askUser: Tool<z.infer<typeof inputSchema>> = {
   limitsItself: true,
   readOnly: true,
   question: ({ question }) => ({ kind: "ask", summary: question }),
-  async execute({ question, options }, { askPerson, signal }) {
-    if (!askPerson) return unanswered("There is no one to ask.")
-    const asked = askPerson({ text: question, ...(options ? { options } : {}) })
+  async execute({ question, options }, { promptUser, signal }) {
+    if (!promptUser) return unanswered("There is no one to ask.")
+    const asked = promptUser({ text: question, ...(options ? { options } : {}) })
     const answer = await unlessInterrupted(signal, asked)
     if (answer.state === "interrupted") return { content: "Interrupted before an answer came.", isError: true }
     if (answer.value === undefined || answer.value.trim() === "") return unanswered("No answer came.")

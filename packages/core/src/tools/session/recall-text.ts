@@ -61,14 +61,14 @@ export async function recalled(
   }
 }
 
-interface Past {
+interface RecallSources {
   readonly source: RecallSource
   readonly wording: RecallWording
 }
 
 type Asked<State> = Extract<RecallQuestion, { readonly state: State }>
 
-async function byHandle({ handle, offset, budget }: Asked<"handle">, past: Past): Promise<ToolOutput> {
+async function byHandle({ handle, offset, budget }: Asked<"handle">, past: RecallSources): Promise<ToolOutput> {
   const places = await past.source.named(handle)
   if (places.length === 0) return nothing(handle, past.wording)
   const page = new Page(past, budget)
@@ -99,7 +99,7 @@ function addPlace(
   if (hasNeighbours) for (const text of after) page.quoteBeginning(text, "Right after it")
 }
 
-async function byRange({ budget, ...range }: Asked<"range">, past: Past): Promise<ToolOutput> {
+async function byRange({ budget, ...range }: Asked<"range">, past: RecallSources): Promise<ToolOutput> {
   const texts = await past.source.range(range)
   if (!texts) return nothing([range.from, range.to].filter(Boolean).join(" or "), past.wording)
   const page = new Page(past, budget)
@@ -120,7 +120,7 @@ async function byRange({ budget, ...range }: Asked<"range">, past: Past): Promis
   return { content: page.text() }
 }
 
-async function bySearch({ budget, ...search }: Asked<"search">, past: Past): Promise<ToolOutput> {
+async function bySearch({ budget, ...search }: Asked<"search">, past: RecallSources): Promise<ToolOutput> {
   const { found, more, gap } = await past.source.search({ ...search, limit: MAX_MATCHES })
   const where = search.in === "project" ? "this project" : "this conversation"
   if (found.length === 0) {
@@ -207,7 +207,7 @@ class Page {
   readonly #last: string[] = []
   #used: number
 
-  constructor({ source, wording }: Past, budget: number) {
+  constructor({ source, wording }: RecallSources, budget: number) {
     this.#estimate = (text) => source.estimate(text)
     this.#wording = wording
     this.#parts = wording.preface === "" ? [] : [wording.preface]

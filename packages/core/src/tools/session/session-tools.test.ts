@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { call, testContext, textIn } from "../../../test/tool-context.ts"
 import { checkToolInput } from "../../messages/tool-input.ts"
 import { isReadOnly } from "../defaults.ts"
-import type { PersonQuestion, PlanState } from "../tool.ts"
+import type { PlanState, UserQuestion } from "../tool.ts"
 import { askUser } from "./ask-user.ts"
 import { enterPlanMode, exitPlanMode } from "./plan-mode.ts"
 import { todoWrite } from "./todo-write.ts"
@@ -83,12 +83,12 @@ describe("plan mode", () => {
 
 describe("AskUser", () => {
   it("asks the person and returns the answer", async () => {
-    const asked: PersonQuestion[] = []
-    const askPerson = async (question: PersonQuestion) => {
+    const asked: UserQuestion[] = []
+    const promptUser = async (question: UserQuestion) => {
       asked.push(question)
       return "blue"
     }
-    const result = await call(askUser, { question: "Which?", options: ["red", "blue"] }, testContext({ askPerson }))
+    const result = await call(askUser, { question: "Which?", options: ["red", "blue"] }, testContext({ promptUser }))
     expect(result).toEqual({ content: "The person answers: blue" })
     expect(asked).toEqual([{ text: "Which?", options: ["red", "blue"] }])
   })
@@ -97,13 +97,13 @@ describe("AskUser", () => {
     const nobody = await call(askUser, { question: "Which?" })
     expect(nobody.isError).toBe(true)
     expect(textIn(nobody)).toMatch(/^There is no one to ask\. Decide/)
-    const silent = await call(askUser, { question: "Which?" }, testContext({ askPerson: async () => undefined }))
+    const silent = await call(askUser, { question: "Which?" }, testContext({ promptUser: async () => undefined }))
     expect(textIn(silent)).toMatch(/^No answer came\. Decide/)
   })
 
   it("LOOP-3: an abort ends the waiting", async () => {
-    const askPerson = () => new Promise<never>(() => undefined)
-    const result = await call(askUser, { question: "?" }, testContext({ askPerson, signal: AbortSignal.abort() }))
+    const promptUser = () => new Promise<never>(() => undefined)
+    const result = await call(askUser, { question: "?" }, testContext({ promptUser, signal: AbortSignal.abort() }))
     expect(result).toEqual({ content: "Interrupted before an answer came.", isError: true })
   })
 })

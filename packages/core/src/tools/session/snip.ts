@@ -53,15 +53,15 @@ export function snipTool(source: SnipSource): Tool<SnipInput> {
     limitsItself: true,
     readOnly: true, // it changes no file, and the person is asked in every mode
     question: ({ why }) => ({ kind: "ask", summary: `cut a range out of the view${why ? `: ${quoted(why)}` : ""}` }),
-    async execute({ from, to, why = "" }, { askPerson, signal }) {
+    async execute({ from, to, why = "" }, { promptUser, signal }) {
       if (from === undefined) return { content: listing(source.exchanges()) }
-      if (!askPerson) return failed("There is no one to ask, so nothing was cut.")
+      if (!promptUser) return failed("There is no one to ask, so nothing was cut.")
       const range = { from, ...(to === undefined ? {} : { to }), why: oneLine(why), by: "agent" as const }
       const planned = await source.snip({ ...range, dryRun: true }).catch((error: unknown) => reasonOf(error))
       if (typeof planned === "string") return failed(planned)
       const answer = await unlessInterrupted(
         signal,
-        askPerson({ text: question(planned.ranges[0]!, why), options: [YES, NO] }),
+        promptUser({ text: question(planned.ranges[0]!, why), options: [YES, NO] }),
       )
       if (answer.state === "interrupted") return failed("Interrupted before an answer came. Nothing was cut.")
       if (answer.value !== YES) return failed(refusal(answer.value))

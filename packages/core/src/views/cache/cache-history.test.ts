@@ -178,7 +178,7 @@ describe("CACHE-4 breaks in a journal", () => {
     ])
     const state = follow(...falls.flat())
     expect(state.breaks).toHaveLength(100)
-    expect(Math.min(...state.breaks.map(({ paidAnew }) => paidAnew))).toBe(3_030)
+    expect(Math.min(...state.breaks.map(({ rewrittenTokens: paidAnew }) => paidAnew))).toBe(3_030)
     expect(totalBreaks(state).breaks).toBe(130)
     expect(state.responses.length).toBeLessThanOrEqual(32)
   })

@@ -21,6 +21,7 @@ import {
   type CacheChange,
   cacheCounts,
   cachedTokens,
+  cacheMissCosts,
   causeOf,
   changeIn,
   isBreak,
@@ -30,7 +31,6 @@ import {
   notePing,
   noteResponse,
   type Pauses,
-  paidAnew,
 } from "./pauses.ts"
 
 /** Why an hour was expected to pay before any pause showed it. */
@@ -61,7 +61,7 @@ export interface CacheHistory {
   begun: { readonly turns: number; readonly forAnHour: boolean } | undefined
   /** The most expensive breaks, in the order they happened. */
   readonly breaks: CacheBreak[]
-  readonly totals: Map<BreakCause, BreakTotal>
+  readonly totals: Map<BreakCause, CacheBreakTotal>
   /** The break at the newest response, if there is one. */
   newestBreak: CacheBreak | undefined
 }
@@ -87,7 +87,7 @@ export interface CacheBreak {
   readonly readBefore: number
   readonly read: number
   /** Input that was in the cache and was written or paid in full again. */
-  readonly paidAnew: number
+  readonly rewrittenTokens: number
   /** What that cost beyond reading it. Absent where the price is unknown. */
   readonly dollars?: number
   /** Since the previous response. Absent where the format has no times. */
@@ -100,9 +100,9 @@ export interface CacheBreak {
 }
 
 /** Several breaks together. */
-export interface BreakTotal {
+export interface CacheBreakTotal {
   breaks: number
-  paidAnew: number
+  rewrittenTokens: number
   /** Of the breaks with a known price. */
   dollars: number
   /** Breaks without a known price. */
@@ -162,9 +162,14 @@ export function cacheHistory(overrides: Readonly<Record<string, ModelOverride>> 
 }
 
 /** All breaks together. */
-export function totalBreaks({ totals }: CacheHistory): BreakTotal {
-  const sum = (key: keyof BreakTotal) => [...totals.values()].reduce((all, total) => all + total[key], 0)
-  return { breaks: sum("breaks"), paidAnew: sum("paidAnew"), dollars: sum("dollars"), unpriced: sum("unpriced") }
+export function totalBreaks({ totals }: CacheHistory): CacheBreakTotal {
+  const sum = (key: keyof CacheBreakTotal) => [...totals.values()].reduce((all, total) => all + total[key], 0)
+  return {
+    breaks: sum("breaks"),
+    rewrittenTokens: sum("rewrittenTokens"),
+    dollars: sum("dollars"),
+    unpriced: sum("unpriced"),
+  }
 }
 
 /** Five minutes, where the planner has not decided. */
@@ -247,7 +252,7 @@ function judgeNewest(state: CacheHistory, overrides: Overrides): void {
   const readBefore = before.counts.cacheRead - deletedSince
   if (!isBreak(readBefore, read)) return
   const gapMinutes = gapBetween(before, response)
-  const { tokens, dollars } = paidAnew({
+  const { tokens, dollars } = cacheMissCosts({
     cachedBefore: cachedTokens(before.counts) - deletedSince,
     counts: response.counts,
     facts: findModel(response.model, overrides).facts,
@@ -257,7 +262,7 @@ function judgeNewest(state: CacheHistory, overrides: Overrides): void {
     model: response.model,
     readBefore,
     read,
-    paidAnew: tokens,
+    rewrittenTokens: tokens,
     ...(dollars === undefined ? {} : { dollars }),
     ...(gapMinutes === undefined ? {} : { gapMinutes }),
     cause: causeOf({
@@ -282,9 +287,9 @@ function enterBreak(state: CacheHistory, found: CacheBreak): void {
   state.newestBreak = found
   state.breaks.push(found)
   if (state.breaks.length > MAX_BREAKS) {
-    const min = Math.min(...state.breaks.map((each) => each.paidAnew))
+    const min = Math.min(...state.breaks.map((each) => each.rewrittenTokens))
     state.breaks.splice(
-      state.breaks.findIndex((each) => each.paidAnew === min),
+      state.breaks.findIndex((each) => each.rewrittenTokens === min),
       1,
     )
   }
@@ -301,9 +306,9 @@ function withdrawNewest(state: CacheHistory): void {
 }
 
 function addToTotal({ totals }: CacheHistory, found: CacheBreak, sign: 1 | -1): void {
-  const total = totals.get(found.cause) ?? { breaks: 0, paidAnew: 0, dollars: 0, unpriced: 0 }
+  const total = totals.get(found.cause) ?? { breaks: 0, rewrittenTokens: 0, dollars: 0, unpriced: 0 }
   total.breaks += sign
-  total.paidAnew += sign * found.paidAnew
+  total.rewrittenTokens += sign * found.rewrittenTokens
   total.dollars += sign * (found.dollars ?? 0)
   total.unpriced += found.dollars === undefined ? sign : 0
   if (total.breaks === 0) totals.delete(found.cause)

@@ -33,7 +33,7 @@ export const livesAnHour = ({ cacheWrite5m, cacheWrite1h }: TokenCounts): boolea
   cacheWrite1h > 0 && cacheWrite5m === 0
 
 /** What was paid for again after the cache was lost. */
-export interface PaidAnew {
+export interface CacheMissCost {
   /** Tokens that were in the cache and were paid in full again. */
   readonly tokens: number
   /** What that cost beyond reading them. `undefined` where the price is unknown. */
@@ -47,7 +47,7 @@ export interface Loss {
   readonly facts: ModelFacts
 }
 
-export function paidAnew({ cachedBefore, counts, facts }: Loss): PaidAnew {
+export function cacheMissCosts({ cachedBefore, counts, facts }: Loss): CacheMissCost {
   const { cacheRead, input, cacheWrite5m, cacheWrite1h } = counts
   const unread = inputTokens(counts) - cacheRead
   const tokens = Math.max(0, Math.min(cachedBefore - cacheRead, unread))

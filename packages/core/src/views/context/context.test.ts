@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { type ConversationBuilder, conversation, sketch } from "../../../test/builders.ts"
 import { entriesOf, openTestConversation } from "../../../test/open.ts"
 import { seededIds } from "../../base/clock.ts"
-import type { Decision, DecisionEntry, Draft, Entry } from "../../journal/entries.ts"
+import type { Decision, DecisionEntry, Entry, EntryDraft } from "../../journal/entries.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/media.ts"
 import { contentOf, sinceLastBoundary, type UserMessage, type Uuid } from "../../messages/messages.ts"
@@ -384,7 +384,7 @@ describe("MSG-6 a boundary", () => {
 
 describe("JRN-7 title, mode, model and directory are repeated after each boundary", () => {
   test("right after it, unchanged", async () => {
-    const drafts: Draft[] = []
+    const drafts: EntryDraft[] = []
     const layer = { name: "compacting", beforeRequest: async () => ({ drafts: drafts.splice(0) }) }
     const chat = await openTestConversation({ layers: [layer], title: "The title", cwd: "/somewhere" })
     await chat.add({ role: "user", content: "go" })

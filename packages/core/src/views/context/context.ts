@@ -221,7 +221,7 @@ export class ContextView {
 
   /** Whether the model sees neither a result nor a residue of it: cleared without one, or deleted in the server's copy. */
   isLostToView(toolUseId: string): boolean {
-    if (this.#state.overlay.isCleared(toolUseId)) return !this.#state.overlay.hasResidue(toolUseId)
+    if (this.#state.overlay.isCleared(toolUseId)) return !this.#state.overlay.hasStub(toolUseId)
     return (
       this.#state.cacheEdits.hides(toolUseId) ||
       (this.#state.serverClears && this.#state.serverKept.mayHaveCleared(toolUseId))

@@ -76,7 +76,7 @@ export function sessionFacts({ title, mode, model, cwd, origin, prompt, source }
 /** Everything decided, as plain data for a checkpoint. */
 export interface SavedOverlay {
   readonly cleared: readonly string[]
-  readonly residues: readonly (readonly [toolUseId: string, residue: string])[]
+  readonly stubs: readonly (readonly [toolUseId: string, residue: string])[]
   readonly overtaken: readonly (readonly [toolUseId: string, by: OvertakenBy])[]
   readonly shortened: readonly (readonly [toolUseId: string, Shortening])[]
   readonly clearedMemories: readonly Uuid[]
@@ -107,7 +107,7 @@ const NONE: ReadonlySet<number> = new Set()
 
 export class Overlay {
   readonly #cleared = new Set<string>()
-  readonly #residues = new Map<string, string>()
+  readonly #stubs = new Map<string, string>()
   readonly #overtaken = new Map<string, OvertakenBy>()
   readonly #shortened = new Map<string, Shortening>()
   readonly #clearedMemories = new Set<Uuid>()
@@ -153,8 +153,8 @@ export class Overlay {
   }
 
   /** Whether a result is cleared and something of it stays in its place. */
-  hasResidue(toolUseId: string): boolean {
-    return this.#cleared.has(toolUseId) && this.#residues.has(toolUseId)
+  hasStub(toolUseId: string): boolean {
+    return this.#cleared.has(toolUseId) && this.#stubs.has(toolUseId)
   }
 
   isClearedMemory(uuid: Uuid): boolean {
@@ -265,10 +265,10 @@ export class Overlay {
   }
 
   /** A result that is cleared again keeps what stayed of it: the bytes in its place must not change. */
-  #clear(toolUseId: string, { residues, overtaken }: DecisionOf<"tool-results-cleared">): void {
+  #clear(toolUseId: string, { residues: stubs, overtaken }: DecisionOf<"tool-results-cleared">): void {
     if (this.#cleared.has(toolUseId)) return
     this.#cleared.add(toolUseId)
-    if (residues?.[toolUseId]) this.#residues.set(toolUseId, residues[toolUseId])
+    if (stubs?.[toolUseId]) this.#stubs.set(toolUseId, stubs[toolUseId])
     if (overtaken?.[toolUseId]) this.#overtaken.set(toolUseId, overtaken[toolUseId])
   }
 
@@ -294,7 +294,7 @@ export class Overlay {
    */
   forgetCallsBut(kept: readonly Message[]): void {
     const names = new Set(kept.flatMap(namesIn))
-    const replaced = [this.#cleared, this.#residues, this.#overtaken, this.#shortened, this.#persisted, this.#empty]
+    const replaced = [this.#cleared, this.#stubs, this.#overtaken, this.#shortened, this.#persisted, this.#empty]
     for (const decided of [...replaced, this.#sent, this.#answered])
       for (const id of decided.keys()) if (!names.has(id)) decided.delete(id)
     for (const key of this.#recorded) {
@@ -324,7 +324,7 @@ export class Overlay {
     if (placed?.block !== result) return undefined
     const cleared = this.#cleared.has(id)
     const by = cleared
-      ? (this.#residues.get(id) ?? "")
+      ? (this.#stubs.get(id) ?? "")
       : (this.#persisted.get(id) ?? this.#shortened.get(id) ?? this.#empty.get(id))
     if (by === undefined) return undefined
     if (placed.shown?.cleared !== cleared || placed.shown.by !== by)
@@ -336,7 +336,7 @@ export class Overlay {
     const id = result.tool_use_id
     const [persisted, empty, shortened] = [this.#persisted.get(id), this.#empty.get(id), this.#shortened.get(id)]
     if (this.#cleared.has(id))
-      return renderCleared(result, address, { residue: this.#residues.get(id), overtaken: this.#overtaken.get(id) })
+      return renderCleared(result, address, { stub: this.#stubs.get(id), overtaken: this.#overtaken.get(id) })
     if (persisted) return renderPersisted(result, persisted, address)
     return shortened ? renderShortened(result, shortened, address) : renderEmpty(result, empty!)
   }
@@ -349,7 +349,7 @@ export class Overlay {
   save(): SavedOverlay {
     return {
       cleared: [...this.#cleared],
-      residues: [...this.#residues],
+      stubs: [...this.#stubs],
       overtaken: [...this.#overtaken],
       shortened: [...this.#shortened],
       clearedMemories: [...this.#clearedMemories],
@@ -366,7 +366,7 @@ export class Overlay {
   static restore(saved: SavedOverlay): Overlay {
     const overlay = new Overlay()
     for (const id of saved.cleared) overlay.#cleared.add(id)
-    for (const [id, residue] of saved.residues) overlay.#residues.set(id, residue)
+    for (const [id, stub] of saved.stubs) overlay.#stubs.set(id, stub)
     for (const [id, by] of saved.overtaken) overlay.#overtaken.set(id, by)
     for (const [id, shortening] of saved.shortened) overlay.#shortened.set(id, shortening)
     for (const uuid of saved.clearedMemories) overlay.#clearedMemories.add(uuid)

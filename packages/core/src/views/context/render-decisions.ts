@@ -19,19 +19,19 @@ const OVERTAKEN: Readonly<Record<OvertakenBy, string>> = {
 
 export interface ClearedStub {
   /** What stays of the result, on the same line. */
-  readonly residue?: string | undefined
+  readonly stub?: string | undefined
   readonly overtaken?: OvertakenBy | undefined
   /** The tool that returns a result by its handle. `null`: the model has none. Default "Recall". */
   readonly recall?: string | null
 }
 
 export function renderCleared(result: ToolResult, address: string, stub: ClearedStub = {}): ToolResult {
-  const { residue = "", overtaken, recall = "Recall" } = stub
+  const { stub: stubText = "", overtaken, recall = "Recall" } = stub
   const parts = [
     CLEARED_MARKER,
     ...(overtaken === undefined ? [] : [OVERTAKEN[overtaken] ?? ""]), // a later version may know more reasons
     ...(recall === null ? [] : [`${recall}: ${handleFor(address)}`]),
-    ...(residue === "" ? [] : [`It held: ${residue}`]),
+    ...(stubText === "" ? [] : [`It held: ${stubText}`]),
   ]
   return { ...result, content: parts.filter((part) => part !== "").join(" ") }
 }

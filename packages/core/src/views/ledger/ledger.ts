@@ -20,7 +20,7 @@ import {
   costOfUsage,
   findModel,
   type ModelOverride,
-  type Price,
+  type ModelPrice,
   priceFor,
   tokenCounts,
 } from "../../tokens/models.ts"
@@ -31,10 +31,10 @@ import { type LayerSaving, savingsOf } from "./savings-report.ts"
 // What requests are for, and how that reads.
 
 /** `sidechain`: agents that another program recorded in the same journal. */
-export type Purpose = RequestSource | "sidechain"
+export type RequestPurpose = RequestSource | "sidechain"
 
 /** The purpose of a request, as it reads in reports. */
-export const PURPOSE_WORDS: Readonly<Record<Purpose, string>> = {
+export const PURPOSE_LABELS: Readonly<Record<RequestPurpose, string>> = {
   main: "conversation",
   notes: "notes",
   compaction: "compaction",
@@ -81,17 +81,17 @@ export interface AgentLine extends LedgerLine {
 
 export interface LedgerLine {
   readonly model: string
-  readonly purpose: Purpose
+  readonly purpose: RequestPurpose
   requests: number
   counts: TokenCounts
   /** `undefined` where the model's price is unknown. */
   dollars: number | undefined
   /** The part of it that is estimated. Absent: none. */
-  estimated?: Estimated
+  estimated?: EstimatedCost
 }
 
 /** Requests whose answers did not arrive whole, or are not recorded: what they cost is partly a guess. */
-export interface Estimated {
+export interface EstimatedCost {
   readonly requests: number
   /** Without models of unknown price. */
   readonly dollars: number
@@ -99,7 +99,7 @@ export interface Estimated {
   readonly unrecorded?: { readonly requests: number; readonly dollars: number }
 }
 
-const PURPOSES: readonly Purpose[] = [...REQUEST_SOURCES, "sidechain"]
+const PURPOSES: readonly RequestPurpose[] = [...REQUEST_SOURCES, "sidechain"]
 
 const RECENT_RESPONSES = 64 // the entries of a response are close together
 
@@ -142,7 +142,7 @@ export interface LedgerSummary {
   /** Models without a known price. Their part is missing from `dollars`. */
   readonly unpriced: readonly string[]
   /** The part that is estimated. Absent: none. */
-  readonly estimated?: Estimated
+  readonly estimated?: EstimatedCost
   /** What each purpose cost, all models together. Only purposes with requests. */
   readonly byPurpose: readonly PurposeTotal[]
   /** What each layer saved. Only layers that did something. */
@@ -150,12 +150,12 @@ export interface LedgerSummary {
 }
 
 export interface PurposeTotal {
-  readonly purpose: Purpose
+  readonly purpose: RequestPurpose
   readonly requests: number
   readonly counts: TokenCounts
   /** `undefined` where a model's price is unknown. */
   readonly dollars: number | undefined
-  readonly estimated?: Estimated
+  readonly estimated?: EstimatedCost
 }
 
 export function summarise({ lines, savings }: Ledger): LedgerSummary {
@@ -182,17 +182,17 @@ export function summarise({ lines, savings }: Ledger): LedgerSummary {
 }
 
 /** What is estimated of these lines. */
-export function partOf(lines: readonly Pick<LedgerLine, "estimated">[]): { readonly estimated?: Estimated } {
+export function partOf(lines: readonly Pick<LedgerLine, "estimated">[]): { readonly estimated?: EstimatedCost } {
   const parts = lines.flatMap(({ estimated }) => estimated ?? [])
   return parts.length === 0 ? {} : { estimated: parts.reduce(addEstimated) }
 }
 
-const addEstimated = (a: Estimated, b: Estimated): Estimated => {
+const addEstimated = (a: EstimatedCost, b: EstimatedCost): EstimatedCost => {
   const parts = [a.unrecorded, b.unrecorded].flatMap((part) => part ?? [])
   return { ...addParts(a, b), ...(parts.length === 0 ? {} : { unrecorded: parts.reduce(addParts) }) }
 }
 
-const addParts = (a: Omit<Estimated, "unrecorded">, b: Omit<Estimated, "unrecorded">) => ({
+const addParts = (a: Omit<EstimatedCost, "unrecorded">, b: Omit<EstimatedCost, "unrecorded">) => ({
   requests: a.requests + b.requests,
   dollars: a.dollars + b.dollars,
 })
@@ -203,7 +203,7 @@ export const dollarsIn = ({ lines }: Pick<Ledger, "lines">): number =>
 
 function totalOf(
   lines: readonly LedgerLine[],
-  ...purposes: readonly Purpose[]
+  ...purposes: readonly RequestPurpose[]
 ): Omit<PurposeTotal, "purpose"> | undefined {
   const own = lines.filter(({ purpose }) => purposes.includes(purpose))
   if (own.length === 0) return undefined
@@ -228,7 +228,7 @@ function ownCompactions(lines: readonly LedgerLine[]): Omit<PurposeTotal, "purpo
 export interface Bill {
   readonly id: string
   readonly model: string
-  readonly purpose: Purpose
+  readonly purpose: RequestPurpose
   readonly usage: Usage
   /** The sub-agent that asked. */
   readonly agent?: string
@@ -293,7 +293,7 @@ function enter({ lines, recent, agents, context, contexts }: Ledger, bill: Bill,
   if (recent.size > RECENT_RESPONSES) recent.delete(recent.keys().next().value!)
 }
 
-function estimatedOf({ requests = 1, isUnrecorded }: Bill, dollars: number): Estimated {
+function estimatedOf({ requests = 1, isUnrecorded }: Bill, dollars: number): EstimatedCost {
   return { requests, dollars, ...(isUnrecorded ? { unrecorded: { requests, dollars } } : {}) }
 }
 
@@ -315,13 +315,13 @@ export function dollarsFor({ usage, model, requests = 1 }: Bill, overrides: Over
   return cost.known ? cost.dollars : undefined
 }
 
-function priceOf({ model, usage }: Bill, overrides: Overrides): Price | undefined {
+function priceOf({ model, usage }: Bill, overrides: Overrides): ModelPrice | undefined {
   return priceFor(findModel(model, overrides).facts, tokenCounts({ ...usage, iterations: null }))
 }
 
 // What part of a cost is estimated, and why, in sentences for a person.
 
-export function estimatedSentences(estimated: Estimated | undefined): readonly string[] {
+export function describeEstimates(estimated: EstimatedCost | undefined): readonly string[] {
   if (!estimated) return []
   const { unrecorded = { requests: 0, dollars: 0 } } = estimated
   const cut = estimated.requests - unrecorded.requests
@@ -335,7 +335,7 @@ export function estimatedSentences(estimated: Estimated | undefined): readonly s
   ]
 }
 
-function unrecordedSentence({ requests, dollars: paid }: NonNullable<Estimated["unrecorded"]>): readonly string[] {
+function unrecordedSentence({ requests, dollars: paid }: NonNullable<EstimatedCost["unrecorded"]>): readonly string[] {
   if (requests === 0) return []
   const those = `${counted(requests, "compaction")} that the transcript does not record`
   return [paid > 0 ? `About ${dollars(paid)} of it is estimated, for ${those}.` : `The price of ${those} is unknown.`]

@@ -5,9 +5,15 @@
  * Every figure compares with a stated alternative (`COUNTERFACTUALS`): this layer had not acted, and all else had been the same.
  */
 import type { TokenCounts } from "../../base/text.ts"
-import { type DecisionEntry, type Effect, type Entry, isBoundaryEntry, isDecision } from "../../journal/entries.ts"
+import {
+  type DecisionEffect,
+  type DecisionEntry,
+  type Entry,
+  isBoundaryEntry,
+  isDecision,
+} from "../../journal/entries.ts"
 import type { AssistantMessage, Uuid } from "../../messages/messages.ts"
-import type { Price } from "../../tokens/models.ts"
+import type { ModelPrice } from "../../tokens/models.ts"
 import { cacheCounts, cachedTokens, livesAnHour } from "../cache/pauses.ts"
 import { clearedByServer } from "../context/overlay.ts"
 
@@ -55,7 +61,7 @@ export interface BilledRequest {
   readonly at: string
   readonly counts: TokenCounts
   /** `undefined` where it is unknown. */
-  readonly price: Price | undefined
+  readonly price: ModelPrice | undefined
   readonly standing: Readonly<Standing>
   /** The part that was decided since the previous request. */
   readonly fresh: Fresh
@@ -147,7 +153,7 @@ function pricing({ counts, price }: BilledRequest, lost: boolean): (kept: KeptOu
 }
 
 /** Of the kind of cache that the request wrote to. */
-function writePrice({ cacheWrite5m, cacheWrite1h }: TokenCounts, price: Price): number {
+function writePrice({ cacheWrite5m, cacheWrite1h }: TokenCounts, price: ModelPrice): number {
   return cacheWrite1h > cacheWrite5m ? price.cacheWrite1h : price.cacheWrite5m
 }
 
@@ -267,7 +273,7 @@ export interface BilledResponse {
   readonly entry: AssistantMessage
   readonly usage: NonNullable<AssistantMessage["message"]["usage"]>
   /** Of this request. `undefined` where it is unknown. */
-  readonly price: Price | undefined
+  readonly price: ModelPrice | undefined
 }
 
 /** Takes in a response of the main conversation. A later entry of the same response replaces the earlier one. */
@@ -308,7 +314,7 @@ function followDecision(state: Savings, decision: DecisionEntry): void {
   else if (decision.subtype === "undone") undo(state, decision.decision)
 }
 
-function putAside(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
+function putAside(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): void {
   const tokens = act(state.acts["tool-results"], effect?.saves)
   state.standing.aside += tokens
   state.fresh = { ...state.fresh, aside: state.fresh.aside + tokens }
@@ -316,7 +322,7 @@ function putAside(state: Savings, uuid: Uuid, effect: Effect | undefined): void 
 }
 
 /** In place of a compaction it neither saves nor costs: the compaction would have removed the results and rewritten the cache too. */
-function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
+function clear(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): void {
   const tokens = act(state.acts.microcompact, effect?.saves)
   const { fresh } = state
   if (effect?.spares) {
@@ -336,7 +342,7 @@ function clear(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
 }
 
 /** Several ranges that are folded together avoid one compaction. */
-function fold(state: Savings, uuid: Uuid, effect: Effect | undefined): void {
+function fold(state: Savings, uuid: Uuid, effect: DecisionEffect | undefined): void {
   const tokens = act(state.acts.fold, effect?.saves)
   const { fresh } = state
   if (effect?.spares) {

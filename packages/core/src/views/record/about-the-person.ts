@@ -228,9 +228,9 @@ const isFact = (clause: string): boolean => {
 
 const factIn = (sentence: string): string | undefined => clauseWith(statedPart(sentence), isFact)
 
-export const isAboutThePerson = (sentence: string): boolean => factIn(sentence.trim()) !== undefined
+export const isAboutTheUser = (sentence: string): boolean => factIn(sentence.trim()) !== undefined
 
 /** Word for word, without the story before them and the question after them. */
-export const factsAboutThePerson = remembering((text): readonly string[] =>
+export const factsAboutTheUser = remembering((text): readonly string[] =>
   sentencesIn(typedLines(text).join("\n")).flatMap((sentence) => factIn(sentence.trim()) ?? []),
 )

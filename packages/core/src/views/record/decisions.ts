@@ -4,7 +4,7 @@ import { type Block, isToolResult, isToolUse, resultBlocks, toBlocks } from "../
 import { contentOf, isBoundary, isSyntheticError, type Uuid } from "../../messages/messages.ts"
 import { usageTotal } from "../../tokens/context-size.ts"
 import { type Measure, measureBlocks } from "../../tokens/estimate.ts"
-import { type LearntLimit, limitKey } from "../../tokens/window.ts"
+import { type LearnedLimit, limitKey } from "../../tokens/window.ts"
 import type { Projection } from "../projection.ts"
 
 /** A kind of decision that can be taken back. */
@@ -318,9 +318,9 @@ function add({ written }: MemoriesKept, files: readonly string[]): void {
 
 // The limits that refusals have shown, by model and address. They are facts about a server, so a rewind does not take them back.
 
-export interface KeptLimit extends LearntLimit {
+export interface KeptLimit extends LearnedLimit {
   /** When, in ISO 8601. */
-  readonly learnt: string
+  readonly learned: string
 }
 
 export type Limits = Map<string, KeptLimit>
@@ -333,8 +333,8 @@ export const limits: Projection<Limits> = {
     if (!isDecision(entry)) return state
     if (entry.subtype === "limit-forgotten") state.delete(limitKey(entry))
     if (entry.subtype === "limit-learnt") {
-      const { model, address, tokens, countsOutput = false, isAssumed = false, timestamp: learnt } = entry
-      state.set(limitKey(entry), { model, address, tokens, countsOutput, isAssumed, learnt })
+      const { model, address, tokens, countsOutput = false, isAssumed = false, timestamp: learned } = entry
+      state.set(limitKey(entry), { model, address, tokens, countsOutput, isAssumed, learned })
     }
     return state
   },

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { factsAboutThePerson, isAboutThePerson } from "./about-the-person.ts"
+import { factsAboutTheUser, isAboutTheUser } from "./about-the-person.ts"
 import { lastingRules } from "./lasting-rules.ts"
 
 describe("L5-14 lasting rules: addressed to the agent, about how to work from now on", () => {
@@ -140,7 +140,7 @@ describe("L5-2 who the person is", () => {
     "My name is Ana.",
     "Ich arbeite bei der Bahn.",
     "J'habite à Nantes.",
-  ])("%s", (text) => expect(isAboutThePerson(text)).toBe(true))
+  ])("%s", (text) => expect(isAboutTheUser(text)).toBe(true))
 
   test.each([
     "I'm trying to build a dashboard.",
@@ -155,10 +155,10 @@ describe("L5-2 who the person is", () => {
     "My daughter is sick today.",
     "Ich bin etwas verloren.",
     "Je suis prêt.",
-  ])("not: %s", (text) => expect(isAboutThePerson(text)).toBe(false))
+  ])("not: %s", (text) => expect(isAboutTheUser(text)).toBe(false))
 
   test("without the question in the same sentence, and not from code", () => {
-    expect(factsAboutThePerson("I live in Lyon, which tram goes to the airport?")).toEqual(["I live in Lyon"])
-    expect(factsAboutThePerson("```\nI am a comment.\n```")).toEqual([])
+    expect(factsAboutTheUser("I live in Lyon, which tram goes to the airport?")).toEqual(["I live in Lyon"])
+    expect(factsAboutTheUser("```\nI am a comment.\n```")).toEqual([])
   })
 })

@@ -21,7 +21,7 @@ import {
   toBlocks,
 } from "../../messages/blocks.ts"
 import { type CallerMessage, type MessageTrace, traceOf } from "../../messages/caller-key.ts"
-import type { KeptChange } from "../../messages/kept-change.ts"
+import type { FileChangeRecord } from "../../messages/kept-change.ts"
 import {
   type AssistantMessage,
   type CallChanges,
@@ -53,7 +53,7 @@ export interface FinishedCall extends OpenCall {
   /** The files that changed on disk while it ran, where that was looked at. */
   readonly changed?: readonly FileChange[]
   /** What a file tool changed, with sums of the contents. */
-  readonly kept?: readonly KeptChange[]
+  readonly kept?: readonly FileChangeRecord[]
 }
 
 /** Adds the calls of an entry to `open` and returns those that it finishes. */
@@ -105,7 +105,7 @@ function filesIn(changes: Partial<CallChanges> | null | undefined): readonly Fil
   return Array.isArray(files) ? files.filter((file) => typeof file?.path === "string" && CHANGES.has(file.what)) : []
 }
 
-function keptIn(changes: Partial<CallChanges> | undefined): readonly KeptChange[] {
+function keptIn(changes: Partial<CallChanges> | undefined): readonly FileChangeRecord[] {
   const kept = changes?.kept
   return Array.isArray(kept) ? kept.filter((change) => typeof change?.path === "string") : []
 }
@@ -119,7 +119,7 @@ function asRecord(input: unknown): Readonly<Record<string, unknown>> {
   return typeof input === "string" ? { input } : {}
 }
 
-export interface Frontier {
+export interface WorkState {
   todos: readonly Todo[]
   plan: { active: boolean; path?: string; text?: string }
   /** What was asked for last. */
@@ -130,7 +130,7 @@ export interface Frontier {
   readonly open: Map<string, OpenCall>
 }
 
-export const frontier: Projection<Frontier> = {
+export const frontier: Projection<WorkState> = {
   name: "frontier",
   scope: "path",
   start: () => ({ todos: [], plan: { active: false }, answered: true, open: new Map() }),
@@ -143,11 +143,11 @@ export const frontier: Projection<Frontier> = {
 }
 
 /** The agent journals its mode where it changes, so the last one counts, whichever way it was left. */
-function followMode(state: Frontier, decision: DecisionEntry): void {
+function followMode(state: WorkState, decision: DecisionEntry): void {
   if (decision.subtype === "session" && decision.mode !== undefined) state.plan.active = decision.mode === "plan"
 }
 
-function followState(state: Frontier, entry: Entry): void {
+function followState(state: WorkState, entry: Entry): void {
   if (!isMessage(entry) || entry.isSidechain) return
   if (isRequest(entry)) {
     const text = spokenText(entry)
@@ -165,7 +165,7 @@ function followState(state: Frontier, entry: Entry): void {
   }
 }
 
-function followCall(state: Frontier, { tool, input, failed }: FinishedCall): void {
+function followCall(state: WorkState, { tool, input, failed }: FinishedCall): void {
   if (failed) return
   if (tool === "TodoWrite" || tool === "todowrite") state.todos = todosIn(input.todos)
   else if (tool === "update_plan") state.todos = todosIn(input.plan)

@@ -4,7 +4,7 @@ import { remembering } from "../../base/work.ts"
 import { type Entry, isDecision, isMessage } from "../../journal/entries.ts"
 import { inline, quoted } from "../../messages/blocks.ts"
 import { type ExactName, exactNamesIn } from "../../messages/exact-names.ts"
-import { isHuman, type SaidInResult, spokenText, type Uuid } from "../../messages/messages.ts"
+import { isHuman, spokenText, type UserTextInResult, type Uuid } from "../../messages/messages.ts"
 import type { Projection } from "../projection.ts"
 import { followCalls, type OpenCall } from "./open-work.ts"
 
@@ -190,7 +190,7 @@ export interface Word {
   readonly timestamp: string
   readonly text: string
   /** Where it was said, if not in a message of its own: at the refusal of a call, or as the answer to a question. */
-  readonly saidAt?: SaidInResult["at"]
+  readonly saidAt?: UserTextInResult["at"]
   /** The transcript of another program says that they said it. */
   readonly isImported?: true
   /** Only the beginning is here. The journal has all of it under the uuid. */

@@ -1,6 +1,6 @@
 /** The cache history as a plain value: how the provider's cache served the conversation, where it broke, and what that cost. */
 
-import { type BreakTotal, type CacheBreak, type CacheHistory, totalBreaks } from "../cache/cache-history.ts"
+import { type CacheBreak, type CacheBreakTotal, type CacheHistory, totalBreaks } from "../cache/cache-history.ts"
 import type { BreakCause } from "../cache/pauses.ts"
 import { type TokenReport, tokenReport } from "./ledger-report.ts"
 
@@ -75,10 +75,10 @@ export function cacheReport({ cacheHistory }: { readonly cacheHistory: CacheHist
   }
 }
 
-function breakReport({ turn, read, paidAnew, responseId: _, ...rest }: CacheBreak): CacheBreakReport {
+function breakReport({ turn, read, rewrittenTokens: paidAnew, responseId: _, ...rest }: CacheBreak): CacheBreakReport {
   return { ...rest, response: turn, readAfter: read, paidAgain: paidAnew }
 }
 
-function lossReport({ paidAnew, ...rest }: BreakTotal): CacheLossReport {
+function lossReport({ rewrittenTokens: paidAnew, ...rest }: CacheBreakTotal): CacheLossReport {
   return { ...rest, paidAgain: paidAnew }
 }

@@ -2,7 +2,14 @@
 
 import { addCounts, NO_TOKENS, subtractCounts, type TokenCounts } from "../../base/text.ts"
 import type { AgentEnding, AgentKind } from "../../journal/entries.ts"
-import { type Estimated, type Ledger, type LedgerLine, type Purpose, partOf, summarise } from "../ledger/ledger.ts"
+import {
+  type EstimatedCost,
+  type Ledger,
+  type LedgerLine,
+  partOf,
+  type RequestPurpose,
+  summarise,
+} from "../ledger/ledger.ts"
 import { addKnown, type SavingLayer } from "../ledger/savings.ts"
 import { type LayerSaving, totalSaving } from "../ledger/savings-report.ts"
 import type { Agents } from "../record/open-work.ts"
@@ -23,7 +30,7 @@ export interface CostReport {
   /** Absent where the price of a model is unknown. */
   readonly dollars?: number
   /** The part that is estimated: answers that were stopped, cut or killed, and requests that a transcript does not record. Absent: none. */
-  readonly estimated?: Estimated
+  readonly estimated?: EstimatedCost
 }
 
 /** What the conversation cost, and what the layers saved. */
@@ -31,7 +38,7 @@ export interface LedgerReport {
   /** The known cost of all requests. Models in `unpriced` are not included. */
   readonly dollars: number
   /** The part that is estimated: answers that were stopped, cut or killed, and requests that a transcript does not record. Absent: none. */
-  readonly estimated?: Estimated
+  readonly estimated?: EstimatedCost
   /** Models without a known price. */
   readonly unpriced: readonly string[]
   readonly requests: number
@@ -40,9 +47,9 @@ export interface LedgerReport {
   readonly cacheHitRatio: number
   readonly byModel: readonly (CostReport & { readonly model: string })[]
   /** `main` is the conversation itself. The other purposes are calls the layers and agents made. */
-  readonly byPurpose: readonly (CostReport & { readonly purpose: Purpose })[]
+  readonly byPurpose: readonly (CostReport & { readonly purpose: RequestPurpose })[]
   /** The same requests by model and purpose. */
-  readonly lines: readonly (CostReport & { readonly model: string; readonly purpose: Purpose })[]
+  readonly lines: readonly (CostReport & { readonly model: string; readonly purpose: RequestPurpose })[]
   /** Everything but the sub-agents: the conversation and its background work. */
   readonly own: CostReport
   /** Every sub-agent and what it cost, in the order they were started. It is part of the purpose `agent`. */

@@ -3,19 +3,19 @@
 import type { Todo } from "../../messages/attachments.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import { type Artifacts, type FileFate, fateOf } from "../record/artifacts.ts"
-import type { Frontier } from "../record/open-work.ts"
+import type { WorkState } from "../record/open-work.ts"
 import type { Words } from "../record/user-messages.ts"
 
 /** The user's messages, and the standing rules among them. */
-export interface WordsReport {
+export interface UserMessagesReport {
   /** Every message of the person and every answer to a question, verbatim, oldest first. */
-  readonly messages: readonly PersonMessageReport[]
+  readonly messages: readonly UserMessageReport[]
   /** Sentences in them that ask for something always, never or from now on. */
   readonly rules: readonly { readonly text: string; readonly uuid: Uuid }[]
 }
 
 /** A message of the user. */
-export interface PersonMessageReport {
+export interface UserMessageReport {
   /** The entry in the journal. */
   readonly uuid: Uuid
   /** When it was added, in ISO 8601. */
@@ -66,7 +66,7 @@ export interface CommandReport {
 }
 
 /** Where the work is: todos, plan, the last request, open calls. */
-export interface FrontierReport {
+export interface WorkStateReport {
   readonly todos: readonly Todo[]
   readonly plan: {
     /** Whether the conversation is in plan mode. */
@@ -86,7 +86,7 @@ export interface FrontierReport {
   }[]
 }
 
-export function wordsReport({ words }: { readonly words: Words }): WordsReport {
+export function wordsReport({ words }: { readonly words: Words }): UserMessagesReport {
   return {
     messages: words.messages.map(({ uuid, timestamp, text, isCut, saidAt, otherRules }) => ({
       uuid,
@@ -128,7 +128,7 @@ export function artifactsReport({ artifacts }: { readonly artifacts: Artifacts }
   }
 }
 
-export function frontierReport({ frontier }: { readonly frontier: Frontier }): FrontierReport {
+export function workStateReport({ frontier }: { readonly frontier: WorkState }): WorkStateReport {
   const { todos, plan, request, answered, open } = frontier
   return {
     todos: todos.map((todo) => ({ ...todo })),

@@ -5,7 +5,7 @@ import type { Entry } from "../../journal/entries.ts"
 import { Views } from "../views.ts"
 import { cacheReport } from "./cache-report.ts"
 import { ledgerReport } from "./ledger-report.ts"
-import { artifactsReport, frontierReport, wordsReport } from "./record-reports.ts"
+import { artifactsReport, wordsReport, workStateReport } from "./record-reports.ts"
 
 function viewsOf(entries: readonly Entry[]): Views {
   const views = new Views({ family: "claude-4" })
@@ -13,7 +13,7 @@ function viewsOf(entries: readonly Entry[]): Views {
   return views
 }
 
-const REPORTS = { ledgerReport, cacheReport, wordsReport, artifactsReport, frontierReport }
+const REPORTS = { ledgerReport, cacheReport, wordsReport, artifactsReport, frontierReport: workStateReport }
 
 describe("every report", () => {
   const { messages } = conversation()
@@ -159,7 +159,7 @@ describe("L4-29 reports of the record", () => {
       .result("ok")
       .attach({ type: "plan_file", path: "plan.md", content: "1. Read" })
       .call("Bash", { command: "ls" })
-    expect(frontierReport(viewsOf(messages))).toEqual({
+    expect(workStateReport(viewsOf(messages))).toEqual({
       todos,
       plan: { active: false, path: "plan.md", text: "1. Read" },
       request: { uuid: messages[0]!.uuid, text: "Fix it" },

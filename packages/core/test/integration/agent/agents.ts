@@ -3,17 +3,17 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { onTestFinished } from "vitest"
-import type { AnswerBlock } from "../../../../sim/src/brain.ts"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { AnswerBlock } from "../../../../sim/src/responder.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { QueryEnd, QueryEvent } from "../../../src/agent/loop/query-events.ts"
 import { openAgent } from "../../../src/agent/open-agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { bashTool } from "../../../src/agent/tools/shell/bash.ts"
 import { ShellSession } from "../../../src/agent/tools/shell/shell-session.ts"
-import { localPerson } from "../../../src/base/owner.ts"
+import { localUser } from "../../../src/base/owner.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { edit } from "../../../src/tools/files/edit.ts"
 import { read } from "../../../src/tools/files/read.ts"
@@ -41,7 +41,7 @@ export const codingTools = (): readonly Tool[] => [read, edit, bashTool(new Shel
 export async function agentFor(
   simulator: Simulator,
   where: { cwd: string; dir: string },
-  options: Partial<AgentOptions> = {},
+  options: Partial<SingleAgentOptions> = {},
 ): Promise<Agent> {
   const agent = await openAgent({
     model: anthropicModel({
@@ -54,7 +54,7 @@ export async function agentFor(
     tools: codingTools(),
     reads: new FileReads(),
     env: { PATH: process.env.PATH },
-    memory: { owner: localPerson },
+    memory: { owner: localUser },
     ...where,
     ...options,
   })
@@ -80,7 +80,7 @@ export async function ask(
   }
 }
 
-/** A turn of the brain that calls tools: `calls(["Read", { file_path: "a" }])`. */
+/** A turn of the responder that calls tools: `calls(["Read", { file_path: "a" }])`. */
 export const calls =
   (...wanted: readonly (readonly [name: string, input: unknown])[]): ScriptedTurn =>
   (turn) => ({

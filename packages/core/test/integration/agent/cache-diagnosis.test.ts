@@ -3,7 +3,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import { expect, test } from "vitest"
 import { KEY, scripted, simulator } from "../../../../sim/test/simulator.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
-import type { CacheReport } from "../../../src/model/cache/forecast.ts"
+import type { CacheEvent } from "../../../src/model/cache/forecast.ts"
 import { agentFor, ask, MODEL, ofType, project } from "./agents.ts"
 
 interface Sent {
@@ -12,7 +12,7 @@ interface Sent {
 
 /** An agent, and what it sent. `answer`: in place of the server, where it returns something. */
 async function diagnosed(answer: (body: Sent) => Response | undefined = () => undefined) {
-  const sim = await simulator({ brain: scripted("Yes.") })
+  const sim = await simulator({ responder: scripted("Yes.") })
   const sent: Sent[] = []
   const client = new Anthropic({
     ...{ baseURL: sim.url, apiKey: KEY, maxRetries: 0 },
@@ -29,7 +29,7 @@ async function diagnosed(answer: (body: Sent) => Response | undefined = () => un
     system,
     settings: { memory: "off", switches: { notes: false } },
   })
-  const reports: CacheReport[] = []
+  const reports: CacheEvent[] = []
   agent.conversation.on("cache", (report) => reports.push(report))
   return { agent, sent, reports, system }
 }

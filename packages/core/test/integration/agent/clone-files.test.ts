@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { expect, test } from "vitest"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { codingTools } from "../../../src/agent/tools/toolsets.ts"
 import { projectAt } from "../../../src/base/project.ts"
@@ -20,7 +20,7 @@ test("PERM-3 skills, agents and commands of a clone reach the model only once th
     seen = JSON.stringify(request)
     return "Heard."
   }
-  const sim = await simulator({ brain: scriptedBrain([answer, answer, answer]) })
+  const sim = await simulator({ responder: scriptedResponder([answer, answer, answer]) })
   const where = project({
     ".claude/skills/deploy/SKILL.md": skill,
     ".strata/skills/\u001b[31mred/SKILL.md": skill.replace("deploy", "other"),
@@ -57,7 +57,7 @@ test.each([
   ".git",
   ...size([], [".git/HEAD", ".git/config", ".git/commondir"]), // git itself waits for these, for seconds
 ])("JRN-9 a pipe in the place of %s does not hang the start", async (path) => {
-  const sim = await simulator({ brain: scriptedBrain(["Hello."]) })
+  const sim = await simulator({ responder: scriptedResponder(["Hello."]) })
   const where = project()
   const at = join(where.cwd, path)
   if (path.startsWith(".git/")) {

@@ -1,7 +1,7 @@
 /** Tools that wait to be loaded, end to end: the real SDK, the simulator over HTTP, bound thinking. */
 import { describe, expect, test } from "vitest"
-import type { BrainRequest } from "../../../../sim/src/brain.ts"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { ResponderRequest } from "../../../../sim/src/responder.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { HookInput } from "../../../src/agent/hooks/hooks.ts"
 import { isToolResult } from "../../../src/messages/blocks.ts"
@@ -51,7 +51,7 @@ const thinkingCall =
 const FIND = thinkingCall("ToolSearch", { query: "give a customer their money back" })
 const USE = thinkingCall(REFUND, { invoice: "A-1" })
 
-const visible = ({ tools = [] }: BrainRequest) => tools.map(({ name }) => name)
+const visible = ({ tools = [] }: ResponderRequest) => tools.map(({ name }) => name)
 const bytes = async (agent: Agent) => JSON.stringify(await agent.conversation.prepare())
 
 interface Opening {

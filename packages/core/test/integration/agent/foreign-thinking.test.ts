@@ -3,11 +3,11 @@ import { writeFileSync } from "node:fs"
 import { join } from "node:path"
 import Anthropic from "@anthropic-ai/sdk"
 import { describe, expect, test } from "vitest"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { KEY, simulator } from "../../../../sim/test/simulator.ts"
 import { importConversations } from "../../../../transcripts/src/import/import-conversations.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import { localPerson } from "../../../src/base/owner.ts"
+import { localUser } from "../../../src/base/owner.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import { agentFor, ask, MODEL, ofType, project } from "./agents.ts"
@@ -36,7 +36,7 @@ async function imported() {
   ]
   const file = join(where.cwd, "..", `${SESSION}.jsonl`)
   writeFileSync(file, `${lines.join("\n")}\n`)
-  const [conversation] = await importConversations({ file, ...where, owner: localPerson })
+  const [conversation] = await importConversations({ file, ...where, owner: localUser })
   return { where, id: conversation!.id }
 }
 
@@ -52,7 +52,7 @@ const decided = async (chat: Chat) =>
 
 describe("CACHE-6 thinking that a server did not sign", () => {
   test("is left out once it is refused, with one sentence, and stays out after a resume", async () => {
-    const sim = await simulator({ brain: scriptedBrain(["One.", "Two.", "Three."]) })
+    const sim = await simulator({ responder: scriptedResponder(["One.", "Two.", "Three."]) })
     const { where, id } = await imported()
     const agent = await agentFor(sim, where, { id, mustExist: true })
     const first = await ask(agent, "And the host?")
@@ -75,7 +75,7 @@ describe("CACHE-6 thinking that a server did not sign", () => {
   })
 
   test("a refusal that persists without it reaches the user", async () => {
-    const sim = await simulator({ brain: scriptedBrain(["One."]) })
+    const sim = await simulator({ responder: scriptedResponder(["One."]) })
     const { where, id } = await imported()
     const agent = await agentFor(sim, where, { id, mustExist: true })
     const fault = {
@@ -89,7 +89,7 @@ describe("CACHE-6 thinking that a server did not sign", () => {
   })
 
   test("in a loop of your own, noteRefusal says that the next request is without it", async () => {
-    const sim = await simulator({ brain: scriptedBrain(["One."]) })
+    const sim = await simulator({ responder: scriptedResponder(["One."]) })
     const { where, id } = await imported()
     const sdk = new Anthropic({ baseURL: sim.url, apiKey: KEY, maxRetries: 0 })
     await using chat = await openConversation({
@@ -97,14 +97,14 @@ describe("CACHE-6 thinking that a server did not sign", () => {
       client: sdk,
       id,
       ...where,
-      memory: { owner: localPerson },
+      memory: { owner: localUser },
     })
     await chat.add("And the host?")
     const turn = async () => chat.record(await sdk.messages.stream(await chat.prepare()).finalMessage())
     const error = await turn().catch((refusal: unknown) => refusal)
-    expect(await chat.noteRefusal(error)).toBe("thinking")
+    expect(await chat.handleModelError(error)).toBe("thinking")
     await turn()
-    expect(await chat.noteRefusal(error)).toBeUndefined()
+    expect(await chat.handleModelError(error)).toBeUndefined()
     expect(await decided(chat)).toHaveLength(1)
   })
 })

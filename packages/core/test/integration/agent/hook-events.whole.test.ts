@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { expect, onTestFinished, test } from "vitest"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { fileTools } from "../../../src/agent/tools/coding-tools.ts"
 import { HOOK_EVENTS } from "../../../src/base/vocabulary.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
@@ -61,7 +61,7 @@ test("HOOK-1 every event runs its commands: tools, agents, compaction, instructi
   const remarks = { command: `cat ${remark}` }
   const blocks = { command: `if grep -q forbidden; then echo "not that." >&2; exit 2; fi` }
   const store = memoryStore()
-  const open = async (options: Partial<AgentOptions> = {}) => {
+  const open = async (options: Partial<SingleAgentOptions> = {}) => {
     const agent = await openTeamAgent({
       ...{ model, cwd, store, dir: scratchDirectory(), env: { PATH: process.env.PATH }, tools: fileTools, mode: "ask" },
       askPermission: async () => {

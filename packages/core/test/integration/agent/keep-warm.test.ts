@@ -1,20 +1,20 @@
 /** BEY-4: the cache is kept warm in pauses, with the real SDK against the simulator's cache. The clock is moved; no test waits. */
 import { setImmediate } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { createClock } from "../../../../sim/src/clock.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { SimulatorOptions } from "../../../../sim/src/start.ts"
 import { KEY, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { openAgentWith, settingsFor } from "../../../src/agent/open-agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { manualClock } from "../../../src/base/clock.ts"
-import { localPerson } from "../../../src/base/owner.ts"
+import { localUser } from "../../../src/base/owner.ts"
 import { keepPauses } from "../../../src/conversation/pauses.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
-import { Purse } from "../../../src/model/spending/budget.ts"
+import { CostBudget } from "../../../src/model/spending/budget.ts"
 import { defineTool } from "../../../src/tools/define-tool.ts"
 import { isWhole } from "../../size.ts"
 import { decisionsOf } from "../compaction/compacting.ts"
@@ -33,17 +33,21 @@ const COMES_BACK = { conversations: 5, withinHour: pauses(5), beyondHour: pauses
 async function scene(turns: readonly ScriptedTurn[], options: Partial<SimulatorOptions> = {}) {
   const clock = manualClock("2026-11-15T12:00:00.000Z")
   const simClock = createClock(() => clock.now().getTime())
-  const sim = await simulator({ brain: scriptedBrain(turns, { afterLast: "repeat" }), clock: simClock, ...options })
-  const open = async (more: Partial<AgentOptions> = {}, earlier: object = COMES_BACK) => {
+  const sim = await simulator({
+    responder: scriptedResponder(turns, { afterLast: "repeat" }),
+    clock: simClock,
+    ...options,
+  })
+  const open = async (more: Partial<SingleAgentOptions> = {}, earlier: object = COMES_BACK) => {
     const where = project()
     const store = fileStore({ root: where.dir })
-    await keepPauses({ store, files: store.memories({ shared: true }) }, localPerson, () => earlier)
+    await keepPauses({ store, files: store.memories({ shared: true }) }, localUser, () => earlier)
     return agentFor(sim, where, { clock, settings: QUIET, keepWarm: true, ...more })
   }
   /** Time passes, and what became due is done. */
   const pass = async (agent: Agent, minutes: number) => {
     clock.advance(minutes * MINUTE)
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     await setImmediate()
   }
   return { sim, clock, open, pass }
@@ -239,7 +243,7 @@ describe("BEY-4 in a pause", () => {
   test("nothing is sent for a sub-agent", async () => {
     const { pass, sim, clock } = await scene(["One."])
     const where = project()
-    const options: AgentOptions = {
+    const options: SingleAgentOptions = {
       ...{ ...where, clock, settings: QUIET, keepWarm: true, env: {} },
       model: anthropicModel({ model: MODEL, apiKey: KEY, baseURL: sim.url }),
     }
@@ -247,7 +251,7 @@ describe("BEY-4 in a pause", () => {
     const sub = {
       ...{ id: "helper", name: "helper", type: "helper", prompt: "You help.", mayRecall: false },
       ...{ project: "project", under: "lead", leadLocation: where.dir },
-      purse: new Purse(),
+      budget: new CostBudget(),
       within: () => ({ mode: "bypass" as const, allow: [], ask: [], deny: [], project: where.cwd, kept: [] }),
       daily: undefined,
       duringCommand: <T>(run: () => Promise<T>) => run(),

@@ -1,7 +1,7 @@
 /** Tools that come after the opening, end to end: the real SDK, the simulator over HTTP, bound thinking. */
 import { describe, expect, test } from "vitest"
-import type { BrainRequest } from "../../../../sim/src/brain.ts"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { ResponderRequest } from "../../../../sim/src/responder.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { Tool, Toolset } from "../../../src/tools/tool.ts"
 import { compactingAgent, compactingSimulator, decisionsOf, textsOf } from "../compaction/compacting.ts"
@@ -53,7 +53,7 @@ const thinkingCall =
     ],
   })
 const FIND = thinkingCall("ToolSearch", { query: "give a customer their money back" })
-const visible = ({ tools = [] }: BrainRequest) => tools.map(({ name }) => name)
+const visible = ({ tools = [] }: ResponderRequest) => tools.map(({ name }) => name)
 const bytes = async (agent: Agent) => JSON.stringify(await agent.conversation.prepare())
 
 const MODELS = [

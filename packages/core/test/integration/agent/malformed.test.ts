@@ -1,7 +1,7 @@
 /** After any answer the next request is valid: malformed inputs, unknown tools, duplicate ids, empty answers. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import { malformedBrain } from "../../../../sim/src/brains/malformed.ts"
+import { malformedResponder } from "../../../../sim/src/responders/malformed.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { fuzz } from "../../runs.ts"
 import { size } from "../../size.ts"
@@ -14,7 +14,7 @@ test("LOOP-3, invariant 1: after any answer of a model the next request is valid
   const ends = new Map<string, number>()
   await fc.assert(
     fc.asyncProperty(fc.integer(), async (seed) => {
-      const sim = await simulator({ brain: malformedBrain(seed), seed })
+      const sim = await simulator({ responder: malformedResponder(seed), seed })
       const agent = await agentFor(sim, project({ "a.txt": "x" }), { mode: "bypass" })
       for (const prompt of ["one", "two", "three"]) {
         const { end } = await ask(agent, prompt, { maxTurns: 6 })

@@ -1,8 +1,8 @@
 /** A model that pauses, stalls, never ends, refuses images or repeats itself: each query ends, and the conversation goes on. */
 import { describe, expect, onTestFinished, test } from "vitest"
-import type { Answer, BrainTurn } from "../../../../sim/src/brain.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import type { FaultRule } from "../../../../sim/src/faults.ts"
+import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
@@ -14,18 +14,18 @@ import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { isWhole, size } from "../../size.ts"
 import { agentFor, ask, calls, MODEL, ofType, project } from "./agents.ts"
 
-const forEver = (turn: ScriptedTurn) => scriptedBrain([turn], { afterLast: "repeat" })
+const forEver = (turn: ScriptedTurn) => scriptedResponder([turn], { afterLast: "repeat" })
 const paused = (text?: string): Answer => ({
   content: text === undefined ? [] : [{ type: "text", text }],
   stopReason: "pause_turn",
 })
 
-const call = (turn: BrainTurn, name: string, input: unknown): Answer => ({
+const call = (turn: ResponderTurn, name: string, input: unknown): Answer => ({
   content: [{ type: "tool_use", id: turn.nextToolUseId(), name, input }],
 })
 
-async function opened(brain: ReturnType<typeof scriptedBrain>, faults: readonly FaultRule[] = []) {
-  const sim = await simulator({ brain, faults })
+async function opened(responder: ReturnType<typeof scriptedResponder>, faults: readonly FaultRule[] = []) {
+  const sim = await simulator({ responder, faults })
   return { sim, agent: await agentFor(sim, project({ "a.txt": "x" }), { model: modelOn(sim), mode: "bypass" }) }
 }
 
@@ -68,7 +68,7 @@ describe("LOOP-6 a query without progress ends with a clear event", () => {
   })
 
   test("a pause with new content is continued", async () => {
-    const { agent } = await opened(scriptedBrain([paused("One."), paused("Two."), "Three."]))
+    const { agent } = await opened(scriptedResponder([paused("One."), paused("Two."), "Three."]))
     expect((await ask(agent, "search")).end).toEqual({ reason: "answer", text: "Three." })
   })
 
@@ -120,7 +120,7 @@ describe("LOOP-6 a query without progress ends with a clear event", () => {
   })
 
   test("a Stop hook that is never content", async () => {
-    const sim = await simulator({ brain: forEver("Done.") })
+    const sim = await simulator({ responder: forEver("Done.") })
     const hooks = [{ event: "Stop" as const, name: "more", run: () => ({ block: "not yet" }) }]
     const agent = await agentFor(sim, project(), { hooks })
     const { end } = await ask(agent, "go")
@@ -145,7 +145,7 @@ describe("LOOP-5 a stream that stalls or never ends", () => {
   })
 
   test("the figures of the settings count", async () => {
-    const sim = await simulator({ brain: forEver("x"), faults: [{ fault: { kind: "no-answer" } }] })
+    const sim = await simulator({ responder: forEver("x"), faults: [{ fault: { kind: "no-answer" } }] })
     const settings = { figures: { "first-token-timeout": 7 } }
     const agent = await agentFor(sim, project(), { model: modelOn(sim), settings })
     const { events } = await ask(agent, "hello")
@@ -164,7 +164,7 @@ describe("LOOP-5 a stream that stalls or never ends", () => {
   })
 
   test("LOOP-4 a reader that leaves in the middle of a text: it is kept", async () => {
-    const { agent } = await opened(scriptedBrain(["First words. ".repeat(200), "Second."]))
+    const { agent } = await opened(scriptedResponder(["First words. ".repeat(200), "Second."]))
     for await (const event of agent.query("talk")) if (event.type === "text") break
     expect((await spoken(agent))[0]).toMatch(/^First words\./)
     expect((await ask(agent, "and?")).end).toEqual({ reason: "answer", text: "Second." })
@@ -172,7 +172,7 @@ describe("LOOP-5 a stream that stalls or never ends", () => {
 
   test("LOOP-4 an abort in a stall ends at once and keeps what arrived", async () => {
     const sim = await simulator({
-      brain: forEver("words ".repeat(50)),
+      responder: forEver("words ".repeat(50)),
       faults: [{ fault: { kind: "stall", afterEvents: 8 } }],
     })
     const agent = await agentFor(sim, project())

@@ -5,8 +5,8 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, onTestFinished, test } from "vitest"
-import type { BrainTurn } from "../../../../sim/src/brain.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { ResponderTurn } from "../../../../sim/src/responder.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { KEY, simulator } from "../../../../sim/test/simulator.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import { isWhole } from "../../size.ts"
@@ -92,7 +92,7 @@ async function oneSlotServer(target: string, halts: (served: Served) => Promise<
 const WORDS = "a line of the file\n".repeat(1_500)
 
 /** Works in rounds of one command each; notes and memories are answered with a few words. */
-const worker: ScriptedTurn = (turn: BrainTurn) => {
+const worker: ScriptedTurn = (turn: ResponderTurn) => {
   const text = JSON.stringify(turn.request.messages)
   if (kindOf(text) !== "work") return "Nothing to note."
   if (text.lastIndexOf("tool_result") > text.lastIndexOf("Task ")) return "Done."
@@ -101,7 +101,7 @@ const worker: ScriptedTurn = (turn: BrainTurn) => {
 
 async function localAgent(halts?: (served: Served) => Promise<void> | undefined) {
   const sim = await simulator({
-    brain: scriptedBrain(Array.from({ length: 60 }, () => worker)),
+    responder: scriptedResponder(Array.from({ length: 60 }, () => worker)),
     models: { [LOCAL]: { window: 200_000 } },
   })
   const server = await oneSlotServer(sim.url, halts)
@@ -120,7 +120,7 @@ test.runIf(isWhole)(
     const { agent, served } = await localAgent()
     for (const n of [1, 2, 3, 4]) {
       await ask(agent, `Task ${n}: from now on always look into big.txt first.`)
-      await agent.conversation.settled()
+      await agent.conversation.whenIdle()
     }
     const work = served.filter(({ kind }) => kind === "work")
     expect(served.some(({ kind }) => kind === "notes")).toBe(true)
@@ -155,7 +155,7 @@ test("LOOP-9 work in the background waits for the end of the query, gives way to
   expect(await query("Task 1: look into big.txt.")).toMatchObject({ reason: "answer" })
   while (held.length === 0) await new Promise((resolve) => setImmediate(resolve))
   expect(await query("Task 2: look again.")).toMatchObject({ reason: "answer" })
-  await agent.conversation.settled()
+  await agent.conversation.whenIdle()
   expect(during).toEqual([])
   const [first, ...later] = served.filter(({ kind }) => kind !== "work")
   expect(first!.isLeft).toBe(true)

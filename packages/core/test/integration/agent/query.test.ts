@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { z } from "zod/v4"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { KEY, simulator } from "../../../../sim/test/simulator.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
 import type { Settings } from "../../../src/settings/settings.ts"
@@ -16,7 +16,7 @@ describe("LOOP-1 a task from start to answer", () => {
   test("parallel reads, an edit, a failing command, an answer", async () => {
     const where = project({ "a.txt": "one\n", "b.txt": "two\n" })
     const sim = await simulator({
-      brain: scriptedBrain([
+      responder: scriptedResponder([
         calls(["Read", { file_path: "a.txt" }], ["Read", { file_path: "b.txt" }]),
         calls(["Edit", { file_path: "a.txt", old_string: "one", new_string: "ONE" }]),
         calls(["Bash", { command: "cat a.txt; exit 3" }]),
@@ -43,7 +43,7 @@ describe("LOOP-1 a task from start to answer", () => {
   })
 
   test("events come in the order things happen", async () => {
-    const sim = await simulator({ brain: scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "Read it."]) })
+    const sim = await simulator({ responder: scriptedResponder([calls(["Read", { file_path: "a.txt" }]), "Read it."]) })
     const agent = await agentFor(sim, project({ "a.txt": "x" }))
     const { events } = await ask(agent, "Read a.txt")
     const types = events.map(({ type }) => type).filter((type) => type !== "thinking")
@@ -71,7 +71,7 @@ describe("LOOP-3 tools", () => {
       },
     })
     const sim = await simulator({
-      brain: scriptedBrain([
+      responder: scriptedResponder([
         calls(["Look", { n: 1 }], ["Look", { n: 2 }], ["Change", { n: 3 }], ["Change", { n: 4 }], ["Look", { n: 5 }]),
         "Done.",
       ]),
@@ -93,7 +93,7 @@ describe("LOOP-3 tools", () => {
       execute: () => Promise.reject(new Error("it broke")),
     }
     const sim = await simulator({
-      brain: scriptedBrain([calls(["Nope", {}], ["Read", { wrong: 1 }], ["Bad", {}]), "I see."]),
+      responder: scriptedResponder([calls(["Nope", {}], ["Read", { wrong: 1 }], ["Bad", {}]), "I see."]),
     })
     const agent = await agentFor(sim, project(), { tools: [...codingTools(), bad] })
     const { events, end } = await ask(agent, "go")
@@ -110,7 +110,7 @@ describe("PERM-1 permissions in the loop", () => {
   test("without a person, a call that needs approval is denied, and the model learns why", async () => {
     const where = project({ "a.txt": "one" })
     const sim = await simulator({
-      brain: scriptedBrain([calls(["Bash", { command: "touch made" }]), "Not allowed, then."]),
+      responder: scriptedResponder([calls(["Bash", { command: "touch made" }]), "Not allowed, then."]),
     })
     const agent = await agentFor(sim, where)
     const { events, end } = await ask(agent, "make it")
@@ -125,7 +125,11 @@ describe("PERM-1 permissions in the loop", () => {
     const where = project()
     const asked: string[] = []
     const sim = await simulator({
-      brain: scriptedBrain([calls(["Bash", { command: "touch yes" }]), calls(["Bash", { command: "touch no" }]), "ok"]),
+      responder: scriptedResponder([
+        calls(["Bash", { command: "touch yes" }]),
+        calls(["Bash", { command: "touch no" }]),
+        "ok",
+      ]),
     })
     const agent = await agentFor(sim, where, {
       askPermission: ({ question }) => {
@@ -144,7 +148,7 @@ describe("PERM-1 permissions in the loop", () => {
   test("PERM-2 the system's own files cannot be edited, not even through a symlink", async () => {
     const where = project()
     const sim = await simulator({
-      brain: scriptedBrain([
+      responder: scriptedResponder([
         calls(["Bash", { command: `ln -s ${where.dir} link` }]),
         calls(["Edit", { file_path: "link/evil.txt", old_string: "", new_string: "x" }]),
         "ok",
@@ -161,7 +165,7 @@ describe("PERM-1 permissions in the loop", () => {
 describe("LOOP-5 failures of the API", () => {
   test("overload, then success: the user sees that it retries", async () => {
     const sim = await simulator({
-      brain: scriptedBrain(["Here."]),
+      responder: scriptedResponder(["Here."]),
       faults: [{ fault: { kind: "overloaded" }, times: 2 }],
     })
     const agent = await agentFor(sim, project())
@@ -172,7 +176,7 @@ describe("LOOP-5 failures of the API", () => {
 
   test("a stream cut in the middle is retried, and nothing is in the journal twice", async () => {
     const sim = await simulator({
-      brain: scriptedBrain(["A long answer that is cut.", "A long answer that is whole."]),
+      responder: scriptedResponder(["A long answer that is cut.", "A long answer that is whole."]),
       faults: [{ fault: { kind: "cut-socket", afterEvents: 5 }, nth: 1 }],
     })
     const agent = await agentFor(sim, project())
@@ -186,7 +190,7 @@ describe("LOOP-5 failures of the API", () => {
   })
 
   test("a request that the API refuses ends with a clear error and a conversation that can go on", async () => {
-    const sim = await simulator({ brain: scriptedBrain(["ok"]), apiKeys: ["another-key"] })
+    const sim = await simulator({ responder: scriptedResponder(["ok"]), apiKeys: ["another-key"] })
     const agent = await agentFor(sim, project())
     const { end } = await ask(agent, "hello")
     expect(end).toMatchObject({ reason: "error", error: { name: "AuthenticationError" } })
@@ -199,7 +203,7 @@ describe("LOOP-4 abort", () => {
     const where = project()
     const abort = new AbortController()
     const sim = await simulator({
-      brain: scriptedBrain([
+      responder: scriptedResponder([
         calls(["Bash", { command: "echo started; sleep 60" }], ["Bash", { command: "echo never" }]),
         "Back again.",
       ]),
@@ -220,7 +224,7 @@ describe("LOOP-4 abort", () => {
 
   test("in the middle of a stream: what was said is kept", async () => {
     const abort = new AbortController()
-    const sim = await simulator({ brain: scriptedBrain(["First words. ".repeat(200), "Second answer."]) })
+    const sim = await simulator({ responder: scriptedResponder(["First words. ".repeat(200), "Second answer."]) })
     const agent = await agentFor(sim, project())
     const { end } = await ask(agent, "talk", {
       signal: abort.signal,
@@ -240,7 +244,7 @@ describe("LOOP-4 abort", () => {
 describe("LOOP-6 limits", () => {
   test("max turns ends with a clear event", async () => {
     const forever = Array.from({ length: 9 }, () => calls(["Read", { file_path: "a.txt" }]))
-    const sim = await simulator({ brain: scriptedBrain(forever) })
+    const sim = await simulator({ responder: scriptedResponder(forever) })
     const agent = await agentFor(sim, project({ "a.txt": "x" }))
     const { end, events } = await ask(agent, "go", { maxTurns: 3 })
     expect(end).toEqual({ reason: "max-turns", limit: 3 })
@@ -249,7 +253,7 @@ describe("LOOP-6 limits", () => {
 
   test("a cost limit ends with what was spent", async () => {
     const forever = Array.from({ length: 9 }, () => calls(["Read", { file_path: "a.txt" }]))
-    const sim = await simulator({ brain: scriptedBrain(forever) })
+    const sim = await simulator({ responder: scriptedResponder(forever) })
     const agent = await agentFor(sim, project({ "a.txt": "x".repeat(5_000) }))
     const { end } = await ask(agent, "go", { costLimit: 0.018 })
     expect(end).toMatchObject({ reason: "cost-limit", limit: 0.018 })
@@ -258,10 +262,10 @@ describe("LOOP-6 limits", () => {
 })
 
 test("LOOP-6 a cost limit says when the price of the model is unknown; a price in the settings counts", async () => {
-  const brain = () => scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "Done."])
+  const responder = () => scriptedResponder([calls(["Read", { file_path: "a.txt" }]), "Done."])
   const named = { model: "claude-fable-5-2" }
   const limited = async (models: Settings["models"]) => {
-    const sim = await simulator({ brain: brain() })
+    const sim = await simulator({ responder: responder() })
     const model = anthropicModel({ ...named, apiKey: KEY, baseURL: sim.url })
     const agent = await agentFor(sim, project({ "a.txt": "x" }), { model, settings: { models } })
     const { events, end } = await ask(agent, "go", { costLimit: 0.000001 })
@@ -279,7 +283,7 @@ test("LOOP-6 a cost limit says when the price of the model is unknown; a price i
 
 describe("LOOP-7 a message typed while busy", () => {
   test("is kept at once, delivered in order, exactly once, with the next request", async () => {
-    const sim = await simulator({ brain: scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "Heard."]) })
+    const sim = await simulator({ responder: scriptedResponder([calls(["Read", { file_path: "a.txt" }]), "Heard."]) })
     const agent = await agentFor(sim, project({ "a.txt": "x" }))
     const { events } = await ask(agent, "go", {
       watch: async (event) => {
@@ -301,7 +305,7 @@ describe("LOOP-7 a message typed while busy", () => {
 
   test("survives a crash: a new process delivers it", async () => {
     const where = project()
-    const sim = await simulator({ brain: scriptedBrain(["One.", "Two."]) })
+    const sim = await simulator({ responder: scriptedResponder(["One.", "Two."]) })
     const first = await agentFor(sim, where)
     await ask(first, "one")
     await first.enqueue("typed at the last moment")
@@ -316,7 +320,7 @@ describe("LOOP-7 a message typed while busy", () => {
   })
 
   test("an answer is not the end while a message waits", async () => {
-    const sim = await simulator({ brain: scriptedBrain(["First.", "Second."]) })
+    const sim = await simulator({ responder: scriptedResponder(["First.", "Second."]) })
     const agent = await agentFor(sim, project())
     let typed = false
     const { end } = await ask(agent, "go", {
@@ -343,7 +347,7 @@ describe("hooks and instructions in the loop", () => {
         return event === "UserPromptSubmit" ? { context: "it is Friday" } : undefined
       },
     })
-    const sim = await simulator({ brain: scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "ok"]) })
+    const sim = await simulator({ responder: scriptedResponder([calls(["Read", { file_path: "a.txt" }]), "ok"]) })
     const agent = await agentFor(sim, project({ "a.txt": "x" }), {
       hooks: [
         hook("SessionStart"),
@@ -364,7 +368,7 @@ describe("hooks and instructions in the loop", () => {
   test("NEST-1 instructions near a touched file are attached once; NEST-2 a change is attached again", async () => {
     const where = project({ "AGENTS.md": "Use tabs.", "lib/AGENTS.md": "No lodash.", "lib/a.txt": "x" })
     const sim = await simulator({
-      brain: scriptedBrain([
+      responder: scriptedResponder([
         calls(["Read", { file_path: "lib/a.txt" }]),
         calls(["Bash", { command: "echo 'Use spaces.' > AGENTS.md" }]),
         calls(["Read", { file_path: "lib/a.txt", limit: 1 }]),
@@ -386,7 +390,9 @@ describe("hooks and instructions in the loop", () => {
 
 test("JRN-2 a conversation goes on in a new agent with the same bytes", async () => {
   const where = project({ "a.txt": "x" })
-  const sim = await simulator({ brain: scriptedBrain([calls(["Read", { file_path: "a.txt" }]), "One.", "Two."]) })
+  const sim = await simulator({
+    responder: scriptedResponder([calls(["Read", { file_path: "a.txt" }]), "One.", "Two."]),
+  })
   const first = await agentFor(sim, where)
   await ask(first, "one")
   const { id } = first.conversation

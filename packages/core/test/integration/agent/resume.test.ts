@@ -1,7 +1,7 @@
 /** What a resume costs, and what the model knows of mode and date after a compaction. */
 import { describe, expect, test } from "vitest"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { frozenClock } from "../../../../sim/src/clock.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { PermissionMode } from "../../../src/base/vocabulary.ts"
 import { compactingAgent, compactingSimulator, textsOf } from "../compaction/compacting.ts"
@@ -16,7 +16,7 @@ describe("CACHE-9 a resume", () => {
     ["after midnight", "2026-11-15T23:58:00Z"],
   ])("%s reads all that was cached before", async (_, start) => {
     const clock = frozenClock(Date.parse(start))
-    const sim = await simulator({ brain: scriptedBrain(["One.", "Two.", "Three."]), clock })
+    const sim = await simulator({ responder: scriptedResponder(["One.", "Two.", "Three."]), clock })
     const where = project({ "AGENTS.md": "Use tabs. ".repeat(2_000) })
     const options = { id: "kept", clock: { now: () => new Date(clock.now()) } }
     const first = await agentFor(sim, where, options)

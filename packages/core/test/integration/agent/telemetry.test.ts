@@ -294,7 +294,7 @@ test("L4-5, TEL-1 a compaction says that the notes are its summary, what they co
   const { sim } = await compactingSimulator(rounds(40, 2_000), NOTES_OF("The words are read, one by one."))
   const switches = { "compact-ahead": true, "clear-by-api": false, "clear-by-size": false }
   const agent = await compactingAgent(sim, { window: 80_000, settings: { switches } })
-  await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+  await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
   await agent.close()
   const [first] = spans.getFinishedSpans().filter(({ name }) => name === "strata.layer compaction")
   expect(first!.attributes).toMatchObject({

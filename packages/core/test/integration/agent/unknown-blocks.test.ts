@@ -1,12 +1,12 @@
 /** A response brings a block of a type that this version does not know. It is sent back as it came, and left out if the API refuses it. */
 import { expect, test } from "vitest"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { agentFor, ask, ofType, project } from "./agents.ts"
 
 const HOLOGRAM = { type: "hologram", data: "light" }
-const brain = () =>
-  scriptedBrain([
+const responder = () =>
+  scriptedResponder([
     {
       content: [
         { type: "text", text: "Look." },
@@ -18,7 +18,7 @@ const brain = () =>
   ])
 
 test("MSG-14 a block of an unknown type is streamed, kept and sent back, also after a resume", async () => {
-  const sim = await simulator({ brain: brain(), newBlockTypes: ["hologram"] })
+  const sim = await simulator({ responder: responder(), newBlockTypes: ["hologram"] })
   const where = project()
   const agent = await agentFor(sim, where)
   await ask(agent, "One.")
@@ -31,7 +31,7 @@ test("MSG-14 a block of an unknown type is streamed, kept and sent back, also af
 })
 
 test("MSG-14 a block of an unknown type that the API refuses is left out, once and for all", async () => {
-  const sim = await simulator({ brain: brain() })
+  const sim = await simulator({ responder: responder() })
   const where = project()
   const agent = await agentFor(sim, where)
   await ask(agent, "One.")

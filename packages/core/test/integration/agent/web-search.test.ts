@@ -1,7 +1,7 @@
 /** TOOL-1: WebSearch through the API's server tool, with the real SDK against the simulator's small web. */
 import { expect, test } from "vitest"
-import { obedient } from "../../../../sim/src/brains/index.ts"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { obedient } from "../../../../sim/src/responders/index.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { codingTools } from "../../../src/agent/tools/toolsets.ts"
 import { agentFor, ask, calls, ofType, project } from "./agents.ts"
@@ -17,11 +17,11 @@ const PAGES = [
 
 /** The conversation follows a script; requests with the API's search tool are answered as asked. */
 async function searching(input: object) {
-  const script = scriptedBrain([calls(["WebSearch", input]), "Port 7071."])
-  const searcher = obedient(scriptedBrain(["It listens on port 7071.", "Nothing more."]))
+  const script = scriptedResponder([calls(["WebSearch", input]), "Port 7071."])
+  const searcher = obedient(scriptedResponder(["It listens on port 7071.", "Nothing more."]))
   const sim = await simulator({
     webPages: PAGES,
-    brain: {
+    responder: {
       name: "searching",
       answer: (turn) =>
         (turn.request.tools?.some(({ type }) => type?.startsWith("web_search")) ? searcher : script).answer(turn),

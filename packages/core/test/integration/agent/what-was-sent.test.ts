@@ -1,7 +1,7 @@
 /** Money that was spent is counted, however an answer ends; and a limit holds for everyone who asks. Real HTTP, the real SDK. */
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { mcpServers } from "../../../src/agent/tools/toolsets.ts"
 import { isWhole } from "../../size.ts"
@@ -14,7 +14,7 @@ const noBackground = { settings: { switches: { "auto-memory": false, notes: fals
 
 test("LOOP-6 an answer that is stopped after it began is counted as estimated, and a cost limit sees it", async () => {
   const sim = await simulator({
-    brain: scriptedBrain([ANSWER, "Never."]),
+    responder: scriptedResponder([ANSWER, "Never."]),
     faults: [{ nth: 1, fault: { kind: "stall", afterEvents: 6 } }],
   })
   const where = project()
@@ -43,7 +43,7 @@ test.each([
   ["early-end", { kind: "early-end", afterEvents: 4 }],
   ["stream-error", { kind: "stream-error", afterEvents: 4 }],
 ] as const)("LOOP-5 an attempt that ends with %s is counted beside the one that succeeds", async (_, fault) => {
-  const sim = await simulator({ brain: scriptedBrain([ANSWER, ANSWER]), faults: [{ nth: 1, fault }] })
+  const sim = await simulator({ responder: scriptedResponder([ANSWER, ANSWER]), faults: [{ nth: 1, fault }] })
   const agent = await agentFor(sim, project(), noBackground)
   expect(await ask(agent, LONG)).toMatchObject({ end: { reason: "answer" } })
   const bill = sim.stats().total
@@ -53,8 +53,8 @@ test.each([
 })
 
 test("CACHE-5 whole answers and refusals with a status are not estimated: the ledger is the server's bill", async () => {
-  const brain = scriptedBrain([calls(["Read", { file_path: "a.txt" }]), ANSWER])
-  const sim = await simulator({ brain, faults: [{ nth: 1, fault: { kind: "overloaded" } }] })
+  const responder = scriptedResponder([calls(["Read", { file_path: "a.txt" }]), ANSWER])
+  const sim = await simulator({ responder, faults: [{ nth: 1, fault: { kind: "overloaded" } }] })
   const agent = await agentFor(sim, project({ "a.txt": LONG }), noBackground)
   await ask(agent, "go")
   const ledger = agent.conversation.ledger()
@@ -94,7 +94,10 @@ test.runIf(isWhole)("L7-4 eight agents side by side share the limit: they cannot
 
 test.runIf(isWhole)("LOOP-6 a server that asks the model for ever is refused at the limit", async () => {
   const sim = await simulator({
-    brain: scriptedBrain([calls(["mcp__t__sample", { forever: true }]), ...Array.from({ length: 500 }, () => ANSWER)]),
+    responder: scriptedResponder([
+      calls(["mcp__t__sample", { forever: true }]),
+      ...Array.from({ length: 500 }, () => ANSWER),
+    ]),
   })
   const program = join(import.meta.dirname, "../../mcp-server.ts")
   const servers = { t: { command: process.execPath, args: [program], sampling: "allow" as const } }

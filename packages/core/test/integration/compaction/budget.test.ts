@@ -22,12 +22,12 @@ async function conversation() {
   const agent = await compactingAgent(sim, { window: 200_000, settings: { planner: "off", ...NO_NOTES } })
   await ask(agent, `We begin. ${RULES.join(" ")}`)
   await ask(agent, TASK)
-  await agent.conversation.settled()
+  await agent.conversation.whenIdle()
   return { agent, sim, of }
 }
 
 /** Tokens of all that is there besides system prompt and tools. */
-const leftIn = ({ conversation: chat }: Agent) => chat.fill().used - chat.views.context.promptTokens
+const leftIn = ({ conversation: chat }: Agent) => chat.windowUsage().used - chat.views.context.promptTokens
 
 async function expectRulesAndTask(agent: Agent, of: Awaited<ReturnType<typeof conversation>>["of"]) {
   await ask(agent, "And now?")

@@ -1,13 +1,13 @@
-/** Shared by the compaction tests: an agent in a small window, and a brain that plays a script, writes summaries and takes notes. */
+/** Shared by the compaction tests: an agent in a small window, and a responder that plays a script, writes summaries and takes notes. */
 
-import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { QueryEvent } from "../../../src/agent/loop/query-events.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { FORK_MARKER } from "../../../src/forks/fork.ts"
 import type { DecisionEntry, Entry } from "../../../src/journal/entries.ts"
 import type { CompactionProgress } from "../../../src/layers/layer.ts"
@@ -15,28 +15,28 @@ import { AT_ONCE } from "../../compacting.ts"
 import { layeredAgent } from "../layers/conversations.ts"
 
 export interface Seen {
-  readonly request: BrainRequest
+  readonly request: ResponderRequest
   /** Whether the request asks about the conversation instead of continuing it. */
   readonly about: "work" | "summary" | "notes"
 }
 
-export interface BrainParts {
+export interface ResponderParts {
   /** The answer to a request for a summary, instead of a truthful one. */
-  readonly summary?: (turn: BrainTurn) => Answer | Promise<Answer> | string | undefined
-  readonly notes?: (turn: BrainTurn) => Answer | Promise<Answer> | string | undefined
+  readonly summary?: (turn: ResponderTurn) => Answer | Promise<Answer> | string | undefined
+  readonly notes?: (turn: ResponderTurn) => Answer | Promise<Answer> | string | undefined
 }
 
 /** A simulator that plays these turns and keeps every request with its purpose. */
 export async function compactingSimulator(
   turns: readonly ScriptedTurn[],
-  { summary, notes, ...options }: BrainParts & Partial<SimulatorOptions> = {},
+  { summary, notes, ...options }: ResponderParts & Partial<SimulatorOptions> = {},
 ) {
   const seen: Seen[] = []
-  const script = scriptedBrain(turns, { afterLast: "repeat" })
+  const script = scriptedResponder(turns, { afterLast: "repeat" })
   const sim = await simulator({
     bindThinking: "error",
     ...options,
-    brain: {
+    responder: {
       name: "compacting",
       async answer(turn) {
         const about = subjectOf(turn.request)
@@ -52,14 +52,14 @@ export async function compactingSimulator(
 }
 
 /** A fork says what it wants in its directive, which its later requests still contain. A direct call asks in its last message. */
-function subjectOf(request: BrainRequest): Seen["about"] {
+function subjectOf(request: ResponderRequest): Seen["about"] {
   const texts = request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
   const directive = texts.find((text) => text.includes(`<${FORK_MARKER}`)) ?? lastText(request)
   if (/<summary>/.test(directive)) return "summary"
   return /session-memory|kept as a text of the conversation/.test(directive) ? "notes" : "work"
 }
 
-function lastText({ messages }: BrainRequest): string {
+function lastText({ messages }: ResponderRequest): string {
   const last = messages.at(-1)?.content ?? []
   return last.map(({ text = "" }) => text).join("\n")
 }
@@ -72,7 +72,7 @@ export const MODELS_ONLY = { switches: { notes: false, "compact-offline": false 
 
 export const compactingAgent = (
   sim: Parameters<typeof layeredAgent>[0],
-  { window = 60_000, settings = {}, ...options }: Partial<AgentOptions> & { window?: number; name?: string } = {},
+  { window = 60_000, settings = {}, ...options }: Partial<SingleAgentOptions> & { window?: number; name?: string } = {},
 ) =>
   layeredAgent(sim, {
     ...options,
@@ -97,7 +97,7 @@ export async function decisionsOf<S extends DecisionEntry["subtype"]>(agent: Age
 }
 
 /** A model that writes these notes each time it is asked for notes. */
-export const NOTES_OF = (words: string): Required<Pick<BrainParts, "notes">> => ({
+export const NOTES_OF = (words: string): Required<Pick<ResponderParts, "notes">> => ({
   notes(turn) {
     const calls = turn.request.messages.flatMap(({ content }) => content.filter(({ type }) => type === "tool_use"))
     const path = /[^\s"'`<>]*session-memory\/[\w-]+\.md/.exec(JSON.stringify(turn.request.messages))?.[0]
@@ -117,7 +117,7 @@ export const NOTES_OF = (words: string): Required<Pick<BrainParts, "notes">> => 
 })
 
 /** Every text of a request in order, including results and attachments. */
-export const textsOf = ({ messages }: BrainRequest): readonly string[] =>
+export const textsOf = ({ messages }: ResponderRequest): readonly string[] =>
   messages.flatMap(({ content }) =>
     content.map(
       ({ text, content: inner }) => text ?? (typeof inner === "string" ? inner : JSON.stringify(inner ?? "")),

@@ -164,7 +164,7 @@ describe("by the model", () => {
     const { sim, of } = await compactingSimulator(LONG)
     const agent = await compactingAgent(sim)
     await ask(agent, "Go.")
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     const made = await decisionsOf(agent, "compacted")
     expect(made.length).toBeGreaterThan(0)
     expect(of("summary").length).toBe(made.filter(({ route }) => route === "shared").length)
@@ -198,7 +198,7 @@ describe("from the notes", () => {
       )
       const figures = { "tail-min": 4_000, "tail-max": 9_000, "background-share": 100 } // what notes may cost has its own tests
       const agent = await compactingAgent(sim, { settings: { figures } })
-      const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+      const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
       expect(end.reason).toBe("answer")
       const [compacted] = await decisionsOf(agent, "compacted")
       expect(compacted).toMatchObject({ route: "notes" })
@@ -213,7 +213,7 @@ describe("from the notes", () => {
   test.runIf(isWhole)("L4-5 an unfilled template is not a summary: the model writes one", async () => {
     const { sim, of } = await compactingSimulator(LONG, { notes: () => "Nothing new to note." })
     const agent = await compactingAgent(sim)
-    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+    await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
     expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "shared" })
     expect(of("notes").length).toBeGreaterThan(0)
   })
@@ -225,7 +225,7 @@ describe("from the notes", () => {
       const agent = await compactingAgent(sim, {
         settings: { figures: { "tail-min": 200_000, "tail-max": 400_000 } },
       })
-      await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+      await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
       expect((await decisionsOf(agent, "compacted")).map(({ route }) => route)).toContain("shared")
     },
   )
@@ -244,7 +244,7 @@ describe("from the notes", () => {
       )
       const { sim } = await compactingSimulator(thinking, NOTES_OF("what was thought"))
       const agent = await compactingAgent(sim, { settings: { figures: { "tail-min": 4_000, "tail-max": 9_000 } } })
-      const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+      const { end } = await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
       expect(end.reason).toBe("answer")
       expect((await decisionsOf(agent, "compacted"))[0]!.kept.length).toBeGreaterThan(0)
       expect(await decisionsOf(agent, "thinking-dropped")).not.toEqual([])

@@ -10,7 +10,7 @@ test("L4-8 a section over its limit is cut, with a pointer to the rest", async (
   const figures = { "tail-min": 1_000, "tail-max": 5_000, "summary-budget": 20_000, "compact-target": 100 } // the window is small
   const switches = { "compact-audit": false } // the steps are made up, and a check would find out
   const agent = await compactingAgent(sim, { settings: { figures, switches } })
-  await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+  await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
   expect((await decisionsOf(agent, "compacted"))[0]).toMatchObject({ route: "notes" })
   const summary = of("work")
     .flatMap(({ request }) => textsOf(request))

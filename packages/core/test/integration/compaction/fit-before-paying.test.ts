@@ -23,7 +23,7 @@ async function conversationOf(tokens: number, { withFiles }: { readonly withFile
   const { sim, of } = await compactingSimulator([...(withFiles ? reads : says), "Done."])
   const agent = await compactingAgent(sim, { ...where, window: 1_000_000, settings: { planner: "off" } })
   await ask(agent, "Look at them.")
-  await agent.conversation.settled()
+  await agent.conversation.whenIdle()
   return { agent, of, said: noticesOf(agent) }
 }
 
@@ -32,7 +32,7 @@ async function shortConversation() {
   const { sim } = await compactingSimulator(["The answer is 42."])
   const agent = await compactingAgent(sim, { ...project(), window: 1_000_000, settings: { planner: "off" } })
   await ask(agent, "What is the answer?")
-  await agent.conversation.settled()
+  await agent.conversation.whenIdle()
   return { sim, agent }
 }
 
@@ -65,7 +65,7 @@ describe("L4-34 /compact", () => {
     "at $tokens tokens, files: $withFiles: works with one call, or is refused for free",
     async (given) => {
       const { agent, of, said } = await conversationOf(given.tokens, given)
-      const before = agent.conversation.fill().used
+      const before = agent.conversation.windowUsage().used
       const planned = await agent.conversation.planCompaction()
       const failure = await agent.conversation.compact().catch((error: Error) => error)
       const [made] = await decisionsOf(agent, "compacted")

@@ -24,7 +24,7 @@ async function worked({ count = 40, settings = {} }: { count?: number; settings?
   await ask(agent, "Read the first words.", { maxTurns: 8 })
   await agent.conversation.compact() // a long conversation: what is prepared now is no great risk
   await ask(agent, "Read on.", { maxTurns: count })
-  await agent.conversation.settled()
+  await agent.conversation.whenIdle()
   return { ...made, clock, agent, summaries: () => made.seen.filter(({ about }) => about !== "work").length }
 }
 
@@ -32,10 +32,10 @@ describe("BEY-4 in a pause", () => {
   test("notes are written from the warm cache shortly before it expires, and installed once the cache is gone", async () => {
     const { agent, clock, of, sim } = await worked() // it was stopped: there is no answer
     clock.advance(4 * MINUTE)
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     expect(of("notes")).toEqual([])
     clock.advance(0.5 * MINUTE)
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     const paid = (await decisionsOf(agent, "spent")).filter(({ purpose }) => purpose === "notes").at(-1)!
     expect(paid.usage.cache_read_input_tokens).toBeGreaterThan(30_000)
     expect(agent.conversation.preparedCompaction).toBe("ready")
@@ -59,7 +59,7 @@ describe("BEY-4 in a pause", () => {
       const { agent, clock, summaries } = await worked({ settings })
       const before = summaries()
       clock.advance(4.5 * MINUTE)
-      await agent.conversation.settled()
+      await agent.conversation.whenIdle()
       expect(summaries()).toBe(before)
     }
   })
@@ -75,7 +75,7 @@ describe("BEY-4 in a pause", () => {
   test.runIf(isWhole)("a prepared summary is not installed in the middle of a task", async () => {
     const { agent, clock } = await worked()
     clock.advance(4.5 * MINUTE)
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     const count = agent.conversation.views.compactions.count
     expect(agent.conversation.preparedCompaction).toBe("ready")
     await agent.conversation.prepare() // the newest message is a result: the task goes on

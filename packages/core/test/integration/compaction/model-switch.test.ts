@@ -27,9 +27,9 @@ const modelNamed = (name: string): Model => ({
 /** Rounds of a tool until the conversation has about this many tokens. */
 async function fill({ conversation: chat }: Agent, tokens: number): Promise<void> {
   await chat.add("Go through the logs.")
-  for (let round = 0; chat.fill().used < tokens - TURN_TOKENS / 2; round++) {
+  for (let round = 0; chat.windowUsage().used < tokens - TURN_TOKENS / 2; round++) {
     const id = `toolu_${round}`
-    const input_tokens = chat.fill().used
+    const input_tokens = chat.windowUsage().used
     await chat.record({
       ...{ id: `msg_${round}`, model: LARGE, stop_reason: "tool_use", usage: { input_tokens, output_tokens: 20 } },
       content: [{ type: "tool_use", id, name: "TodoWrite", input: {} }],

@@ -76,7 +76,7 @@ describe("L4-28, L4-35 nobody waits", () => {
       NOTES_OF("The words are read, one by one."),
     )
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
-    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+    await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
     const made = await decisionsOf(agent, "compacted")
     expect(made.length).toBeGreaterThan(1)
     expect(made.map(({ route }) => route)).toEqual(made.map(() => "notes"))
@@ -133,7 +133,7 @@ describe("L4-28, L4-35 nobody waits", () => {
   test("where no notes come, they are not asked for with every request: they rest until the context has grown by a tenth", async () => {
     const { sim, of } = await compactingSimulator(rounds(24, 1_000), { notes: () => "Not now." })
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 60_000 })
-    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+    await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
     expect(of("notes").length).toBeGreaterThan(1)
     expect(of("notes").length).toBeLessThan(8)
   })

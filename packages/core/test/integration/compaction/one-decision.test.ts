@@ -19,7 +19,7 @@ describe("L3-3, L4-22 what a hook wants of summaries", () => {
       window: 80_000,
       hooks: [{ event: "PreCompact", name: "wish", run: () => ({ context: "Keep the number 4711." }) }],
     })
-    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+    await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
     const made = await decisionsOf(agent, "compacted")
     expect(made.length).toBeGreaterThan(0)
     expect(made.every(({ route }) => route === "notes")).toBe(true)
@@ -34,7 +34,7 @@ describe("L2-15 a compaction with the notes that are ready", () => {
   test("shortens long results in what it keeps: the cache is written again anyway", async () => {
     const { sim } = await compactingSimulator(rounds(45, 2_000), { notes })
     const agent = await compactingAgent(sim, { settings: AHEAD, window: 80_000 })
-    await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+    await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
     const [first] = await decisionsOf(agent, "compacted")
     const shortened = await decisionsOf(agent, "tool-results-shortened")
     expect(shortened.length).toBeGreaterThan(0)
@@ -45,7 +45,7 @@ describe("L2-15 a compaction with the notes that are ready", () => {
     const sizes = async (settings: object) => {
       const { sim } = await compactingSimulator(rounds(45, 2_000), { notes })
       const agent = await compactingAgent(sim, { settings, window: 80_000 })
-      await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+      await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
       return (await decisionsOf(agent, "compacted"))[0]!
     }
     const [ahead, blocking] = [

@@ -32,7 +32,7 @@ describe("TOK-9, L4-34 on recordings, plan and outcome differ by at most 3%", ne
       expect(fixed + summarised.tokens + kept.tokens).toBe(tokensBefore)
       expect(fixed + summary.tokens + (kept.shortenedTo ?? kept.tokens) + added).toBe(expectedAfter)
       await chat.compact({ written: plan.written! })
-      const after = chat.fill().used
+      const after = chat.windowUsage().used
       expect(Math.abs(after - expectedAfter) / expectedAfter).toBeLessThan(MAX_OFF)
       await chat.close()
     }

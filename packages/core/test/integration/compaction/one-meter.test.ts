@@ -1,7 +1,7 @@
 /** One meter: what a plan says is what happens, and what the API counts then. */
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import type { CompactionPlan, Refusal } from "../../../src/layers/layer.ts"
+import type { CompactionPlan, CompactionRefusal } from "../../../src/layers/layer.ts"
 import { size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
@@ -13,7 +13,7 @@ const near = (one: number, other: number) => Math.abs(one - other) / other
 
 const text = Array.from({ length: 300 }, (_, line) => `export const route_${line} = { path: "/v${line}" }`).join("\n")
 
-function planIn(planned: CompactionPlan | Refusal): CompactionPlan {
+function planIn(planned: CompactionPlan | CompactionRefusal): CompactionPlan {
   if (planned.kind === "refused") throw new Error(planned.message)
   return planned
 }
@@ -38,7 +38,7 @@ describe("TOK-9 sizes in plans, reports and undo", () => {
       await ask(agent, "Look at the routes. Never use tabs.")
       const plan = planIn(await chat.planCompaction({}, { withSummary: true }))
       const { fixed, summarised, kept, added, summary, tokensBefore, expectedAfter } = plan
-      expect(tokensBefore).toBe(chat.fill().used)
+      expect(tokensBefore).toBe(chat.windowUsage().used)
       expect(fixed + summarised.tokens + kept.tokens).toBe(tokensBefore)
       expect(fixed + summary.tokens + (kept.shortenedTo ?? kept.tokens) + added).toBe(expectedAfter)
       for (const part of [fixed, summarised.tokens, kept.tokens, added, summary.tokens])
@@ -47,7 +47,7 @@ describe("TOK-9 sizes in plans, reports and undo", () => {
       expect(near(total + chat.views.context.promptTokens, tokensBefore)).toBeLessThan(MAX_OFF)
       await chat.compact({ written: plan.written! })
       const [made] = await decisionsOf(agent, "compacted")
-      const after = chat.fill().used
+      const after = chat.windowUsage().used
       expect(near(expectedAfter, made!.tokensAfter)).toBeLessThan(MAX_OFF)
       expect(near(after, made!.tokensAfter)).toBeLessThan(MAX_OFF)
       expect(await chat.undo({ dryRun: true })).toMatchObject({ tokensBefore: after, tokensAfter: tokensBefore })

@@ -73,7 +73,7 @@ test("BEY-3, L4-5 with notes the size is known: they are the summary", async () 
   const { sim, of } = await compactingSimulator(rounds(7, 3_000), NOTES_OF("The words are read, one by one."))
   const settings = { ...EARLY_NOTES, figures: { "background-share": 100 } }
   const agent = await compactingAgent(sim, { window: 60_000, settings })
-  await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+  await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
   expect(await decisionsOf(agent, "compacted")).toEqual([])
   const { plan, after } = await compacted(agent, { trigger: "auto" })
   expect(plan.routes[0]).toBe("notes")

@@ -98,7 +98,7 @@ describe("BEY-4 the planner", () => {
   test.runIf(isWhole)("has the notes written shortly before it compacts, so that no one waits for them", async () => {
     const { sim, of } = await compactingSimulator(rounds(2 * ROUNDS, WORDS), NOTES)
     const agent = await compactingAgent(sim, { window: WINDOW, settings: AHEAD })
-    await ask(agent, "Read the words.", { watch: () => agent.conversation.settled() })
+    await ask(agent, "Read the words.", { watch: () => agent.conversation.whenIdle() })
     const [first] = await decisionsOf(agent, "compacted")
     expect(first).toMatchObject({ route: "notes", planned: expect.stringContaining("need not be sent again") })
     expect(of("summary")).toEqual([])
@@ -107,7 +107,7 @@ describe("BEY-4 the planner", () => {
   test.runIf(isWhole)("has none written where no price is known, because it does not compact there", async () => {
     const { sim, of } = await compactingSimulator(rounds(ROUNDS, WORDS), NOTES)
     const agent = await compactingAgent(sim, { window: WINDOW, name: "claude-fable-5-2", settings: AHEAD })
-    await ask(agent, "Read the words.", { watch: () => agent.conversation.settled() })
+    await ask(agent, "Read the words.", { watch: () => agent.conversation.whenIdle() })
     expect(await decisionsOf(agent, "compacted")).toEqual([])
     expect(of("notes")).toEqual([])
   })

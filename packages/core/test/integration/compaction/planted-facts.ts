@@ -1,7 +1,7 @@
 /** 43 facts in a conversation: said by the user, said by the assistant, or found only in tool results. Each has one exact name. */
 import { z } from "zod/v4"
-import type { Answer, BrainRequest } from "../../../../sim/src/brain.ts"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { Answer, ResponderRequest } from "../../../../sim/src/responder.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { Tool } from "../../../src/tools/tool.ts"
 import { calls } from "../agent/agents.ts"
@@ -103,7 +103,7 @@ export const working = (): readonly ScriptedTurn[] => [
 ]
 
 /** A summary that holds every fact its writer was shown, and nothing else. */
-export function perfectSummary({ request }: { readonly request: BrainRequest }): Answer {
+export function perfectSummary({ request }: { readonly request: ResponderRequest }): Answer {
   const shown = textsOf(request).join("\n")
   const lines = ALL_FACTS.filter(({ name }) => shown.includes(name)).map(({ name, sentence }) =>
     shown.includes(sentence) ? `- ${sentence}` : `- ${name}`,

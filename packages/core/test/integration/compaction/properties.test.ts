@@ -31,14 +31,14 @@ const MAX_ASKED = 60 // per request: three routes, a few parts, each part a few 
 const CLOSING = "]}]}" // end of the last block, message and list: everything before it must be sent again
 const ESTIMATE_ERROR = 1.25 // how far an estimator without calibration may be off
 
-interface Opened {
+interface OpenResult {
   readonly chat: Conversation
   readonly model: Summariser
   /** Closes it and opens it again. */
   again(): Promise<Conversation>
 }
 
-async function open(conversation: LargeConversation, store: Store = memoryStore()): Promise<Opened> {
+async function open(conversation: LargeConversation, store: Store = memoryStore()): Promise<OpenResult> {
   const { window, faults, notes } = conversation
   const model = summariser({ window, faults })
   const ids = seededIds("test")

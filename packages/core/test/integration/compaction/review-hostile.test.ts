@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import type { Answer } from "../../../../sim/src/brain.ts"
+import type { Answer } from "../../../../sim/src/responder.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { projectName } from "../../../src/base/clock.ts"
 import { FORK_MARKER } from "../../../src/forks/fork.ts"
@@ -88,7 +88,7 @@ describe("the place of the notes", () => {
       let isPlaced = false
       await ask(agent, "Go.", {
         watch: async () => {
-          await agent.conversation.settled()
+          await agent.conversation.whenIdle()
           if (isPlaced || agent.conversation.views.notes.throughUuid === undefined) return
           isPlaced = true
           rmSync(notes)
@@ -116,7 +116,7 @@ describe("the place of the notes", () => {
       await ask(agent, "Go.", {
         signal: stopping.signal,
         watch: async () => {
-          await agent.conversation.settled()
+          await agent.conversation.whenIdle()
           updates = (await decisionsOf(agent, "notes-updated")).length
           if (updates === 2) stopping.abort()
         },

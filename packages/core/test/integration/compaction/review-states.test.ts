@@ -84,7 +84,7 @@ describe("reading while a boundary is written", () => {
     const second = await chat.add({ role: "user", content: "Second." })
     await answer(chat, "Two.")
     const sizes: number[] = []
-    chat.on("entry", () => sizes.push(chat.fill().used))
+    chat.on("entry", () => sizes.push(chat.windowUsage().used))
     await chat.compact({ range: { kind: "up-to", uuid: second } })
     const live = serialiseRequest(await chat.prepare())
     expect(live.indexOf("Second.")).toBeGreaterThan(live.indexOf("The work went on"))

@@ -1,7 +1,7 @@
 /** Summaries that the API writes and signs: asked for where they cost less, sent back as they came, and left out where the API refuses them. */
 import { describe, expect, test } from "vitest"
-import type { Answer, BrainTurn } from "../../../../sim/src/brain.ts"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { client } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
 import { inputTokens } from "../../../src/base/text.ts"
@@ -13,12 +13,12 @@ import { isWhole } from "../../size.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { saying } from "../layers/conversations.ts"
 import {
-  type BrainParts,
   compactingAgent,
   compactingSimulator,
   decisionsOf,
   entriesOf,
   NO_NOTES,
+  type ResponderParts,
 } from "./compacting.ts"
 
 const THOUGHT = "The parser reads a line at a time, so the offset is the sum of the lines before. ".repeat(12)
@@ -26,15 +26,15 @@ const thinkingOf = { type: "thinking" as const, thinking: THOUGHT }
 
 /** Rounds with this tool, each with a thought before its call. */
 const thoughtful = (count: number, words: number): readonly ScriptedTurn[] => [
-  ...Array.from({ length: count }, () => async (given: BrainTurn) => {
-    const answer = await (saying(words) as (turn: BrainTurn) => Answer | Promise<Answer>)(given)
+  ...Array.from({ length: count }, () => async (given: ResponderTurn) => {
+    const answer = await (saying(words) as (turn: ResponderTurn) => Answer | Promise<Answer>)(given)
     return { content: [thinkingOf, ...answer.content] }
   }),
   { content: [thinkingOf, { type: "text", text: "Done." }] },
 ]
 
 const scene = async (
-  { turns = 14, ...parts }: BrainParts & { readonly turns?: number } = {},
+  { turns = 14, ...parts }: ResponderParts & { readonly turns?: number } = {},
   options: Parameters<typeof compactingAgent>[1] = {},
 ) => {
   const made = await compactingSimulator(thoughtful(turns, 1_000), parts)

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { client, KEY } from "../../../../sim/test/simulator.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { forgetLimits } from "../../../src/conversation/window.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -65,10 +65,10 @@ describe("WIN-9 a server with a smaller limit", () => {
     },
   )
 
-  const learning = async (options: Partial<AgentOptions> = {}) => {
+  const learning = async (options: Partial<SingleAgentOptions> = {}) => {
     const simulated = await compactingSimulator(rounds(30, 2_000), { models: { [MODEL]: { window: 40_000 } } })
     const where = project()
-    const open = (more: Partial<AgentOptions> = {}) =>
+    const open = (more: Partial<SingleAgentOptions> = {}) =>
       compactingAgent(simulated.sim, { ...where, window: 200_000, settings: { planner: "off" }, ...options, ...more })
     const agent = await open()
     const { events } = await ask(agent, "Go.")
@@ -183,12 +183,12 @@ describe("WIN-9 a server with a smaller limit", () => {
     for (let n = 0; n < 12; n++) {
       await chat.add(`Question ${n}: ${"more ".repeat(500)}`)
       await turn().catch(async (error: unknown) => {
-        expect(await chat.noteRefusal(error)).toBe("too-long")
+        expect(await chat.handleModelError(error)).toBe("too-long")
         await chat.compact({ trigger: "auto", overflowed: true })
         await turn()
       })
     }
-    expect(await chat.noteRefusal(new Error("The key is wrong."))).toBeUndefined()
+    expect(await chat.handleModelError(new Error("The key is wrong."))).toBeUndefined()
     expect(chat.thresholds).toMatchObject({ window: 30_000, believed: expect.any(Number) })
     expect(refusals(sim)).toBe(1)
   })

@@ -1,6 +1,6 @@
 /** The summariser against the simulator when a call fails: too long, empty, cut off, an error, stopped. */
 import { describe, expect, test } from "vitest"
-import type { Answer } from "../../../../sim/src/brain.ts"
+import type { Answer } from "../../../../sim/src/responder.ts"
 import { MODEL } from "../../../../sim/test/simulator.ts"
 import type { SummaryOutcome } from "../../../src/layers/4-compaction/summarise/direct.ts"
 import { TRUNCATED } from "../../../src/layers/4-compaction/summarise/shared.ts"

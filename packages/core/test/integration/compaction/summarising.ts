@@ -1,7 +1,7 @@
-/** Shared by the summariser's tests: a brain that records what it was asked, a model that shows what it sent, conversations. */
+/** Shared by the summariser's tests: a responder that records what it was asked, a model that shows what it sent, conversations. */
 
-import type { Answer, Brain, BrainRequest } from "../../../../sim/src/brain.ts"
-import { extractiveBrain } from "../../../../sim/src/brains/extractive.ts"
+import type { Answer, Responder, ResponderRequest } from "../../../../sim/src/responder.ts"
+import { extractiveResponder } from "../../../../sim/src/responders/extractive.ts"
 import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
 import { MODEL, simulator } from "../../../../sim/test/simulator.ts"
 import {
@@ -17,11 +17,11 @@ import { createEstimator } from "../../../src/tokens/estimate.ts"
 import { conversation } from "../../builders.ts"
 import { modelAt } from "../model/model.ts"
 
-/** What a brain was asked. Entries of `answers` come first, then the truthful brain answers. */
+/** What a responder was asked. Entries of `answers` come first, then the truthful responder answers. */
 function listening(...answers: readonly (string | Answer)[]) {
-  const truthful = extractiveBrain()
-  const requests: BrainRequest[] = []
-  const brain: Brain = {
+  const truthful = extractiveResponder()
+  const requests: ResponderRequest[] = []
+  const responder: Responder = {
     name: "listening",
     answer(turn) {
       requests.push(turn.request)
@@ -30,7 +30,7 @@ function listening(...answers: readonly (string | Answer)[]) {
       return typeof scripted === "string" ? { content: [{ type: "text", text: scripted }] } : scripted
     },
   }
-  return { brain, requests }
+  return { responder, requests }
 }
 
 /** The client assumes `window`. So does the simulator, unless the options say otherwise. */
@@ -43,10 +43,10 @@ interface Setting {
 }
 
 export async function summarise(messages: readonly Message[], setting: Setting = {}) {
-  const { brain, requests } = listening(...(setting.answers ?? []))
+  const { responder, requests } = listening(...(setting.answers ?? []))
   const name = setting.model?.model ?? MODEL
   const models = setting.window === undefined ? {} : { [name]: { window: setting.window } }
-  const sim: Simulator = await simulator({ brain, models, ...setting.sim })
+  const sim: Simulator = await simulator({ responder, models, ...setting.sim })
   const real = modelAt(sim, { models, ...setting.model })
   const sent: ModelRequest[] = []
   const model: Model = {
@@ -74,8 +74,8 @@ export const textOf = (outcome: SummaryOutcome) => {
   return outcome.text
 }
 export const titlesIn = (text: string) => [...text.matchAll(/^\d\. ([^:\n]+):/gm)].map(([, title]) => title)
-export const firstText = ({ messages }: BrainRequest) => messages[0]!.content[0]!.text
-export const lastText = ({ messages }: BrainRequest) => messages.at(-1)!.content.at(-1)!.text ?? ""
+export const firstText = ({ messages }: ResponderRequest) => messages[0]!.content[0]!.text
+export const lastText = ({ messages }: ResponderRequest) => messages.at(-1)!.content.at(-1)!.text ?? ""
 
 export const LINE = "export const value = compute(41) + 1 // as it was before the change\n"
 

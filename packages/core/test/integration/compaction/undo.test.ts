@@ -173,7 +173,7 @@ test("JRN-5, L4-17 going back to the last message that a compaction kept keeps t
   const branch = await compactingAgent(sim, { ...where, id, window: 200_000, settings: NO_NOTES })
   expect(JSON.stringify((await engineOf(branch.conversation).preparer.forkRequest()).messages)).toBe(before)
   await branch.close()
-  const earlier = chat.words().messages.find(({ text }) => text === "Second question")!.uuid
+  const earlier = chat.userMessages().messages.find(({ text }) => text === "Second question")!.uuid
   await chat.rewind(earlier)
   expect(await sent()).not.toContain("Summary")
   expect(await sent()).toContain("Read the words.")

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
-import type { Answer, BrainTurn } from "../../../../sim/src/brain.ts"
+import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
 import { ask, calls, project } from "../agent/agents.ts"
 import { rounds, saying } from "../layers/conversations.ts"
 import {
@@ -23,7 +23,7 @@ test("L4-9 notes are refused if the context would still be full after them, howe
   const agent = await compactingAgent(sim, {
     settings: { ...EARLY_NOTES, figures: { "tail-min": 1_000, "tail-max": 20_000 } },
   })
-  const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.settled() })
+  const { events } = await ask(agent, "Go.", { watch: () => agent.conversation.whenIdle() })
   expect(agent.conversation.views.notes.throughUuid).toBeDefined()
   expect(phasesIn(events, "message")).toContain(
     "Not compacted from the notes: the context would be full again immediately",
@@ -34,7 +34,7 @@ test("L4-9 notes are refused if the context would still be full after them, howe
 
 test("L4-13 no tool runs while a summary is written, whatever the conversation allows", async () => {
   const where = project()
-  const tried = (turn: BrainTurn): Answer => ({
+  const tried = (turn: ResponderTurn): Answer => ({
     content: [
       {
         type: "tool_use",

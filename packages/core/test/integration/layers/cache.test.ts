@@ -1,30 +1,30 @@
 /** CACHE-4, CACHE-7, L2-4 from end to end: every request is predicted, every difference explained, over HTTP with the real SDK. */
 import { describe, expect, test } from "vitest"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
-import type { CacheReport } from "../../../src/model/cache/forecast.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
+import type { CacheEvent } from "../../../src/model/cache/forecast.ts"
 import { isWhole } from "../../size.ts"
 import { ask, ofType, project } from "../agent/agents.ts"
 import { layeredAgent, MINUTE, rounds } from "./conversations.ts"
 
-type Options = Partial<AgentOptions> & { name?: string }
+type Options = Partial<SingleAgentOptions> & { name?: string }
 
 /** Only the conversation itself sends requests to the model. */
 const ALONE = { notes: false, "auto-memory": false, dreaming: false }
 
 /** An agent whose cache reports are kept. */
-async function watched(sim: Simulator, options: Options = {}): Promise<{ agent: Agent; reports: CacheReport[] }> {
+async function watched(sim: Simulator, options: Options = {}): Promise<{ agent: Agent; reports: CacheEvent[] }> {
   const agent = await layeredAgent(sim, { settings: { switches: ALONE }, ...options })
-  const reports: CacheReport[] = []
+  const reports: CacheEvent[] = []
   agent.conversation.on("cache", (report) => reports.push(report))
   return { agent, reports }
 }
 
-const playing = (...turns: readonly ScriptedTurn[]) => simulator({ brain: scriptedBrain(turns) })
-const verdicts = (reports: readonly CacheReport[]) => reports.map(({ verdict }) => verdict.kind)
+const playing = (...turns: readonly ScriptedTurn[]) => simulator({ responder: scriptedResponder(turns) })
+const verdicts = (reports: readonly CacheEvent[]) => reports.map(({ verdict }) => verdict.kind)
 const noticesIn = ({ events }: Awaited<ReturnType<typeof ask>>) =>
   ofType(events, "notice").flatMap(({ message, quiet }) => (quiet ? [] : message))
 

@@ -1,11 +1,11 @@
 /** Shared by the layers' end-to-end tests: an agent with the simulator's clock, and a tool with results of any size. */
 import { z } from "zod/v4"
-import type { BrainRequest } from "../../../../sim/src/brain.ts"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { ResponderRequest } from "../../../../sim/src/responder.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { defaultLayers } from "../../../src/conversation/default-layers.ts"
 import type { Usage } from "../../../src/messages/messages.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
@@ -38,7 +38,10 @@ export const rounds = (count: number, words: number): readonly ScriptedTurn[] =>
   "Done.",
 ]
 
-export function layeredAgent(sim: Simulator, options: Partial<AgentOptions> & { name?: string } = {}): Promise<Agent> {
+export function layeredAgent(
+  sim: Simulator,
+  options: Partial<SingleAgentOptions> & { name?: string } = {},
+): Promise<Agent> {
   const { name = "claude-opus-5-5", ...rest } = options
   return agentFor(sim, project(), {
     model: anthropicModel({
@@ -73,7 +76,7 @@ export const cachedAfter = ({ cache_read_input_tokens, cache_creation_input_toke
   (cache_read_input_tokens ?? 0) + (cache_creation_input_tokens ?? 0)
 
 /** The texts of the results in a request the simulator got. */
-export const resultsIn = ({ messages }: BrainRequest): readonly string[] =>
+export const resultsIn = ({ messages }: ResponderRequest): readonly string[] =>
   messages.flatMap(({ content }) =>
     content.filter(({ type }) => type === "tool_result").map((block) => String(block.content)),
   )

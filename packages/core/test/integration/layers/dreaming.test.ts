@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
-import type { Brain } from "../../../../sim/src/brain.ts"
+import type { Responder } from "../../../../sim/src/responder.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { openDreamTools } from "../../../src/agent/dream-tools.ts"
 import { consolidateWithModel, type DreamReach } from "../../../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { linkedFile } from "../../../src/memory/index-file.ts"
-import { isCurrent } from "../../../src/memory/memory.ts"
+import { isCurrentMemory } from "../../../src/memory/memory.ts"
 import { answerAbout } from "../../../src/model/offline/answer.ts"
 import { dreamProject, FIGURES, memoriesIn, memoryText, OTHERS } from "../../dreams.ts"
 import { isWhole } from "../../size.ts"
@@ -16,10 +16,10 @@ const order = { figures: FIGURES, force: true }
 const day = (n: number) => `2026-0${1 + (n % 4)}-${String(1 + (n % 28)).padStart(2, "0")}`
 
 /** The offline model, over HTTP: what a dream leaves depends on what the model finds. */
-const dreamer: Brain = { name: "dreamer", answer: (turn) => ({ content: answerAbout(turn) ?? [] }) }
+const dreamer: Responder = { name: "dreamer", answer: (turn) => ({ content: answerAbout(turn) ?? [] }) }
 
 async function project() {
-  const sim = await simulator({ brain: dreamer })
+  const sim = await simulator({ responder: dreamer })
   const at = dreamProject(scratchDirectory())
   const model = await modelAt(sim)
   const surroundings = { clock: at.clock, env: process.env }
@@ -87,7 +87,7 @@ describe("L6-3 dreams against the simulator", () => {
       expect(await dreaming.dream(order)).toMatchObject({ state: "pending" }) // a third would go out of view
       const accepted = await dreaming.accept()
       if (accepted.state !== "installed") throw new Error(accepted.state)
-      const current = (await at.bank.all()).filter(isCurrent)
+      const current = (await at.bank.all()).filter(isCurrentMemory)
       const subjects = current.flatMap(({ body }) => /^(The place of part \d+) is/.exec(body)?.[1] ?? [])
       expect(new Set(subjects).size).toBe(subjects.length)
       expect(new Set(current.map(({ body }) => body)).size).toBe(current.length)

@@ -1,6 +1,6 @@
 /** Folded and snipped ranges in an agent, against the simulator. */
 import { expect, test } from "vitest"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { engineOf } from "../../../src/conversation/conversation.ts"
 import { handleOf } from "../../../src/messages/media.ts"
 import { contentOf, type UserMessage } from "../../../src/messages/messages.ts"
@@ -15,11 +15,11 @@ test("BEY-13 a compaction after folds summarises their lines, and every block of
   const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
   const { conversation: chat } = agent
   for (const task of ["First task.", "Second task.", "Third task."]) await ask(agent, task)
-  const { ranges } = await chat.fold({ from: chat.words().messages[0]!.uuid })
+  const { ranges } = await chat.fold({ from: chat.userMessages().messages[0]!.uuid })
   const { messages: hidden } = chat.views.context.hiddenRanges[0]!
   await chat.compact()
   expect(textsOf(of("summary")[0]!.request).join("\n")).toContain(ranges[0]!.line)
-  expect(chat.words().messages.map(({ text }) => text)).toEqual(["First task.", "Second task.", "Third task."])
+  expect(chat.userMessages().messages.map(({ text }) => text)).toEqual(["First task.", "Second task.", "Third task."])
   await expect(chat.unfold(ranges[0]!.handles.from)).rejects.toThrow(/can still be recalled/)
   for (const message of hidden)
     for (const [at, block] of (message.type === "attachment" ? [] : contentOf(message as UserMessage)).entries())
@@ -32,7 +32,7 @@ test("BEY-13 undoing the compaction brings the folded lines back, byte for byte"
   const agent = await compactingAgent(sim, { settings: { switches: { notes: false } } })
   const { conversation: chat } = agent
   for (const task of ["First task.", "Second task.", "Third task."]) await ask(agent, task)
-  const [first] = chat.words().messages
+  const [first] = chat.userMessages().messages
   const open = serialiseRequest(await engineOf(chat).preparer.forkRequest())
   await chat.fold({ from: first!.uuid })
   const folded = serialiseRequest(await engineOf(chat).preparer.forkRequest())
@@ -58,7 +58,7 @@ test.runIf(isWhole)("BEY-13 with bound thinking, folding, snipping and opening n
   const { conversation: chat } = agent
   const task = async (name: string) => {
     expect((await ask(agent, name)).end).toMatchObject({ reason: "answer" })
-    return chat.words().messages.at(-1)!.uuid
+    return chat.userMessages().messages.at(-1)!.uuid
   }
   const [first, second] = [await task("First."), await task("Second.")]
   await task("Third.")
@@ -82,7 +82,7 @@ test("BEY-13 rewinding into a folded range opens it", async () => {
   const before = serialiseRequest(await engineOf(chat).preparer.forkRequest())
   const { uuid } = chat.views.context.newest!
   for (const task of ["Second task.", "Third task."]) await ask(agent, task)
-  const [first] = chat.words().messages
+  const [first] = chat.userMessages().messages
   await chat.fold({ from: first!.uuid, to: uuid })
   expect(chat.views.context.hiddenRanges).toHaveLength(1)
   await chat.rewind(uuid)
@@ -112,7 +112,7 @@ test("BEY-13 the agent proposes a snip, and only the person's yes cuts it out", 
   let answer = "Keep it"
   const agent = await compactingAgent(sim, {
     settings: { switches: { notes: false, "snip-tool": true } },
-    askPerson: ({ text }) => {
+    promptUser: ({ text }) => {
       asked.push(text)
       return answer
     },
@@ -138,8 +138,8 @@ test("BEY-13 the agent proposes a snip, and only the person's yes cuts it out", 
   expect(await decisionsOf(agent, "snipped")).toMatchObject([{ by: "agent", why: "It was a dead end." }])
   expect(textsOf(of("work").at(-1)!.request)).not.toContain("Never use tabs. Try the first idea.")
   // a compaction still carries what the person said and asked for
-  expect(chat.words().messages[0]).toMatchObject({ text: "Never use tabs. Try the first idea." })
-  expect(chat.words().rules[0]!.text).toContain("Never use tabs")
+  expect(chat.userMessages().messages[0]).toMatchObject({ text: "Never use tabs. Try the first idea." })
+  expect(chat.userMessages().rules[0]!.text).toContain("Never use tabs")
   await agent.close()
 })
 

@@ -1,10 +1,10 @@
 /** What forks read from the cache of a long conversation, after each way of clearing old results. */
 import { describe, expect, test } from "vitest"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import type { DecisionOf } from "../../../src/journal/entries.ts"
 import type { Usage } from "../../../src/messages/messages.ts"
@@ -13,7 +13,7 @@ import { ask, codingTools } from "../agent/agents.ts"
 import { lookFirst } from "../memory/remembering.ts"
 import { cachedAfter, layeredAgent, MINUTE, rounds, say, usagesOf } from "./conversations.ts"
 
-type Settings = NonNullable<AgentOptions["settings"]>
+type Settings = NonNullable<SingleAgentOptions["settings"]>
 type Clearing = "by-api" | "by-size" | "by-time"
 
 const RULE = "From now on, always write tests first."
@@ -32,19 +32,19 @@ const SETTINGS: Readonly<Record<Clearing, Settings>> = {
 /** One query that ends with its background work done. */
 async function query(agent: Agent, text: string): Promise<void> {
   expect((await ask(agent, text)).end.reason).toBe("answer")
-  await agent.conversation.settled()
+  await agent.conversation.whenIdle()
 }
 
 /** Plays these turns to the conversation, and a model that takes notes, keeps memories and summarises to its forks. */
 async function working(script: readonly ScriptedTurn[], settings: Settings) {
-  const brain = scriptedBrain(script)
+  const responder = scriptedResponder(script)
   const sim = await simulator({
     bindThinking: "error",
-    brain: {
+    responder: {
       name: "working",
       async answer(turn) {
         const isFork = isForked(turn.request.messages as never)
-        const answer = isFork ? (lookFirst(turn) ?? extractiveAnswer(turn)!) : await brain.answer(turn)
+        const answer = isFork ? (lookFirst(turn) ?? extractiveAnswer(turn)!) : await responder.answer(turn)
         return { ...answer, content: [{ type: "thinking", thinking: "Let me see." }, ...answer.content] }
       },
     },

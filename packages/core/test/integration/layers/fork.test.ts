@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { z } from "zod/v4"
-import type { Answer, BrainTurn } from "../../../../sim/src/brain.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { Answer, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { LayerSurroundings } from "../../../src/conversation/default-layers.ts"
 import { type ForkOptions, type ForkParent, isForked, runFork } from "../../../src/forks/fork.ts"
@@ -19,21 +19,21 @@ const never = new AbortController().signal
 const thinking =
   (turn: ScriptedTurn): ScriptedTurn =>
   async (given) => {
-    const answer = (await (turn as (turn: BrainTurn) => Answer)(given)) as Answer
+    const answer = (await (turn as (turn: ResponderTurn) => Answer)(given)) as Answer
     return { ...answer, content: [{ type: "thinking", thinking: "Let me look." }, ...answer.content] }
   }
 
 /** An agent in the middle of its work with two open calls, and every byte that it or its forks send. */
-async function atWork(onFork: (turn: BrainTurn) => Answer | string = () => "Done.", more: readonly Tool[] = []) {
+async function atWork(onFork: (turn: ResponderTurn) => Answer | string = () => "Done.", more: readonly Tool[] = []) {
   const bodies: string[] = []
-  const script = scriptedBrain([
+  const script = scriptedResponder([
     ...Array.from({ length: 8 }, () => thinking(saying(2_000))),
     thinking(calls(["Grep", { words: 10 }], ["Wait", {}])),
     "The end.",
   ])
   const sim = await simulator({
     bindThinking: "error",
-    brain: {
+    responder: {
       name: "fork test",
       async answer(turn) {
         if (!isForked(turn.request.messages as never)) return script.answer(turn)

@@ -1,9 +1,9 @@
 /** The ledger from end to end: its costs against the simulator's statistics, its savings against the same script without the layer. */
 import { describe, expect, test } from "vitest"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { inputTokens } from "../../../src/base/text.ts"
 import { toolResultStorage } from "../../../src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../src/layers/2-microcompact/microcompaction.ts"
@@ -14,7 +14,7 @@ import { size } from "../../size.ts"
 import { ask } from "../agent/agents.ts"
 import { layeredAgent, MINUTE, rounds, saying } from "./conversations.ts"
 
-type Settings = NonNullable<AgentOptions["settings"]>
+type Settings = NonNullable<SingleAgentOptions["settings"]>
 
 const ledgerOf = (agent: Agent) => summarise(agent.conversation.views.ledger)
 const OTHERS_OFF = { "clear-by-api": false, "clear-by-size": false, "clear-by-time": false }
@@ -28,7 +28,7 @@ interface Played {
 
 /** The ledger of a conversation with two questions on one script. */
 async function play({ turns, settings, pauseMinutes = 0 }: Played): Promise<LedgerSummary> {
-  const sim = await simulator({ brain: scriptedBrain(turns) })
+  const sim = await simulator({ responder: scriptedResponder(turns) })
   const layers = [toolResultStorage(), microcompaction()]
   const agent = await layeredAgent(sim, { name: "claude-opus-5", settings, layers })
   expect((await ask(agent, "go")).end.reason).toBe("answer")
@@ -56,16 +56,16 @@ async function compare(layer: LayerSaving["layer"], flag: string, { settings, ..
 describe("CACHE-5, TOK-7 the costs in the ledger", () => {
   test("match the simulator's to the last token: retries, a server that clears, background calls", async () => {
     const sim = await simulator({
-      brain: scriptedBrain([...rounds(8, 8_000), "Noted.", ...rounds(2, 100), "Noted again."]),
+      responder: scriptedResponder([...rounds(8, 8_000), "Noted.", ...rounds(2, 100), "Noted again."]),
       faults: [{ nth: 3, fault: { kind: "overloaded" } }],
     })
     const figures = { "api-clear-trigger": 60_000, "api-clear-keep": 40_000 }
     const agent = await layeredAgent(sim, { settings: { figures }, layers: [microcompaction(), noteTaking(sim)] })
     await ask(agent, "go")
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     sim.clock.advance(7 * MINUTE)
     await ask(agent, "more")
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
 
     const { total } = sim.stats()
     const { requests, counts, dollars, byPurpose } = ledgerOf(agent)

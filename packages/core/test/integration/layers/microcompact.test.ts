@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import type { BrainRequest } from "../../../../sim/src/brain.ts"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { ResponderRequest } from "../../../../sim/src/responder.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
@@ -12,17 +12,17 @@ import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cleared, MINUTE, resultsIn, rounds, saying, thriftyAgent } from "./conversations.ts"
 
 /** A simulator that plays these turns and keeps the requests it got. */
-async function watched(turns: Parameters<typeof scriptedBrain>[0], options: Partial<SimulatorOptions> = {}) {
-  const requests: BrainRequest[] = []
-  const brain = scriptedBrain(turns)
+async function watched(turns: Parameters<typeof scriptedResponder>[0], options: Partial<SimulatorOptions> = {}) {
+  const requests: ResponderRequest[] = []
+  const responder = scriptedResponder(turns)
   const sim = await simulator({
     bindThinking: "error",
     ...options,
-    brain: {
-      ...brain,
+    responder: {
+      ...responder,
       answer(turn) {
         requests.push(turn.request)
-        return brain.answer(turn)
+        return responder.answer(turn)
       },
     },
   })
@@ -44,7 +44,7 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
 
   /** An agent on a simulator with cache editing, and the places where each request asked for deletions. */
   async function editingAgent(
-    turns: Parameters<typeof scriptedBrain>[0],
+    turns: Parameters<typeof scriptedResponder>[0],
     more: Parameters<typeof thriftyAgent>[1] = {},
   ) {
     const { sim, requests } = await watched(turns, { cacheEdits: true })
@@ -62,7 +62,7 @@ describe("L2-2 to L2-4 by cache edit, from end to end", () => {
     return { sim, requests, agent, asked }
   }
 
-  const deletedIn = (request: BrainRequest) =>
+  const deletedIn = (request: ResponderRequest) =>
     resultsIn(request).filter((text) => text === "[tool result cleared by context management]").length
 
   test("of twelve active results seven are deleted, the prefix is still read, later requests ask in the same place", async () => {
@@ -219,7 +219,7 @@ describe("layer 2 from end to end", () => {
       const { sim, requests } = await watched([...rounds(16, 8_000), "Later."])
       const agent = await thriftyAgent(sim, { name: "claude-opus-5", settings })
       await ask(agent, "go")
-      expect(agent.conversation.fill().state).toBe("warning")
+      expect(agent.conversation.windowUsage().state).toBe("warning")
       expect(cleared(resultsIn(requests.at(-1)!))).toBe(0)
       sim.clock.advance(6 * MINUTE)
       await ask(agent, "and now?")

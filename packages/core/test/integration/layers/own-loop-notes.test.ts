@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
+import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import { tappedStore } from "../../../../store-contract/src/tapped-store.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
@@ -21,20 +21,20 @@ const MODEL = "claude-opus-5-5"
 const LOG = { name: "Log", description: "Shows a log.", input_schema: { type: "object" as const } }
 const TEXT = "request 7 took 42 ms on port 4001; ".repeat(200) // about 2,000 tokens
 
-type OnFork = (turn: BrainTurn) => Answer | string | undefined | Promise<Answer | string | undefined>
+type OnFork = (turn: ResponderTurn) => Answer | string | undefined | Promise<Answer | string | undefined>
 
 interface Setup extends Partial<ConversationOptions> {
-  /** The answer to a fork. `undefined` leaves it to the brain that takes notes. */
+  /** The answer to a fork. `undefined` leaves it to the responder that takes notes. */
   readonly onFork?: OnFork
   readonly where?: { readonly cwd: string; readonly dir: string }
 }
 
 /** The model calls Log on every turn. */
 async function ownLoop({ onFork, where = project(), ...options }: Setup = {}) {
-  const forks: BrainRequest[] = []
-  const bodies: { fork: boolean; body: BrainRequest }[] = []
+  const forks: ResponderRequest[] = []
+  const bodies: { fork: boolean; body: ResponderRequest }[] = []
   const sim = await simulator({
-    brain: {
+    responder: {
       name: "own loop",
       async answer(turn) {
         const fork = isForked(turn.request.messages as never)
@@ -72,7 +72,7 @@ async function ownLoop({ onFork, where = project(), ...options }: Setup = {}) {
   async function turns(count: number): Promise<void> {
     for (let done = 0; done < count; done++) {
       await turn()
-      await chat.settled()
+      await chat.whenIdle()
     }
   }
   await chat.add("Always use tabs. Find the slow request.")
@@ -129,7 +129,7 @@ describe("notes in a loop of your own", () => {
     const [parent, fork] = [bodies[at - 1]!.body, bodies[at]!.body]
     expect(fork.system).toEqual(parent.system)
     expect(fork.tools).toEqual(parent.tools)
-    const bytes = ({ messages }: BrainRequest) => messages.map((message) => JSON.stringify(message))
+    const bytes = ({ messages }: ResponderRequest) => messages.map((message) => JSON.stringify(message))
     expect(bytes(fork).slice(0, parent.messages.length)).toEqual(bytes(parent))
     const [{ usage }] = (await decisions(chat, "spent")) as unknown as [{ usage: Record<string, number> }]
     const { cache_read_input_tokens: read = 0, cache_creation_input_tokens: wrote = 0, input_tokens: rest = 0 } = usage
@@ -302,7 +302,7 @@ describe("notes in a loop of your own", () => {
     for (let turn = 0; turn < 12; turn++) {
       await chat.add(`Question ${turn}`)
       await chat.record({ content: [{ type: "text", text: TEXT }] })
-      await chat.settled()
+      await chat.whenIdle()
     }
     expect(failures).toEqual([expect.stringMatching(/^There is no key for Anthropic/)])
   })
@@ -315,7 +315,7 @@ describe("notes in a loop of your own", () => {
     for (let turn = 0; turn < 12; turn++) {
       await chat.add(`Question ${turn}`)
       await chat.record({ content: [{ type: "text", text: TEXT }] })
-      await chat.settled()
+      await chat.whenIdle()
     }
     expect(failures).toEqual([])
     const notes = readFileSync(journalPaths(where.dir, { project: chat.place, id: "keyless" }).notes, "utf8")

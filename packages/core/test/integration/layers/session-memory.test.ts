@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { describe, expect, test } from "vitest"
-import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { projectName } from "../../../src/base/clock.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -21,27 +21,27 @@ import { isWhole, size } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
 import { cachedAfter, layeredAgent, resultsIn, rounds, saying, usagesOf, say as words } from "./conversations.ts"
 
-type ForkAnswer = (turn: BrainTurn) => Answer | string | undefined | Promise<Answer | string | undefined>
+type ForkAnswer = (turn: ResponderTurn) => Answer | string | undefined | Promise<Answer | string | undefined>
 
-interface Setup extends Partial<AgentOptions> {
+interface Setup extends Partial<SingleAgentOptions> {
   readonly script: readonly ScriptedTurn[]
-  /** The answer to a fork. `undefined` leaves it to the brain that takes notes. */
+  /** The answer to a fork. `undefined` leaves it to the responder that takes notes. */
   readonly onFork?: ForkAnswer
   readonly where?: { cwd: string; dir: string }
 }
 
-/** An agent that keeps notes, and a brain that writes them. The script continues only when no update is running. */
+/** An agent that keeps notes, and a responder that writes them. The script continues only when no update is running. */
 async function notetaking({ script, onFork, where = project(), ...options }: Setup) {
-  const forks: BrainRequest[] = []
-  const brain = scriptedBrain(script)
+  const forks: ResponderRequest[] = []
+  const responder = scriptedResponder(script)
   let memory: SessionMemory | undefined
   const sim = await simulator({
-    brain: {
+    responder: {
       name: "notetaking",
       async answer(turn) {
         if (!isForked(turn.request.messages as never)) {
           await memory?.draft.running?.done
-          return brain.answer(turn)
+          return responder.answer(turn)
         }
         forks.push(turn.request)
         const given = (await onFork?.(turn)) ?? extractiveAnswer(turn) ?? "Nothing to note."
@@ -106,7 +106,7 @@ async function firstOf(agent: Agent): Promise<string> {
 
 const go = async (agent: Agent, prompt = "Always use tabs. Look around the project.") => {
   const outcome = await ask(agent, prompt)
-  await agent.conversation.settled()
+  await agent.conversation.whenIdle()
   return outcome
 }
 
@@ -136,7 +136,7 @@ describe("layer 3 from end to end", () => {
       settings: { figures: { "background-share": 5 } },
     })
     const { events } = await ask(agent, "go")
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     const updates = await decisions(agent, "notes-updated")
     expect(updates).toHaveLength(1)
     expect(forks.length).toBeGreaterThan(0)
@@ -154,7 +154,7 @@ describe("layer 3 from end to end", () => {
       settings: { figures: { "memory-daily-limit": 0.000001 } },
     })
     const { events } = await ask(agent, "go")
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     expect(await decisions(agent, "notes-updated")).toHaveLength(1)
     const said = events.flatMap((event) =>
       event.type === "compaction" && event.progress.phase === "message" ? event.progress.message : [],
@@ -233,7 +233,7 @@ describe("layer 3 from end to end", () => {
             ["Bash", { command: `echo x > ${join(where.cwd, "made")}` }],
             ["Read", { file_path: join(where.cwd, "code.ts") }],
             ["Grep", { words: 10 }],
-          ) as (turn: BrainTurn) => Answer
+          ) as (turn: ResponderTurn) => Answer
           return others(turn)
         }
         refused.push(...resultsIn(turn.request).filter((text) => text.startsWith("Not allowed")))
@@ -257,10 +257,10 @@ describe("layer 3 from end to end", () => {
     let open = 0
     let max = 0
     const firstFork = Promise.withResolvers<void>()
-    const forks: BrainRequest[] = []
-    const script = scriptedBrain(rounds(15, 2_000))
+    const forks: ResponderRequest[] = []
+    const script = scriptedResponder(rounds(15, 2_000))
     const sim = await simulator({
-      brain: {
+      responder: {
         name: "slow notes",
         async answer(turn) {
           if (!isForked(turn.request.messages as never)) return script.answer(turn)
@@ -281,7 +281,7 @@ describe("layer 3 from end to end", () => {
     await firstFork.promise
     expect(forks).toHaveLength(1)
     gate.resolve()
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     expect(max).toBe(1)
     return { agent, forks }
   }
@@ -387,10 +387,10 @@ describe("layer 3 from end to end", () => {
   )
 
   test("L3-7, JRN-5 an update that ends after a rewind belongs to the abandoned branch", async () => {
-    const script = scriptedBrain(rounds(5, 2_000))
+    const script = scriptedResponder(rounds(5, 2_000))
     const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     const sim = await simulator({
-      brain: {
+      responder: {
         name: "slow notes",
         async answer(turn) {
           if (!isForked(turn.request.messages as never)) return script.answer(turn)
@@ -409,7 +409,7 @@ describe("layer 3 from end to end", () => {
     await asked.promise
     await agent.conversation.rewind(await firstOf(agent))
     gate.resolve()
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     const [{ kept } = {}] = await decisions(agent, "notes-updated")
     expect(kept).toBeDefined()
     expect(agent.conversation.views.notes).toEqual({ inFile: { kept } })
@@ -449,7 +449,7 @@ describe("layer 3 from end to end", () => {
       const { agent, notes, forks } = await notetaking({
         script: [...rounds(5, 2_000), ...rounds(6, 1_000), ...rounds(6, 1_000)],
       })
-      const directiveOf = (request: BrainRequest) =>
+      const directiveOf = (request: ResponderRequest) =>
         request.messages.findLast(({ role }) => role === "user")!.content.at(-1)!.text!
       await go(agent)
       expect(directiveOf(forks[0]!)).not.toContain("Condense")

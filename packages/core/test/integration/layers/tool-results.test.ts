@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { z } from "zod/v4"
-import type { BrainRequest } from "../../../../sim/src/brain.ts"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { ResponderRequest } from "../../../../sim/src/responder.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import type { Store } from "../../../src/journal/store.ts"
@@ -13,9 +13,9 @@ import { layeredAgent, resultsIn, say, saying } from "./conversations.ts"
 
 describe("layer 1 from end to end", () => {
   test("L1-1, L1-2 the model gets a preview, the file has everything, and the user sees a quiet line", async () => {
-    const requests: BrainRequest[] = []
+    const requests: ResponderRequest[] = []
     const sim = await simulator({
-      brain: scriptedBrain([
+      responder: scriptedResponder([
         saying(20_000),
         ({ request }) => {
           requests.push(request)
@@ -37,12 +37,12 @@ describe("layer 1 from end to end", () => {
 
   test("L1-1 a long output of Bash is put aside whole; with the switch off Bash cuts it itself", async () => {
     const shown: string[] = []
-    const seen = ({ request }: { readonly request: BrainRequest }) => {
+    const seen = ({ request }: { readonly request: ResponderRequest }) => {
       shown.push(...resultsIn(request))
       return "Seen."
     }
     const long = calls(["Bash", { command: "seq -f 'line %.0f' 1 20000" }])
-    const sim = await simulator({ brain: scriptedBrain([long, seen, long, seen]) })
+    const sim = await simulator({ responder: scriptedResponder([long, seen, long, seen]) })
     await ask(await layeredAgent(sim), "go")
     await ask(await layeredAgent(sim, { settings: { switches: { "tool-result-storage": false } } }), "go")
     const [preview, cut] = shown
@@ -53,7 +53,7 @@ describe("layer 1 from end to end", () => {
   })
 
   test("L1-4 the next conversation with the same journal sends the same bytes, so the cache is read", async () => {
-    const sim = await simulator({ brain: scriptedBrain([saying(20_000), "One.", "Two."]) })
+    const sim = await simulator({ responder: scriptedResponder([saying(20_000), "One.", "Two."]) })
     const where = project()
     const options = { tools: [say], mode: "bypass" as const, id: "same" }
     const first = await agentFor(sim, where, options)
@@ -66,9 +66,9 @@ describe("layer 1 from end to end", () => {
   })
 
   test("L1-5 a result that cannot be written stays in place, and the user is notified", async () => {
-    const requests: BrainRequest[] = []
+    const requests: ResponderRequest[] = []
     const sim = await simulator({
-      brain: scriptedBrain([
+      responder: scriptedResponder([
         saying(20_000),
         ({ request }) => {
           requests.push(request)
@@ -95,12 +95,12 @@ describe("layer 1 from end to end", () => {
     "L1-5 a long output of Bash that cannot be written is cut, and says what is missing and why; a resume sends the same",
     async () => {
       const shown: string[] = []
-      const seen = ({ request }: { readonly request: BrainRequest }) => {
+      const seen = ({ request }: { readonly request: ResponderRequest }) => {
         shown.push(...resultsIn(request))
         return "Seen."
       }
       const long = calls(["Bash", { command: "seq -f 'line %.0f' 1 100000" }])
-      const sim = await simulator({ brain: scriptedBrain([long, seen, seen]) })
+      const sim = await simulator({ responder: scriptedResponder([long, seen, seen]) })
       const where = project()
       const options = { mode: "bypass" as const, id: "same" }
       const agent = await agentFor(sim, where, options)
@@ -126,7 +126,7 @@ describe("layer 1 from end to end", () => {
   )
 
   test("L1-6 a command without output gets a marker", async () => {
-    const requests: BrainRequest[] = []
+    const requests: ResponderRequest[] = []
     const silent = {
       name: "Silent",
       description: "says nothing",
@@ -136,7 +136,7 @@ describe("layer 1 from end to end", () => {
       execute: async () => ({ content: "" }),
     }
     const sim = await simulator({
-      brain: scriptedBrain([
+      responder: scriptedResponder([
         calls(["Silent", {}]),
         ({ request }) => {
           requests.push(request)

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path"
 import { trace } from "@opentelemetry/api"
 import { InMemorySpanExporter, SimpleSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
 import type { SimulatorOptions } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { DreamState } from "../../../src/layers/6-dreaming/dream-task.ts"
@@ -31,7 +31,7 @@ async function stage({ conversations = OTHERS, rateLimits = {} }: Setup = {}) {
   const dreamRequests: string[] = []
   const sim = await simulator({
     rateLimits,
-    brain: {
+    responder: {
       name: "dreamer",
       async answer(turn) {
         const dreamed = extractiveAnswer(turn)

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { client } from "../../../../sim/test/simulator.ts"
 import { projectName } from "../../../src/base/clock.ts"
-import { localPerson } from "../../../src/base/owner.ts"
+import { localUser } from "../../../src/base/owner.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { openConversation } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
@@ -170,7 +170,7 @@ describe("extraction at the end of a query", () => {
     for (const prompt of ["Maria reviews every change.", "The board is public now.", "I am new to Rust."])
       await ask(agent, prompt)
     release.resolve()
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     expect(max).toBe(1)
     expect(forks).toHaveLength(2)
     expect((await decisions(agent, "memory-extracted")).map(({ said }) => said)).toEqual([1, 4])
@@ -521,7 +521,7 @@ describe("in a loop of your own", () => {
         client: sdk,
         system: "You help.",
         env: {},
-        memory: { owner: localPerson },
+        memory: { owner: localUser },
         ...where,
         settings: { figures: { "background-share": 100 } },
       })
@@ -530,7 +530,7 @@ describe("in a loop of your own", () => {
     chat.on("layerFailed", ({ reason }) => failures.push(reason))
     await chat.add(RULE)
     await chat.record(await sdk.messages.stream(await chat.prepare()).finalMessage())
-    await chat.settled()
+    await chat.whenIdle()
     expect(failures).toEqual([])
     expect(forks).toHaveLength(1)
     expect(textsIn(memory)).toContain("Always use tabs")

@@ -8,7 +8,7 @@ import { bashTool } from "../../../src/agent/tools/shell/bash.ts"
 import { ShellSession } from "../../../src/agent/tools/shell/shell-session.ts"
 import { manualClock, projectName } from "../../../src/base/clock.ts"
 import { InvalidOptionError } from "../../../src/base/options.ts"
-import { localPerson, type MemoryOption, placeFor } from "../../../src/base/owner.ts"
+import { localUser, type MemoryOption, placeFor } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { listConversations } from "../../../src/conversation/list.ts"
@@ -43,7 +43,7 @@ function server(store?: ReturnType<typeof memoryStore>) {
     const uuid = await chat.add(text)
     const request = await sent(chat)
     await chat.record({ id: `msg_${id}`, content: [{ type: "text", text: "Noted." }] })
-    await chat.settled()
+    await chat.whenIdle()
     await chat.close()
     return `${request}\n${uuid}`
   }
@@ -77,7 +77,7 @@ describe.each([
     const { recall } = await open("tuesday", { owner: "ada" })
     expect((await recall.execute({ search: "heron port", in: "project" })).content).toContain("7071")
     const other = await open("monday", { owner: "Ada" })
-    expect(other.chat.opened.resumed).toBe(false)
+    expect(other.chat.openResult.resumed).toBe(false)
     expect((await other.recall.execute({ search: "heron port", in: "project" })).content).not.toContain("7071")
     const listed = async (owner?: string) =>
       (await listConversations({ ...where, env: {}, ...(owner ? { owner } : {}) })).map(({ id }) => id)
@@ -89,20 +89,20 @@ describe.each([
   test("an owner does not silently get an empty conversation in place of one that was kept without it", async () => {
     const { open, says, where } = server(store)
     await says("old", FACT)
-    await says("program", FACT, { owner: localPerson })
+    await says("program", FACT, { owner: localUser })
     for (const id of ["old", "program"])
       await expect(open(id, { owner: "ada" })).rejects.toMatchObject({
         name: "InvalidOptionError",
         option: "memory",
         message: expect.stringContaining(id),
       })
-    const listed = async (owner?: typeof localPerson) =>
+    const listed = async (owner?: typeof localUser) =>
       (await listConversations({ ...where, env: {}, ...(owner ? { owner } : {}) })).map(({ id }) => id)
     expect(await listed()).toEqual(["old"])
-    expect(await listed(localPerson)).toEqual(["program"])
+    expect(await listed(localUser)).toEqual(["program"])
     const { chat } = await open("program") // what was kept before there were owners goes on
-    expect(chat.opened.resumed).toBe(true)
-    expect((await open("old")).chat.opened.resumed).toBe(true)
+    expect(chat.openResult.resumed).toBe(true)
+    expect((await open("old")).chat.openResult.resumed).toBe(true)
   })
 })
 
@@ -151,7 +151,7 @@ test("L5-12 an imported transcript belongs to whom it was imported for", async (
 test("L5-12 an agent's own memory is its owner's in every scope, and there is none without an owner", async () => {
   const { where } = server()
   const settings = { values: { off: false, memory: "auto" }, origins: {} } as never
-  const choose = (scope: "user" | "local" | "project", owner: string | typeof localPerson | undefined) =>
+  const choose = (scope: "user" | "local" | "project", owner: string | typeof localUser | undefined) =>
     agentMemoryFor(
       { name: "finder", memory: scope },
       {
@@ -165,7 +165,7 @@ test("L5-12 an agent's own memory is its owner's in every scope, and there is no
     expect(ada).not.toEqual(eve)
     expect(await choose(scope, undefined)).toMatchObject({ state: "refused", why: expect.stringContaining("no owner") })
   }
-  expect(await choose("user", localPerson)).toMatchObject({ place: { agent: "finder", scope: "user" } })
+  expect(await choose("user", localUser)).toMatchObject({ place: { agent: "finder", scope: "user" } })
 })
 
 test("L5-7 a copy of a conversation does not recall the words that both have, and does recall what the other said since", async () => {

@@ -15,7 +15,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { expect, inject, onTestFinished, test } from "vitest"
 import { projectName } from "../../../src/base/clock.ts"
-import { localPerson, type Owner, placeFor } from "../../../src/base/owner.ts"
+import { localUser, type Owner, placeFor } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
 import {
   type ConversationOptions,
@@ -23,7 +23,7 @@ import {
   memoryStore,
   openConversation,
   openMemoryBank,
-  openPast,
+  openRecall,
 } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryDirectory, projectDirectory } from "../../../src/journal/file/layout.ts"
@@ -37,7 +37,7 @@ const ACME = "git@github.com:acme/shop.git"
 const OTHER = "git@github.com:acme/other.git"
 const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE }
 const QUIET = { settings: { switches: { "auto-memory": false, dreaming: false } } }
-const memory = { owner: localPerson } as const
+const memory = { owner: localUser } as const
 
 function place() {
   const top = realpathSync(mkdtempSync(join(tmpdir(), "strata-names-")))
@@ -56,7 +56,7 @@ function place() {
       return cwd
     },
     bank: (cwd: string, more: Partial<Parameters<typeof openMemoryBank>[0]> = {}) =>
-      openMemoryBank({ dir, cwd, env, owner: localPerson, ...more }),
+      openMemoryBank({ dir, cwd, env, owner: localUser, ...more }),
     talk: async (options: Partial<ConversationOptions>, ...words: string[]) => {
       await using chat = await openConversation({ model: MODEL, dir, env, ...options })
       for (const word of words) await chat.add(word)
@@ -64,7 +64,7 @@ function place() {
       return { id: chat.id, place: chat.place, count: chat.views.context.storedMessages().length }
     },
     listed: async (cwd: string, more = {}) =>
-      (await listConversations({ dir, cwd, env, owner: localPerson, ...more })).map(({ id }) => id).sort(),
+      (await listConversations({ dir, cwd, env, owner: localUser, ...more })).map(({ id }) => id).sort(),
   }
 }
 
@@ -74,7 +74,7 @@ async function keptByEarlierVersion(
   {
     repository,
     directories = [],
-    owner = localPerson,
+    owner = localUser,
   }: { repository: string; directories?: readonly string[]; owner?: Owner },
 ) {
   const main = placeFor(projectName(repository), owner)
@@ -212,7 +212,7 @@ test("BEY-12 L6-7 a dream of an earlier version that waits for consent still doe
   const { dir, repository, bank } = place()
   const cwd = repository("one", ACME)
   await keptByEarlierVersion(dir, { repository: cwd })
-  const dreams = (name: string) => join(projectDirectory(dir, placeFor(name, localPerson)), "dreams")
+  const dreams = (name: string) => join(projectDirectory(dir, placeFor(name, localUser)), "dreams")
   const old = dreams(projectName(cwd))
   const texts = { "pending.json": '{"id":"d1","puts":[],"base":[]}\n', "consolidated.json": '{"print":"p"}\n' }
   mkdirSync(old, { recursive: true })
@@ -229,11 +229,11 @@ test("BEY-12 a past that was kept under a path is recalled from another clone", 
   const { dir, repository } = place()
   const [one, two] = [repository("one", ACME), repository("two", ACME)]
   await keptByEarlierVersion(dir, { repository: one })
-  await openMemoryBank({ dir, cwd: one, env, owner: localPerson })
+  await openMemoryBank({ dir, cwd: one, env, owner: localUser })
   const where = { dir, cwd: two, env, ...memory }
   const [kept] = await listConversations(where)
   expect(kept).toMatchObject({ id: "one", directory: one })
-  await using past = await openPast(kept!, where)
+  await using past = await openRecall(kept!, where)
   expect(await past.recall({ search: "heron port", in: "project" })).toMatchObject({ state: "found" })
 })
 
@@ -385,5 +385,5 @@ test("SEC-1 BEY-12 the person's settings name a project, and a repository's own 
   }
   writeFileSync(join(dir, "settings.json"), JSON.stringify({ project: "mine" }))
   expect(await placeNow()).toBe((await projectAt({ cwd, env, project: "mine" })).name)
-  expect(await listConversations({ dir, cwd, env, owner: localPerson })).toEqual([])
+  expect(await listConversations({ dir, cwd, env, owner: localUser })).toEqual([])
 })

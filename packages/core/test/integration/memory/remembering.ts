@@ -1,13 +1,13 @@
-/** Shared by the tests of layer 5: an agent with a memory, a brain that keeps memories, and what is on disk afterwards. */
+/** Shared by the tests of layer 5: an agent with a memory, a responder that keeps memories, and what is on disk afterwards. */
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { projectName } from "../../../src/base/clock.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import type { Decision, DecisionOf } from "../../../src/journal/entries.ts"
@@ -16,12 +16,12 @@ import { write } from "../../../src/tools/files/write.ts"
 import { agentFor, ask, codingTools, project } from "../agent/agents.ts"
 
 export type Where = ReturnType<typeof project>
-export type OnFork = (turn: BrainTurn) => Answer | string | undefined | Promise<Answer | string | undefined>
+export type OnFork = (turn: ResponderTurn) => Answer | string | undefined | Promise<Answer | string | undefined>
 
 export interface Setup {
   /** What the model answers to the conversation itself. Default: "Done." for ever. */
   readonly script?: readonly ScriptedTurn[]
-  /** The answer to a fork. `undefined` leaves it to the brain that keeps memories. */
+  /** The answer to a fork. `undefined` leaves it to the responder that keeps memories. */
   readonly onFork?: OnFork
   readonly where?: Where
 }
@@ -32,24 +32,24 @@ export interface Stage {
   /** Where the memories of the project are. */
   readonly memory: string
   /** Requests of forks, and those of the conversations. */
-  readonly forks: BrainRequest[]
-  readonly requests: BrainRequest[]
+  readonly forks: ResponderRequest[]
+  readonly requests: ResponderRequest[]
   /** A new conversation, or one with this id again. */
-  open(options?: Partial<AgentOptions>): Promise<Agent>
+  open(options?: Partial<SingleAgentOptions>): Promise<Agent>
 }
 
 /** One simulator, one project, any number of conversations. */
 export async function stage({ script = [], onFork, where = project() }: Setup = {}): Promise<Stage> {
-  const forks: BrainRequest[] = []
-  const requests: BrainRequest[] = []
-  const brain = scriptedBrain([...script])
+  const forks: ResponderRequest[] = []
+  const requests: ResponderRequest[] = []
+  const responder = scriptedResponder([...script])
   const sim = await simulator({
-    brain: {
+    responder: {
       name: "remembering",
       async answer(turn) {
         if (!isForked(turn.request.messages as never)) {
           requests.push(turn.request)
-          return brain.answer(turn)
+          return responder.answer(turn)
         }
         forks.push(turn.request)
         const given = (await onFork?.(turn)) ?? extractiveAnswer(turn) ?? "Nothing to remember."
@@ -81,7 +81,7 @@ export const memoryIn = ({ cwd, dir }: Where): string => memoryDirectory(dir, pr
 /** Asks, and waits for the background work. */
 export async function say(agent: Agent, prompt: string) {
   const outcome = await ask(agent, prompt)
-  await agent.conversation.settled()
+  await agent.conversation.whenIdle()
   return outcome
 }
 
@@ -113,7 +113,7 @@ export async function decisions<S extends Decision["subtype"]>(agent: Agent, sub
 }
 
 /** All text of a request's user messages. */
-export const textOfRequest = ({ messages }: BrainRequest): string => JSON.stringify(messages)
+export const textOfRequest = ({ messages }: ResponderRequest): string => JSON.stringify(messages)
 
 /** A file that the fork writes. */
 export const memoryFile = (fields: Readonly<Record<string, string>>, body: string): string =>
@@ -122,7 +122,7 @@ export const memoryFile = (fields: Readonly<Record<string, string>>, body: strin
     .join("\n")}\n---\n\n${body}\n`
 
 /** A model that looks at the index before it writes, so that the fork has a second request. */
-export function lookFirst({ request, nextToolUseId }: BrainTurn): Answer | undefined {
+export function lookFirst({ request, nextToolUseId }: ResponderTurn): Answer | undefined {
   const asked = request.messages.at(-1)?.content.at(-1)?.text ?? ""
   const directory = /the memory directory (\S+)\. You can write/.exec(asked)?.[1]
   if (directory === undefined) return undefined

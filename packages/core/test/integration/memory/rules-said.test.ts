@@ -5,7 +5,7 @@ import { openConversation } from "../../../src/conversation/open.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import { project } from "../agent/agents.ts"
 
-function person(store: ReturnType<typeof memoryStore> | undefined) {
+function user(store: ReturnType<typeof memoryStore> | undefined) {
   const where = { ...project(), ...(store ? { store } : {}) }
   /** Says one thing after the other, and does not wait for what is done in the background. Resolves with the first request. */
   return async function says(id: string, ...texts: readonly string[]): Promise<string> {
@@ -20,7 +20,7 @@ function person(store: ReturnType<typeof memoryStore> | undefined) {
       requests.push(JSON.stringify((await chat.prepare()).messages.at(-1)))
       await chat.record({ id: `msg_${id}_${at}`, content: [{ type: "text", text: "All right." }] })
     }
-    await chat.settled()
+    await chat.whenIdle()
     await chat.close()
     return requests[0]!
   }
@@ -34,7 +34,7 @@ describe.each([
   ["memory", memoryStore()],
 ] as const)("L5-13 rules said in a row, in %s", (_, store) => {
   test("each is one line of the next conversation, a later one stands in place of an earlier, and nothing else is there", async () => {
-    const says = person(store)
+    const says = user(store)
     await says(
       "monday",
       "From now on, always answer in French.",
@@ -56,7 +56,7 @@ describe.each([
     ])
   })
   test("L5-14 preferences and facts are there too, each without the question after it, and one about something else casts no doubt", async () => {
-    const says = person(store && memoryStore())
+    const says = user(store && memoryStore())
     await says(
       "friday",
       "I prefer tea to coffee, can you name a shop?",

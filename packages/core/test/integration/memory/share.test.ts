@@ -5,8 +5,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { describe, expect, onTestFinished, test } from "vitest"
-import type { BrainRequest } from "../../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
+import type { ResponderRequest } from "../../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
@@ -27,9 +27,9 @@ const MINUTE = 60_000
 async function stage({ onFork = async () => undefined }: { readonly onFork?: () => Promise<void> } = {}) {
   const where = project()
   const clock = manualClock()
-  const forks: BrainRequest[] = []
+  const forks: ResponderRequest[] = []
   const sim = await simulator({
-    brain: {
+    responder: {
       name: "reviewing",
       async answer(turn) {
         if (!isForked(turn.request.messages as never)) return { content: [{ type: "text", text: LONG }] }
@@ -55,7 +55,7 @@ async function stage({ onFork = async () => undefined }: { readonly onFork?: () 
   }
   async function say(chat: Conversation, text: string): Promise<void> {
     await answered(chat, text)
-    await chat.settled()
+    await chat.whenIdle()
   }
   /** Goes on until memory work begins. */
   async function work(chat: Conversation, max = 40): Promise<void> {
@@ -71,7 +71,7 @@ const memoriesIn = (dir: string): readonly string[] =>
     .map(({ parentPath, name }) => join(parentPath, name))
 
 /** What a fork gets of other conversations. */
-const saidEarlierIn = (fork: BrainRequest): string => textOfRequest(fork).split("<said_earlier>")[1] ?? ""
+const saidEarlierIn = (fork: ResponderRequest): string => textOfRequest(fork).split("<said_earlier>")[1] ?? ""
 
 const shareOf = ({ views }: Conversation): number => {
   const { spent, memory } = memorySpending(views.ledger)
@@ -148,7 +148,7 @@ describe("L5-9 memory takes at most 5% in an own loop", () => {
     await short.close()
     const both = [await open("ada", UNLIMITED), await open("ada", UNLIMITED)]
     await Promise.all(both.map((chat) => answered(chat, OTHER_FACT)))
-    await Promise.all(both.map((chat) => chat.settled()))
+    await Promise.all(both.map((chat) => chat.whenIdle()))
     expect(forks.map(saidEarlierIn)).toEqual([expect.stringContaining("heron")])
     const later = await open("ada", UNLIMITED)
     for (let turn = 0; turn < 2; turn++) await say(later, "Go on")

@@ -36,7 +36,7 @@ test(
       await chat.prepare()
       await chat.record({ content: [{ type: "text", text: "Noted." }], stop_reason: "end_turn" })
     }
-    for (const chat of chats) await chat.settled()
+    for (const chat of chats) await chat.whenIdle()
     expect(openIndexes(dir)).not.toEqual([])
     expect(openIndexes(dir).every((times) => times === 1)).toBe(true)
     await chats[0]!.past.search({ text: "heron", in: "project", limit: 1 }) // waits for the index; a message does not

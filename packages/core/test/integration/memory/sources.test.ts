@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { importConversations } from "../../../../transcripts/src/import/import-conversations.ts"
 import { projectName } from "../../../src/base/clock.ts"
-import { localPerson } from "../../../src/base/owner.ts"
+import { localUser } from "../../../src/base/owner.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
 import { everyNth, size } from "../../size.ts"
@@ -273,7 +273,7 @@ test("L5-13 what an imported transcript says that the person said is not a rule;
     { ...about, type: "user", uuid: second, parentUuid: first, message: { role: "user", content: "And more." } },
   ]
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
-  const [imported] = await importConversations({ file, ...where, owner: localPerson })
+  const [imported] = await importConversations({ file, ...where, owner: localUser })
   const writing = (name: string, text: string) => {
     const content = memoryFile({ name, description: "d", type: "feedback" }, text)
     return calls(["Write", { file_path: join(memoryIn(where), `${name}.md`), content }])

@@ -5,7 +5,7 @@ import { placeFor } from "../../../src/base/owner.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { openBank } from "../../../src/memory/bank.ts"
-import { isCurrent } from "../../../src/memory/memory.ts"
+import { isCurrentMemory } from "../../../src/memory/memory.ts"
 import { project } from "../agent/agents.ts"
 
 const CHANGED = `
@@ -93,7 +93,7 @@ function ada() {
       await chat.add(text)
       const request = JSON.stringify((await chat.prepare()).messages)
       await chat.record({ id: `msg_${id}`, content: [{ type: "text", text: "All right." }] })
-      await chat.settled()
+      await chat.whenIdle()
       await chat.close()
       clock.advance(86_400_000)
       return request
@@ -110,7 +110,7 @@ describe("L5-11 the next conversation is told what holds now", () => {
     const memories = await bank.all()
     const [old, fresh] = [earlier, later].map((body) => memories.find((memory) => memory.body === body))
     expect(fresh, "what replaces something is kept").toBeDefined()
-    expect(isCurrent(fresh!)).toBe(true)
+    expect(isCurrentMemory(fresh!)).toBe(true)
     expect(old!.supersededBy, "the earlier one has its end, and every byte").toBe(fresh!.file)
     expect(fresh!.created, "with a date").toBe("2026-05-02")
     const told = await says("Hello.")
@@ -124,7 +124,7 @@ describe("L5-11 the next conversation is told what holds now", () => {
     clock.advance(86_400_000)
     await says(other)
     if (!(await bank.all()).some(({ body }) => body === other)) await keep(other)
-    expect((await bank.all()).filter(isCurrent)).toHaveLength(2)
+    expect((await bank.all()).filter(isCurrentMemory)).toHaveLength(2)
     const told = await says("Hello.")
     for (const body of [one, other]) expect(told).toContain(JSON.stringify(body).slice(1, -2))
   })
@@ -134,7 +134,7 @@ describe("L5-11 the next conversation is told what holds now", () => {
     await keep("Noor is on call for billing.")
     await keep("Noor leads the payments team.")
     await says("Henrik took over from Noor.")
-    expect((await bank.all()).filter(isCurrent).map(({ body }) => body)).toEqual(
+    expect((await bank.all()).filter(isCurrentMemory).map(({ body }) => body)).toEqual(
       expect.arrayContaining(["Noor is on call for billing.", "Noor leads the payments team."]),
     )
   })

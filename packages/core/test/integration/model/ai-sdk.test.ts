@@ -2,8 +2,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises"
 import { createAnthropic } from "@ai-sdk/anthropic"
 import { describe, expect, test } from "vitest"
-import type { BrainTurn } from "../../../../sim/src/brain.ts"
 import type { Fault } from "../../../../sim/src/faults.ts"
+import type { ResponderTurn } from "../../../../sim/src/responder.ts"
 import type { Simulator } from "../../../../sim/src/start.ts"
 import { KEY, MODEL, scripted, simulator } from "../../../../sim/test/simulator.ts"
 import type { Block } from "../../../src/messages/blocks.ts"
@@ -39,7 +39,7 @@ describe("BEY-8 a model of the AI SDK", () => {
   })
 
   test("L2-5 an agent on it does not rely on the server's clearing, which such a model cannot request", async () => {
-    const sim = await simulator({ brain: scripted("Hi.", "Hi.") })
+    const sim = await simulator({ responder: scripted("Hi.", "Hi.") })
     const askedFor = async (model: Model) => {
       const agent = await agentFor(sim, project(), { model })
       const asked: boolean[] = []
@@ -53,7 +53,7 @@ describe("BEY-8 a model of the AI SDK", () => {
   })
 
   test("streams text", async () => {
-    const sim = await simulator({ brain: scripted(LONG_TEXT) })
+    const sim = await simulator({ responder: scripted(LONG_TEXT) })
     const { text, events, response } = await play(modelAt(sim), ask({ system: "Be kind." }))
     expect(text).toBe(LONG_TEXT)
     expect(events.length).toBeGreaterThan(2)
@@ -69,13 +69,13 @@ describe("BEY-8 a model of the AI SDK", () => {
     ["whose text the model shows", false],
     ["whose text it leaves out", true],
   ])("calls tools and gets their results, with the model's ids and its thinking, %s", async (_, omitsThinking) => {
-    const report = ({ request }: BrainTurn) => {
+    const report = ({ request }: ResponderTurn) => {
       const [result] = request.messages.at(-1)!.content
       return {
         content: [{ type: "text" as const, text: `${result?.tool_use_id} says ${JSON.stringify(result?.content)}` }],
       }
     }
-    const brain = scripted(
+    const responder = scripted(
       [
         { type: "thinking", thinking: "I should look." },
         { type: "text", text: "Let me look." },
@@ -83,7 +83,11 @@ describe("BEY-8 a model of the AI SDK", () => {
       ],
       report,
     )
-    const sim = await simulator({ brain, bindThinking: "error", models: { [MODEL]: { accepts: { omitsThinking } } } })
+    const sim = await simulator({
+      responder,
+      bindThinking: "error",
+      models: { [MODEL]: { accepts: { omitsThinking } } },
+    })
     const request = ask({ tools: [READ] })
     const first = await play(modelAt(sim), request)
     expect(first.error).toBeUndefined()
@@ -110,7 +114,7 @@ describe("BEY-8 a model of the AI SDK", () => {
 
   test("a call that was cut off is set aside", async () => {
     const cut = { content: [{ type: "tool_use" as const, id: "toolu_1", name: "Read", inputText: '{"path": "a' }] }
-    const sim = await simulator({ brain: scripted({ ...cut, stopReason: "max_tokens" }) })
+    const sim = await simulator({ responder: scripted({ ...cut, stopReason: "max_tokens" }) })
     const { response, error } = await play(modelAt(sim), ask({ tools: [READ] }))
     expect(error).toBeUndefined()
     expect(response?.stop_reason).toBe("max_tokens")
@@ -120,7 +124,7 @@ describe("BEY-8 a model of the AI SDK", () => {
   })
 
   test("Claude's cache is used, and cached tokens are not counted twice", async () => {
-    const sim = await simulator({ brain: scripted("Well.", "Done.") })
+    const sim = await simulator({ responder: scripted("Well.", "Done.") })
     const request: ModelRequest = ask({ system: "You are thorough. ".repeat(300), tools: [READ] })
     const first = await play(modelAt(sim), request)
     const written = first.response!.usage.cache_creation_input_tokens!
@@ -143,7 +147,7 @@ describe("LOOP-5 failures of the AI SDK", () => {
     ["a connection cut in the stream", { kind: "cut-socket", afterEvents: 6 }, "connection lost"],
     ["a stream that ends too soon", { kind: "early-end", afterEvents: 6 }, "connection lost"],
   ])("%s is retried", async (_, fault, reason) => {
-    const sim = await simulator({ brain: scripted(LONG_TEXT, LONG_TEXT), faults: [{ fault, times: 1 }] })
+    const sim = await simulator({ responder: scripted(LONG_TEXT, LONG_TEXT), faults: [{ fault, times: 1 }] })
     const { text, retries, error } = await play(modelAt(sim))
     expect(error).toBeUndefined()
     expect(retries).toHaveLength(1)
@@ -191,7 +195,7 @@ describe("LOOP-5 failures of the AI SDK", () => {
 describe("LOOP-4 stopping a model of the AI SDK", () => {
   test("in the middle of a stream", async () => {
     const faults = [{ fault: { kind: "slow-stream" as const, delayMs: 1000 } }]
-    const sim = await simulator({ brain: scripted(LONG_TEXT), faults })
+    const sim = await simulator({ responder: scripted(LONG_TEXT), faults })
     const tick = setInterval(() => sim.clock.advance(1000), 1)
     const stop = new AbortController()
     const seen: string[] = []

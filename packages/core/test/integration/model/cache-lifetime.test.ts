@@ -1,7 +1,7 @@
 /** The lifetime of the cache, as the setting or the planner chooses it, over HTTP: what is asked for, what is billed. */
 import { describe, expect, test } from "vitest"
-import { scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
 import { createClock } from "../../../../sim/src/clock.ts"
+import { scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { client, scripted, simulator } from "../../../../sim/test/simulator.ts"
 import { bashTool } from "../../../src/agent/tools/shell/bash.ts"
 import { ShellSession } from "../../../src/agent/tools/shell/shell-session.ts"
@@ -21,7 +21,7 @@ const system = "You are thorough. ".repeat(600)
 test.each(["5m", "1h", "prompt-1h"] as const)(
   "CACHE-8 cacheLifetime %s: the ledger bills each write at its price",
   async (cacheLifetime) => {
-    const sim = await simulator({ brain: scripted("One.", "Two.") })
+    const sim = await simulator({ responder: scripted("One.", "Two.") })
     const agent = await agentFor(sim, project(), {
       system,
       tools: [bashTool(new ShellSession())],
@@ -64,8 +64,8 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
   /** A loop of your own, and a simulator on the same clock. */
   async function ownLoop() {
     const clock = manualClock("2026-11-15T12:00:00.000Z")
-    const brain = scriptedBrain(["Done."], { afterLast: "repeat" })
-    const sim = await simulator({ brain, clock: createClock(() => clock.now().getTime()) })
+    const responder = scriptedResponder(["Done."], { afterLast: "repeat" })
+    const sim = await simulator({ responder, clock: createClock(() => clock.now().getTime()) })
     const { cwd, dir } = project()
     const sdk = client(sim)
     const where = { model: MODEL, client: sdk, system: LONG_SYSTEM, settings: QUIET, cwd, dir, clock, env: {} }
@@ -154,7 +154,7 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
     async () => {
       const clock = manualClock("2026-11-15T12:00:00.000Z")
       const sim = await simulator({
-        brain: scriptedBrain(["Done."], { afterLast: "repeat" }),
+        responder: scriptedResponder(["Done."], { afterLast: "repeat" }),
         clock: createClock(() => clock.now().getTime()),
       })
       for (const keepWarm of [false, true]) {
@@ -168,7 +168,7 @@ describe("CACHE-8 BEY-4 the planner chooses the lifetime in batch work", () => {
         for (let round = 0; round < 4; round++) {
           await ask(agent, round === 0 ? FIRST : "And now?")
           clock.advance(PAUSE)
-          await agent.conversation.settled()
+          await agent.conversation.whenIdle()
         }
         await ask(agent, "And now?")
         const written = agent.conversation.views.cacheHistory.pauses.requests.cacheWrite1h

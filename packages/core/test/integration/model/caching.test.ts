@@ -96,7 +96,7 @@ describe("CACHE-3 over HTTP", () => {
       name: "Read",
       input: { path: `${i}.ts` },
     }))
-    const sim = await simulator({ brain: scripted("Well.", calls, "Done.") })
+    const sim = await simulator({ responder: scripted("Well.", calls, "Done.") })
     const model = modelAt(sim)
     let messages: Message[] = [{ role: "user", content: words(5, 0) }]
     let expected = 0
@@ -117,7 +117,7 @@ describe("CACHE-3 over HTTP", () => {
   })
 
   test("a fork that asks about the conversation writes no cache entry", async () => {
-    const sim = await simulator({ brain: scripted("Well.", "A summary.", "Go on.") })
+    const sim = await simulator({ responder: scripted("Well.", "A summary.", "Go on.") })
     const model = modelAt(sim)
     const parent = ask({
       model: MODEL,

@@ -17,7 +17,7 @@ import {
 } from "../../../src/model/errors.ts"
 import { ask, LONG_TEXT, modelAt, noWaiting, play } from "./model.ts"
 
-const failing = (...faults: FaultRule[]) => simulator({ brain: scripted(LONG_TEXT, LONG_TEXT, LONG_TEXT), faults })
+const failing = (...faults: FaultRule[]) => simulator({ responder: scripted(LONG_TEXT, LONG_TEXT, LONG_TEXT), faults })
 
 describe("LOOP-5 temporary failures are retried", () => {
   test.each<[string, Fault, string]>([

@@ -20,7 +20,7 @@ import { ask, LONG_TEXT, modelAt, play } from "./model.ts"
 
 const MANY = 20_000 // ms; the machine that tests may be slow, and an endless stream sends megabytes
 
-const failing = (...faults: FaultRule[]) => simulator({ brain: scripted(LONG_TEXT, LONG_TEXT, LONG_TEXT), faults })
+const failing = (...faults: FaultRule[]) => simulator({ responder: scripted(LONG_TEXT, LONG_TEXT, LONG_TEXT), faults })
 
 /** A clock that runs only while the server keeps a request waiting. */
 function clockFor(sim: Simulator) {

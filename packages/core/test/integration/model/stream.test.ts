@@ -1,8 +1,8 @@
 /** Answers over HTTP: text, thinking, calls as the model spelled them, and answers that cannot be used. */
 import Anthropic from "@anthropic-ai/sdk"
 import { describe, expect, test } from "vitest"
-import type { AnswerBlock } from "../../../../sim/src/brain.ts"
-import { malformedBrain } from "../../../../sim/src/brains/index.ts"
+import type { AnswerBlock } from "../../../../sim/src/responder.ts"
+import { malformedResponder } from "../../../../sim/src/responders/index.ts"
 import { KEY, MODEL, scripted, simulator } from "../../../../sim/test/simulator.ts"
 import { exactInputOf } from "../../../src/messages/exact-json.ts"
 import { unusableInputOf } from "../../../src/model/tool-input-text.ts"
@@ -13,7 +13,7 @@ const call = (inputText: string, id = "toolu_1"): AnswerBlock => ({ type: "tool_
 
 describe("LOOP-1 an answer", () => {
   test("streams text and ends with the whole response", async () => {
-    const sim = await simulator({ brain: scripted(LONG_TEXT) })
+    const sim = await simulator({ responder: scripted(LONG_TEXT) })
     const { events, text, response } = await play(modelAt(sim))
     expect(text).toBe(LONG_TEXT)
     expect(events.filter(({ type }) => type === "text").length).toBeGreaterThan(1)
@@ -29,11 +29,11 @@ describe("LOOP-1 an answer", () => {
 
   test("streams thinking, with a signature that is accepted in the next request", async () => {
     const thought = "The user greets me; a greeting is due in return."
-    const brain = scripted([
+    const responder = scripted([
       { type: "thinking", thinking: thought },
       { type: "text", text: "Hi." },
     ])
-    const sim = await simulator({ brain, bindThinking: "error" })
+    const sim = await simulator({ responder, bindThinking: "error" })
     const request = ask({ thinking: { type: "adaptive", display: "summarized" } })
     const { events, response } = await play(modelAt(sim), request)
     const thinking = events.flatMap((event) => (event.type === "thinking" ? [event.text] : []))
@@ -51,7 +51,9 @@ describe("LOOP-1 an answer", () => {
   })
 
   test("streams the input of calls in pieces, the name first", async () => {
-    const sim = await simulator({ brain: scripted([call('{"path": "a.ts"}'), call('{"path": "b.ts"}', "toolu_2")]) })
+    const sim = await simulator({
+      responder: scripted([call('{"path": "a.ts"}'), call('{"path": "b.ts"}', "toolu_2")]),
+    })
     const { events, response } = await play(modelAt(sim), ask({ tools: [READ] }))
     const pieces = events.filter((event) => event.type === "tool-input")
     expect(pieces[0]).toEqual({ type: "tool-input", id: "toolu_1", name: "Read", text: "" })
@@ -107,7 +109,7 @@ describe("MSG-5 inputs are sent back as the model spelled them", () => {
 
   test("byte for byte, over HTTP and back", async () => {
     const bodies: string[] = []
-    const sim = await simulator({ brain: scripted([call(SPELLING)], "Done.") })
+    const sim = await simulator({ responder: scripted([call(SPELLING)], "Done.") })
     const client = new Anthropic({
       baseURL: sim.url,
       apiKey: KEY,
@@ -144,7 +146,7 @@ describe("MSG-5 inputs are sent back as the model spelled them", () => {
     ["not an object", '["ls"]', undefined],
   ])("an input that is %s is set aside, and the conversation goes on", async (_, inputText, stopReason) => {
     const answer = { content: [call(inputText)], ...(stopReason ? { stopReason } : {}) }
-    const sim = await simulator({ brain: scripted(answer, "Then otherwise.") })
+    const sim = await simulator({ responder: scripted(answer, "Then otherwise.") })
     const request = ask({ tools: [READ] })
     const { response } = await play(modelAt(sim), request)
     const [broken] = response!.content as [{ id: string; input: unknown }]
@@ -162,7 +164,7 @@ describe("MSG-5 inputs are sent back as the model spelled them", () => {
   })
 
   test("any answer of a model gives a response whose calls can be sent back", async () => {
-    const sim = await simulator({ brain: malformedBrain(7) })
+    const sim = await simulator({ responder: malformedResponder(7) })
     const model = modelAt(sim)
     for (let turn = 0; turn < 60; turn++) {
       const { response, error } = await play(model, ask({ tools: [READ] }))

@@ -1,6 +1,6 @@
 /** Newer models leave the text of thinking out. The requests of a conversation ask for it, all in the same way. */
 import { expect, test } from "vitest"
-import type { BrainTurn } from "../../../../sim/src/brain.ts"
+import type { ResponderTurn } from "../../../../sim/src/responder.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { isForked } from "../../../src/forks/fork.ts"
@@ -17,9 +17,9 @@ const SUMMARY = "<summary>\nThe user asks for the port in the settings.\n</summa
 /** A model that thinks before every answer, and what it was sent. */
 async function thinker() {
   const sim = await simulator({
-    brain: {
+    responder: {
       name: "thinker",
-      answer: ({ request }: BrainTurn) => {
+      answer: ({ request }: ResponderTurn) => {
         const text = isForked(request.messages as never)
           ? SUMMARY
           : `It is 8443. ${"The settings say so. ".repeat(2_000)}`

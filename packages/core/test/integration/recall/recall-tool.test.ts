@@ -17,13 +17,13 @@ beforeEach(async () => {
 })
 afterEach(() => place.remove())
 
-interface Opened {
+interface OpenResult {
   readonly chat: Conversation
   readonly recall: RecallTool
   readonly ask: (input: RecallInput) => Promise<string>
 }
 
-async function opened(id = "test", store = fileStore({ root: place.root })): Promise<Opened> {
+async function opened(id = "test", store = fileStore({ root: place.root })): Promise<OpenResult> {
   const recall = recallTool()
   const chat = await openTestConversation({ id, store, tools: [recall] })
   return { chat, recall, ask: async (input) => String((await recall.execute(input)).content) }

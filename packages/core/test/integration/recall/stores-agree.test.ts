@@ -2,11 +2,11 @@
 import fc from "fast-check"
 import { expect, onTestFinished, test } from "vitest"
 import { manualClock, projectName, seededIds } from "../../../src/base/clock.ts"
-import { localPerson, type Owner, placeFor } from "../../../src/base/owner.ts"
-import { listConversations, type WhereKept } from "../../../src/conversation/list.ts"
+import { localUser, type Owner, placeFor } from "../../../src/base/owner.ts"
+import { listConversations, type StoreLocation } from "../../../src/conversation/list.ts"
 import { openConversation } from "../../../src/conversation/open.ts"
 import { openMemoryBank } from "../../../src/conversation/open-memory-bank.ts"
-import { openPast } from "../../../src/conversation/open-past.ts"
+import { openRecall } from "../../../src/conversation/open-past.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { memoryStore } from "../../../src/journal/in-memory/store.ts"
 import type { Store } from "../../../src/journal/store.ts"
@@ -20,7 +20,7 @@ import { fuzz, isFuzzing, RUNS } from "../../runs.ts"
 import { isWhole } from "../../size.ts"
 
 const CWD = "/nowhere/shop"
-const OWNERS: readonly (Owner | undefined)[] = [localPerson, "customer-1", undefined]
+const OWNERS: readonly (Owner | undefined)[] = [localUser, "customer-1", undefined]
 const WORDS = "heron port staging server walrus invoice deploy Bertha ERR_42 src/foo.ts 設定値 crash nightly".split(" ")
 
 const text = fc.array(fc.constantFrom(...WORDS), { minLength: 2, maxLength: 7 }).map((words) => words.join(" "))
@@ -114,11 +114,11 @@ async function answers(place: Place, world: World): Promise<readonly unknown[]> 
     own.push(await chat.past.search({ text: search, in: "project", limit: 3 }))
     await chat.close()
     const whose = OWNERS[owner]
-    const where: WhereKept = { ...place, cwd: CWD, ...(whose === undefined ? {} : { owner: whose }) }
+    const where: StoreLocation = { ...place, cwd: CWD, ...(whose === undefined ? {} : { owner: whose }) }
     // files have the time of the disk
     const listed = (await listConversations(where)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     for (const kept of listed) {
-      await using past = await openPast(kept, where)
+      await using past = await openRecall(kept, where)
       own.push(kept.id, await past.recall({ search, in: "project" }))
       const agent = written.find((one) => one.id === kept.id)?.agent
       if (agent !== undefined) own.push(await past.recall({ handle: agent }))

@@ -12,7 +12,7 @@ import {
   calling,
   merged,
   modelNamed,
-  type Opened,
+  type OpenResult,
   PLAIN,
   QUIET,
   type SceneOptions,
@@ -26,7 +26,7 @@ import type { Probes } from "./table.ts"
 
 /** What is seen of the first request to the model. */
 const firstRequest =
-  (see: (sent: Opened["requests"][number]) => unknown, options: SceneOptions = {}) =>
+  (see: (sent: OpenResult["requests"][number]) => unknown, options: SceneOptions = {}) =>
   async (settings: SettingsInput) => {
     const opened = await scene(settings, options)
     await ask(opened, "Hello.")
@@ -76,10 +76,10 @@ const leadCalls =
   (name: string, input: object, { times = 1, agentCalls = 0, said = "Done." } = {}) =>
   async (settings: SettingsInput) => {
     const cwd = scratchDirectory()
-    const requests: Opened["requests"] = []
+    const requests: OpenResult["requests"] = []
     const all = merged(QUIET, settings)
     const first = Array.from({ length: times }, () => calling(name, input)).flat()
-    const brain = {
+    const responder = {
       work: ({ messages }: ModelRequest, nth: number) => {
         if (nth === 0) return first
         if (!JSON.stringify(messages[0]).includes("Look around.")) return "Done."
@@ -88,7 +88,7 @@ const leadCalls =
     }
     const agent = toClose(
       await openTeamAgent({
-        ...{ model: modelNamed(PLAIN, { settings: all, brain, requests }), cwd, dir: join(cwd, "home"), env: {} },
+        ...{ model: modelNamed(PLAIN, { settings: all, responder, requests }), cwd, dir: join(cwd, "home"), env: {} },
         ...{ tools: [echo], mode: "bypass", settings: all },
       }),
     )
@@ -104,7 +104,7 @@ const confinement =
     const look: Tool = { ...echo, name: "Look", execute: (_, context) => `seen: ${see(context.confinement!())}` }
     const opened = await scene(settings, {
       tools: [look],
-      brain: { work: (_, nth) => (nth < 1 ? calling("Look", {}) : "Done.") as never },
+      responder: { work: (_, nth) => (nth < 1 ? calling("Look", {}) : "Done.") as never },
     })
     await ask(opened, "Go.")
     return JSON.stringify(opened.requests.at(-1)).match(/seen: (\w+)/)?.[1]
@@ -113,7 +113,7 @@ const confinement =
 /** The last request for a summary where the conversation's cache cannot be shared. */
 const summariser = async (settings: SettingsInput) => {
   const opened = await scene(settings, {
-    brain: {
+    responder: {
       summary: (_, nth) =>
         nth === 0 ? new PromptTooLongError({}, { provider: "test" }) : "<summary>\n1. Intent:\nAll done.\n</summary>",
     },
@@ -126,7 +126,7 @@ const summariser = async (settings: SettingsInput) => {
 const echoed = async (settings: SettingsInput) => {
   const opened = await scene(settings, {
     tools: [echo],
-    brain: { work: (_, nth) => (nth === 0 ? calling("Echo") : "Done.") },
+    responder: { work: (_, nth) => (nth === 0 ? calling("Echo") : "Done.") },
   })
   const events = await ask(opened, "Go.")
   return events.some((event) => event.type === "tool-result" && event.result.is_error === true)
@@ -213,7 +213,7 @@ export const AGENT_FIGURES: Probes = {
       const opened = await scene(settings, {
         base: { permissions: { deny: ["Refused"] } },
         tools: [{ ...echo, name: "Refused" }],
-        brain: { work: (_, nth) => (nth < 3 ? calling("Refused", { nth }) : "I give up.") as never },
+        responder: { work: (_, nth) => (nth < 3 ? calling("Refused", { nth }) : "I give up.") as never },
       })
       await ask(opened, "Go.")
       return JSON.stringify(opened.requests.at(-1)).match(/refusal \d in a row/g)

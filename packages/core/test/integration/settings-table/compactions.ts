@@ -10,7 +10,7 @@ import type { SettingsInput } from "../../../src/settings/settings.ts"
 import {
   ask,
   decisions,
-  type Opened,
+  type OpenResult,
   PLAIN,
   round,
   type SceneOptions,
@@ -31,7 +31,7 @@ const AHEAD: SettingsInput = { ...SMALL, switches: { notes: true, "clear-by-size
 
 interface Compacting extends SceneOptions {
   readonly work?: Parameters<typeof work>[1]
-  readonly see: (opened: Opened, sent: string) => unknown
+  readonly see: (opened: OpenResult, sent: string) => unknown
 }
 
 /** A full window, and what is seen after the next request. */
@@ -41,11 +41,11 @@ const full =
     const opened = await scene(settings, { base: SMALL, ...options })
     await work(opened.chat, { rounds: 5, tokens: 4_700, tool: "Look", ...done })
     const sent = textOf(await opened.chat.prepare())
-    await opened.chat.settled()
+    await opened.chat.whenIdle()
     return see(opened, sent)
   }
 
-const count = ({ chat }: Opened) => chat.views.compactions.count
+const count = ({ chat }: OpenResult) => chat.views.compactions.count
 const thresholds = (name: string) => async (settings: SettingsInput) => {
   const { chat } = await scene(settings, { name })
   return chat.thresholds.autoCompact
@@ -65,7 +65,7 @@ const byHand =
     return see(opened, textOf(await opened.chat.prepare()))
   }
 
-const routes = async ({ chat }: Opened) => (await decisions(chat, "compacted")).map(({ route }) => route)
+const routes = async ({ chat }: OpenResult) => (await decisions(chat, "compacted")).map(({ route }) => route)
 const thousands = (length: number) => Math.round(length / 1_000)
 const LONG_SUMMARY = `<summary>\n${[1, 2, 3, 4, 5, 6].map((at) => `${at}. Section ${at}:\n${words(900)}\n`).join("\n")}</summary>`
 /** Claims about files that no one has seen, beside what was asked for. */
@@ -77,11 +77,11 @@ const keptResults = (sent: string) =>
     .flatMap(({ content }) => content as Block[])
     .filter(isToolResult)
     .map(({ content }) => content as string)
-const lastAsked = ({ of }: Opened) => JSON.stringify(of("summary").at(-1))
+const lastAsked = ({ of }: OpenResult) => JSON.stringify(of("summary").at(-1))
 
 /** Many requests of the user in a full window, compacted without a model. Thousands of characters: of the summary, and of all that is sent. */
 const talk = async (settings: SettingsInput) => {
-  const { chat } = await scene(settings, { base: SMALL, brain: { summary: () => "" } })
+  const { chat } = await scene(settings, { base: SMALL, responder: { summary: () => "" } })
   for (let at = 0; at < 30; at++) {
     await chat.add(`Please check module-${at}.ts and say what it exports in version ${at}.2. ${words(800)}`)
     await chat.record({
@@ -105,7 +105,9 @@ const talk = async (settings: SettingsInput) => {
 const named = async (settings: SettingsInput) => {
   const { chat, of } = await scene(settings, {
     base: { switches: { "compact-facts": false } },
-    brain: { summary: () => "<summary>\n1. Primary Request and Intent:\nModules were changed to listen.\n</summary>" },
+    responder: {
+      summary: () => "<summary>\n1. Primary Request and Intent:\nModules were changed to listen.\n</summary>",
+    },
   })
   for (let at = 0; at < 12; at++) {
     await chat.add(
@@ -120,7 +122,7 @@ const named = async (settings: SettingsInput) => {
 /** Whether a request that the server refuses as too long is answered all the same. */
 const refusedOnce = async (settings: SettingsInput) => {
   const opened = await scene(settings, {
-    brain: { work: (_, nth) => (nth === 0 ? new PromptTooLongError({}, { provider: "test" }) : "Fine.") },
+    responder: { work: (_, nth) => (nth === 0 ? new PromptTooLongError({}, { provider: "test" }) : "Fine.") },
   })
   await work(opened.chat, { rounds: 6, tokens: 2_000, tool: "Look" })
   const events = await ask(opened, "And?")
@@ -149,19 +151,19 @@ export const COMPACTION_SWITCHES: Probes = {
     changed: false,
   },
   "compact-offline": {
-    observe: full({ see: routes, brain: { summary: () => "" } }),
+    observe: full({ see: routes, responder: { summary: () => "" } }),
     usual: ["offline"],
     changed: [],
   },
   "compact-reactive": { observe: refusedOnce, usual: "answer", changed: "error" },
   // where no notes come, there is still room after the threshold
   "compact-ahead": {
-    observe: full({ base: AHEAD, brain: { notes: () => "Not now." }, see: count }),
+    observe: full({ base: AHEAD, responder: { notes: () => "Not now." }, see: count }),
     usual: 0,
     changed: 1,
   },
   "compact-audit": {
-    observe: byHand({ see: ({ of }) => of("summary").length > 1, brain: { summary: () => INVENTED } }),
+    observe: byHand({ see: ({ of }) => of("summary").length > 1, responder: { summary: () => INVENTED } }),
     usual: true,
     changed: false,
   },
@@ -177,7 +179,7 @@ const restored = (see: Compacting["see"]) => async (settings: SettingsInput) => 
   ]
   const opened = await scene(settings, {
     tools: fileTools,
-    brain: { work: (_, nth) => turns[nth] ?? "Read." },
+    responder: { work: (_, nth) => turns[nth] ?? "Read." },
   })
   for (const name of names) writeFileSync(join(opened.cwd, name), `${name}\n${"one line of it\n".repeat(1_500)}`)
   await ask(opened, "Read them.")
@@ -185,13 +187,13 @@ const restored = (see: Compacting["see"]) => async (settings: SettingsInput) => 
   await opened.chat.add("And?")
   return see(opened, textOf(await opened.chat.prepare()))
 }
-const attachments = (chat: Opened["chat"], type: Attachment["type"]) =>
+const attachments = (chat: OpenResult["chat"], type: Attachment["type"]) =>
   chat.views.context
     .storedMessages()
     .filter((message) => message.type === "attachment" && message.attachment.type === type)
 const attached =
   (type: Attachment["type"]) =>
-  ({ chat }: Opened) =>
+  ({ chat }: OpenResult) =>
     attachments(chat, type).length
 
 /** Two skills in use, compacted by hand. */
@@ -223,7 +225,7 @@ export const COMPACTION_FIGURES: Probes = {
   "summary-budget": {
     observe: byHand({
       see: (_, sent) => thousands(sent.length),
-      brain: { summary: () => LONG_SUMMARY },
+      responder: { summary: () => LONG_SUMMARY },
       work: { rounds: 20 },
     }),
     turned: 20_000,
@@ -237,19 +239,19 @@ export const COMPACTION_FIGURES: Probes = {
     changed: says("not make enough room"),
   },
   "summary-retries": {
-    observe: byHand({ see: ({ of }) => of("summary").length, brain: { summary: () => "" } }),
+    observe: byHand({ see: ({ of }) => of("summary").length, responder: { summary: () => "" } }),
     turned: 0,
     usual: 4,
     changed: 2,
   },
   "summary-shrinks": {
-    observe: byHand({ see: ({ of }) => of("summary").length, brain: TOO_LONG }),
+    observe: byHand({ see: ({ of }) => of("summary").length, responder: TOO_LONG }),
     turned: 1,
     usual: 5,
     changed: 3,
   },
   "summary-drop": {
-    observe: byHand({ see: (opened) => thousands(lastAsked(opened).length), brain: TOO_LONG }),
+    observe: byHand({ see: (opened) => thousands(lastAsked(opened).length), responder: TOO_LONG }),
     turned: 50,
     usual: 75,
     changed: 32,
@@ -258,7 +260,7 @@ export const COMPACTION_FIGURES: Probes = {
     observe: async (settings) => {
       const opened = await scene(settings, {
         base: { ...SMALL, switches: { ...SMALL.switches, "compact-offline": false } },
-        brain: { summary: () => "" },
+        responder: { summary: () => "" },
       })
       await work(opened.chat, { rounds: 8, tokens: 4_700, tool: "Look" })
       for (let at = 0; at < 5; at++) await opened.chat.prepare().catch(() => undefined)
@@ -281,7 +283,7 @@ export const COMPACTION_FIGURES: Probes = {
     changed: 1,
   },
   "audit-fabrication": {
-    observe: byHand({ see: ({ of }) => of("summary").length, brain: { summary: () => INVENTED } }),
+    observe: byHand({ see: ({ of }) => of("summary").length, responder: { summary: () => INVENTED } }),
     turned: 100,
     usual: 2,
     changed: 1,

@@ -20,7 +20,7 @@ import {
   decisions,
   MINUTE,
   merged,
-  type Opened,
+  type OpenResult,
   type SceneOptions,
   scene,
   textOf,
@@ -40,12 +40,12 @@ const large: Tool = {
 
 /** A conversation of 12,000 tokens, then a query with three calls of 6,000 tokens each. How often the notes are updated. */
 const updates =
-  (see: (opened: Opened) => unknown = ({ of }) => of("notes").length, options: SceneOptions = NOTES) =>
+  (see: (opened: OpenResult) => unknown = ({ of }) => of("notes").length, options: SceneOptions = NOTES) =>
   async (settings: SettingsInput) => {
     const opened = await scene(settings, {
       ...options,
       tools: [large, ...fileTools],
-      brain: {
+      responder: {
         work: (_, nth) => (nth < 3 ? calling("Echo", { nth }) : "Done."),
         notes: (request) => {
           const text = textOf(request)
@@ -55,12 +55,12 @@ const updates =
           const input = { file_path: path, old_string, new_string: `${old_string}${words(2_500)}\n` }
           return [{ type: "tool_use", id: `toolu_notes_${++edits}`, name: "Edit", input }]
         },
-        ...options.brain,
+        ...options.responder,
       },
     })
     await work(opened.chat, { rounds: 5, tokens: 2_000, tool: "Look" })
-    for await (const event of opened.agent.query("Go on.")) if (event.type === "response") await opened.chat.settled()
-    await opened.chat.settled()
+    for await (const event of opened.agent.query("Go on.")) if (event.type === "response") await opened.chat.whenIdle()
+    await opened.chat.whenIdle()
     return see(opened)
   }
 let edits = 0
@@ -112,7 +112,7 @@ const extracted =
     if (done) await work(opened.chat, done)
     for (const message of messages) {
       await ask(opened, message)
-      await opened.chat.settled()
+      await opened.chat.whenIdle()
     }
     return opened.of("memory").length
   }
@@ -166,12 +166,12 @@ const dreamed =
     if (hoursAgo !== undefined)
       touch(join(directory, ".consolidate-lock"), new Date(now.getTime() - hoursAgo * 60 * MINUTE))
     await ask(opened, "Hello.")
-    await opened.chat.settled()
+    await opened.chat.whenIdle()
     if (againAfter !== undefined) {
       opened.clock.advance(againAfter * MINUTE)
       touch(join(dirname(directory), "one-more.jsonl"), opened.clock.now())
       await ask(opened, "Hello again.")
-      await opened.chat.settled()
+      await opened.chat.whenIdle()
     }
     const [first] = opened.of("dream")
     return Number(/at most (\d+) turns/.exec(first ? textOf(first) : "")?.[1] ?? 0)
@@ -212,7 +212,7 @@ export const MEMORY_FIGURES: Probes = {
     observe: extracted(TELLING, {
       ...MEMORY,
       tools: fileTools,
-      brain: { memory: (_, nth) => calling("Read", { file_path: `note-${nth}.md` }) },
+      responder: { memory: (_, nth) => calling("Read", { file_path: `note-${nth}.md` }) },
     }),
     turned: 2,
     usual: 5,

@@ -3,9 +3,9 @@ import { join } from "node:path"
 import type { Agent } from "../../../src/agent/agent.ts"
 import type { QueryEvent } from "../../../src/agent/loop/query-events.ts"
 import { openAgent } from "../../../src/agent/open-agent.ts"
-import type { AgentOptions } from "../../../src/agent/options.ts"
+import type { SingleAgentOptions } from "../../../src/agent/options.ts"
 import { manualClock, seededIds } from "../../../src/base/clock.ts"
-import { localPerson } from "../../../src/base/owner.ts"
+import { localUser } from "../../../src/base/owner.ts"
 import type { Conversation } from "../../../src/conversation/conversation.ts"
 import { FORK_MARKER } from "../../../src/forks/fork.ts"
 import type { DecisionEntry } from "../../../src/journal/entries.ts"
@@ -23,11 +23,11 @@ export const MINUTE = 60_000
 
 type Subject = "work" | "summary" | "notes" | "memory" | "dream"
 type Answer = string | readonly object[] | Partial<ModelResponse> | Error
-export type Brain = Partial<Record<Subject, (request: ModelRequest, nth: number) => Answer>>
+export type Responder = Partial<Record<Subject, (request: ModelRequest, nth: number) => Answer>>
 
-export interface SceneOptions extends Partial<AgentOptions> {
+export interface SceneOptions extends Partial<SingleAgentOptions> {
   readonly name?: string
-  readonly brain?: Brain
+  readonly responder?: Responder
   /** Notes and memories are files. */
   readonly onDisk?: boolean
   /** What the scene needs whatever row is turned. */
@@ -41,7 +41,7 @@ export interface Sent {
   readonly limits: StreamOptions["limits"]
 }
 
-export interface Opened {
+export interface OpenResult {
   readonly agent: Agent
   readonly chat: Conversation
   readonly clock: ReturnType<typeof manualClock>
@@ -76,17 +76,17 @@ export const closeAll = async () => {
   for (const agent of opened.splice(0)) await agent.close()
 }
 
-export async function scene(turned: SettingsInput, options: SceneOptions = {}): Promise<Opened> {
-  const { name = PLAIN, brain = {}, base = {}, onDisk = false, ...rest } = options
+export async function scene(turned: SettingsInput, options: SceneOptions = {}): Promise<OpenResult> {
+  const { name = PLAIN, responder = {}, base = {}, onDisk = false, ...rest } = options
   const settings = merged(QUIET, base, turned)
-  const requests: Opened["requests"] = []
+  const requests: OpenResult["requests"] = []
   const clock = manualClock()
   const cwd = rest.cwd ?? scratchDirectory()
-  const model = modelNamed(name, { settings, brain, requests })
+  const model = modelNamed(name, { settings, responder, requests })
   const agent = await openAgent({
     ...{ model, cwd, dir: join(cwd, "home"), id: "scene", env: {}, clock, tools: [] },
     ...(onDisk ? {} : { store: memoryStore() }),
-    ...{ mode: "bypass", memory: { owner: localPerson }, ids: seededIds("scene"), ...rest, settings },
+    ...{ mode: "bypass", memory: { owner: localUser }, ids: seededIds("scene"), ...rest, settings },
   })
   toClose(agent)
   const { conversation: chat } = agent
@@ -100,22 +100,22 @@ export async function scene(turned: SettingsInput, options: SceneOptions = {}): 
 
 interface ModelParts {
   readonly settings: SettingsInput
-  readonly brain: Brain
-  readonly requests: Opened["requests"]
+  readonly responder: Responder
+  readonly requests: OpenResult["requests"]
 }
 
 let responses = 0
-export function modelNamed(name: string, { settings, brain, requests }: ModelParts): Model {
+export function modelNamed(name: string, { settings, responder, requests }: ModelParts): Model {
   return {
     name,
     provider: "test",
     facts: findModel(name, settings.models ?? {}).facts,
-    sibling: (other) => modelNamed(other, { settings, brain, requests }),
+    sibling: (other) => modelNamed(other, { settings, responder, requests }),
     async *stream(request, { limits } = {}) {
       const about = subjectOf(request)
       const nth = requests.filter((each) => each.about === about).length
       requests.push({ about, request: JSON.parse(JSON.stringify(request)) as ModelRequest, model: name, limits })
-      const answer = brain[about]?.(request, nth) ?? (about === "summary" ? SUMMARY : "Done.")
+      const answer = responder[about]?.(request, nth) ?? (about === "summary" ? SUMMARY : "Done.")
       if (answer instanceof Error) throw answer
       yield { type: "response", response: responseOf(answer, { model: name, request }) }
     },
@@ -149,7 +149,7 @@ function subjectOf({ messages }: ModelRequest): Subject {
   return directive.includes(`<${FORK_MARKER}`) ? "memory" : "work"
 }
 
-export async function ask({ agent }: Opened, prompt: string): Promise<readonly QueryEvent[]> {
+export async function ask({ agent }: OpenResult, prompt: string): Promise<readonly QueryEvent[]> {
   const events: QueryEvent[] = []
   for await (const event of agent.query(prompt, { maxTurns: 40 })) {
     events.push(event)

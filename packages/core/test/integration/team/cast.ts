@@ -1,15 +1,15 @@
 /** Shared by the team's end-to-end tests: a simulator whose answers depend on who asks, and a lead with its agents. */
 import { onTestFinished } from "vitest"
-import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import type { Simulator, SimulatorOptions } from "../../../../sim/src/start.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
-import { localPerson } from "../../../src/base/owner.ts"
+import { localUser } from "../../../src/base/owner.ts"
 import { FORK_MARKER } from "../../../src/forks/fork.ts"
 import type { Entry } from "../../../src/journal/entries.ts"
 import { anthropicModel } from "../../../src/model/anthropic/anthropic.ts"
-import { openTeamAgent, type TeamAgent, type TeamAgentOptions } from "../../../src/team/open-team.ts"
+import { type AgentOptions, openTeamAgent, type TeamAgent } from "../../../src/team/open-team.ts"
 import { FileReads } from "../../../src/tools/files/read-state.ts"
 import { codingTools, MODEL, project } from "../agent/agents.ts"
 import { say } from "../layers/conversations.ts"
@@ -19,15 +19,15 @@ export type Cast = Readonly<Record<string, readonly ScriptedTurn[]>> & { readonl
 
 export interface Heard {
   readonly role: string
-  readonly request: BrainRequest
+  readonly request: ResponderRequest
 }
 
 export async function castSimulator(cast: Cast, options: Partial<SimulatorOptions> = {}) {
   const heard: Heard[] = []
-  const scripts = new Map(Object.entries(cast).map(([role, turns]) => [role, scriptedBrain(turns)]))
+  const scripts = new Map(Object.entries(cast).map(([role, turns]) => [role, scriptedResponder(turns)]))
   const sim = await simulator({
     ...options,
-    brain: {
+    responder: {
       name: "cast",
       async answer(turn): Promise<Answer> {
         if (asksAbout(turn)) return extractiveAnswer(turn) ?? { content: [{ type: "text", text: "Nothing to add." }] }
@@ -40,17 +40,17 @@ export async function castSimulator(cast: Cast, options: Partial<SimulatorOption
   return { sim, heard, of: (role: string) => heard.filter((each) => each.role === role) }
 }
 
-const texts = ({ messages }: BrainRequest) =>
+const texts = ({ messages }: ResponderRequest) =>
   messages.flatMap(({ role, content }) => (role === "user" ? content.map(({ text = "" }) => text) : []))
 
 /** A summary or notes: not the work itself. */
-function asksAbout({ request }: BrainTurn): boolean {
+function asksAbout({ request }: ResponderTurn): boolean {
   const last = texts(request).at(-1) ?? ""
   return /<summary>|session-memory/.test(last)
 }
 
 /** By the newest task: a fork has its lead's messages before its own. A lead's messages may quote tasks, so its own begins a line. Progress lines are a role of their own. */
-function roleOf(request: BrainRequest, roles: readonly string[]): string {
+function roleOf(request: ResponderRequest, roles: readonly string[]): string {
   if (roles.includes("progress") && texts(request).at(-1)?.includes("Write 3 to 5 words")) return "progress"
   const isFork = texts(request).some((text) => text.startsWith(`<${FORK_MARKER}>`))
   const isLead = !isFork && request.tools?.some(({ name }) => name === "Agent")
@@ -62,7 +62,7 @@ function roleOf(request: BrainRequest, roles: readonly string[]): string {
   return "lead"
 }
 
-export interface LeadOptions extends Partial<TeamAgentOptions> {
+export interface LeadOptions extends Partial<AgentOptions> {
   /** Gets the body of every request. */
   readonly onBody?: (body: string) => void
 }
@@ -78,7 +78,7 @@ export async function leadFor(sim: Simulator, { onBody, ...options }: LeadOption
     reads: new FileReads(),
     env: { PATH: process.env.PATH },
     mode: "bypass",
-    memory: { owner: localPerson },
+    memory: { owner: localUser },
     ...(options.cwd ? {} : project()),
     ...options,
     settings: { ...options.settings, switches: { "auto-memory": false, notes: false, ...options.settings?.switches } },

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, test } from "vitest"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { projectName } from "../../../src/base/clock.ts"
 import { isBoundaryEntry, isMessage } from "../../../src/journal/entries.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"

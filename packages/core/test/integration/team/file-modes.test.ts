@@ -41,7 +41,7 @@ test.runIf(isWhole)(
     const home = project({ "a.ts": "parse()" })
     const agent = await leadFor(sim, { ...home, settings: { switches: { notes: true, "auto-memory": true } } })
     await ask(agent, "Remember that I use tabs. Find the parser.")
-    await agent.conversation.settled()
+    await agent.conversation.whenIdle()
     const during = await openToOthers(home.dir)
     expect(during.open).toEqual([])
     await agent.close()

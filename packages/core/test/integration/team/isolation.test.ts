@@ -75,7 +75,7 @@ describe("L7-4 a sub-agent with isolation", () => {
           agent: name,
           env: process.env,
         })
-      const [same, changed, foreign] = [
+      const [same, changed, external] = [
         await made(id, "agent-1"),
         await made(id, "agent-2"),
         await made("gone", "agent-1"),
@@ -85,7 +85,7 @@ describe("L7-4 a sub-agent with isolation", () => {
       await leadFor(sim, place)
       while (existsSync(same.directory)) await wait(2)
       expect(existsSync(changed.directory)).toBe(true)
-      expect(existsSync(foreign.directory)).toBe(true) // its conversation is not one of this project
+      expect(existsSync(external.directory)).toBe(true) // its conversation is not one of this project
     },
   )
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import type { BrainTurn } from "../../../../sim/src/brain.ts"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { ResponderTurn } from "../../../../sim/src/responder.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { manualClock } from "../../../src/base/clock.ts"
 import { isWhole } from "../../size.ts"
 import { ask, calls, ofType, project } from "../agent/agents.ts"
@@ -25,7 +25,7 @@ const agree: ScriptedTurn = (given) => {
   return played(calls(send("lead", { kind: "shutdown_response", request, approve: true })), given)
 }
 
-const played = (answer: ScriptedTurn, given: BrainTurn) => (typeof answer === "function" ? answer(given) : answer)
+const played = (answer: ScriptedTurn, given: ResponderTurn) => (typeof answer === "function" ? answer(given) : answer)
 
 test("L7-5 a teammate and its lead send each other messages; L7-6 it ends when it agrees to", async () => {
   // each answers what it has read so far, in whatever order things arrive

@@ -1,6 +1,6 @@
 /** Agents that would go on for ever: each is stopped by a limit, with a sentence that the model can act on. */
 import { expect, test } from "vitest"
-import type { ScriptedTurn } from "../../../../sim/src/brains/scripted.ts"
+import type { ScriptedTurn } from "../../../../sim/src/responders/scripted.ts"
 import { ask, calls } from "../agent/agents.ts"
 import { agentCall, castSimulator, decisions, journalOf, leadFor } from "./cast.ts"
 

@@ -3,12 +3,12 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
-import type { Answer, BrainRequest, BrainTurn } from "../../../../sim/src/brain.ts"
-import { extractiveAnswer } from "../../../../sim/src/brains/extractive.ts"
-import { type ScriptedTurn, scriptedBrain } from "../../../../sim/src/brains/scripted.ts"
+import type { Answer, ResponderRequest, ResponderTurn } from "../../../../sim/src/responder.ts"
+import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
+import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import { localPerson, placeFor } from "../../../src/base/owner.ts"
+import { localUser, placeFor } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { openConversation, openMemoryBank } from "../../../src/index.ts"
@@ -42,31 +42,32 @@ interface Setup {
   readonly store?: Store
 }
 
-/** A brain that answers by a script, takes notes and dreams. */
+/** A responder that answers by a script, takes notes and dreams. */
 async function stage({ script = [], store = memoryStore() }: Setup = {}) {
   const where = project()
-  const requests: BrainRequest[] = []
+  const requests: ResponderRequest[] = []
   const others: string[] = []
-  const brain = scriptedBrain([...script])
+  const responder = scriptedResponder([...script])
   const sim = await simulator({
-    brain: {
+    responder: {
       name: "without files",
       async answer(turn) {
         const answer =
           isForked(turn.request.messages as never) || isDream(turn.request) ? extractiveAnswer(turn) : undefined
         if (answer) others.push(JSON.stringify(turn.request))
         else requests.push(turn.request)
-        return answer ?? brain.answer(turn)
+        return answer ?? responder.answer(turn)
       },
     },
   })
   const open = (options: Parameters<typeof agentFor>[2] = {}) =>
     agentFor(sim, where, { store, clock: { now: () => new Date(sim.clock.now()) }, mode: "accept-edits", ...options })
-  const place = placeFor((await projectAt({ cwd: where.cwd, env: {} })).name, localPerson)
+  const place = placeFor((await projectAt({ cwd: where.cwd, env: {} })).name, localUser)
   return { sim, where, store, place, requests, others, open }
 }
 
-const isDream = ({ messages }: BrainRequest) => JSON.stringify(messages).includes("Consolidate the memory directory")
+const isDream = ({ messages }: ResponderRequest) =>
+  JSON.stringify(messages).includes("Consolidate the memory directory")
 const NOTES_ONLY = { planner: "off", switches: { "auto-memory": false, dreaming: false } } as const
 const FREE = { figures: { "background-share": 100 } } as const
 
@@ -158,7 +159,7 @@ const DIRECTORY = /(?:for later conversations|a memory of your own), in (\S+?)[.
 /** Calls a tool on a file in the memory directory that the request names. */
 const inMemory =
   (name: string, file: string, input: Readonly<Record<string, unknown>>) =>
-  (turn: BrainTurn): Answer => {
+  (turn: ResponderTurn): Answer => {
     const directory = DIRECTORY.exec(JSON.stringify(turn.request.messages))![1]!
     const path = join(directory, file)
     const given =
@@ -333,7 +334,7 @@ describe("BEY-12 L6-1 dreams", () => {
       } else expect(transcripts).toBe(join(dir, "projects", place))
       await agent.close()
       if (kind === "files") {
-        const bank = await openMemoryBank({ ...where, dir, owner: localPerson })
+        const bank = await openMemoryBank({ ...where, dir, owner: localUser })
         expect(await bank.dream()).toMatchObject({ status: "completed" })
         expect(await bank.stopDream()).toMatchObject({ state: "none" })
       }

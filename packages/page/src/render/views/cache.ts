@@ -26,7 +26,7 @@ ${cards([
   {
     title: "lost",
     value: all.breaks === 0 ? "never" : counted(all.breaks, "time"),
-    ...(all.breaks === 0 ? {} : { about: `${short(all.paidAnew)} tokens paid again, ${paid(all)}` }),
+    ...(all.breaks === 0 ? {} : { about: `${short(all.rewrittenTokens)} tokens paid again, ${paid(all)}` }),
   },
   ...(warm ? [{ title: "kept warm", value: counted(warm.requests, "time"), about: paidFor(warm.dollars) }] : []),
 ])}
@@ -34,20 +34,20 @@ ${
   totals.size === 0
     ? empty("The cache was never lost.")
     : html`<h2>Why it was lost</h2>${tableOf(
-        [...totals].toSorted(([, a], [, b]) => b.paidAnew - a.paidAnew),
+        [...totals].toSorted(([, a], [, b]) => b.rewrittenTokens - a.rewrittenTokens),
         [
           { title: "because", cell: ([cause]) => CAUSES[cause], isText: true },
           { title: "times", cell: ([, total]) => grouped(total.breaks) },
-          { title: "tokens paid again", cell: ([, total]) => short(total.paidAnew) },
+          { title: "tokens paid again", cell: ([, total]) => short(total.rewrittenTokens) },
           { title: "cost", cell: ([, total]) => paid(total) },
         ],
-        { caption: "Lost caches by cause", total: ["all", grouped(all.breaks), short(all.paidAnew), paid(all)] },
+        { caption: "Lost caches by cause", total: ["all", grouped(all.breaks), short(all.rewrittenTokens), paid(all)] },
       )}<h2>The largest losses</h2>${tableOf(
-        breaks.toSorted((a, b) => b.paidAnew - a.paidAnew),
+        breaks.toSorted((a, b) => b.rewrittenTokens - a.rewrittenTokens),
         [
           { title: "turn", cell: ({ turn }) => grouped(turn) },
           { title: "because", cell: causeWords, isText: true },
-          { title: "tokens paid again", cell: ({ paidAnew }) => short(paidAnew) },
+          { title: "tokens paid again", cell: ({ rewrittenTokens: paidAnew }) => short(paidAnew) },
           { title: "cost", cell: ({ dollars: cost }) => dollarsOrUnknown(cost) },
         ],
         { caption: "Largest first" },

@@ -1,7 +1,7 @@
 /** All conversations of this machine: what was spent, what was lost and why, what Strata would have saved, and a list to search. */
 
 import { counted, dollars, grouped, percent, short, timeAgo } from "@strata/core/base"
-import { PURPOSE_WORDS } from "@strata/core/views"
+import { PURPOSE_LABELS } from "@strata/core/views"
 import type { AgentSum } from "../../usage/digest.ts"
 import type { GoneSessions } from "../../usage/gone-sessions.ts"
 import {
@@ -67,7 +67,7 @@ ${daysOf(report)}
 <section><h2>Where the cache was lost</h2>${lossTable(report)}</section>
 <section><h2>What compactions lost</h2>${compactionTable(shown)}</section>
 <section><h2>By purpose</h2>${spentTable(
-    report.byPurpose.map((line) => ({ ...line, name: PURPOSE_WORDS[line.purpose] })),
+    report.byPurpose.map((line) => ({ ...line, name: PURPOSE_LABELS[line.purpose] })),
     "purpose",
   )}</section>
 <section><h2>By model</h2>${spentTable(report.byModel, "model")}</section>

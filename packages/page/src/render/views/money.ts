@@ -1,7 +1,7 @@
 /** What was paid, for what and for whom, beside what it would have been without the layers. */
 import type { LedgerReport } from "@strata/core"
 import { dollars, dollarsOrUnknown, grouped, percent, short } from "@strata/core/base"
-import { ledgerReport, PURPOSE_WORDS } from "@strata/core/views"
+import { ledgerReport, PURPOSE_LABELS } from "@strata/core/views"
 import { LAYER_WORDS } from "../../labels/layers.ts"
 import type { FollowedConversation } from "../../live/followed-conversation.ts"
 import { html, type Markup } from "../markup.ts"
@@ -38,7 +38,7 @@ ${cards([
 ${tableOf(
   report.byPurpose,
   [
-    { title: "for", cell: ({ purpose }) => PURPOSE_WORDS[purpose], isText: true },
+    { title: "for", cell: ({ purpose }) => PURPOSE_LABELS[purpose], isText: true },
     { title: "requests", cell: ({ requests }) => grouped(requests) },
     { title: "read from cache", cell: ({ tokens }) => short(tokens.cacheRead) },
     { title: "written to cache", cell: ({ tokens }) => short(tokens.cacheWrite) },

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { projectName } from "../../../../core/src/base/clock.ts"
-import { localPerson } from "../../../../core/src/base/owner.ts"
+import { localUser } from "../../../../core/src/base/owner.ts"
 import type { Entry } from "../../../../core/src/journal/entries.ts"
 import { memoryStore } from "../../../../core/src/journal/in-memory/store.ts"
 import type { Store } from "../../../../core/src/journal/store.ts"
@@ -80,7 +80,7 @@ function write(name: string, lines: readonly Line[] | string): string {
 
 async function imported(file: string) {
   const store = memoryStore()
-  const [outcome] = await importConversations({ file, cwd: CWD, owner: localPerson, store, env: {} })
+  const [outcome] = await importConversations({ file, cwd: CWD, owner: localUser, store, env: {} })
   const chat = await openTestConversation({ store, id: outcome!.id, model: "claude-opus-4-6" })
   return { store, outcome: outcome!, chat, ledger: chat.ledger(), roster: [...chat.views.agents.roster.values()] }
 }

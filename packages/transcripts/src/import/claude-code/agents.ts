@@ -8,7 +8,7 @@ import { isSafeId, uuidFrom } from "@strata/core/base"
 import { contentOf, isToolResult, type Message, textOf } from "@strata/core/messages"
 import type { AgentEnding, AgentKind } from "@strata/core/store"
 import { asFields, type Fields, fieldsAt, isTrue, listAt, parseFields, recordsAt, textAt } from "../foreign-json.ts"
-import type { ForeignFile, ImportedAgent, ImportReport } from "../importer.ts"
+import type { ExternalFile, ImportedAgent, ImportReport } from "../importer.ts"
 
 /** The tool's earlier and present name. */
 const AGENT_TOOLS: ReadonlySet<string> = new Set(["Task", "Agent"])
@@ -31,7 +31,7 @@ interface Found {
   meta?: Fields
   /** What the tool returned beside its text. */
   returned?: Fields
-  file?: ForeignFile
+  file?: ExternalFile
   readonly sidechain: Fields[]
   readonly progress: Fields[]
 }
@@ -44,7 +44,7 @@ interface ReadAgent {
 
 /** Reads what an agent said, from each of the places where it can be. */
 export interface AgentReaders {
-  readonly file: (file: ForeignFile) => ReadAgent
+  readonly file: (file: ExternalFile) => ReadAgent
   readonly sidechain: (lines: Iterable<Fields>) => ReadAgent
   readonly progress: (lines: Iterable<Fields>) => ReadAgent
 }
@@ -77,7 +77,7 @@ export class AgentTrail {
   }
 
   /** The files next to the transcript. What is not a sub-agent's is left alone. */
-  companions(files: readonly ForeignFile[]): void {
+  companions(files: readonly ExternalFile[]): void {
     for (const file of files) {
       const [, id, kind] = COMPANION.exec(file.name) ?? []
       if (id === undefined || !isSafeId(id)) continue

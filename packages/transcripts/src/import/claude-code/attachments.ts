@@ -25,13 +25,13 @@ type Reader = (data: Fields) => Attachment | undefined
 export function attachmentFrom(data: Fields, line: Fields = {}): ReadAttachment {
   const kind = textAt(data, "type") ?? "no type"
   const words = kind === "queued_command" ? wordsOf(data) : undefined
-  if (words) return { kind, attachment: foreign(data), understood: true, words }
+  if (words) return { kind, attachment: external(data), understood: true, words }
   const read = Object.hasOwn(READERS, kind) ? READERS[kind]!(data) : undefined
   if (read && read.type !== "foreign") return { kind, attachment: read, understood: true }
   const rendered = kind === "prompt_snapshot" ? undefined : renderedText(line.rendered ?? data.rendered)
-  if (rendered !== undefined) return { kind, attachment: foreign(data, rendered), understood: true }
+  if (rendered !== undefined) return { kind, attachment: external(data, rendered), understood: true }
   const understood = read !== undefined || SILENT_ATTACHMENTS.has(kind)
-  return { kind, attachment: read ?? foreign(data, understood ? undefined : plainText(data)), understood }
+  return { kind, attachment: read ?? external(data, understood ? undefined : plainText(data)), understood }
 }
 
 /** Where kinds of today have their text. A kind that is not known yet is likely to have it there too. */
@@ -65,7 +65,7 @@ function renderedText(rendered: unknown): string | undefined {
   return texts.join("\n")
 }
 
-const foreign = (data: Fields, text?: string): Attachment => ({
+const external = (data: Fields, text?: string): Attachment => ({
   type: "foreign",
   kind: textAt(data, "type") ?? "no type",
   data,
@@ -87,7 +87,7 @@ const READERS: Readonly<Record<string, Reader>> = {
   edited_text_file: (data) => {
     const [path, snippet] = [textAt(data, "filename"), textAt(data, "snippet")]
     if (path === undefined || snippet === undefined) return undefined
-    return foreign(
+    return external(
       data,
       `The file ${path} was changed by someone else. The changed part, with line numbers:\n${snippet}`,
     )
@@ -98,20 +98,20 @@ const READERS: Readonly<Record<string, Reader>> = {
   },
   queued_command: (data) => {
     const prompt = textAt(data, "prompt")
-    return prompt === undefined ? undefined : foreign(data, prompt)
+    return prompt === undefined ? undefined : external(data, prompt)
   },
   task_reminder: (data) => ({ type: "todo_list", todos: todosFrom(data) }),
   todo_reminder: (data) => ({ type: "todo_list", todos: todosFrom(data) }),
   skill_listing: (data) => {
     const skills = listedFrom(textsAt(data, "names"), (textAt(data, "content") ?? "").split(/\n(?=- )/))
-    return skills ? { type: "skill_listing", skills } : foreign(data, textAt(data, "content"))
+    return skills ? { type: "skill_listing", skills } : external(data, textAt(data, "content"))
   },
   agent_listing_delta: (data) => {
     const removed = textsAt(data, "removedTypes")
     const lines = textsAt(data, "addedLines")
     const agents = listedFrom(textsAt(data, "addedTypes"), lines)
     if (agents && removed.length === 0) return { type: "agent_listing", agents }
-    return foreign(data, [...lines, ...removed.map((name) => `- ${name}: no longer available`)].join("\n"))
+    return external(data, [...lines, ...removed.map((name) => `- ${name}: no longer available`)].join("\n"))
   },
   deferred_tools_delta: (data) => {
     const names = textsAt(data, "addedNames")
@@ -124,7 +124,7 @@ const READERS: Readonly<Record<string, Reader>> = {
     if (server !== undefined && another === undefined && blocks.length === 1 && removed.length === 0) {
       return { type: "mcp_instructions", server, instructions: blocks[0]! }
     }
-    return foreign(
+    return external(
       data,
       [...blocks, ...removed.map((name) => `The tool server "${name}" is no longer available.`)].join("\n\n"),
     )
@@ -158,10 +158,10 @@ const READERS: Readonly<Record<string, Reader>> = {
   directory: (data) => {
     const [path, content] = [textAt(data, "path"), plainText(data)]
     if (path === undefined || content === undefined) return undefined
-    return foreign(data, `The directory ${path} has:\n${content}`)
+    return external(data, `The directory ${path} has:\n${content}`)
   },
-  total_tokens_reminder: (data) => foreign(data, plainText(data)),
-  read_truncation_notice: (data) => foreign(data, plainText(data)),
+  total_tokens_reminder: (data) => external(data, plainText(data)),
+  read_truncation_notice: (data) => external(data, plainText(data)),
   selected_lines_in_ide: (data) => {
     const [path, content] = [textAt(data, "filename"), textAt(data, "content")]
     const [fromLine, toLine] = [numberAt(data, "lineStart"), numberAt(data, "lineEnd")]

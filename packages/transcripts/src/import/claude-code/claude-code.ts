@@ -20,7 +20,7 @@ import {
 } from "@strata/core/messages"
 import { blocksFromApi } from "../foreign-blocks.ts"
 import { type Fields, fieldsAt, firstFields, isTrue, jsonLines, numberAt, present, textAt } from "../foreign-json.ts"
-import type { ForeignFile, ImportedAgent, ImportedConversation, Importer } from "../importer.ts"
+import type { ExternalFile, ImportedAgent, ImportedConversation, Importer } from "../importer.ts"
 import type { LargeFile } from "../large-file.ts"
 import { type LinkRepairs, settleLinks } from "../links.ts"
 import { remarkOnBranches } from "../main-path.ts"
@@ -108,7 +108,7 @@ class Transcript {
     this.#tally = tally
   }
 
-  read({ text, large, companions = [] }: ForeignFile): ImportedConversation {
+  read({ text, large, companions = [] }: ExternalFile): ImportedConversation {
     this.#large = large
     for (const line of jsonLines(large?.lines() ?? text, parseExact)) {
       if (line.fields) this.#line(line.fields)
@@ -144,7 +144,7 @@ class Transcript {
     return messages
   }
 
-  #agents(messages: readonly Message[], companions: readonly ForeignFile[]): readonly ImportedAgent[] {
+  #agents(messages: readonly Message[], companions: readonly ExternalFile[]): readonly ImportedAgent[] {
     this.#trail.companions(companions)
     return this.#trail.agents(messages, {
       file: (file) => new Transcript({ isAgent: true }).read(file),

@@ -3,7 +3,7 @@
  * both in its own words. They are a class of their own, because a tool could print the same frame.
  */
 import type { Block } from "@strata/core"
-import type { SaidInResult } from "@strata/core/messages"
+import type { UserTextInResult } from "@strata/core/messages"
 import { ASKING_TOOL, answersIn, isToolResult, refusalIn } from "@strata/core/messages"
 import { asFields, type Fields, fieldsAt, recordsAt, textAt, textsAt } from "../foreign-json.ts"
 
@@ -11,7 +11,7 @@ export function saidInResults(
   line: Fields,
   { blocks, asked }: { blocks: readonly Block[]; asked: ReadonlySet<string> },
 ) {
-  return blocks.filter(isToolResult).flatMap((result): readonly SaidInResult[] => {
+  return blocks.filter(isToolResult).flatMap((result): readonly UserTextInResult[] => {
     const text = textOfResult(asFields(result))
     if (result.is_error === true) return refusal(line, text).map((said) => ({ at: "refusal", text: said }))
     if (!asked.has(result.tool_use_id)) return []

@@ -22,7 +22,7 @@ import {
   recordsAt,
   textAt,
 } from "../foreign-json.ts"
-import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
+import type { ExternalFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
 import { Tally } from "../tally.ts"
 import { type Item, itemFrom } from "./items.ts"
 
@@ -75,7 +75,7 @@ class Rollout {
   #endsUnread = false
   #contextTokens = 0
 
-  constructor({ text }: ForeignFile) {
+  constructor({ text }: ExternalFile) {
     this.#lines = [...this.#tally.once(jsonLines(text))]
     const lines = this.#lines.map(({ fields }) => fields)
     const session = textAt(fieldsAt(lines.find(isType("session_meta")), "payload"), "id")

@@ -5,7 +5,7 @@
 
 import type { Block, Uuid } from "@strata/core"
 import { isSafeId, uuidFrom } from "@strata/core/base"
-import { contentOf, isToolUse, type Message, type SaidInResult } from "@strata/core/messages"
+import { contentOf, isToolUse, type Message, type UserTextInResult } from "@strata/core/messages"
 import { Chain, type Origin } from "../chain.ts"
 import { mediaBlock, textBlock, thinkingBlock, toolResult, toolUse } from "../foreign-blocks.ts"
 import {
@@ -19,7 +19,7 @@ import {
   recordsAt,
   textAt,
 } from "../foreign-json.ts"
-import type { ForeignFile, ImportedAgent, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
+import type { ExternalFile, ImportedAgent, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
 import { Tally } from "../tally.ts"
 
 // The sub-agents of a Copilot session. The call that started one names it; its events carry the id of that call.
@@ -132,7 +132,7 @@ class Session {
   #system: string | undefined
   #title: string | undefined
 
-  constructor({ text }: ForeignFile) {
+  constructor({ text }: ExternalFile) {
     this.#text = text
     const start = jsonLines(text).find(({ fields }) => textAt(fields, "type") === "session.start")
     const id = textAt(fieldsAt(start?.fields, "data"), "sessionId") ?? ""
@@ -293,7 +293,7 @@ class Session {
       })
   }
 
-  #saidIn(id: string, content: string): readonly SaidInResult[] {
+  #saidIn(id: string, content: string): readonly UserTextInResult[] {
     const refusal = this.#refusals.get(id)
     if (refusal !== undefined) return [{ at: "refusal", text: refusal }]
     if (this.#calls.get(id) !== ASKING_TOOL) return []

@@ -24,7 +24,7 @@ import { isWhole, size } from "../../../../core/test/size.ts"
 import { findTranscripts } from "../../front-door.ts"
 import { readTranscripts } from "../../inspect/read-transcripts.ts"
 import { importConversations } from "../import-conversations.ts"
-import { goneTranscripts, keptTranscripts, openKept } from "./open-kept.ts"
+import { goneTranscripts, listArchivedTranscripts, openSessionArchive } from "./open-kept.ts"
 
 const SESSION = "11111111-2222-4333-8444-555555555555"
 const FORK = "99999999-2222-4333-8444-555555555555"
@@ -38,7 +38,7 @@ afterEach(() => rm(home, { recursive: true, force: true }))
 const PROJECT = ".claude/projects/-home-ann-shop"
 const at = (path: string) => join(home, path)
 const transcript = (id = SESSION) => at(`${PROJECT}/${id}.jsonl`)
-const store = () => openKept({ home, env: {} })
+const store = () => openSessionArchive({ home, env: {} })
 
 function put(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true })
@@ -233,7 +233,7 @@ describe("BEY-17: a kept session that is gone from its place is read like any ot
 
   test("by readTranscripts and importConversations", async () => {
     rmSync(at(PROJECT), { recursive: true })
-    const [session] = await keptTranscripts({ home, env: {} })
+    const [session] = await listArchivedTranscripts({ home, env: {} })
     const [found] = await readTranscripts(session!.path)
     expect(found).toMatchObject({ format: "claude-code", id: SESSION, cwd: "/home/ann/shop" })
     expect(found!.entries.map(({ uuid }) => uuid)).toEqual(expect.arrayContaining(["u0", "u1"]))

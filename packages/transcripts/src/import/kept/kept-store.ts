@@ -150,7 +150,7 @@ async function writeNew(path: string, content: AsyncIterable<Buffer>): Promise<v
 }
 
 /** A kept session. */
-export interface KeptSession {
+export interface ArchivedSession {
   /** Unique among kept sessions. */
   readonly key: string
   readonly program: TranscriptFile["program"]
@@ -178,7 +178,7 @@ export interface KeptSession {
 /** What is in the store. */
 export interface KeptList {
   /** Newest first. */
-  readonly sessions: readonly KeptSession[]
+  readonly sessions: readonly ArchivedSession[]
   /** What all pieces take together. */
   readonly storedBytes: number
   /** Files of records that cannot be read. */
@@ -232,7 +232,7 @@ export interface KeptStoreOptions {
 
 const SIDE_BY_SIDE = 8 // sessions: most of the time goes by while the disk flushes
 
-export class KeptStore {
+export class SessionArchive {
   readonly #directory: string
   readonly #records: Records
   readonly #pieces: Pieces
@@ -299,12 +299,12 @@ export class KeptStore {
   }
 
   /** Puts a session's files back, byte for byte: at their place, or into a directory. Nothing is overwritten. */
-  async restore({ key }: Pick<KeptSession, "key">, directory?: string): Promise<RestoredSession> {
+  async restore({ key }: Pick<ArchivedSession, "key">, directory?: string): Promise<RestoredSession> {
     return restoreSession({ found: await this.#records.find(key), pieces: this.#pieces, directory })
   }
 
   /** What erasing these sessions would free. */
-  async freedBy(sessions: readonly Pick<KeptSession, "key">[]): Promise<number> {
+  async freedBy(sessions: readonly Pick<ArchivedSession, "key">[]): Promise<number> {
     const keys = new Set(sessions.map(({ key }) => key))
     const all = await this.#records.all()
     const used = new Set(all.filter(({ key }) => !keys.has(key)).flatMap(({ pieces }) => pieces))
@@ -313,7 +313,7 @@ export class KeptStore {
   }
 
   /** Removes sessions, and the pieces that no other one uses. One that is still at its place is not kept again by itself. */
-  async erase(sessions: readonly Pick<KeptSession, "key">[]): Promise<number> {
+  async erase(sessions: readonly Pick<ArchivedSession, "key">[]): Promise<number> {
     return this.#alone(async () => {
       await makeDirectory(this.#erasedFolder)
       for (const { key } of sessions) {
@@ -387,7 +387,7 @@ const piecesOf = ({ files }: KeptRecord) =>
 
 const isThere = async (path: string): Promise<boolean> => (await lstat(path).catch(() => undefined))?.isFile() === true
 
-async function sessionOf({ key, file }: FoundRecord, record: KeptRecord): Promise<KeptSession> {
+async function sessionOf({ key, file }: FoundRecord, record: KeptRecord): Promise<ArchivedSession> {
   const { program, id, path: place, project, title, keptAt, files } = record
   return {
     ...{ key, program, id, path: file, place, keptAt, modifiedMs: files[0].modifiedMs },

@@ -21,7 +21,7 @@ import {
   textAt,
   textsAt,
 } from "../foreign-json.ts"
-import type { ForeignFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
+import type { ExternalFile, ImportedConversation, ImportedSpending, Importer } from "../importer.ts"
 import { readDocument } from "../json-document.ts"
 import { Tally } from "../tally.ts"
 
@@ -128,7 +128,7 @@ class Trajectory {
   #system: string | undefined
   #hasAnswered = false
 
-  constructor({ text }: ForeignFile) {
+  constructor({ text }: ExternalFile) {
     const document = readDocument(text)
     this.#tally.document(document)
     this.#document = document?.fields ?? {}

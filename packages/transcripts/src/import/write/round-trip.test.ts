@@ -15,7 +15,7 @@ import {
 import { everyNth } from "../../../../core/test/size.ts"
 import { importTranscript } from "../import-file.ts"
 import { placedEntries } from "../imported-entries.ts"
-import type { ForeignFile, ImportedConversation } from "../importer.ts"
+import type { ExternalFile, ImportedConversation } from "../importer.ts"
 import { exportTranscript } from "./export.ts"
 import { LeftOut } from "./left-out.ts"
 import { type Step, stepsOf } from "./steps.ts"
@@ -52,7 +52,7 @@ function saidIn(steps: readonly Step[]): readonly string[] {
 const textsOf = (blocks: readonly { readonly type: string; readonly text?: string }[]) =>
   blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n")
 
-function expectRoundTrip(file: ForeignFile): void {
+function expectRoundTrip(file: ExternalFile): void {
   const imported = importTranscript(file)[0]!
   const about = { ...imported, ...placedEntries(imported) }
   const exported = exportTranscript(about, { to: "claude-code", maskSecrets: false })

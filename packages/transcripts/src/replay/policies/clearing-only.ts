@@ -9,7 +9,7 @@ import { storage, UNLIMITED } from "./storage.ts"
 
 const CLEARABLE: ReadonlySet<string> = new Set([...READ_LIKE, ...WRITE_LIKE])
 
-export const NOTHING = layered({
+export const AS_RECORDED = layered({
   name: "nothing",
   about: "every request sends everything since the last compaction",
   layers: () => [storage()],
@@ -26,15 +26,15 @@ export const STRATA = layered({
 })
 
 export const CLEARING_ONLY = [
-  NOTHING,
+  AS_RECORDED,
   layered({
-    ...NOTHING,
+    ...AS_RECORDED,
     name: "keep-last-10",
     about: "every request shows only the 10 newest tool results",
     layers: () => [storage(), clearing({ name: "newest-results", choose: (results) => butNewest(results, 10) })],
   }),
   layered({
-    ...NOTHING,
+    ...AS_RECORDED,
     name: "sliding-3",
     about: "above 100K tokens every request clears all clearable results but the newest 3",
     layers: () => [

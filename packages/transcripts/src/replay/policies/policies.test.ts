@@ -169,17 +169,17 @@ describe("BEY-7 the policies", () => {
   test.runIf(isWhole)(
     "BEY-4 ours compacts in a pause with notes from the warm cache, and is charged also where no one comes back",
     async () => {
-      const person = (text: string) => ({ ...conversation().user(text).messages[0]! })
+      const user = (text: string) => ({ ...conversation().user(text).messages[0]! })
       const long = [...many(30, { tool: "Agent" }), ...quick(120)]
       const after = workload(long, { model: MODEL })
       const at = (minutes: number) => new Date(Date.parse(after.at(-1)!.timestamp) + minutes * 60_000).toISOString()
-      const asked = { ...person("And now?"), uuid: "asked", timestamp: at(1) }
+      const asked = { ...user("And now?"), uuid: "asked", timestamp: at(1) }
       const answered = (id: string, minutes: number) => ({
         ...conversation().say("Well.", { model: MODEL, id }).messages[0]!,
         uuid: id,
         timestamp: at(minutes),
       })
-      const again = { ...person("Go on."), uuid: "again", timestamp: at(32) }
+      const again = { ...user("Go on."), uuid: "again", timestamp: at(32) }
       const policies = ALL_POLICIES.filter(({ name }) => name === "strata")
       const run = async (entries: readonly unknown[]) =>
         (await replay({ entries: entries as typeof after, model: MODEL }, { policies })).reports[0]!

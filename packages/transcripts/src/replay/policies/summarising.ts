@@ -7,7 +7,7 @@ import type { Layer, Message } from "@strata/core"
 import { contentOf, isRequest, isToolResult, safeCuts, sentBlocks } from "@strata/core/messages"
 import { type ReadMessage, summarise } from "@strata/core/offline"
 import type { LayerContext } from "@strata/core/policy"
-import { type Cut, installation, type Outcome } from "@strata/core/policy"
+import { type Cut, installation, type LayerResult } from "@strata/core/policy"
 
 export interface Summarising {
   readonly name: string
@@ -29,7 +29,7 @@ export function summarising({ name, when, whenIdle, keep = () => 0, resultLimit,
     beforeExpiry: async (context) => (whenIdle?.(context) ? summarised(context) : undefined),
   }
 
-  function summarised(context: LayerContext): Outcome | undefined {
+  function summarised(context: LayerContext): LayerResult | undefined {
     const cut = cutFor(context, keep(context))
     if (!cut.summarised.some(({ type }) => type === "assistant")) return undefined
     const { estimator } = context.views

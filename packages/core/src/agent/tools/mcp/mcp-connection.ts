@@ -13,7 +13,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import { messageOf } from "../../../base/errors.ts"
 import { redact } from "../../../model/redact.ts"
-import type { SampleModel, SignInPerson } from "../../../tools/tool.ts"
+import type { SampleModel, SignInUser } from "../../../tools/tool.ts"
 import { CallTimer } from "./call-timer.ts"
 import { CheckedMessages } from "./checked-messages.ts"
 import { mcpLibrary } from "./client-library.ts"
@@ -73,7 +73,7 @@ export interface McpCall {
   readonly signal: AbortSignal
   readonly onProgress: (progress: Progress) => void
   /** For what the server asks meanwhile. */
-  readonly askPerson?: AskPerson | undefined
+  readonly promptUser?: AskPerson | undefined
 }
 
 const DEFAULT_START_TIMEOUT_MS = 30_000
@@ -217,11 +217,11 @@ export class McpConnection {
   }
 
   /** Signs the person in and connects. Throws with a sentence if either does not work. */
-  async signIn(person: SignInPerson): Promise<void> {
+  async signIn(user: SignInUser): Promise<void> {
     const { signIns } = this.#options
     if (!this.#auth || !signIns) throw new Error(`The MCP server ${this.server} offers no sign-in.`)
     const { url, challenge } = this.#auth
-    await signIn({ url, challenge, store: signIns, person })
+    await signIn({ url, challenge, store: signIns, user })
     await this.#connecting?.catch(() => undefined)
     await this.#end(this.#client)
     this.#client = undefined
@@ -266,8 +266,8 @@ export class McpConnection {
   }
 
   /** The person of the newest call that has one. No call runs out of time while they answer. */
-  #person(): AskPerson | undefined {
-    const ask = [...this.#calls.keys()].findLast(({ askPerson }) => askPerson)?.askPerson
+  #user(): AskPerson | undefined {
+    const ask = [...this.#calls.keys()].findLast(({ promptUser }) => promptUser)?.promptUser
     if (!ask) return undefined
     return async (question) => {
       const timers = [...this.#calls.values()]
@@ -329,7 +329,7 @@ export class McpConnection {
     answerRequests(client, {
       server: this.server,
       root: this.#directory,
-      askPerson: () => this.#person(),
+      promptUser: () => this.#user(),
       sampling: this.#sampling,
     })
     const timeout = this.#options.startTimeoutMs ?? DEFAULT_START_TIMEOUT_MS

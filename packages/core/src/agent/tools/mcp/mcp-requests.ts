@@ -10,14 +10,14 @@ import { clip } from "../../../tools/defaults.ts"
 import type { ToolContext } from "../../../tools/tool.ts"
 import type { McpSampling } from "./mcp-sampling.ts"
 
-export type AskPerson = NonNullable<ToolContext["askPerson"]>
+export type AskPerson = NonNullable<ToolContext["promptUser"]>
 
 export interface ServerRequests {
   readonly server: string
   /** The project's directory. */
   readonly root: string
   /** Of the call that runs now. Absent where no one can be asked. */
-  readonly askPerson: () => AskPerson | undefined
+  readonly promptUser: () => AskPerson | undefined
   readonly sampling: McpSampling
 }
 
@@ -26,14 +26,14 @@ const FIELD_CHARACTERS = 200
 
 export const CAPABILITIES = { roots: {}, elicitation: { form: {} } } as const
 
-export function answerRequests(client: Client, { server, root, askPerson, sampling }: ServerRequests): void {
+export function answerRequests(client: Client, { server, root, promptUser, sampling }: ServerRequests): void {
   client.setRequestHandler("roots/list", async () => ({
     roots: [{ uri: pathToFileURL(root).href, name: basename(root) }],
   }))
-  client.setRequestHandler("elicitation/create", ({ params }) => elicit(server, params, askPerson()))
+  client.setRequestHandler("elicitation/create", ({ params }) => elicit(server, params, promptUser()))
   if (sampling.isOffered)
     client.setRequestHandler("sampling/createMessage", ({ params }, { mcpReq }) =>
-      sampling.answer(params, { askPerson: askPerson(), signal: mcpReq.signal }),
+      sampling.answer(params, { promptUser: promptUser(), signal: mcpReq.signal }),
     )
   client.fallbackRequestHandler = async ({ method }) => {
     throw Object.assign(new Error(REFUSED[method] ?? `Strata does not offer ${method}`), { code: METHOD_NOT_FOUND })
@@ -48,22 +48,22 @@ const REFUSED: Readonly<Record<string, string>> = {
 async function elicit(
   server: string,
   params: ElicitRequest["params"],
-  askPerson: AskPerson | undefined,
+  promptUser: AskPerson | undefined,
 ): Promise<ElicitResult> {
-  if (!askPerson || !("requestedSchema" in params)) return { action: "decline" }
+  if (!promptUser || !("requestedSchema" in params)) return { action: "decline" }
   const asks = (place = "") =>
     `The MCP server ${shown(server)} asks${place}: ${shown(params.message, MESSAGE_CHARACTERS)}`
   const { properties, required = [] } = params.requestedSchema
   const fields = Object.entries(properties) as [string, PrimitiveSchemaDefinition][]
   if (fields.length === 0) {
-    const answer = await askPerson({ text: asks(), options: [ACCEPT, DECLINE] })
+    const answer = await promptUser({ text: asks(), options: [ACCEPT, DECLINE] })
     return answer === ACCEPT ? { action: "accept", content: {} } : { action: "decline" }
   }
   const content: NonNullable<ElicitResult["content"]> = {}
   for (const [index, [name, field]] of fields.entries()) {
     const isRequired = required.includes(name)
     const message = asks(fields.length > 1 ? ` (${index + 1} of ${fields.length})` : "")
-    const value = await askField(askPerson, { message, name, field, isRequired })
+    const value = await askField(promptUser, { message, name, field, isRequired })
     if (value === DECLINED) return { action: "decline" }
     if (value !== undefined) content[name] = value
   }

@@ -7,7 +7,7 @@ import { isWhole } from "../../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../../test/tool-context.ts"
 import { isReadOnly } from "../../../tools/defaults.ts"
 import { isDeferrable } from "../../../tools/deferred/deferrable.ts"
-import type { PersonQuestion, Tool, ToolServer, Toolset } from "../../../tools/tool.ts"
+import type { Tool, ToolServer, Toolset, UserQuestion } from "../../../tools/tool.ts"
 import { judge } from "../../permissions/permissions.ts"
 import { mcpServers, openTools } from "../toolsets.ts"
 import { resourceOutput } from "./mcp-results.ts"
@@ -127,11 +127,11 @@ describe("the time limit of an MCP call", () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })
     onTestFinished(() => void vi.useRealTimers())
     const answers = ["Ada", "7", "Yes"]
-    const askPerson = async (_: PersonQuestion) => {
+    const askPerson = async (_: UserQuestion) => {
       vi.advanceTimersByTime(60_000)
       return answers.shift()
     }
-    const result = textIn(await call(tool("mcp__t__elicit"), {}, testContext({ askPerson })))
+    const result = textIn(await call(tool("mcp__t__elicit"), {}, testContext({ promptUser: askPerson })))
     expect(JSON.parse(result)).toMatchObject({ action: "accept", content: { name: "Ada" } })
   })
 })

@@ -22,7 +22,7 @@ test("PERM-1 the model gets only what the server sent, after the person agreed, 
     tools: [...serversInMemory({ t: server() })],
     mode: "bypass",
     system: "You know a secret.",
-    askPerson: async ({ text }) => {
+    promptUser: async ({ text }) => {
       questions.push(text)
       return YES
     },
@@ -42,10 +42,10 @@ test("PERM-1 the model gets only what the server sent, after the person agreed, 
 const yes = async (): Promise<string> => YES
 const no = async (): Promise<string> => "No"
 
-async function sampled(sampling: McpServerConfig["sampling"], askPerson?: ToolContext["askPerson"]) {
+async function sampled(sampling: McpServerConfig["sampling"], promptUser?: ToolContext["promptUser"]) {
   const samples: Sample[] = []
   const model: SampleModel = {
-    canAsk: askPerson !== undefined,
+    canAsk: promptUser !== undefined,
     ask: async (sample) => {
       samples.push(sample)
       return { text: "pong", model: "m", isCut: false }
@@ -54,7 +54,7 @@ async function sampled(sampling: McpServerConfig["sampling"], askPerson?: ToolCo
   const servers = await connectMcpServers({ t: server(sampling) }, { openTransport: openInMemory, sampling: model })
   onTestFinished(() => servers.close())
   const tool = servers.tools.find(({ name }) => name === "mcp__t__sample")!
-  const text = textIn(await call(tool, {}, testContext(askPerson ? { askPerson } : {})))
+  const text = textIn(await call(tool, {}, testContext(promptUser ? { promptUser } : {})))
   return { text, samples }
 }
 
@@ -89,7 +89,7 @@ test("answers are bounded, ten requests a minute; tools, sound and a first messa
     },
     now: () => now,
   })
-  const context = { askPerson: undefined, signal: new AbortController().signal }
+  const context = { promptUser: undefined, signal: new AbortController().signal }
   const said = (content: object) => ({ role: "user" as const, content: content as { type: "text"; text: string } })
   const hi = {
     messages: [said({ type: "text", text: "hi" })],

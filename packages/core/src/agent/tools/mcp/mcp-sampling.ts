@@ -12,7 +12,7 @@ import type { Block } from "../../../messages/blocks.ts"
 import type { Sample, SampleModel, ToolContext } from "../../../tools/tool.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 
-type AskPerson = NonNullable<ToolContext["askPerson"]>
+type AskPerson = NonNullable<ToolContext["promptUser"]>
 
 const MAX_TOKENS = 4_096 // of an answer
 const MAX_A_MINUTE = 10
@@ -28,7 +28,7 @@ export interface SamplingParts {
 }
 
 export interface SamplingCall {
-  readonly askPerson: AskPerson | undefined
+  readonly promptUser: AskPerson | undefined
   readonly signal: AbortSignal
 }
 
@@ -59,7 +59,7 @@ export class McpSampling {
     if (!model || !this.isOffered) throw new SamplingRefused("Strata does not let this server use its model.")
     const sample = sampleOf(params)
     this.#count()
-    if (!(await this.#isAllowed(call.askPerson)))
+    if (!(await this.#isAllowed(call.promptUser)))
       throw new SamplingRefused("The user did not allow this server to use the model.")
     const answer = await model.ask({ ...sample, server }, call.signal)
     return {
@@ -78,16 +78,16 @@ export class McpSampling {
     this.#times.push(now)
   }
 
-  async #isAllowed(askPerson: AskPerson | undefined): Promise<boolean> {
+  async #isAllowed(promptUser: AskPerson | undefined): Promise<boolean> {
     if (this.#parts.config.sampling === "allow") return true
-    if (!askPerson && !this.#isAgreed) return false // no call runs, so no one is there to ask
-    this.#isAgreed ??= this.#ask(askPerson!)
+    if (!promptUser && !this.#isAgreed) return false // no call runs, so no one is there to ask
+    this.#isAgreed ??= this.#ask(promptUser!)
     return this.#isAgreed
   }
 
-  async #ask(askPerson: AskPerson): Promise<boolean> {
+  async #ask(promptUser: AskPerson): Promise<boolean> {
     const name = escaped(this.#parts.server)
-    const answer = await askPerson({
+    const answer = await promptUser({
       text: `May the MCP server ${name} use the model in this conversation? It sends its own text and gets the answer, at your cost: at most ${MAX_A_MINUTE} requests a minute.`,
       options: [YES, NO],
     })

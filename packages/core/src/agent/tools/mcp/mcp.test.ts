@@ -17,7 +17,7 @@ import { allEnded, isRunning, pidsIn } from "../../../../test/processes.ts"
 import { everyNth, isWhole, size } from "../../../../test/size.ts"
 import { call, scratchDirectory, testContext, textIn } from "../../../../test/tool-context.ts"
 import { isReadOnly } from "../../../tools/defaults.ts"
-import type { PersonQuestion, ToolContext } from "../../../tools/tool.ts"
+import type { ToolContext, UserQuestion } from "../../../tools/tool.ts"
 import { judge } from "../../permissions/permissions.ts"
 import { connectMcpServers } from "./mcp.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
@@ -345,13 +345,13 @@ describe("an MCP session over HTTP that the server lost", () => {
 })
 
 describe("what an MCP server asks for", () => {
-  const asked = async (askPerson?: ToolContext["askPerson"], input: object = {}) => {
+  const asked = async (promptUser?: ToolContext["promptUser"], input: object = {}) => {
     const { tool } = await talking()
-    return textIn(await call(tool("mcp__t__elicit"), input, testContext(askPerson ? { askPerson } : {})))
+    return textIn(await call(tool("mcp__t__elicit"), input, testContext(promptUser ? { promptUser } : {})))
   }
 
   it("reaches the person, field by field, and each answer gets the field's type", async () => {
-    const questions: PersonQuestion[] = []
+    const questions: UserQuestion[] = []
     const answers = ["Ada", "7", "No"]
     const result = await asked(async (question) => {
       questions.push(question)

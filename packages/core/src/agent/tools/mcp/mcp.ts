@@ -8,7 +8,7 @@ import { messageOf } from "../../../base/errors.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
 import { clip } from "../../../tools/defaults.ts"
 import type {
-  LaterTools,
+  DeferredToolAccess,
   OpenToolset,
   ServerPrompt,
   ServerResources,
@@ -80,7 +80,7 @@ export interface McpServers {
   /** Those of the opening, in the order of the servers, by name within each: the same servers give the same list. */
   readonly tools: readonly Tool[]
   /** Tools of servers that were not ready, and tools that a server added. */
-  readonly later: LaterTools
+  readonly later: DeferredToolAccess
   /** What the servers of the opening say about using their tools. */
   readonly instructions: readonly Attachment[]
   /** For the person: tools that were left out. */
@@ -97,7 +97,7 @@ const SUMMARY_CHARACTERS = 200
 const PATIENCE_MS = 5_000 // most servers answer in a second or two; one that is downloaded first joins later
 
 /**
- * Connects to all servers at once and waits until each has answered or failed, or until `patienceMs` is over.
+ * Connects to all servers at once and waits until each has answered or failed, or until `lockTimeoutMs` is over.
  *
  * @example
  * const servers = await connectMcpServers({ files: { command: "mcp-files", args: ["."] }, web: { url: "https://example.com/mcp" } })
@@ -161,7 +161,7 @@ function serverOf(connection: McpConnection, tools: readonly Tool[]): ToolServer
     tools,
     prompts: promptsOf(connection),
     ...("why" in status ? { why: status.why } : {}),
-    ...(connection.offersSignIn ? { signIn: (person) => connection.signIn(person) } : {}),
+    ...(connection.offersSignIn ? { signIn: (user) => connection.signIn(user) } : {}),
     ...(connection.hasResources ? { resources: resourcesOf(connection) } : {}),
   }
 }
@@ -259,10 +259,10 @@ function toolOf(name: string, tool: McpTool, connection: McpConnection): Tool<Mc
       summary: clip(`${connection.server}: ${title} ${JSON.stringify(input)}`, SUMMARY_CHARACTERS),
       preview: JSON.stringify(input, undefined, 2),
     }),
-    async execute(input, { signal, progress, askPerson }) {
+    async execute(input, { signal, progress, promptUser }) {
       try {
         const onProgress = (step: Progress) => progress(describeProgress(step))
-        return mcpOutput(await connection.call({ tool: tool.name, input, isReadOnly, signal, onProgress, askPerson }))
+        return mcpOutput(await connection.call({ tool: tool.name, input, isReadOnly, signal, onProgress, promptUser }))
       } catch (error) {
         return failed(`${connection.server} did not carry out ${tool.name}: ${failureOf(error, signal, connection)}.`)
       }

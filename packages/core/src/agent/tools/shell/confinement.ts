@@ -1,8 +1,8 @@
 /** How commands are confined where no one says otherwise. */
-import { defaultRoot } from "../../../journal/file/layout.ts"
+import { strataDirectory } from "../../../journal/file/layout.ts"
 import type { Confinement } from "../../../tools/command.ts"
 
 export const defaultConfinement = (env: Readonly<Record<string, string | undefined>>): Confinement => ({
   ...{ sandbox: "unasked", readable: [] },
-  root: defaultRoot(env),
+  root: strataDirectory(env),
 })

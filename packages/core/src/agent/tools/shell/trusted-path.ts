@@ -167,11 +167,11 @@ function repositoriesAround(project: string, home: string): readonly string[] {
 }
 
 function mayOthersWrite({ uid, gid, mode }: Stats): boolean {
-  const person = process.getuid?.()
-  if (person === undefined) return false // a system without owners
-  if (uid !== 0 && uid !== person) return true
+  const user = process.getuid?.()
+  if (user === undefined) return false // a system without owners
+  if (uid !== 0 && uid !== user) return true
   if (mode & OTHERS_WRITE) return true
-  return (mode & GROUP_WRITES) !== 0 && !isOnlyPersonsGroup(gid, person)
+  return (mode & GROUP_WRITES) !== 0 && !isOnlyUsersGroup(gid, user)
 }
 
 function isExecutable(file: string): boolean {
@@ -221,7 +221,7 @@ const ADMINISTRATORS_ON_MACOS = 80 // they may become root anyway; Homebrew's di
 const ROOT = 0
 
 /** Groups that are only known to a directory service count as having others. */
-function isOnlyPersonsGroup(group: number, person: number): boolean {
+function isOnlyUsersGroup(group: number, owner: number): boolean {
   if (group === ROOT) return true
   // there, accounts are not in these files
   if (process.platform === "darwin") return group === ADMINISTRATORS_ON_MACOS
@@ -235,7 +235,7 @@ function isOnlyPersonsGroup(group: number, person: number): boolean {
   const named = (listed[3] ?? "").split(",").filter((name) => name !== "")
   const members = accounts.filter(({ name, primary }) => primary === group || named.includes(name))
   const isKnown = named.every((name) => accounts.some((account) => account.name === name))
-  return isKnown && members.every(({ user }) => user === person || user === ROOT)
+  return isKnown && members.every(({ user }) => user === owner || user === ROOT)
 }
 
 function recordsOf(file: string): readonly (readonly string[])[] {

@@ -8,9 +8,9 @@ import {
   type ContentChange,
   ContentDiffersError,
   type Contents,
-  type KeptContent,
-  type KeptPlace,
   MESSAGES,
+  type StoredItem,
+  type StoredNamespace,
 } from "../../contents.ts"
 import { pruneSums, SPENT, sumsFile, writeSums } from "../../sums-content.ts"
 import { teamTexts } from "../../team-content.ts"
@@ -46,10 +46,10 @@ export interface FileContentsOptions {
 
 export function fileContents({ root, clock }: FileContentsOptions): Contents {
   const now = () => clock.now().toISOString()
-  const memory = (place: KeptPlace) => ({ root, place, clock })
+  const memory = (place: StoredNamespace) => ({ root, place, clock })
   const memoryOf = (project: string) => memoriesIn({ clock, directory: memoryDirectory(root, project) })
 
-  async function* list({ project: only }: { readonly project?: string } = {}): AsyncGenerator<KeptContent> {
+  async function* list({ project: only }: { readonly project?: string } = {}): AsyncGenerator<StoredItem> {
     const projects = only === undefined ? await namesIn(join(root, PROJECTS)) : [only]
     for (const project of projects) yield* inProject(project)
     const logs = only === undefined ? await namesIn(join(root, "callers"), ".jsonl") : [only]
@@ -59,7 +59,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     yield* memoriesOf({ shared: true })
   }
 
-  async function* inProject(project: string): AsyncGenerator<KeptContent> {
+  async function* inProject(project: string): AsyncGenerator<StoredItem> {
     const directory = projectDirectory(root, project)
     const owners = [undefined, ...(await namesIn(directory))]
     for (const under of owners) {
@@ -75,7 +75,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
     yield* asked({ kind: "sums", project })
   }
 
-  async function* memoriesOf(place: KeptPlace): AsyncGenerator<KeptContent> {
+  async function* memoriesOf(place: StoredNamespace): AsyncGenerator<StoredItem> {
     const content = await memoryContent(memory(place))
     if (content) yield content
   }
@@ -83,7 +83,7 @@ export function fileContents({ root, clock }: FileContentsOptions): Contents {
   /** A thing of which only reading says whether it is there. */
   async function* asked(
     address: Extract<ContentAddress, { kind: "log" | "team" | "sums" }>,
-  ): AsyncGenerator<KeptContent> {
+  ): AsyncGenerator<StoredItem> {
     if (address.kind === "log") {
       const facts = await stat(logPath(root, address)).catch(() => undefined)
       if (!facts?.isFile()) return

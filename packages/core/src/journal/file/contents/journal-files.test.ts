@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, expect, test } from "vitest"
 import { entriesOf, sketched } from "../../../../../store-contract/src/entries.ts"
 import { temporaryRoot } from "../../../../test/journal-files.ts"
-import type { KeptContent } from "../../contents.ts"
+import type { StoredItem } from "../../contents.ts"
 import { memoryStore } from "../../in-memory/store.ts"
 import { encodeLine } from "../../line.ts"
 import { moveContents } from "../../move-contents.ts"
@@ -28,7 +28,7 @@ afterEach(() => place.remove())
 
 const here = (root = place.root) => fileStore({ root, flush: "never" })
 
-async function contentIn(store: Store): Promise<KeptContent | undefined> {
+async function contentIn(store: Store): Promise<StoredItem | undefined> {
   for await (const content of store.contents().list()) return content
   return undefined
 }

@@ -11,7 +11,7 @@ import {
   ContentDiffersError,
   type ContentFile,
   type ContentFileBytes,
-  type KeptContent,
+  type StoredItem,
 } from "../../contents.ts"
 import { piecesOf } from "../../line.ts"
 import type { JournalAddress } from "../../store.ts"
@@ -28,7 +28,7 @@ const MAX_FILE_BYTES = 2 ** 31 - 1
 const SET_ASIDE = "set-aside"
 const SEARCH_INDEX = /^(?:search|blocks|recall)\.sqlite/
 
-export async function journalContent(root: string, address: JournalAddress): Promise<KeptContent | undefined> {
+export async function journalContent(root: string, address: JournalAddress): Promise<StoredItem | undefined> {
   const paths = journalPaths(root, address)
   const facts = await stat(paths.journal).catch(() => undefined)
   if (!facts?.isFile()) return undefined

@@ -7,9 +7,9 @@ import {
   type ContentChange,
   ContentDiffersError,
   type ContentFile,
-  type KeptContent,
-  type KeptPlace,
   SHARED_TEXTS,
+  type StoredItem,
+  type StoredNamespace,
 } from "../../contents.ts"
 import { checkedMemoryPath, isMemoryPath } from "../../memory-files.ts"
 import { SPENT } from "../../sums-content.ts"
@@ -26,11 +26,11 @@ const DRAFT = /^\.[0-9a-f]{12}\.draft$/
 
 export interface MemoryContentPlace {
   readonly root: string
-  readonly place: KeptPlace
+  readonly place: StoredNamespace
   readonly clock: Clock
 }
 
-export async function memoryContent(given: MemoryContentPlace): Promise<KeptContent | undefined> {
+export async function memoryContent(given: MemoryContentPlace): Promise<StoredItem | undefined> {
   const { root, place, clock } = given
   const where = memoryPlaceDirectory(root, place)
   const { directory } = where

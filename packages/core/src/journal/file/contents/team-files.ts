@@ -8,7 +8,7 @@ import { readdir, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
 import { isSafeId } from "../../../base/clock.ts"
-import { ContentDiffersError, MESSAGES, type PruneWanted } from "../../contents.ts"
+import { ContentDiffersError, MESSAGES, type PruneCriteria } from "../../contents.ts"
 import { withSum } from "../../line.ts"
 import type { MailboxCursor, TeamAddress } from "../../mailbox.ts"
 import { encodeHeader, encodeMessage, piecesIn } from "../../mailbox-line.ts"
@@ -183,7 +183,7 @@ export async function eraseMessages(directory: string, places: ReadonlySet<numbe
   })
 }
 
-export interface TeamPruning extends PruneWanted {
+export interface TeamPruning extends PruneCriteria {
   readonly directory: string
   readonly now: string
 }
@@ -220,14 +220,14 @@ function blankMessage(bytes: Buffer, { start, next, message }: BlankedMessage): 
   withSum(`${front.slice(0, -1)}${" ".repeat(room)}}`).copy(bytes, start)
 }
 
-interface Segment {
+interface JournalSegment {
   readonly segment: number
   readonly bytes: Buffer
 }
 
-function segmentsOf({ messages, senders, end = 0 }: TeamContent): readonly Segment[] {
+function segmentsOf({ messages, senders, end = 0 }: TeamContent): readonly JournalSegment[] {
   const given = sendersBefore(messages, senders)
-  const done: Segment[] = []
+  const done: JournalSegment[] = []
   let segment = filePlace(messages[0]?.at ?? end)?.segment ?? 1
   let lines = [encodeHeader(sorted(given))]
   let offset = lines[0]!.length

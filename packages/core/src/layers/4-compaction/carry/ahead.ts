@@ -1,13 +1,13 @@
-/** Work for a later `carry` that can be done before the compaction: most of its time goes into recording messages. */
+/** Work for a later `compactMessages` that can be done before the compaction: most of its time goes into recording messages. */
 import { inSlices } from "../../../base/work.ts"
-import type { CarriedState } from "./carry.ts"
+import type { CompactionCarryover } from "./carry.ts"
 import { type CarryMessage, givenMessages } from "./given-messages.ts"
 import { ConversationRecord } from "./record.ts"
 
 export interface CarryAheadOptions {
   /** The state of the call before. */
-  readonly before?: CarriedState
-  /** The messages that the next `carry` gets and that are recorded by then. Default: those given here. */
+  readonly before?: CompactionCarryover
+  /** The messages that the next `compactMessages` gets and that are recorded by then. Default: those given here. */
   readonly recorded?: readonly CarryMessage[]
 }
 
@@ -15,7 +15,7 @@ export interface CarryAheadOptions {
 export async function carryAhead(
   messages: readonly CarryMessage[],
   { before, recorded = messages }: CarryAheadOptions = {},
-): Promise<CarriedState> {
+): Promise<CompactionCarryover> {
   const record = new ConversationRecord(before?.record)
   const given = givenMessages(messages, before)
   await inSlices(

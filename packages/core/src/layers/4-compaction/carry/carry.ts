@@ -24,7 +24,7 @@ import { type CarryMessage, type Given, givenMessages, textIn } from "./given-me
 import { type PrunedText, pruneMessages } from "./prune.ts"
 import { type CarriedRecord, ConversationRecord } from "./record.ts"
 
-export interface CarryOptions {
+export interface CompactMessagesOptions {
   /** Tokens of everything that is left: text and kept messages. Default 10,000, and never more than there was. */
   readonly budget?: number
   /** Tokens of the newest messages that stay as they are. Default 4,000, and at most 30% of the budget. */
@@ -36,7 +36,7 @@ export interface CarryOptions {
   /** All messages before the given ones, where you still have them: the record covers them too. */
   readonly earlier?: readonly CarryMessage[]
   /** The `state` of the call before, where you do not. */
-  readonly before?: CarriedState
+  readonly before?: CompactionCarryover
   /** Whose tokens are counted. Default: a Claude model of today. */
   readonly model?: string
   /** Where the whole conversation can be read. The text names it. */
@@ -60,7 +60,7 @@ export interface CarrySummaryRequest {
 }
 
 /** Plain JSON to keep until the next call. It holds the person's words. */
-export interface CarriedState {
+export interface CompactionCarryover {
   readonly version: 1
   readonly record: unknown
   /** The kept messages: they come back, and are recorded already. */
@@ -70,7 +70,7 @@ export interface CarriedState {
 }
 
 /** What should stand in the next context. */
-export interface Carried<M> {
+export interface CompactedMessages<M> {
   /**
    * A message of the user with the text, then the kept messages as they were given. Where nothing can be summarised: all as given. In the
    * mode "prune": all of them, some with results cut.
@@ -89,7 +89,7 @@ export interface Carried<M> {
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
   /** Where the budget could not be kept: rules, the open task and unread results are never cut. */
   readonly overBudget?: { readonly budget: number; readonly min: number; readonly message: string }
-  readonly state: CarriedState
+  readonly state: CompactionCarryover
 }
 
 const BUDGET = 10_000 // tokens of everything
@@ -101,7 +101,7 @@ const QUOTED_SHARE = 0.15 // where none does: the record says the rest
 const MAX_TRIES = 6
 const MODEL = "claude-opus-4-6"
 
-const OPTIONS: OptionRules<CarryOptions> = {
+const OPTIONS: OptionRules<CompactMessagesOptions> = {
   budget: anOption.number,
   keep: anOption.number,
   instructions: anOption.text,
@@ -122,10 +122,10 @@ const OPTIONS: OptionRules<CarryOptions> = {
   signal: { is: "an AbortSignal", fits: (value) => value instanceof AbortSignal },
 }
 
-export async function carry<M extends CarryMessage>(
+export async function compactMessages<M extends CarryMessage>(
   messages: readonly M[],
-  options: CarryOptions = {},
-): Promise<Carried<M>> {
+  options: CompactMessagesOptions = {},
+): Promise<CompactedMessages<M>> {
   checkOptions("carry", options, OPTIONS)
   if (!Array.isArray(messages)) throw new InvalidOptionError("messages", "carry() takes a list of messages first.")
   const { signal } = options
@@ -145,7 +145,7 @@ export async function carry<M extends CarryMessage>(
       figures: { min: 0, max: UNREAD, messages: 0 },
     })
   const cut = cutFor(keep)
-  const asGiven = (): Carried<M> => ({
+  const asGiven = (): CompactedMessages<M> => ({
     ...{ messages, kept: messages, text: "", summary: "", facts: "", record: record.data },
     tokens: { before, after: before, facts: 0, kept: before },
     ...(before <= (options.budget ?? before) ? {} : { overBudget: unchangedOverBudget(before, options.budget!) }),
@@ -190,7 +190,7 @@ interface ToCompose {
 }
 
 /** Smaller and smaller until it fits: first the record, then the newest messages. */
-async function composedWithin(given: ToCompose, options: CarryOptions): Promise<Composed> {
+async function composedWithin(given: ToCompose, options: CompactMessagesOptions): Promise<Composed> {
   const { record, cuts, written, budget, estimate, sum } = given
   const outdated = [...record.views.statements.replaced.keys()]
   let min: Composed | undefined
@@ -238,14 +238,14 @@ const SMALLER = 0.1 // of the record, at least, each time the whole is over the 
 function overBudget(
   { tokens, cut, summary, facts }: Composed,
   { budget, estimate, sum }: Pick<ToCompose, "budget" | "estimate" | "sum">,
-): NonNullable<Carried<unknown>["overBudget"]> {
+): NonNullable<CompactedMessages<unknown>["overBudget"]> {
   const rounded = (part: number) => grouped(Math.ceil(part))
   const parts = `summary ${rounded(estimate(summary))}, rules, open task and the rest of the record ${rounded(estimate(facts))}, messages kept as they are ${rounded(sum(cut.kept))}`
   const message = `The least that can be left is ${rounded(tokens)} tokens, and the budget is ${rounded(budget)}: ${parts}.`
   return { budget, min: tokens, message }
 }
 
-function unchangedOverBudget(min: number, budget: number): NonNullable<Carried<unknown>["overBudget"]> {
+function unchangedOverBudget(min: number, budget: number): NonNullable<CompactedMessages<unknown>["overBudget"]> {
   const message = `The messages have ${grouped(min)} tokens, and the budget is ${grouped(budget)}. No summary with the record would be smaller, so they stay as given.`
   return { budget, min, message }
 }
@@ -260,8 +260,8 @@ interface ToPrune<M> {
 /** Every message stays in view, so there is no text and nothing to list. */
 function prunedCarry<M extends CarryMessage>(
   { given, record, estimator, tokensOf }: ToPrune<M>,
-  { keep = KEEP, recall, before }: CarryOptions,
-): Carried<M> {
+  { keep = KEEP, recall, before }: CompactMessagesOptions,
+): CompactedMessages<M> {
   const { messages, results } = pruneMessages(given, { keep, recall, estimator, tokensOf })
   const after = givenMessages(messages, before)
   const sum = (some: readonly Given<M>[]) =>
@@ -278,7 +278,7 @@ function prunedCarry<M extends CarryMessage>(
 /** What was recorded before is not recorded twice: `before` has the kept messages, and all before them. */
 function* recordSteps(
   given: readonly Given<CarryMessage>[],
-  { earlier = [], before }: CarryOptions,
+  { earlier = [], before }: CompactMessagesOptions,
 ): Steps<ConversationRecord> {
   const record = new ConversationRecord(before?.record)
   const old = before ? [] : givenMessages(earlier)
@@ -307,8 +307,8 @@ function recordedUntil(given: readonly Given<CarryMessage>[], kept: readonly str
 const stateOf = (
   record: ConversationRecord,
   kept: readonly Given<CarryMessage>[],
-  said: Pick<CarriedState, "text" | "summary">,
-): CarriedState => ({ version: 1, record: record.save(), kept: kept.map(({ key }) => key), ...said })
+  said: Pick<CompactionCarryover, "text" | "summary">,
+): CompactionCarryover => ({ version: 1, record: record.save(), kept: kept.map(({ key }) => key), ...said })
 
 interface ToSummarise {
   readonly cut: Cut
@@ -320,7 +320,7 @@ interface ToSummarise {
 /** `undefined` where no one wrote one. */
 async function writtenSummary(
   { cut, given, estimate, budget }: ToSummarise,
-  { summary, instructions = "" }: CarryOptions,
+  { summary, instructions = "" }: CompactMessagesOptions,
 ): Promise<string | undefined> {
   if (summary === undefined) return undefined
   if (typeof summary === "string") return summary.trim()
@@ -346,7 +346,7 @@ interface ToQuote {
 /** Quotations that the record and the kept messages do not have. */
 async function quotedSummary(
   { cut, facts, outdated, estimate, tokens }: ToQuote,
-  options: CarryOptions,
+  options: CompactMessagesOptions,
 ): Promise<string> {
   if (tokens < MIN_QUOTED) return ""
   const { summariseAbout } = await import("../../../model/offline/summary.ts") // a caller may have a summary of their own
@@ -367,7 +367,7 @@ interface Around {
 
 function textAround(
   { summary, facts, cut }: Around,
-  { transcript, recall, continuation = "automatic" }: CarryOptions,
+  { transcript, recall, continuation = "automatic" }: CompactMessagesOptions,
 ): string {
   const continued = continuationText({
     summary,

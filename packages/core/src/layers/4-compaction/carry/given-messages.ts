@@ -1,5 +1,5 @@
 /**
- * The messages that a caller gives `carry`, as ours: in the shape of the Messages API, or lines of a transcript. Content that no request
+ * The messages that a caller gives `compactMessages`, as ours: in the shape of the Messages API, or lines of a transcript. Content that no request
  * could have is set aside, never refused: the caller's conversation must go on.
  */
 import { uuidFrom } from "../../../base/clock.ts"
@@ -20,7 +20,7 @@ export interface PlainMessage {
   readonly isSummary?: boolean
 }
 
-/** What `carry` takes: plain messages, or the messages of an imported or journaled conversation. */
+/** What `compactMessages` takes: plain messages, or the messages of an imported or journaled conversation. */
 export type CarryMessage = PlainMessage | Message
 
 /** A message as it was given, and as we read it. */

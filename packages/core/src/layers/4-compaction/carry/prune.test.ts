@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { overtakenWork, type WorkRound } from "../../../../test/overtaken-work.ts"
 import { size } from "../../../../test/size.ts"
 import { isReplaced } from "../../../views/context/render-decisions.ts"
-import { carry } from "./carry.ts"
+import { compactMessages } from "./carry.ts"
 import type { PlainMessage } from "./given-messages.ts"
 
 type AnyBlock = Readonly<Record<string, unknown>>
@@ -39,7 +39,7 @@ const resultsIn = (messages: readonly object[]) =>
     type === "tool_result" ? [[String(tool_use_id), String(content)] as const] : [],
   )
 const prune = (messages: readonly PlainMessage[], options = {}) =>
-  carry(messages, { mode: "prune", keep: 200, ...options })
+  compactMessages(messages, { mode: "prune", keep: 200, ...options })
 
 const read = (file: string, output: string, input = {}): WorkRound => ({
   ...{ tool: "Read", input: { file_path: file, ...input }, output, failed: false },
@@ -138,7 +138,7 @@ describe("L4-38 carry in the mode prune", () => {
   test("L4-38 the next call goes on from its state, and nothing is recorded twice", async () => {
     const messages = messagesOf([read("/p/a.ts", text("alpha")), edit("/p/a.ts"), ...LATER])
     const first = await prune(messages)
-    const { record } = await carry([...first.messages, user("And now?")], { before: first.state })
+    const { record } = await compactMessages([...first.messages, user("And now?")], { before: first.state })
     expect(record.words.map(({ text: said }) => said)).toEqual([
       "Always use tabs. Look at the files.",
       ...[0, 1, 2, 3, 4].map((at) => `A reminder ${at}`),

@@ -1,10 +1,10 @@
-/** `carry` in the mode "prune": the caller's messages with results cut inside. Every message, call and text stays as it was given. */
+/** `compactMessages` in the mode "prune": the caller's messages with results cut inside. Every message, call and text stays as it was given. */
 import type { ToolResult } from "../../../messages/blocks.ts"
 import type { Message } from "../../../messages/messages.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
 import { previewedText, renderCleared, renderShortened } from "../../../views/context/render-decisions.ts"
 import { isShownLater, newestFrom, type PrunedResult, prunedResults } from "../../2-microcompact/prune.ts"
-import { residuesOf } from "../../2-microcompact/residue.ts"
+import { stubsOf } from "../../2-microcompact/residue.ts"
 import type { CarryMessage, Given } from "./given-messages.ts"
 
 /** The text in place of a result that was cut. */
@@ -34,9 +34,9 @@ export function pruneMessages<M extends CarryMessage>(
   const messages = given.map(({ message }) => message)
   const cuts = prunedResults({ messages, until: newestFrom(messages, { keep, tokensOf }) })
   const toolUseIds = cuts.flatMap(({ toolUseId, cut }) => ("by" in cut && !isShownLater(cut.by) ? toolUseId : []))
-  const residues = residuesOf({ messages, estimator, toolUseIds })
+  const stubs = stubsOf({ messages, estimator, toolUseIds })
   const results = cuts.flatMap((each): readonly PrunedText[] => {
-    const text = previewedText(cutResult(each, { residue: residues[each.toolUseId], recall: recall ?? null }))
+    const text = previewedText(cutResult(each, { stub: stubs[each.toolUseId], recall: recall ?? null }))
     return text.length < previewedText(each.result).length ? [{ toolUseId: each.toolUseId, text }] : []
   })
   const texts = new Map(results.map(({ toolUseId, text }) => [toolUseId, text]))
@@ -45,10 +45,10 @@ export function pruneMessages<M extends CarryMessage>(
 
 function cutResult(
   { result, address, cut }: PrunedResult,
-  { residue, recall }: { readonly residue: string | undefined; readonly recall: string | null },
+  { stub, recall }: { readonly stub: string | undefined; readonly recall: string | null },
 ): ToolResult {
   return "by" in cut
-    ? renderCleared(result, address, { residue, overtaken: cut.by, recall })
+    ? renderCleared(result, address, { stub, overtaken: cut.by, recall })
     : renderShortened(result, { ...cut, recall }, address)
 }
 

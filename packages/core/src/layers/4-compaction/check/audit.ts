@@ -3,7 +3,7 @@
  * boundary would not show any more, and what the summary claims without ground. Pure: equal input gives an equal report.
  */
 import { atOnce, type Steps } from "../../../base/work.ts"
-import type { AuditFigures, Share } from "../../../journal/entries.ts"
+import type { AuditFigures, AuditShare } from "../../../journal/entries.ts"
 import type { Todo } from "../../../messages/attachments.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import type { Uuid } from "../../../messages/messages.ts"
@@ -268,7 +268,7 @@ function perClass<K extends string, T extends { readonly class: K }>(
   classes: readonly K[],
   items: readonly T[],
   counts: (item: T) => boolean,
-): Readonly<Record<string, Share>> {
+): Readonly<Record<string, AuditShare>> {
   return Object.fromEntries(
     classes.flatMap((kind) => {
       const own = items.filter((item) => item.class === kind)

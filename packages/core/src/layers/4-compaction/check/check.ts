@@ -12,7 +12,7 @@ import { handleOf } from "../../../messages/media.ts"
 import { sentBlocks } from "../../../messages/messages.ts"
 import { tokenCounts } from "../../../tokens/models.ts"
 import { markReplaced } from "../../../views/record/statements.ts"
-import type { RouteName } from "../../layer.ts"
+import type { CompactionRoute } from "../../layer.ts"
 import { carriedFacts } from "../restore/carried.ts"
 import type { Situation } from "../situation.ts"
 import type { Route, RouteOutcome } from "../summarise/route.ts"
@@ -208,7 +208,7 @@ interface Asked {
 }
 
 /** Routes where asking again can help. */
-export const ASKS_MODEL: ReadonlySet<RouteName> = new Set(["server", "shared", "direct"])
+export const ASKS_MODEL: ReadonlySet<CompactionRoute> = new Set(["server", "shared", "direct"])
 
 const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
 const FEWEST_FACTS = 5 // missing
@@ -247,9 +247,9 @@ export async function askAndCheck(situation: Situation, toAsk: ToAsk): Promise<A
   const { route, instructions: given, asking: before, check, ask } = toAsk
   const { context } = situation
   const isModel = ASKS_MODEL.has(route.name)
-  const learnt = isModel && before.findings !== undefined ? [before.findings] : []
-  const asking = { ...before, isAgain: before.isAgain || learnt.length > 0 }
-  const instructions = [...given, ...learnt]
+  const learned = isModel && before.findings !== undefined ? [before.findings] : []
+  const asking = { ...before, isAgain: before.isAgain || learned.length > 0 }
+  const instructions = [...given, ...learned]
   const first = await ask(instructions)
   if (first.kind !== "summary") return { outcome: first, asking }
   const one = await check(first)

@@ -10,7 +10,7 @@ import { factSteps } from "./facts.ts"
 import { withSeenBefore } from "./files.ts"
 import { type Restored, restoreAttachments } from "./restore.ts"
 
-export interface Carried {
+export interface CompactedMessages {
   readonly attachments: readonly Attachment[]
   /** Long results of kept messages that are shortened. */
   readonly shortened: readonly Shortened[]
@@ -33,7 +33,7 @@ interface ToCarry {
   readonly summary: string | number
 }
 
-export async function carried({ situation, cut, summary }: ToCarry): Promise<Carried> {
+export async function carried({ situation, cut, summary }: ToCarry): Promise<CompactedMessages> {
   const { context, figures, cutInput, around } = situation
   const { views } = context
   const estimate = (text: string) => views.estimator.text(text)

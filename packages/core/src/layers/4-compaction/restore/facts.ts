@@ -11,7 +11,7 @@ import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/media.ts"
 import type { Uuid } from "../../../messages/messages.ts"
 import { type Names, type NameUse, shapeOf, shapesOf } from "../../../views/record/names.ts"
-import type { Frontier } from "../../../views/record/open-work.ts"
+import type { WorkState } from "../../../views/record/open-work.ts"
 import { outdatedValues } from "../../../views/record/statements.ts"
 import type { Views } from "../../../views/views.ts"
 import { cutText, type Estimate } from "../cut.ts"
@@ -371,7 +371,7 @@ interface Shown {
 }
 
 /** The user's messages are shown above. A task is not one of them, so its text is here. */
-function renderRequest({ request, answered }: Frontier, { limit, estimate, kept }: Shown): string {
+function renderRequest({ request, answered }: WorkState, { limit, estimate, kept }: Shown): string {
   if (request === undefined) return ""
   const state = answered ? "The last answer to it was a final one." : "It has no final answer yet."
   const { uuid, text, isFromAgent } = request
@@ -392,7 +392,7 @@ function renderTodos(todos: readonly Todo[]): string {
 
 /** The text of a plan in a file is restored with the file. */
 function renderPlan(
-  { active, path, text: written = "" }: Frontier["plan"],
+  { active, path, text: written = "" }: WorkState["plan"],
   { limit, estimate }: { readonly limit: number; readonly estimate: Estimate },
 ): string {
   const text = maskSecrets(written)

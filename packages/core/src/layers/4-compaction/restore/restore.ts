@@ -11,7 +11,7 @@ import { referencesIn } from "../../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../../messages/messages.ts"
 import type { Flags } from "../../../settings/flags.ts"
 import type { FileRead } from "../../../tools/tool.ts"
-import type { Agents, Frontier } from "../../../views/record/open-work.ts"
+import type { Agents, WorkState } from "../../../views/record/open-work.ts"
 import { cutText, type Estimate } from "../cut.ts"
 import {
   type Candidate,
@@ -164,7 +164,7 @@ export interface RestoreInput {
   readonly kept: readonly Message[]
   /** Whether a tool result is neither put aside nor cleared. */
   readonly isWhole: (toolUseId: string) => boolean
-  readonly frontier: Pick<Frontier, "todos" | "plan">
+  readonly frontier: Pick<WorkState, "todos" | "plan">
   readonly agents?: Pick<Agents, "roster">
   /** What was read and written, the oldest first, as `ReadState.entries()` gives it. */
   readonly reads: Iterable<readonly [string, FileRead]>
@@ -302,7 +302,7 @@ async function whereTheyAre({ files, directories }: ExcludedPaths): Promise<Excl
  * comes before all other files and may take the room of all of them, or that of two where there is little. A longer plan is cut.
  */
 async function restorePlan(
-  { path, text }: Frontier["plan"],
+  { path, text }: WorkState["plan"],
   { reads, readFile = readAgain, signal = NEVER, limits, estimate }: FilesLookup,
 ): Promise<readonly Attachment[]> {
   if (path === undefined) return []
@@ -320,7 +320,7 @@ const PLAN_CUT = "\n[Cut here: the plan goes on. Read its file to see all of it.
 
 type FilesLookup = Pick<FilesInput, "reads" | "readFile" | "signal" | "limits" | "estimate">
 
-function planMode({ active, path }: Frontier["plan"]): readonly Attachment[] {
+function planMode({ active, path }: WorkState["plan"]): readonly Attachment[] {
   return active ? [{ type: "plan_mode", active, ...(path === undefined ? {} : { path }) }] : []
 }
 

@@ -3,7 +3,7 @@
  * subject if the request was too long, and with the same one if the answer was empty, cut or an error. It returns every answer that was
  * paid for.
  */
-import type { FailureReason } from "../../../base/telemetry.ts"
+import type { CompactionFailureReason } from "../../../base/telemetry.ts"
 import type { RequestSource } from "../../../base/vocabulary.ts"
 import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
@@ -53,7 +53,7 @@ interface AskInput {
 export type Asked =
   | { readonly kind: "summary"; readonly text: string; readonly dropped: number }
   /** `message` is a clause that says why, to be put into a sentence. */
-  | { readonly kind: "failed"; readonly why: FailureReason; readonly message: string }
+  | { readonly kind: "failed"; readonly why: CompactionFailureReason; readonly message: string }
 
 const NO_SUMMARY: Readonly<Record<Extract<ReadSummary, { kind: "none" }>["why"], string>> = {
   empty: "the model answered with nothing",
@@ -94,7 +94,7 @@ type Answer =
   | { readonly kind: "summary"; readonly text: string }
   | Extract<Asked, { kind: "failed" }>
   | { readonly kind: "too-long"; readonly excess: Excess; readonly message: string }
-  | { readonly kind: "again"; readonly why: FailureReason; readonly message: string; readonly cut?: boolean }
+  | { readonly kind: "again"; readonly why: CompactionFailureReason; readonly message: string; readonly cut?: boolean }
 
 async function answerTo(caller: Caller, messages: readonly FlatMessage[]): Promise<Answer> {
   const { model } = caller

@@ -1,6 +1,6 @@
 /** Step 3, summarise. A separate call writes the summary, from an input that is cut to what the summariser can take. */
 import { reasonOf } from "../../../base/errors.ts"
-import type { FailureReason } from "../../../base/telemetry.ts"
+import type { CompactionFailureReason } from "../../../base/telemetry.ts"
 import type { RequestSource } from "../../../base/vocabulary.ts"
 import { inSlices } from "../../../base/work.ts"
 import { type Message, sentBlocks } from "../../../messages/messages.ts"
@@ -131,7 +131,7 @@ export type SummaryOutcome = { readonly responses: readonly ModelResponse[] } & 
       readonly parts: number
     }
   /** `message` is a clause that says why, to be put into a sentence. */
-  | { readonly kind: "failed"; readonly why: FailureReason; readonly message: string }
+  | { readonly kind: "failed"; readonly why: CompactionFailureReason; readonly message: string }
 )
 
 const SURE_SHARE = 0.95 // of the room; the rest covers what the estimate misses

@@ -2,7 +2,7 @@
  * Step 3, summarise. A route to a summary. Routes are tried in order. One that does not apply, or fails, leaves the conversation as it was.
  */
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
-import type { FailureReason } from "../../../base/telemetry.ts"
+import type { CompactionFailureReason } from "../../../base/telemetry.ts"
 import { inSlices } from "../../../base/work.ts"
 import { type Block, isToolResult } from "../../../messages/blocks.ts"
 import { contentOf, isRequest, type Message, type SignedSummary, sentBlocks } from "../../../messages/messages.ts"
@@ -10,7 +10,7 @@ import type { ModelResponse } from "../../../model/model.ts"
 import type { ReadMessage } from "../../../model/offline/read-message.ts"
 import type { ModelFacts } from "../../../tokens/models.ts"
 import type { DraftHolder } from "../../3-session-memory/draft.ts"
-import type { LayerContext, RouteName } from "../../layer.ts"
+import type { CompactionRoute, LayerContext } from "../../layer.ts"
 import { type Cut, cutAfter, cutAfterNotes } from "../cut.ts"
 import { factSteps } from "../restore/facts.ts"
 import type { Situation } from "../situation.ts"
@@ -38,7 +38,7 @@ export type RouteOutcome =
   | { readonly kind: "passed"; readonly message: string }
   | {
       readonly kind: "failed"
-      readonly why: FailureReason
+      readonly why: CompactionFailureReason
       readonly message: string
       readonly responses: readonly ModelResponse[]
     }
@@ -52,7 +52,7 @@ export interface Signed extends Pick<SignedSummary, "model" | "block"> {
 }
 
 export interface Route {
-  readonly name: RouteName
+  readonly name: CompactionRoute
   /** Refuse its summary where the context would stay at the threshold: the summary may be old. */
   readonly mustReachThreshold?: boolean
   /** Where it would cut, for a plan; `undefined` where it does not apply. */

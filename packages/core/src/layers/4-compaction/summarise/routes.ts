@@ -7,7 +7,7 @@ import type { ModelResponse } from "../../../model/model.ts"
 import { limitsFrom } from "../../../model/stream.ts"
 import { SIGNED_SUMMARIES } from "../../../views/context/request.ts"
 import { cacheState } from "../../2-microcompact/survey.ts"
-import { type PlannedSummary, ROUTES, type RouteName } from "../../layer.ts"
+import { type CompactionRoute, type PlannedSummary, ROUTES } from "../../layer.ts"
 import { type Cut, cutAll, isEndOf, tailOf } from "../cut.ts"
 import type { CompactionOptions, Timing } from "../options.ts"
 import { roomForSummary, tokensIn } from "../restore/carried.ts"
@@ -141,9 +141,9 @@ export function costsLess(situation: Situation): boolean {
 
 const USUAL_INSTRUCTIONS = 1_500 // tokens of the prompt for a summary
 
-const BY_HAND: readonly RouteName[] = ["server", "shared", "direct", "offline"] // from notes only if asked for
+const BY_HAND: readonly CompactionRoute[] = ["server", "shared", "direct", "offline"] // from notes only if asked for
 /** Without its cache a fork reads everything at full price, and it does not see what was cleared. A direct call does. */
-const COLD_ORDER: readonly RouteName[] = ["notes", "direct", "server", "shared", "offline"]
+const COLD_ORDER: readonly CompactionRoute[] = ["notes", "direct", "server", "shared", "offline"]
 
 type RoutesOptions = Pick<CompactionOptions, "notes" | "parent" | "summariser" | "offline"> & {
   readonly timing: Timing

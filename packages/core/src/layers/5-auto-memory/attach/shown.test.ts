@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import type { Attachment } from "../../../messages/attachments.ts"
 import { Views } from "../../../views/views.ts"
-import { MemoryInView, offeredBy } from "./shown.ts"
+import { listAttachedMemories, MemoryInView } from "./shown.ts"
 
 const entry = (attachment: Attachment) => ({
   type: "attachment" as const,
@@ -15,13 +15,13 @@ test("L5-8 what was offered, when, and because of which words", () => {
   const at = "2026-11-15T00:00:00.000Z"
   const standing = { type: "standing_memory", path: "/m", content: "x", files: ["tabs.md"] } as const
   const why = { message: "u1", words: ["port"] }
-  expect(offeredBy(entry(standing))).toEqual([{ path: "tabs.md", from: "start", at, words: [] }])
-  expect(offeredBy(entry({ type: "memory", path: "db.md", content: "x", why }))).toEqual([
+  expect(listAttachedMemories(entry(standing))).toEqual([{ path: "tabs.md", from: "start", at, words: [] }])
+  expect(listAttachedMemories(entry({ type: "memory", path: "db.md", content: "x", why }))).toEqual([
     { path: "db.md", from: "memory", at, message: "u1", words: ["port"] },
   ])
   const passage = { type: "memory", from: "conversation", path: "c#m", content: "x", why } as const
-  expect(offeredBy(entry(passage))).toMatchObject([{ path: "c#m", from: "conversation" }])
-  expect(offeredBy(entry({ type: "date", date: "2026-11-15" }))).toEqual([])
+  expect(listAttachedMemories(entry(passage))).toMatchObject([{ path: "c#m", from: "conversation" }])
+  expect(listAttachedMemories(entry({ type: "date", date: "2026-11-15" }))).toEqual([])
 })
 
 test("L5-8 what the person said here is known, and read once however often it is asked for", () => {

@@ -1,7 +1,7 @@
 /** What a conversation was shown of the memory: for the layer, so that nothing is recalled twice, and for a person who asks. */
 import { dayOf } from "../../../base/clock.ts"
 import { type Entry, isMessage } from "../../../journal/entries.ts"
-import type { Memory, Provenance } from "../../../memory/memory.ts"
+import type { Memory, MemoryProvenance } from "../../../memory/memory.ts"
 import { ownText } from "../../../memory/own-words.ts"
 import { fenced } from "../../../messages/attachment-texts.ts"
 import type { Attachment, RecalledMemory } from "../../../messages/attachments.ts"
@@ -69,7 +69,7 @@ export class MemoryInView {
 }
 
 /** A memory that a conversation was offered. */
-export interface OfferedMemory extends Pick<RecalledMemory, "age" | "source" | "gone"> {
+export interface AttachedMemory extends Pick<RecalledMemory, "age" | "source" | "gone"> {
   /** A file in the memory directory, or a conversation and a message: `conversation#message`. */
   readonly path: string
   readonly from: "start" | "memory" | "conversation"
@@ -81,7 +81,7 @@ export interface OfferedMemory extends Pick<RecalledMemory, "age" | "source" | "
 }
 
 /** In the order they were attached. At the start of a conversation, the rules and preferences shown in full. */
-export function offeredBy(entry: Entry): readonly OfferedMemory[] {
+export function listAttachedMemories(entry: Entry): readonly AttachedMemory[] {
   if (!isMessage(entry) || entry.type !== "attachment") return []
   const { attachment, timestamp: at } = entry
   if (attachment.type === "standing_memory")
@@ -120,7 +120,7 @@ export const doubtPhrase = ({ file, confirmed }: Pick<Memory, "file" | "confirme
   `a later memory may say otherwise: ${inline(file)}, ${dayOf(confirmed)}`
 
 /** For the model. Names of files and pages outside stay out: they can be chosen to read like an instruction. */
-export function sourcePhrase({ saidBy, conversation, outside, confirmed }: Provenance): string {
+export function sourcePhrase({ saidBy, conversation, outside, confirmed }: MemoryProvenance): string {
   if (confirmed) return "confirmed by the user"
   if (saidBy === "user") return conversation === undefined ? "written by the user" : "said by the user"
   if (saidBy === "tool") return "from a tool's output, not confirmed"

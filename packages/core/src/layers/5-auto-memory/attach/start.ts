@@ -6,7 +6,7 @@
 
 import type { MemoryBank } from "../../../memory/bank.ts"
 import { type LoadedIndex, linkedFile, MAX_INDEX_LINES } from "../../../memory/index-file.ts"
-import { byNews, isCurrent, isPersons, isRule, type Memory } from "../../../memory/memory.ts"
+import { byNews, isCurrentMemory, isRule, isUserMemory, type Memory } from "../../../memory/memory.ts"
 import { ownText, ruleIn } from "../../../memory/own-words.ts"
 import type { Attachment } from "../../../messages/attachments.ts"
 import { inline } from "../../../messages/blocks.ts"
@@ -35,7 +35,7 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
   const location = bank.directory ?? bank.location
   const parts = access === "write" ? [howToRemember(location, kind)] : []
   const room = () => limit - FRAME - estimate(parts.join("\n\n"))
-  const memories = (await bank.all()).filter(isCurrent)
+  const memories = (await bank.all()).filter(isCurrentMemory)
   const files: string[] = []
   for (const { title, lines } of await standingLists(memories, input)) {
     const shown = fitting(lines, room() - MARGIN, estimate)
@@ -60,7 +60,7 @@ export async function startOf(input: StartInput): Promise<Attachment | undefined
 /** Rules, then who the person is: what was confirmed last comes first. */
 async function standingLists(memories: readonly Memory[], input: StartInput) {
   const { kind = "project" } = input
-  const inForce = kind === "agent" ? ({ source }: Memory) => source.saidBy !== "tool" : isPersons
+  const inForce = kind === "agent" ? ({ source }: Memory) => source.saidBy !== "tool" : isUserMemory
   const own = memories.filter((memory) => isRule(memory) && inForce(memory)).sort(byNews)
   const lists = []
   for (const type of ["feedback", "user"] as const) {
@@ -83,7 +83,7 @@ interface IndexFacts {
 
 /** The other memories, and apart from them what the agent noted. */
 function indexLists(lines: readonly IndexEntry[], { memories, kind, place }: IndexFacts) {
-  const noted = new Set(kind === "agent" ? [] : memories.filter((one) => !isPersons(one)).map(({ file }) => file))
+  const noted = new Set(kind === "agent" ? [] : memories.filter((one) => !isUserMemory(one)).map(({ file }) => file))
   const [known, notes]: [string[], string[]] = [[], []]
   for (const { text, file } of lines) (noted.has(file) ? notes : known).push(text)
   return [

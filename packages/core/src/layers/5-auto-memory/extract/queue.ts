@@ -9,7 +9,7 @@ import type { DecisionDraft } from "../../../journal/entries.ts"
 import { MissingKeyError } from "../../../model/errors.ts"
 import { limitsFrom } from "../../../model/stream.ts"
 import { dollarsFor, spendingOf } from "../../budget.ts"
-import { type LayerContext, type Outcome, positionOf } from "../../layer.ts"
+import { type LayerContext, type LayerResult, positionOf } from "../../layer.ts"
 import type { Looked, WorkShare } from "../../memory-budget.ts"
 import { type Keeper, type Kept, keepProposals, outsideIn, reportOf } from "../keep/keep.ts"
 import { countedIn, type ExtractionBudgets, saidEarlier, takeExtraction, type WordsOf } from "./due.ts"
@@ -46,7 +46,7 @@ export class ExtractionQueue {
     return this.#running
   }
 
-  async afterQuery(context: LayerContext): Promise<Outcome | undefined> {
+  async afterQuery(context: LayerContext): Promise<LayerResult | undefined> {
     if (this.#isOff || this.#options.mode === "read-only") return undefined
     if (context.views.memories.agentWrites > context.views.memories.seenWrites) return this.#skipped(context)
     if (context.views.context.queued.length > 0) return undefined // the person waits; the end of that query sees these messages too
@@ -75,14 +75,14 @@ export class ExtractionQueue {
   }
 
   /** Sets `#running` before the first await: nothing may come between the check and the start. */
-  async #start(context: LayerContext): Promise<Outcome | undefined> {
+  async #start(context: LayerContext): Promise<LayerResult | undefined> {
     const { promise, resolve } = Promise.withResolvers<void>()
     const end = () => {
       if (this.#running === promise) this.#running = undefined
       resolve()
     }
     this.#running = promise
-    let outcome: Outcome | undefined
+    let outcome: LayerResult | undefined
     try {
       outcome = await this.#extractOrWait(context)
     } catch (error) {
@@ -94,7 +94,7 @@ export class ExtractionQueue {
   }
 
   /** What is not looked at now waits: this conversation, or one that follows, does it later. */
-  async #extractOrWait(context: LayerContext): Promise<Outcome | undefined> {
+  async #extractOrWait(context: LayerContext): Promise<LayerResult | undefined> {
     const { bank } = this.#options
     const prompt = async () => {
       const [memories, index] = await Promise.all([bank.all(), bank.index()])
@@ -114,7 +114,7 @@ export class ExtractionQueue {
     context.progress({ phase: "message", message })
   }
 
-  async #extract(context: LayerContext, share: WorkShare): Promise<Outcome | undefined> {
+  async #extract(context: LayerContext, share: WorkShare): Promise<LayerResult | undefined> {
     const { bank, wordsOf } = this.#options
     const look = lookAt(context, share.from)
     this.#tried = look.seen.said
@@ -165,14 +165,18 @@ export class ExtractionQueue {
   }
 
   /** Nothing is recorded where nothing was spent and nothing is news. */
-  #unfinished({ problem }: Extraction, spent: readonly DecisionDraft[], context: LayerContext): Outcome | undefined {
+  #unfinished(
+    { problem }: Extraction,
+    spent: readonly DecisionDraft[],
+    context: LayerContext,
+  ): LayerResult | undefined {
     const failed = problem === undefined ? undefined : this.#failed(problem, context)
     const drafts = [...spent, ...(failed?.drafts ?? [])]
     return drafts.length + (failed?.failures?.length ?? 0) > 0 ? { ...failed, drafts } : undefined
   }
 
   /** The agent wrote memories itself: what was said until now counts as looked at. */
-  async #skipped(context: LayerContext): Promise<Outcome | undefined> {
+  async #skipped(context: LayerContext): Promise<LayerResult | undefined> {
     const { views } = context
     const { throughUuid } = positionOf(views.context.storedMessages())
     if (throughUuid === undefined) return undefined
@@ -183,7 +187,7 @@ export class ExtractionQueue {
   }
 
   /** The same problem again is not reported again. A conversation that was closed has no problem. */
-  #failed(error: unknown, { signal, flags }: LayerContext): Outcome | undefined {
+  #failed(error: unknown, { signal, flags }: LayerContext): LayerResult | undefined {
     if (signal.aborted) return undefined
     if (error instanceof MissingKeyError) {
       this.#isOff = true
@@ -236,7 +240,7 @@ interface Seen {
   readonly agentWrites: number
 }
 
-function finished(kept: Kept, spent: readonly DecisionDraft[], seen: Seen): Outcome {
+function finished(kept: Kept, spent: readonly DecisionDraft[], seen: Seen): LayerResult {
   const written = kept.memories.map(({ file }) => file!)
   const facts = { written, ...seen, ...(kept.change ? { change: kept.change.id } : {}) }
   return { drafts: [...spent, { type: "strata", subtype: "memory-extracted", ...facts }], ...reportOf(kept) }

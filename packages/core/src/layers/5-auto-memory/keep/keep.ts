@@ -12,22 +12,22 @@ import { isChange, relationOf } from "../../../memory/facts/relation.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
 import { lessTrusted, refusalOf, trespassOf } from "../../../memory/instruction-guard.ts"
 import {
-  isCurrent,
-  isPersons,
+  isCurrentMemory,
+  isUserMemory,
   type Memory,
   type MemoryChange,
   type MemoryDraft,
-  type Provenance,
+  type MemoryProvenance,
 } from "../../../memory/memory.ts"
 import { inTheirWords, isMadeOf, ownText, ruleIn, statementOf, statementsIn } from "../../../memory/own-words.ts"
 import { parseMemory } from "../../../memory/topic-file.ts"
 import type { AttachmentKind } from "../../../messages/attachments.ts"
 import { type Block, inline, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import { contentOf, type Message } from "../../../messages/messages.ts"
-import { factsAboutThePerson } from "../../../views/record/about-the-person.ts"
+import { factsAboutTheUser } from "../../../views/record/about-the-person.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
 import { isTyped, typedLines, type Word } from "../../../views/record/user-messages.ts"
-import type { Outcome } from "../../layer.ts"
+import type { LayerResult } from "../../layer.ts"
 
 // Who said what a memory says: the person, a tool, or the agent by itself. The words decide, not what the model claims. A memory is the
 // person's only if it consists of sentences that they typed. Everything else is a note of the agent that no one has confirmed.
@@ -50,15 +50,15 @@ interface OutsideText {
 }
 
 /** The share of a memory's terms that make a source likely. A memory is shortened and rephrased, so it is far from all. */
-const PERSON_SHARE = 0.4
+const USER_SHARE = 0.4
 const TOOL_SHARE = 0.5
 const MAX_NAMED = 3 // places outside
 const MAX_NAME_CHARACTERS = 60
 
 /** `before`: the memory as it was. The person's sentences in it count like what they say now. */
-export function sourceOf(memory: Memory, evidence: Evidence, before?: Memory): Provenance {
+export function sourceOf(memory: Memory, evidence: Evidence, before?: Memory): MemoryProvenance {
   const { conversation } = evidence
-  const earlier = before && isPersons(before) ? before : undefined
+  const earlier = before && isUserMemory(before) ? before : undefined
   if (earlier && isUnchanged(memory, earlier)) return earlier.source
   const said = messageSaying(memory, evidence, earlier)
   if (said) return { saidBy: "user", conversation: said.conversation ?? conversation, message: said.uuid }
@@ -85,7 +85,7 @@ function messageSaying({ body }: Memory, { words }: Evidence, earlier: Memory | 
 }
 
 /** A rule or a fact can stand before a question in the same sentence, or be asked for politely. */
-const clausesFor = (text: string) => [...lastingRules(text), ...factsAboutThePerson(text)].map(statementOf)
+const clausesFor = (text: string) => [...lastingRules(text), ...factsAboutTheUser(text)].map(statementOf)
 
 /** Which of the texts from outside the memory is closest to, and whether it only repeats one of them. */
 function outsideOf(memory: Memory, { words, outside }: Evidence, before: Memory | undefined) {
@@ -93,12 +93,12 @@ function outsideOf(memory: Memory, { words, outside }: Evidence, before: Memory 
   const terms = [...stemsOf(memory)].filter((stem) => !own.has(stem))
   const share = (stems: ReadonlySet<string>) =>
     terms.length === 0 ? 0 : terms.filter((stem) => stems.has(stem)).length / terms.length
-  const byPerson = share(new Set(words.flatMap(({ text }) => [...stemsIn(text)])))
+  const byUser = share(new Set(words.flatMap(({ text }) => [...stemsIn(text)])))
   const shares = outside
     .map(({ from, text }) => ({ from, share: share(stemsIn(text)) }))
     .sort((a, b) => b.share - a.share)
   const byTools = shares[0]?.share ?? 0
-  const isSaid = byPerson >= PERSON_SHARE && byPerson >= byTools
+  const isSaid = byUser >= USER_SHARE && byUser >= byTools
   const named = [...new Set(shares.map(({ from }) => inline(from).slice(0, MAX_NAME_CHARACTERS)))]
   const more = named.length - MAX_NAMED
   return {
@@ -238,7 +238,7 @@ async function keep({ texts, base }: Proposal, keeping: Keeping, memories: reado
   const kept: MemoryDraft[] = []
   for (const [file, text] of texts) {
     if (base.get(file) === text) continue
-    const checked = await checkedDraft({ file, text }, { ...keeping, memories })
+    const checked = await validateMailboxDraft({ file, text }, { ...keeping, memories })
     if (typeof checked === "string") leftOut.push(checked)
     else if (checked && (await isWanted({ file, text, draft: checked, base }, keeping, leftOut)))
       kept.push(keeping.mode === "ask" ? withConsent(checked) : checked)
@@ -252,7 +252,7 @@ async function keep({ texts, base }: Proposal, keeping: Keeping, memories: reado
 }
 
 /** The memory with its source, or why it is left out. Nothing where it says what the file says already. */
-async function checkedDraft(
+async function validateMailboxDraft(
   { file, text }: { readonly file: string; readonly text: string },
   { evidence, memories, now, refused = [] }: Keeping & { readonly memories: readonly Memory[] },
 ): Promise<MemoryDraft | string | undefined> {
@@ -265,8 +265,8 @@ async function checkedDraft(
   if (before && isSame(before, claimed)) return undefined
   const computed = sourceOf(claimed, evidence, before)
   // what only a tool said stays that; the person's own words make it theirs
-  const source = before && !isPersons({ source: computed }) ? lessTrusted(computed, before.source) : computed
-  if (!before && isPersons({ source }) && isKnown(claimed, memories)) return undefined
+  const source = before && !isUserMemory({ source: computed }) ? lessTrusted(computed, before.source) : computed
+  if (!before && isUserMemory({ source }) && isKnown(claimed, memories)) return undefined
   const why = refusalOf({ ...claimed, source })
   if (why !== undefined) return `${file}: ${why}`
   const memory = inTheirWords(await parseMemory({ file, text, facts: { ...facts, source } }), before)
@@ -300,17 +300,17 @@ function withoutOutdated(drafts: readonly MemoryDraft[], earlier: readonly Memor
 const isCurrentOf =
   ({ conversation }: Evidence) =>
   (memory: Memory): boolean =>
-    isCurrent(memory) && memory.source.conversation === conversation
+    isCurrentMemory(memory) && memory.source.conversation === conversation
 
 /** Whether a memory of the person's says it already. */
 const isKnown = ({ body }: Memory, memories: readonly Memory[]): boolean =>
   memories
-    .filter((memory) => isCurrent(memory) && isPersons(memory))
+    .filter((memory) => isCurrentMemory(memory) && isUserMemory(memory))
     .some((memory) => ownText(memory) === ruleIn(body) || isMadeOf(ruleIn(body), statementsIn(ownText(memory))))
 
 /** The person was shown this text and said yes. */
 const withConsent = (draft: MemoryDraft): MemoryDraft =>
-  draft.source && !isPersons({ source: draft.source })
+  draft.source && !isUserMemory({ source: draft.source })
     ? { ...draft, source: { ...draft.source, confirmed: true } }
     : draft
 
@@ -351,7 +351,7 @@ const onlyOf = (base: Proposal["base"], kept: readonly MemoryDraft[]) =>
   new Map([...base].filter(([file]) => kept.some((draft) => draft.file === file)))
 
 /** For the person and for telemetry. */
-export function reportOf({ memories, leftOut }: Kept): Pick<Outcome, "message" | "counts"> {
+export function reportOf({ memories, leftOut }: Kept): Pick<LayerResult, "message" | "counts"> {
   const said = [
     ...(memories.length > 0 ? [remembered(memories)] : []),
     ...(leftOut.length > 0 ? [`Not remembered: ${leftOut.join("; ")}.`] : []),

@@ -11,14 +11,14 @@ import { inSlices, type Steps } from "../../../base/work.ts"
 import { replacingSteps } from "../../../memory/changes/supersession.ts"
 import { mayOutdate } from "../../../memory/facts/relation.ts"
 import { fileNameFor } from "../../../memory/file-names.ts"
-import type { Memory, MemoryDraft, MemoryType, Provenance } from "../../../memory/memory.ts"
+import type { Memory, MemoryDraft, MemoryProvenance, MemoryType } from "../../../memory/memory.ts"
 import { titleOf } from "../../../memory/own-words.ts"
 import { renderMemory } from "../../../memory/topic-file.ts"
-import { factsAboutThePerson, isAboutThePerson } from "../../../views/record/about-the-person.ts"
+import { factsAboutTheUser, isAboutTheUser } from "../../../views/record/about-the-person.ts"
 import { lastingRules } from "../../../views/record/lasting-rules.ts"
 import { isTyped, sentencesIn, typedLines, type Word } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
-import type { LayerContext, Outcome } from "../../layer.ts"
+import type { LayerContext, LayerResult } from "../../layer.ts"
 import { type Evidence, type Keeper, type Kept, keepProposals, type Proposal, reportOf } from "./keep.ts"
 
 export class RuleKeeper {
@@ -50,7 +50,7 @@ export class RuleKeeper {
     return Math.max(this.#heard, memories.heardRules)
   }
 
-  async afterQuery(context: LayerContext): Promise<Outcome | undefined> {
+  async afterQuery(context: LayerContext): Promise<LayerResult | undefined> {
     const { views, conversation, now, signal } = context
     if (this.#keeper.mode === "read-only") return undefined
     const words = [...views.words.messages]
@@ -82,7 +82,7 @@ interface RulesToKeep extends Keeper {
 }
 
 /** How to work, and who they are. */
-const saidForGood = (text: string): readonly string[] => [...lastingRules(text), ...factsAboutThePerson(text)]
+const saidForGood = (text: string): readonly string[] => [...lastingRules(text), ...factsAboutTheUser(text)]
 
 /** Nothing where nothing of that was typed. */
 export async function keepRulesIn(words: readonly Word[], keeping: RulesToKeep): Promise<Kept | undefined> {
@@ -120,14 +120,14 @@ async function proposalFor(rules: readonly string[], { memories, types, today }:
   return { texts, base: new Map([...texts.keys()].map((file) => [file, null])) }
 }
 
-function keptRules(kept: Kept, said: number): Outcome {
+function keptRules(kept: Kept, said: number): LayerResult {
   const written = kept.memories.map(({ file }) => file!)
   const facts = { said, written, ...(kept.change ? { change: kept.change.id } : {}) }
   return { drafts: [{ type: "strata", subtype: "memory-rules-kept", ...facts }], ...reportOf(kept) }
 }
 
 /** What the person asks to keep, for example with a line that starts with `#` in the chat. */
-export function rememberedDraft(text: string, source: Provenance): MemoryDraft {
+export function rememberedDraft(text: string, source: MemoryProvenance): MemoryDraft {
   const body = text.trim()
   if (body === "") throw notRemembered("the text is empty", "Write what to remember.")
   const [secret] = findSecrets(body)
@@ -142,10 +142,10 @@ export function rememberedDraft(text: string, source: Provenance): MemoryDraft {
 export const notRemembered = (why: string, advice: string) =>
   new StrataError(`Nothing was saved: ${why}. ${advice}`, { code: "not-remembered" })
 
-const draftOf = (rule: string, source: Provenance) =>
+const draftOf = (rule: string, source: MemoryProvenance) =>
   ({
     ...titleOf(rule),
-    type: isAboutThePerson(rule) ? "user" : "feedback",
+    type: isAboutTheUser(rule) ? "user" : "feedback",
     source,
     basis: "said",
     body: rule,

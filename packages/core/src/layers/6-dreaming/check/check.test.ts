@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { memoryText } from "../../../../test/dreams.ts"
 import { INDEX_FILE } from "../../../memory/file-names.ts"
 import { MAX_INDEX_LINES } from "../../../memory/index-file.ts"
-import type { Provenance } from "../../../memory/memory.ts"
+import type { MemoryProvenance } from "../../../memory/memory.ts"
 import { parseMemory } from "../../../memory/topic-file.ts"
 import { type Checked, checkConsolidation, lossesOf } from "./check.ts"
 
@@ -12,10 +12,10 @@ const USER = { "said-by": "user", conversation: "c1", message: "m1" }
 const TOOL = { "said-by": "tool", conversation: "c2" }
 
 /** The source that the history has of a file: in these tests, the one that is written in it before the dream. */
-const knownSource = (text: string): Provenance => {
+const knownSource = (text: string): MemoryProvenance => {
   const [, saidBy = "agent"] = /said-by"?:\s*"?(\w+)/.exec(text) ?? []
   const [, conversation] = /conversation"?:\s*"?(\w+)/.exec(text) ?? []
-  return { saidBy: saidBy as Provenance["saidBy"], ...(conversation ? { conversation } : {}) }
+  return { saidBy: saidBy as MemoryProvenance["saidBy"], ...(conversation ? { conversation } : {}) }
 }
 const parsed = (texts: Texts) =>
   Promise.all(

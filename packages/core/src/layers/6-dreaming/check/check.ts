@@ -6,7 +6,7 @@
 import { dayOf } from "../../../base/clock.ts"
 import { INDEX_FILE } from "../../../memory/file-names.ts"
 import { linkedFile, loadedIndex, updateIndex } from "../../../memory/index-file.ts"
-import { isCurrent, isRule, type Memory } from "../../../memory/memory.ts"
+import { isCurrentMemory, isRule, type Memory } from "../../../memory/memory.ts"
 import { type CheckedMemories, checkedMemories, compareAge } from "./memories.ts"
 import { checkProvenance, share, wordsOf } from "./provenance.ts"
 import { checkSupersession } from "./supersession.ts"
@@ -66,7 +66,7 @@ function checkLinks(memories: CheckedMemories, projectHas: ProjectHas): void {
     const body = memory.body.replace(LINK, (whole, label: string, target: string, part = "") => {
       const found = memories.items.get(target)?.memory
       if (!found) return projectHas(target) ? whole : label
-      const current = isCurrent(memory) ? currentOf(found, memories) : found
+      const current = isCurrentMemory(memory) ? currentOf(found, memories) : found
       return current.file === target || current.file === memory.file ? whole : `[${label}](${current.file}${part})`
     })
     if (body !== memory.body)
@@ -153,13 +153,13 @@ interface Losses {
 export function lossesOf(before: readonly Memory[], after: readonly Memory[]): Losses {
   const now = new Map(after.map((memory) => [memory.file, memory]))
   const files = before.filter((memory) => isLost(memory, now.get(memory.file))).map(({ file }) => file)
-  const of = before.filter(isCurrent).length
+  const of = before.filter(isCurrentMemory).length
   return { files, of, needsConsent: files.length > of * MAX_LOST }
 }
 
 function isLost(memory: Memory, left: Memory | undefined): boolean {
   if (!left) return true
-  if (!isCurrent(memory)) return false // it was out of view already
+  if (!isCurrentMemory(memory)) return false // it was out of view already
   const words = wordsOf(memory.body)
-  return !isCurrent(left) || (words.size > 0 && share(words, wordsOf(left.body)) < GUTTED)
+  return !isCurrentMemory(left) || (words.size > 0 && share(words, wordsOf(left.body)) < GUTTED)
 }

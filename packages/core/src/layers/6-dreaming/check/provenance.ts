@@ -4,7 +4,7 @@
  * new text has nothing but their own sentences.
  */
 import { instructionIn, lessTrusted, refusalOf, trespassOf } from "../../../memory/instruction-guard.ts"
-import { BASES, isPersons, isRule, type Memory, type Provenance } from "../../../memory/memory.ts"
+import { BASES, isRule, isUserMemory, type Memory, type MemoryProvenance } from "../../../memory/memory.ts"
 import { isMadeOf, type Statement, statementsIn, titleOf } from "../../../memory/own-words.ts"
 import type { CheckedMemories, Item } from "./memories.ts"
 
@@ -34,10 +34,10 @@ export function checkProvenance(memories: CheckedMemories, today: string): strin
 
 /** A rule of the person stays, unless another memory of theirs has its sentences. */
 function keepRules(memories: CheckedMemories): void {
-  const theirs = [...memories.items.values()].map(({ memory }) => memory).filter(isPersons)
+  const theirs = [...memories.items.values()].map(({ memory }) => memory).filter(isUserMemory)
   const said = theirs.flatMap(({ body }) => statementsIn(body))
   for (const [file, memory] of memories.before)
-    if (!memories.items.has(file) && isRule(memory) && isPersons(memory) && !isMadeOf(memory.body, said))
+    if (!memories.items.has(file) && isRule(memory) && isUserMemory(memory) && !isMadeOf(memory.body, said))
       memories.restore(file, `${file}: kept, because it is a rule of the user.`)
 }
 
@@ -58,14 +58,14 @@ function withHistory(item: Item, { earlier, today }: History): Memory {
   const sources = [...(before ? [before] : []), ...origins, ...tools].map((one) => one.source)
   const source = sources.reduce(lessTrusted, wordsSource(memory, before, earlier))
   const weakest = Math.max(
-    isPersons({ source }) ? 0 : BASES.indexOf(memory.basis),
+    isUserMemory({ source }) ? 0 : BASES.indexOf(memory.basis),
     ...[before, ...origins].map((one) => BASES.indexOf(one?.basis ?? "said")),
   )
   const latest = before && before.confirmed > memory.confirmed ? before.confirmed : memory.confirmed
   const { failed: _, ...rest } = memory
   return {
     ...rest,
-    ...(isPersons({ source }) ? titleFor(memory, before) : {}),
+    ...(isUserMemory({ source }) ? titleFor(memory, before) : {}),
     created: before?.created ?? oldest([memory.created, today]),
     confirmed: latest.slice(0, today.length) > today ? (before?.confirmed ?? today) : latest,
     source,
@@ -81,13 +81,13 @@ const originsOf = ({ supersedes = [] }: Memory, earlier: readonly Earlier[]): re
     .map(({ memory }) => memory)
 
 /** The person's, if every sentence is one of theirs. Otherwise the dream's own words, which are the agent's. */
-function wordsSource(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): Provenance {
+function wordsSource(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): MemoryProvenance {
   if (before && before.body === memory.body) return before.source
-  const theirs = earlier.map((one) => one.memory).filter(isPersons)
+  const theirs = earlier.map((one) => one.memory).filter(isUserMemory)
   const said: readonly Statement[] = theirs.flatMap(({ body }) => statementsIn(body))
   const conversation = before?.source.conversation
   if (!isMadeOf(memory.body, said)) return { saidBy: "agent", ...(conversation ? { conversation } : {}) }
-  return [...(before ? [before] : []), ...theirs].find(isPersons)!.source
+  return [...(before ? [before] : []), ...theirs].find(isUserMemory)!.source
 }
 
 /** A title that the dream made up would be shown as the person's. */

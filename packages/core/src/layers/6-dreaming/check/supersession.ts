@@ -15,7 +15,7 @@ import {
   wordsInCommon,
 } from "../../../memory/facts/relation.ts"
 import { isOverreach } from "../../../memory/instruction-guard.ts"
-import { isCurrent, isPersons, isRule, type Memory } from "../../../memory/memory.ts"
+import { isCurrentMemory, isRule, isUserMemory, type Memory } from "../../../memory/memory.ts"
 import { type CheckedMemories, compareAge } from "./memories.ts"
 
 export function checkSupersession(memories: CheckedMemories): void {
@@ -24,7 +24,7 @@ export function checkSupersession(memories: CheckedMemories): void {
   cleanReferences(memories)
   markOlder(memories)
   breakCircles(memories)
-  const current = [...memories.items.values()].map(({ memory }) => memory).filter(isCurrent)
+  const current = [...memories.items.values()].map(({ memory }) => memory).filter(isCurrentMemory)
   const found = relatedIn(current)
   supersedeByBody(memories, { current, found })
   markDoubted(memories, { current, found })
@@ -165,7 +165,7 @@ function supersedeByBody(memories: CheckedMemories, { current, found }: Compared
 
 /** Where a later memory may say otherwise, the older one stays and says so. A mark that is no longer right goes. */
 function markDoubted(memories: CheckedMemories, { current, found }: Compared): void {
-  const isLeft = ({ file }: Memory) => isCurrent(memories.items.get(file)!.memory)
+  const isLeft = ({ file }: Memory) => isCurrentMemory(memories.items.get(file)!.memory)
   for (const compared of current) {
     const { doubtedBy, ...memory } = memories.items.get(compared.file)!.memory
     const doubting = isLeft(compared)
@@ -195,8 +195,8 @@ const isLater = (one: Memory, other: Memory): boolean =>
 /** Of memories that say the same: the person's rule, then what the person said, then what no tool said, then the newest. */
 function compareStanding(a: Memory, b: Memory): number {
   const standing = (memory: Memory) =>
-    Number(isPersons(memory)) * 4 +
-    Number(isPersons(memory) && isRule(memory)) * 2 +
+    Number(isUserMemory(memory)) * 4 +
+    Number(isUserMemory(memory) && isRule(memory)) * 2 +
     Number(memory.source.saidBy !== "tool")
   return standing(a) - standing(b) || compareAge(a, b)
 }

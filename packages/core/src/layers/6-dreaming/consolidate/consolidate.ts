@@ -7,7 +7,7 @@ import { relative, sep } from "node:path"
 import { dayOf } from "../../../base/clock.ts"
 import { fillPrompt, promptText } from "../../../base/text.ts"
 import { type Allows, runTurns, type TurnsOutcome } from "../../../forks/fork.ts"
-import { byNews, isCurrent, type Memory } from "../../../memory/memory.ts"
+import { byNews, isCurrentMemory, type Memory } from "../../../memory/memory.ts"
 import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
 import type { Model, ModelResponse, StreamLimits } from "../../../model/model.ts"
 import { sentModelName } from "../../../tokens/models.ts"
@@ -168,7 +168,7 @@ function lineFor(memory: Memory): string {
     `${memory.basis} by ${memory.source.saidBy}`,
     `confirmed ${dayOf(memory.confirmed)}`,
     ...(memory.failed ? ["did not work"] : []),
-    ...(isCurrent(memory) ? [] : [`superseded by ${memory.supersededBy}`]),
+    ...(isCurrentMemory(memory) ? [] : [`superseded by ${memory.supersededBy}`]),
     ...(memory.doubtedBy === undefined ? [] : [`${memory.doubtedBy} may say otherwise`]),
   ]
   return `- ${memory.file} (${facts.join(", ")}): ${oneLine(memory.description || memory.name)}`

@@ -95,7 +95,7 @@ function bySubject({ subject, predicate, verb, isMine }: Fact): Held | undefined
 }
 
 /** "Ana lives in Oslo": the verb states it. */
-function byVerb({ subject, predicate, verb, placeVerb, begins, isAboutOnePerson }: Fact): Held | undefined {
+function byVerb({ subject, predicate, verb, placeVerb, begins, isAboutOneUser }: Fact): Held | undefined {
   const stated = verb ?? placeVerb
   const attribute = stated === undefined ? undefined : BY_VERB.get(stated)
   if (attribute === undefined || subject.length === 0) return undefined
@@ -103,8 +103,8 @@ function byVerb({ subject, predicate, verb, placeVerb, begins, isAboutOnePerson 
   const value = firstPhrase(rest)
   const allowed = ONE_AT_A_TIME[attribute]!.before?.split(" ")
   if (value.length === 0 || (allowed && !allowed.includes(value[0]!.preposition ?? ""))) return undefined
-  const isPerson = isAboutOnePerson || (subject.length === 1 && subject[0]!.stem === "i")
-  if (placeVerb !== undefined && CHANGING.has(placeVerb) && !(begins && isPerson)) return undefined
+  const isUser = isAboutOneUser || (subject.length === 1 && subject[0]!.stem === "i")
+  if (placeVerb !== undefined && CHANGING.has(placeVerb) && !(begins && isUser)) return undefined
   return { attribute, value, about: new Set([...subject, ...rest.slice(value.length)].map(({ stem }) => stem)) }
 }
 
@@ -175,12 +175,12 @@ const isOfRole = ({ stem, preposition }: FactWord): boolean =>
   ROLES.has(stem) || DUTIES.has(stem) || preposition === undefined
 
 /** The value is at one end of it, as in "we use Jest", "the runner is Jest", "Bo leads billing". What someone likes is no such state. */
-function isStateWith({ subject, predicate, verb, shape, isAboutOnePerson, placeVerb }: Fact, was: readonly string[]) {
+function isStateWith({ subject, predicate, verb, shape, isAboutOneUser, placeVerb }: Fact, was: readonly string[]) {
   if (was.length === 0 || shape === "order" || (verb !== undefined && ATTITUDES.has(verb))) return false
   const isAll = (words: readonly FactWord[]) =>
     words.length === was.length && words.every(({ stem }, at) => stem === was[at])
   if (isAll(subject)) {
-    const isHome = isAboutOnePerson && placeVerb !== undefined
+    const isHome = isAboutOneUser && placeVerb !== undefined
     return verb === undefined ? !isHome && predicate.some(isPostOrOnCall) : ROLES.has(verb) || DUTIES.has(verb)
   }
   const start = predicate.findIndex(({ stem }) => stem === was[0])

@@ -150,7 +150,7 @@ function isOtherHolder({ a, b }: Slots): boolean {
   if (!isHolder(a) || !isHolder(b)) return false
   const holds = ({ fact }: Side) =>
     fact.verb === undefined
-      ? fact.isAboutOnePerson && fact.predicate.some(isPostName)
+      ? fact.isAboutOneUser && fact.predicate.some(isPostName)
       : ROLES.has(fact.verb) && hasOneObject(fact)
   return holds(a) && holds(b)
 }
@@ -165,8 +165,8 @@ function hasOneObject({ predicate: [, ...rest] }: Fact): boolean {
 
 /** "Ana answers tickets for Atlas", "Bo answers tickets for Atlas": often one does, and sometimes both do. */
 function isOtherDuty({ a, b }: Slots): boolean {
-  const isDoer = ({ fact: { subject, predicate, verb, isAboutOnePerson, isPast }, words }: Side) =>
-    isAboutOnePerson &&
+  const isDoer = ({ fact: { subject, predicate, verb, isAboutOneUser, isPast }, words }: Side) =>
+    isAboutOneUser &&
     !isPast &&
     isDuty(verb ?? "", predicate[1]) &&
     words.length === subject.length &&
@@ -300,7 +300,7 @@ function isLaterEnd({ a, b }: Slots): boolean {
 
 /** The value is what the sentence ends with, and nothing else in it is one. */
 function isLastSaid({ fact, words }: Side): boolean {
-  const { predicate, shape, verb, isAboutOnePerson } = fact
+  const { predicate, shape, verb, isAboutOneUser } = fact
   const [start, end] = [predicate.indexOf(words[0]!), predicate.indexOf(words.at(-1)!) + 1]
   const isOther = ({ kind }: FactWord, at: number) => at < start && MEASURED.has(kind ?? "") && !isOfName(fact, at)
   return (
@@ -309,7 +309,7 @@ function isLastSaid({ fact, words }: Side): boolean {
     words.length <= MAX_VALUE &&
     !words[0]!.isOneOf &&
     !isMultiple(fact) &&
-    !(isAboutOnePerson && (verb !== undefined || shape === "unknown") && !LIVES.has(verb ?? "")) &&
+    !(isAboutOneUser && (verb !== undefined || shape === "unknown") && !LIVES.has(verb ?? "")) &&
     !predicate.some(isOther)
   )
 }
@@ -320,15 +320,15 @@ const isLed = ({ fact: { subject, predicate }, words }: Side): boolean =>
   (subject.some(({ preposition }) => preposition === "of") && !words.every(({ text }) => isQuality(text)))
 
 /** What it says is not one of the many things that someone does: "Actually, Ana rides Echo" corrects nothing about Bramble. */
-const isSingle = ({ fact: { verb, shape, isAboutOnePerson }, words }: Side): boolean =>
-  (verb === undefined && !(isAboutOnePerson && shape === "unknown")) ||
-  (words[0]!.preposition !== undefined && (!isAboutOnePerson || LIVES.has(verb ?? "")))
+const isSingle = ({ fact: { verb, shape, isAboutOneUser }, words }: Side): boolean =>
+  (verb === undefined && !(isAboutOneUser && shape === "unknown")) ||
+  (words[0]!.preposition !== undefined && (!isAboutOneUser || LIVES.has(verb ?? "")))
 
 /** "Ana keeps the key to Elm": people do many things, and what follows an object may belong to it. */
-function isOneOfSeveral({ fact: { verb, predicate, isAboutOnePerson }, words }: Side, preposition: string): boolean {
+function isOneOfSeveral({ fact: { verb, predicate, isAboutOneUser }, words }: Side, preposition: string): boolean {
   if (verb === undefined) return false
   const hasObject = predicate.indexOf(words[0]!) > 1 && predicate[1]!.preposition === undefined
-  return (isAboutOnePerson && !LIVES.has(verb)) || (hasObject && !PLACES.has(preposition))
+  return (isAboutOneUser && !LIVES.has(verb)) || (hasObject && !PLACES.has(preposition))
 }
 const LIVES = new Set(["live", "work", "sit", "stay", "study", "report", "commute"])
 

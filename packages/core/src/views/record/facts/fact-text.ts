@@ -211,9 +211,9 @@ const PERFECT = new RegExp(
 export const withoutPerfect = (sentence: string): string =>
   sentence.replace(PERFECT, (_, been?: string) => (been ? " was " : " ")).replace(/ {2,}/g, " ")
 
-const OF_THE_PERSON =
+const OF_THE_USER =
   /^(?:i(?:'ve| have)? (?:just |recently |now )*(?:moved|relocated) to |i (?:now|recently|just) (?:live|work|use|prefer|study|speak) |i(?:'ve| have)? (?:just |recently |now )*(?:joined|left|quit|changed my|got promoted|got married|started (?:at|as|working))\b|my new )/iu
 
 /** "I moved to Berlin": something about the person has changed. */
-export const isChangeOfThePerson = (sentence: string): boolean =>
-  OF_THE_PERSON.test(sentence.replaceAll("’", "'").trim()) && !/[?？؟]\W*$/u.test(sentence)
+export const isChangeOfTheUser = (sentence: string): boolean =>
+  OF_THE_USER.test(sentence.replaceAll("’", "'").trim()) && !/[?？؟]\W*$/u.test(sentence)

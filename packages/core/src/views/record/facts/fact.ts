@@ -63,7 +63,7 @@ export interface Fact {
   readonly placeVerb?: string
   /** It is about what the speaker has: "my". */
   readonly isMine: boolean
-  readonly isAboutOnePerson: boolean
+  readonly isAboutOneUser: boolean
 }
 
 /** Asked for by each comparison. */
@@ -134,7 +134,7 @@ interface Reading {
   readonly isNegative: boolean
   readonly isPast: boolean
   readonly hasChanged: boolean
-  readonly isAboutOnePerson: boolean
+  readonly isAboutOneUser: boolean
 }
 
 function readWords(text: string): Reading {
@@ -227,7 +227,7 @@ function readWords(text: string): Reading {
     ...(before === undefined ? {} : { before }),
     ...(verb === undefined ? {} : { verb }),
     ...(placeVerb === undefined ? {} : { placeVerb }),
-    isAboutOnePerson:
+    isAboutOneUser:
       (before === 1 || (before === undefined && /^\p{Ll}+s$/u.test(tokens[1] ?? ""))) && // of a verb that is not known
       first === 0 &&
       !tokens.includes("its") &&
@@ -380,11 +380,11 @@ function kindOf(text: string, stem: string): string | undefined {
 
 type Parts = Omit<Fact, "corrects" | "adds" | "begins" | "rejected" | "over" | "isMine">
 
-function split({ words, before, verb, placeVerb, isOrder, isNegative, isPast, isAboutOnePerson }: Reading): Parts {
+function split({ words, before, verb, placeVerb, isOrder, isNegative, isPast, isAboutOneUser }: Reading): Parts {
   const shape = isOrder ? "order" : before === undefined ? "unknown" : "statement"
   const cut = shape === "statement" ? before! : 0
   return {
-    ...{ subject: words.slice(0, cut), predicate: words.slice(cut), shape, isNegative, isPast, isAboutOnePerson },
+    ...{ subject: words.slice(0, cut), predicate: words.slice(cut), shape, isNegative, isPast, isAboutOneUser },
     ...(verb === undefined ? {} : { verb }),
     ...(placeVerb === undefined ? {} : { placeVerb }),
   }

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest"
 import { oauthServer } from "../../../../../test/oauth-server.ts"
 import { isWhole } from "../../../../../test/size.ts"
 import { call, scratchDirectory, textIn } from "../../../../../test/tool-context.ts"
-import type { SignInPerson } from "../../../../tools/tool.ts"
+import type { SignInUser } from "../../../../tools/tool.ts"
 import { openMcpTools } from "../mcp.ts"
 
 async function open(url: string, root = scratchDirectory(), headers: Record<string, string> = {}) {
@@ -21,7 +21,7 @@ async function open(url: string, root = scratchDirectory(), headers: Record<stri
 }
 
 /** Opens the address at once, as a browser does, and waits for the sign-in to end. */
-const browser: SignInPerson = {
+const browser: SignInUser = {
   visit: async (address, signal) => {
     const page = await fetch(address)
     expect(await page.text()).toContain("You can close this window")

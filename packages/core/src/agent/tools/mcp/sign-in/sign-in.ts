@@ -16,7 +16,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import { messageOf } from "../../../../base/errors.ts"
 import { escaped } from "../../../../base/text.ts"
-import type { SignInPerson } from "../../../../tools/tool.ts"
+import type { SignInUser } from "../../../../tools/tool.ts"
 import { mcpLibrary } from "../client-library.ts"
 import type { Challenge } from "./server-auth.ts"
 import type { SignInStore } from "./sign-in-store.ts"
@@ -28,11 +28,11 @@ export interface SignInOptions {
   readonly url: string
   readonly challenge: Challenge
   readonly store: SignInStore
-  readonly person: SignInPerson
+  readonly user: SignInUser
 }
 
 /** Throws with a sentence if it does not work. Nothing is kept then. */
-export async function signIn({ url, challenge, store, person }: SignInOptions): Promise<void> {
+export async function signIn({ url, challenge, store, user }: SignInOptions): Promise<void> {
   const state = randomBytes(STATE_BYTES).toString("base64url")
   const loopback = await openLoopback(state)
   const back = new AbortController()
@@ -42,7 +42,7 @@ export async function signIn({ url, challenge, store, person }: SignInOptions): 
     const address = checkedAddress(flow.address)
     const params = await Promise.race([
       loopback.callback,
-      person.visit(address, back.signal).then((pasted) => paramsIn(pasted, state)),
+      user.visit(address, back.signal).then((pasted) => paramsIn(pasted, state)),
     ])
     const code = codeIn(params)
     const iss = params.get("iss")
