@@ -124,7 +124,7 @@ const LINE_BREAK = /\\\n/g
 
 /** A stack trace needs no more of a path than the package and what follows. */
 function shortenPaths(file: string): void {
-  const shorter = (path: string) => path.replace(/^node_modules\//, "").replace(/^packages\/(\w+)\/src\//, "$1/")
+  const shorter = (path: string) => path.replace(/^node_modules\//, "").replace(/^packages\/([\w-]+)\/src\//, "$1/")
   const code = readFileSync(file, "utf8")
   writeFileSync(
     file,

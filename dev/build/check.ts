@@ -99,7 +99,10 @@ function startTime(user: User): string {
 }
 
 /** Those that import no package of others. */
-const ADAPTERS = ["anthropic", "ai-sdk", "mastra", "langchain", "openai-agents", "claude-agent-sdk"]
+const ADAPTERS = [
+  ...["anthropic", "ai-sdk", "mastra", "langchain"].map((name) => `@strata/adapters/${name}`),
+  ...["openai-agents", "claude-agent-sdk"].map((name) => `@strata/sessions/${name}`),
+]
 
 const IMPORT = `
 const processorMs = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1_000 }
@@ -108,7 +111,7 @@ await import(process.argv[1])
 console.log(processorMs() - started)`
 
 function importTime(user: User, adapter: string): number {
-  const args = ["--input-type=module", "-e", IMPORT, `@strata/adapters/${adapter}`]
+  const args = ["--input-type=module", "-e", IMPORT, adapter]
   const options = { cwd: user.directory, env: environment(user) }
   const runs = Array.from({ length: STARTS }, () => Number(runToEnd(process.execPath, args, options)))
   return runs.toSorted((a, b) => a - b)[Math.floor(STARTS / 2)]!

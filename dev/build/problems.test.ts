@@ -22,6 +22,10 @@ test.each([
   ],
   [{ "dist/a.d.ts": 'import type { B } from "./b.js";' }, "dist/a.d.ts imports ./b.js, which is not in the package."],
   [{ "dist/a.js": 'read("packages/core/src")' }, "dist/a.js names a path of the workspace: packages/core/src."],
+  [
+    { "dist/a.js": 'read("packages/store-contract/src")' },
+    "dist/a.js names a path of the workspace: packages/store-contract/src.",
+  ],
   [{ "dist/a.js": 'read("dev/lab/fit.ts")' }, "dist/a.js names a path of the workspace: dev/lab/."],
   [
     { "dist/a.js": 'read(new URL("./a.md", import.meta.url))' },

@@ -18,7 +18,7 @@ export interface Surroundings {
 const CODE = /\.(?:js|d\.ts)$/
 /** A folder that `files` names may hold TypeScript: another program loads it. */
 const TEST_FILE = /(?:\.test\.|\/test\/|^(?:dist|src)\/.*(?<!\.d)\.tsx?$)/
-const WORKSPACE_PATH = /packages\/\w+\/(?:src|test)\b|\bdev\/(?:bench|build|checks|docs|lab|tests)\//
+const WORKSPACE_PATH = /packages\/[\w-]+\/(?:src|test)\b|\bdev\/(?:bench|build|checks|docs|lab|tests)\//
 /** A bundle has no file beside it. One folder up are `package.json` and what `files` names: no one bundles packages that have some, nor programs. */
 const READS_BESIDE = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
 const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/

@@ -31,6 +31,11 @@ test("a comment that says nothing known is an error with its place", () => {
   expect(() => codeBlocks("a.md", page)).toThrow('a.md:2: the comment before this block says "shows /a/"')
 })
 
+test("a comment belongs to the block that follows it, not to a later one", () => {
+  const page = `<!-- not run: not installed -->\n${fence}js\na\n${fence}\n\n<!-- run: cached -->\n${fence}ts\nb\n${fence}\n`
+  expect(codeBlocks("a.md", page)).toMatchObject([{ line: 7, code: "b\n", plan: { kind: "run", cached: true } }])
+})
+
 test("other comments before a block change nothing", () => {
   const page = `<!-- a remark -->\n${fence}ts\na\n${fence}\n`
   expect(codeBlocks("a.md", page)[0]!.plan).toEqual({ kind: "run", prints: [], cached: false })

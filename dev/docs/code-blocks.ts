@@ -25,7 +25,7 @@ export type RunPlan =
   | { readonly kind: "not run"; readonly reason: string }
 
 const BLOCK =
-  /(?:^[ \t]*<!--[ \t]*([\s\S]*?)[ \t]*-->[ \t]*\n\s*)?^[ \t]*```(ts|sh|json)\n([\s\S]*?)^[ \t]*```[ \t]*$/gm
+  /(?:^[ \t]*<!--[ \t]*((?:(?!-->)[\s\S])*?)[ \t]*-->[ \t]*\n\s*)?^[ \t]*```(ts|sh|json)\n([\s\S]*?)^[ \t]*```[ \t]*$/gm
 
 export function codeBlocks(page: string, markdown: string): readonly CodeBlock[] {
   return [...markdown.matchAll(BLOCK)].map((found) => {

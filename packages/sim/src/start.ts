@@ -38,7 +38,7 @@ const SKILLS = Object.entries(NAMES).map(([id, display_name]) => ({
   updated_at: PUBLISHED_AT,
 }))
 
-export function skillRoutes() {
+function skillRoutes() {
   const app = new Hono<SimulatorEnv>()
   app.get("/", (c) => {
     const { source } = c.req.query()
@@ -62,7 +62,7 @@ export function skillRoutes() {
 
 const ORGANIZATION_ID = "00000000-0000-4000-8000-000000000000"
 
-export function createServer(simulation: Simulation, token: string) {
+function createServer(simulation: Simulation, token: string) {
   const app = new Hono<SimulatorEnv>()
   const meter = new RateMeter(simulation.clock, simulation.rateLimits)
 

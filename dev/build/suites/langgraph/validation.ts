@@ -1,5 +1,5 @@
 /**
- * LangGraph's own validation suite for checkpointers, on the saver of `@strata/adapters/langgraph`. All packages are imported by name: the
+ * LangGraph's own validation suite for checkpointers, on the saver of `@strata/sessions/langgraph`. All packages are imported by name: the
  * suite tries those that are installed where this folder is.
  *
  *     SUITE_STORE=files     npx vitest run --config dev/build/suites/langgraph/vitest.config.ts

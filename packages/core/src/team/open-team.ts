@@ -59,12 +59,14 @@ const inputSchema = z.object({
 })
 type SendMessageInput = z.infer<typeof inputSchema>
 
+/** @internal */
 export interface SendMessageParts {
   /** The agent that has the tool. */
   readonly from: string
   readonly mail: Pick<Mail, "send">
 }
 
+/** @internal */
 export function sendMessageTool({ from, mail }: SendMessageParts): Tool<SendMessageInput> {
   return {
     name: SEND_MESSAGE,

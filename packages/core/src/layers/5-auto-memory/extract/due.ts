@@ -196,7 +196,8 @@ const waitsForShare = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: 
   `Memories wait: memory work has taken ${Math.round(taken)}% of what your conversations here have cost. Another extraction would make it ${Math.round(next)}%, and the limit is ${limit}% (background-share).`
 
 /** The conversation as it is now, for the budget of its memory. */
-export function countedIn({ journal, views }: LayerContext): CountedConversation {
+export function countedIn(context: LayerContext): CountedConversation {
+  const { journal, views } = context // in declarations, a context has no views
   const { messages } = views.words
   const { project, id } = journal.address
   return {
@@ -226,7 +227,8 @@ interface ExpectedExtraction {
 const USUAL: ExpectedExtraction = { prompt: 1_500, messages: 3, requests: 2 }
 
 /** What a fork that asks for memories will cost. */
-export function extractionDollars({ size, views, facts }: LayerContext, expected = USUAL): number {
+export function extractionDollars(context: LayerContext, expected = USUAL): number {
+  const { size, views, facts } = context
   const { prompt, messages, requests } = expected
   const usage = views.context.recentResponses(1)[0]?.message.usage
   const { cacheRead, cacheWrite5m, cacheWrite1h } = usage ? cacheCounts(usage) : NO_TOKENS
