@@ -1,0 +1,69 @@
+/** Words that names do not use, with what to say, and the exact terms that are right all the same. */
+
+export const WORDS: Readonly<Record<string, string>> = {
+  door: "entry point, adapter, access or liveness socket",
+  doors: "entry points, adapters or access",
+  seat: "permit",
+  seats: "permits",
+  shelf: "passage store",
+  shelves: "passage stores",
+  purse: "cost budget",
+  purses: "cost budgets",
+  brain: "responder",
+  brains: "responders",
+  marks: "breakpoints, scores or cursor",
+  residue: "stub",
+  residues: "stubs",
+  told: "user statement, reported",
+  telling: "distinctive, highlights",
+  said: "text, user text",
+  beside: "next to, compared with, reference",
+  anew: "again, rewritten",
+  learnt: "learned",
+}
+
+/** Identifiers that contain one of `WORDS` and are the exact term, most of them because they are on disk or on the wire. */
+export const EXACT_TERMS: readonly {
+  readonly in: string
+  readonly names: readonly string[]
+  readonly reason: string
+}[] = []
+
+/** Single words that end like a participle or a gerund and are nouns. */
+export const NOUNS = ["Thinking", "Encoding", "Setting", "Feed", "Seed", "Embedding", "Binding", "Pricing", "String"]
+
+/** Participles that do not end in -ed. */
+export const PARTICIPLES = [
+  ...[
+    "Begun",
+    "Bound",
+    "Brought",
+    "Built",
+    "Drawn",
+    "Found",
+    "Given",
+    "Gone",
+    "Heard",
+    "Held",
+    "Kept",
+    "Known",
+    "Left",
+  ],
+  ...[
+    "Lost",
+    "Made",
+    "Meant",
+    "Met",
+    "Paid",
+    "Put",
+    "Read",
+    "Said",
+    "Seen",
+    "Sent",
+    "Shown",
+    "Spent",
+    "Split",
+    "Stuck",
+  ],
+  ...["Taken", "Told", "Understood", "Written"],
+]
