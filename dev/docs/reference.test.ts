@@ -52,8 +52,8 @@ describe("the API reference", () => {
     [
       "## Options of openAgent",
       [
-        ["agent/options.ts", "AgentOptions"],
-        ["team/open-team.ts", "TeamAgentOptions"],
+        ["agent/options.ts", "SingleAgentOptions"],
+        ["team/open-team.ts", "AgentOptions"],
       ],
     ],
     ["## Conversation", [["conversation/conversation.ts", "Conversation"]]],

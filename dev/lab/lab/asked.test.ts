@@ -9,7 +9,7 @@ describe("BEY-7 what the lab is asked for", () => {
   it("takes names of policies, also of Strata with other settings", () => {
     expect(askedFor(["--policies", "strata, strata-not-warmed", "--short", folder])).toEqual({
       sets: [{ folder, policies: ["strata", "strata-not-warmed"] }],
-      most: 4,
+      max: 4,
       isDocumented: false,
     })
   })

@@ -1,6 +1,6 @@
 /** Watches a conversation from outside and counts what came in, what the layers did and how long it took. Keeps only figures. */
 import type { Agent, CompactionProgress, DecisionEntry, Entry, QueryEvent } from "@strata/core"
-import { memoriesOfferedIn as offeredBy } from "@strata/core/memory"
+import { listAttachedMemories as offeredBy } from "@strata/core/memory"
 import type { Clock } from "@strata/sim"
 import { inputTokens } from "../../../packages/core/src/base/text.ts"
 import { sentBlocks } from "../../../packages/core/src/messages/messages.ts"

@@ -41,7 +41,7 @@ describe("strata", () => {
     [["--halp"], "strata has no option --halp. Did you mean --help?\n"],
     [
       ["dance"],
-      "strata has no command dance. The commands are demo, chat, run, compact, undo, look, import, inspect, dashboard, replay, compare, recall, agents, memory, dream, sync, config, trust, unlock, keep, move, store, export, install, uninstall, wrap, proxy, doctor, carry, mcp, sim.\n",
+      "strata has no command dance. The commands are demo, chat, run, compact, undo, usage, import, inspect, dashboard, replay, compare, recall, agents, memory, dream, sync, config, trust, unlock, archive, move, store, export, install, uninstall, wrap, proxy, doctor, compact-messages, mcp, sim.\n",
     ],
     [["inspect", "nothing.jsonl"], "The file nothing.jsonl does not exist.\n"],
     [["compare", "."], ". is a directory. Name the files in it, such as ./*.jsonl.\n"],

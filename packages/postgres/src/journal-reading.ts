@@ -8,7 +8,7 @@ import {
   isBoundaryEntry,
   type Journal,
   type JournalSegment as Segment,
-  type JournalStretch as Stretch,
+  type JournalRange as Stretch,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import { type ByteRange, entriesIn, MAX_BYTES } from "./read-lines.ts"

@@ -3,7 +3,6 @@ import { hash, randomUUID } from "node:crypto"
 import { ClosedError, InvalidIdError } from "@strata/core"
 import { checkedId, MailboxFullError, MemberNameTakenError, Queues } from "@strata/core/base"
 import {
-  checkedMailboxDraft,
   type FoundMember,
   type Mailbox,
   type MailboxCursor,
@@ -14,6 +13,7 @@ import {
   numberOfPlace,
   type SendLimits,
   type TeamMember,
+  validateMailboxDraft,
 } from "@strata/core/store"
 import type { Arrivals } from "./arrivals.ts"
 import type { Database } from "./database.ts"
@@ -65,7 +65,7 @@ export class PostgresMailbox implements Mailbox {
   }
 
   async send(given: MailboxDraft, { waiting }: SendLimits = {}): Promise<MailboxMessage> {
-    const { from, to, content } = checkedMailboxDraft(given)
+    const { from, to, content } = validateMailboxDraft(given)
     if (this.#isClosed) throw new ClosedError()
     const text = JSON.stringify(content)
     const { number, sequence, full_name, full_count } = await this.#sending.run(from, () =>

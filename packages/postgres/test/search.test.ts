@@ -139,7 +139,7 @@ describe("BEY-12 search", needs("postgres"), () => {
     const question = { text: "my heron, the port and ERR_42", context: ["a walrus"], now: NOW, around: 5 }
     reset()
     expect((await search.search(question)).answer.found.length).toBeGreaterThan(0)
-    const looks = ["feed.look", "passages.marks"] // at once
+    const looks = ["feed.poll", "passages.marks"] // at once
     expect(calls()).toEqual([...looks, "passages.news", "passages.lists", "passages.rows", "passages.around"])
     reset()
     await search.search(question)

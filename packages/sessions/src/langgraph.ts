@@ -37,11 +37,11 @@ export interface StrataSaverOptions {
   /** How values become text. Default: LangGraph's own. */
   readonly serde?: SerializerProtocol
   /** How long to wait while another process writes to the same thread, in milliseconds. Default: 10 seconds. */
-  readonly patience?: number
+  readonly lockTimeoutMs?: number
   readonly clock?: Clock
 }
 
-const PATIENCE_MS = 10_000
+const LOCK_TIMEOUT_MS = 10_000
 
 /** A checkpointer over any store. */
 export const strataSaver = (options: StrataSaverOptions = {}): StrataSaver => new StrataSaver(options)
@@ -50,13 +50,13 @@ export class StrataSaver extends BaseCheckpointSaver {
   readonly #threads: Threads
   readonly #serialised: Serialised
 
-  constructor({ store, dir, project = "langgraph", owner, serde, patience, clock }: StrataSaverOptions = {}) {
+  constructor({ store, dir, project = "langgraph", owner, serde, lockTimeoutMs, clock }: StrataSaverOptions = {}) {
     super(serde)
     this.#serialised = new Serialised(this.serde)
     this.#threads = new Threads({
       store: storeFrom({ store, dir, env: process.env }),
       project: placeFor(externalProjectName("langgraph", project), owner),
-      patience: patience ?? PATIENCE_MS,
+      lockTimeoutMs: lockTimeoutMs ?? LOCK_TIMEOUT_MS,
       clock: clock ?? systemClock,
     })
   }

@@ -70,7 +70,7 @@ describe("BEY-8 values for a JSON schema", () => {
       type: "object",
       required: ["person", "age", "tags"],
       properties: {
-        user: { allOf: [{ $ref: "#/$defs/named" }, { properties: { nick: { const: "al" } }, required: ["nick"] }] },
+        person: { allOf: [{ $ref: "#/$defs/named" }, { properties: { nick: { const: "al" } }, required: ["nick"] }] },
         age: { type: ["null", "integer"], minimum: 18 },
         tags: { type: "array", items: { $ref: "#/$defs/tag" }, minItems: 2, uniqueItems: true },
         later: { type: "string" },

@@ -2,7 +2,7 @@
 
 import { realpath, stat } from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
-import { type AgentDirectory, type AgentView, type Delivery, openAgentDirectory } from "@strata/core/agent"
+import { type AgentDirectory, type AgentView, openAgentDirectory, type SocketReply } from "@strata/core/agent"
 import { STATUS_WORDS } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
@@ -135,7 +135,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
 }
 
 /** Only a conversation that runs can be reached. */
-async function reach(place: AgentDirectory, deliver: () => Promise<Delivery>): Promise<Delivery> {
+async function reach(place: AgentDirectory, deliver: () => Promise<SocketReply>): Promise<SocketReply> {
   if (await place.isOpen()) return deliver()
   const { id } = place.conversation
   return {

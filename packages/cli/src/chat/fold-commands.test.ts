@@ -34,7 +34,7 @@ function chat({ answer = 0, refuse = false } = {}) {
     return PLAN
   }
   const conversation = {
-    fill: () => ({ used: 80_000 }),
+    windowUsage: () => ({ used: 80_000 }),
     ...{ fold: act("fold"), snip: act("snip"), unfold: act("unfold") },
     exchanges: () => PLAN.ranges,
     views: {

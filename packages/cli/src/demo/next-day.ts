@@ -1,6 +1,6 @@
 /** The second conversation of the demo: it starts empty, in the same project, and knows what the first one learned. */
 import type { Agent, Memory, MemoryBank } from "@strata/core"
-import { type AttachedMemory, memoriesOfferedIn } from "@strata/core/memory"
+import { type AttachedMemory, listAttachedMemories } from "@strata/core/memory"
 import { sourceWords } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { ageOf, counted } from "../display/numbers.ts"
@@ -51,7 +51,7 @@ export async function openNextDay({ bank }: MemoryPlace, screen: Pick<DemoScreen
 export function watchMemories(agent: Agent, place: MemoryPlace) {
   const waiting: AttachedMemory[] = []
   const used: UsedMemory[] = []
-  agent.conversation.on("entry", ({ entry }) => void waiting.push(...memoriesOfferedIn(entry)))
+  agent.conversation.on("entry", ({ entry }) => void waiting.push(...listAttachedMemories(entry)))
   return {
     used,
     async show(screen: Pick<DemoScreen, "say">): Promise<void> {

@@ -85,11 +85,11 @@ export function cache(page: Page): string[] {
       ],
       rows: shown
         .toSorted((a, b) => a.turn - b.turn)
-        .map(({ turn, gapMinutes, readBefore, read, rewrittenTokens: paidAnew, dollars: cost, cause, apiReason }) => [
+        .map(({ turn, gapMinutes, readBefore, read, rewrittenTokens, dollars: cost, cause, apiReason }) => [
           grouped(turn),
           gapMinutes === undefined ? "?" : pause(gapMinutes),
           `${short(readBefore)} to ${short(read)}`,
-          short(paidAnew),
+          short(rewrittenTokens),
           dollarsOrUnknown(cost),
           CAUSES[cause],
           ...(hasReasons ? [apiReason === undefined ? "" : apiReasonWords(apiReason)] : []),

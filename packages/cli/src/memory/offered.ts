@@ -1,6 +1,6 @@
 /** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
 import { contentOf, type Entry, isHuman, isMessage, textOf } from "@strata/core"
-import { type AttachedMemory, memoriesOfferedIn } from "@strata/core/memory"
+import { type AttachedMemory, listAttachedMemories } from "@strata/core/memory"
 import { stemOf } from "@strata/page"
 import { firstLine, indented, wrapped } from "../display/text.ts"
 import { printable } from "../display/visible.ts"
@@ -20,7 +20,7 @@ export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered>
   for await (const entry of entries) {
     if (isMessage(entry) && isHuman(entry))
       messages.set(entry.uuid, firstLine(printable(textOf(contentOf(entry))), MESSAGE_COLUMNS))
-    offered.push(...memoriesOfferedIn(entry))
+    offered.push(...listAttachedMemories(entry))
   }
   const recalled = offered.filter(({ from }) => from !== "start")
   return {

@@ -1,13 +1,7 @@
 /** The pages of `strata memory`: the list, one memory, the history. Lines for a terminal; nothing in them can control it. */
 
 import type { Memory } from "@strata/core"
-import {
-  isCurrentMemory,
-  isPersonsMemory,
-  MEMORY_TYPES,
-  type MemoryChange,
-  type MemoryClaim,
-} from "@strata/core/memory"
+import { type CodeReference, isCurrentMemory, isUserMemory, MEMORY_TYPES, type MemoryChange } from "@strata/core/memory"
 import { authorWords, editedWords, minuteOf, shortSource, sourceWords, stemOf } from "@strata/page"
 import { listing } from "../display/long-list.ts"
 import { ageOf, counted } from "../display/numbers.ts"
@@ -49,7 +43,7 @@ export function listPage({ memories, location, all }: ListPage, look: Look): rea
   const current = inOrder(memories.filter(isCurrentMemory))
   const replaced = inOrder(memories.filter((memory) => !isCurrentMemory(memory)))
   const hidden = all ? 0 : replaced.length
-  const own = current.filter(isPersonsMemory)
+  const own = current.filter(isUserMemory)
   const { shown, rest } = listing(all ? [...own, ...replaced] : own, { ...look, seeAll: "strata memory | less" })
   return [
     `${style.bold(counted(current.length, "memory", "memories"))} in ${where}`,
@@ -62,7 +56,7 @@ export function listPage({ memories, location, all }: ListPage, look: Look): rea
 
 /** What the agent noted, apart: it is no rule before the person confirms it. */
 function unconfirmedRows(current: readonly Memory[], look: Look): readonly string[] {
-  const notes = current.filter((memory) => !isPersonsMemory(memory))
+  const notes = current.filter((memory) => !isUserMemory(memory))
   if (notes.length === 0) return []
   const { shown, rest } = listing(notes, { ...look, seeAll: "strata memory | less" })
   const { style } = look
@@ -104,7 +98,7 @@ export function memoryRows(memories: readonly Memory[], { style, columns, now }:
 
 function aboutWords({ description, failed, supersededBy, source }: Memory): string {
   const replaced = supersededBy === undefined ? "" : `Replaced by ${stemOf(supersededBy)}. `
-  const view = source.outside === undefined || isPersonsMemory({ source }) ? "" : ` In view: ${source.outside}`
+  const view = source.outside === undefined || isUserMemory({ source }) ? "" : ` In view: ${source.outside}`
   return printable(`${replaced}${failed ? "Did not work: " : ""}${description}${view}`)
 }
 
@@ -112,7 +106,7 @@ export interface MemoryPage {
   readonly memory: Memory
   readonly location: string
   /** What the memory names, looked up in the code. */
-  readonly claims: readonly MemoryClaim[]
+  readonly claims: readonly CodeReference[]
 }
 
 export function memoryPage({ memory, location, claims }: MemoryPage, { style, columns, now }: Look): readonly string[] {

@@ -1,7 +1,7 @@
 /** `strata memory review` and `/memory review`: what the agent noted and you have not confirmed, one at a time. One key keeps it or drops it. */
 
 import type { Memory, MemoryBank } from "@strata/core"
-import { isCurrentMemory, isPersonsMemory } from "@strata/core/memory"
+import { isCurrentMemory, isUserMemory } from "@strata/core/memory"
 import { sourceWords, stemOf } from "@strata/page"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
@@ -13,7 +13,7 @@ export type Verdict = "confirm" | "drop" | "later"
 
 /** Rules first: they are not in force before you confirm them. */
 export const unconfirmedIn = (memories: readonly Memory[]): readonly Memory[] =>
-  inOrder(memories.filter((memory) => isCurrentMemory(memory) && !isPersonsMemory(memory)))
+  inOrder(memories.filter((memory) => isCurrentMemory(memory) && !isUserMemory(memory)))
 
 /** Carries out a verdict and says what happened. */
 export async function judgeMemory(bank: MemoryBank, { file }: Memory, verdict: Verdict): Promise<string> {

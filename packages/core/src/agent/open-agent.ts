@@ -6,6 +6,7 @@ import { promptText } from "../base/text.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import { editorDue } from "../conversation/editor.ts"
 import { openWithSettings, type Prepared, WhenOpen } from "../conversation/open.ts"
+import type { ConversationOptions } from "../conversation/options.ts"
 import { dailyOf } from "../conversation/project-memory.ts"
 import { settingsOf } from "../conversation/prompt.ts"
 import { strataDirectory } from "../journal/file/layout.ts"
@@ -106,6 +107,17 @@ function withRecall(
   return { ...toolset, tools: [...others, recallTool(rerank ? { rerank } : {})] }
 }
 
+/** Options that the conversation takes as they are. Both must have them under the same name. */
+const PASSED_ON = [
+  "mustExist",
+  "lockTimeoutMs",
+  "title",
+  "ids",
+  "system",
+  "memory",
+  "embed",
+] as const satisfies readonly (keyof SingleAgentOptions & keyof ConversationOptions)[]
+
 /** Opens the journal. */
 async function converse(equipment: Equipment): Promise<Conversation> {
   const { options, ground, sub, models, toolset, flags, notices, layers, instructions, deferred, state } = equipment
@@ -115,7 +127,7 @@ async function converse(equipment: Equipment): Promise<Conversation> {
   if (!findModel(model.name, settings.models).known) await model.learn?.().catch(() => undefined)
   return openWithSettings(
     {
-      ...pick(options, ["mustExist", "patience", "title", "ids", "system", "memory", "embed"]),
+      ...pick(options, PASSED_ON),
       ...{ id, model, cwd, dir, env, clock, store, layers },
       ...(sub ? { source: "agent" as const } : {}),
       tools: toolset.tools,

@@ -74,7 +74,7 @@ export interface SingleAgentOptions {
   /** Fail if there is no conversation with this id. Default false. */
   readonly mustExist?: boolean
   /** How many milliseconds to wait while another process has the conversation open. Default 0: `ConversationLockedError` at once. */
-  readonly patience?: number
+  readonly lockTimeoutMs?: number
   /** Where journals are kept. Default: `STRATA_HOME`, else `.strata` in the home directory. */
   readonly dir?: string
   readonly title?: string
@@ -150,7 +150,7 @@ const RULES: OptionRules<SingleAgentOptions> = {
   system: SYSTEM_OPTION,
   id: anOption.filledText,
   mustExist: anOption.switch,
-  patience: anOption.number,
+  lockTimeoutMs: anOption.number,
   dir: anOption.filledText,
   title: anOption.text,
   memory: MEMORY_OPTION,

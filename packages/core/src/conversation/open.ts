@@ -183,13 +183,13 @@ const projectOf = (
 
 /** In its own place where it is kept there, as most are. Only otherwise others are looked at. */
 async function openJournal(
-  { id: given, mustExist = false, lockTimeoutMs: patience = 0 }: ConversationOptions,
+  { id: given, mustExist = false, lockTimeoutMs = 0 }: ConversationOptions,
   { place }: Prepared,
   { store, project, owner, ids, clock }: Basis & { readonly store: Store; readonly project: Project },
 ): Promise<Journal> {
   const id = given ?? ids.uuid()
   const open = (at: Omit<JournalAddress, "id">, create: boolean) =>
-    waitForLock(() => store.open({ ...at, id }, { access: "write", create, resumes: true }), { patience, clock })
+    waitForLock(() => store.open({ ...at, id }, { access: "write", create, resumes: true }), { lockTimeoutMs, clock })
   if (place) return open(place, !mustExist)
   const whose: ProjectInStore = { store, project, owner }
   if (given === undefined) return open({ project: placeOf(whose) }, true)

@@ -52,7 +52,7 @@ test("BEY-5 BEY-12 another conversation of this process is found with the next m
   taken()
   await say(kept, "other", "The nightly importer did crash on the umlaut.")
   expect(await recall("Why did the nightly importer crash?")).toEqual(["The nightly importer did crash on the umlaut."])
-  expect(taken()).toEqual(["lines", "look", "look"])
+  expect(taken()).toEqual(["lines", "poll", "poll"])
   clock.advance(120_000)
   await recall("Why did the nightly importer crash?")
   expect(taken()).not.toContain("list")

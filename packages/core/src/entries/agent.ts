@@ -23,7 +23,7 @@ export type { AgentDefinition, MemoryScope } from "../team/definitions/definitio
 export type { AgentDirectory, AgentTexts } from "../team/kept-agents.ts"
 export { TEAM_WAIT_MINUTES, type TeamPlace } from "../team/mailbox-carrier.ts"
 export type { AgentView } from "../team/order.ts"
-export type { SocketReply as Delivery } from "../team/socket.ts"
+export type { SocketReply } from "../team/socket.ts"
 export { spendingOf } from "../team/spending.ts"
 export type { Team } from "../team/team.ts"
 export type { UnusualKind } from "../tools/command.ts"
@@ -44,11 +44,11 @@ export { todoWrite } from "../tools/session/todo-write.ts"
 export type {
   DeferredToolAccess,
   FileRead,
+  ModelSample,
   OpenToolset,
   PermissionQuestion,
   PlanState,
   ReadState,
-  Sample as ModelSample,
   SampledAnswer,
   SampleModel,
   ServerPrompt,

@@ -6,7 +6,7 @@ export { openProjectMemory, type ProjectMemory } from "../conversation/project-m
 export type { AttachedMemory } from "../layers/5-auto-memory/attach/shown.ts"
 export {
   ageOf,
-  listAttachedMemories as memoriesOfferedIn,
+  listAttachedMemories,
   recallFor,
   sourcePhrase,
 } from "../layers/5-auto-memory/attach/shown.ts"
@@ -19,7 +19,7 @@ export { memoryPrompt } from "../layers/5-auto-memory/prompts.ts"
 export type { DreamEnd } from "../layers/6-dreaming/dream.ts"
 export { describeChange } from "../layers/6-dreaming/dream.ts"
 export type {
-  DreamKillResult as DreamKillAnswer,
+  DreamKillResult,
   DreamPhase,
   DreamState,
   DreamStatus,
@@ -29,7 +29,7 @@ export type {
   DreamController,
   DreamFigures,
   DreamOverview,
-  DreamPostponement as DreamHold,
+  DreamPostponement,
   DreamResult,
 } from "../layers/6-dreaming/dreaming.ts"
 export { dreamFigures } from "../layers/6-dreaming/dreaming-layer.ts"
@@ -37,7 +37,7 @@ export type { DreamGate } from "../layers/6-dreaming/due.ts"
 export type { InstalledDream, PendingDream } from "../layers/6-dreaming/install.ts"
 export { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 export { openBank } from "../memory/bank.ts"
-export type { CodeReference as MemoryClaim } from "../memory/claims.ts"
+export type { CodeReference } from "../memory/claims.ts"
 export type { EraseCounts, EraseReport, EraseRequest } from "../memory/erase-from.ts"
 export { eraseFrom } from "../memory/erase-from.ts"
 export type {
@@ -47,14 +47,13 @@ export type {
   MemoryProposal,
   MemoryProvenance,
   MemoryRefusal,
-  MemorySource as MemoryBasis,
+  MemorySource,
   MemorySpeaker,
   MemoryText,
 } from "../memory/memory.ts"
 export {
   isCurrentMemory,
   isUserMemory,
-  isUserMemory as isPersonsMemory,
   MEMORY_TYPES,
   type Memory,
   type MemoryDraft,

@@ -11,7 +11,7 @@ export type {
   CallerSystemMessage,
   DeferredGroup,
   FilesRestored,
-  NamedCapability as ListedItem,
+  NamedCapability,
   RecalledMemory,
   Todo,
 } from "../messages/attachments.ts"

@@ -32,14 +32,13 @@ export type {
   LayerContext,
   LayerName,
   LayerResult,
-  LayerResult as LayerOutcome,
   LayerTrigger,
   PlannedSummary,
   PreparedState,
   RequestSender,
   WrittenSummary,
 } from "../layers/layer.ts"
-export { COMPACTION_ROUTE_LABELS as COMPACTION_ROUTE_WORDS } from "../layers/layer.ts"
+export { COMPACTION_ROUTE_LABELS } from "../layers/layer.ts"
 export type { LayerActed, LayerFailed } from "../layers/pipeline.ts"
 export { type LayerEvents, LayerPipeline } from "../layers/pipeline.ts"
 export type { ColdPrice } from "../layers/planner/cold-price.ts"

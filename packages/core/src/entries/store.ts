@@ -81,7 +81,7 @@ export type {
   TeamAddress,
   TeamMember,
 } from "../journal/mailbox.ts"
-export { validateMailboxDraft as checkedMailboxDraft } from "../journal/mailbox-line.ts"
+export { validateMailboxDraft } from "../journal/mailbox-line.ts"
 export type {
   MemoryFileChange,
   MemoryFileListing,
@@ -141,7 +141,6 @@ export type {
   JournalAddress,
   JournalFeed,
   JournalRange,
-  JournalRange as JournalStretch,
   JournalSegment,
   JournalSize,
   ListJournalsOptions,

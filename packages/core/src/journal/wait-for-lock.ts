@@ -6,19 +6,19 @@ import { ConversationLockedError } from "../base/errors.ts"
 const FIRST_PAUSE_MS = 10
 const MAX_PAUSE_MS = 200
 
-export interface Patience {
+export interface LockWait {
   /** Milliseconds. After that, the error that names the other process is thrown. */
-  readonly patience: number
+  readonly lockTimeoutMs: number
   readonly clock: Clock
 }
 
-export async function waitForLock<T>(open: () => Promise<T>, { patience, clock }: Patience): Promise<T> {
+export async function waitForLock<T>(open: () => Promise<T>, { lockTimeoutMs, clock }: LockWait): Promise<T> {
   const pause = (ms: number) => (clock.after ? new Promise<void>((end) => clock.after!(ms, end)) : wait(ms))
   for (let waited = 0, next = FIRST_PAUSE_MS; ; next = Math.min(2 * next, MAX_PAUSE_MS)) {
     try {
       return await open()
     } catch (error) {
-      if (!(error instanceof ConversationLockedError) || waited >= patience) throw error
+      if (!(error instanceof ConversationLockedError) || waited >= lockTimeoutMs) throw error
     }
     await pause(next)
     waited += next

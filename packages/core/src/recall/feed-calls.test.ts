@@ -73,7 +73,7 @@ test.each(everyNth(KINDS, 2, 1))(
       hereAgain: ["sizes"],
       handle: ["has", "open"],
       shortened: ["has", "has", "list", "list", "open"],
-      project: ["look", "look"],
+      project: ["poll", "poll"],
     })
     expect(await asked(1_000)).toEqual(few)
   },
@@ -148,5 +148,5 @@ test("BEY-12 an index in memory is not built again for the next conversation, an
   await write("c5", "the heron flies")
   taken()
   expect(await found("heron")).toEqual(["the heron flies"])
-  expect(taken()).toEqual(["lines", "look"])
+  expect(taken()).toEqual(["lines", "poll"])
 })

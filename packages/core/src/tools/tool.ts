@@ -56,7 +56,7 @@ export interface Toolset {
 }
 
 /** What an MCP server sends to the model. */
-export interface Sample {
+export interface ModelSample {
   readonly server: string
   readonly system?: string
   readonly messages: readonly { readonly role: "user" | "assistant"; readonly content: readonly Block[] }[]
@@ -75,7 +75,7 @@ export interface SampledAnswer {
 export interface SampleModel {
   /** Whether a person can be asked for consent. */
   readonly canAsk: boolean
-  ask(sample: Sample, signal: AbortSignal): Promise<SampledAnswer>
+  ask(sample: ModelSample, signal: AbortSignal): Promise<SampledAnswer>
   /** Searches the web, where the model's API can. Resolves with the blocks of its answer. */
   search?(query: WebQuery, signal: AbortSignal): Promise<readonly Block[]>
 }

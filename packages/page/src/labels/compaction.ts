@@ -1,7 +1,7 @@
 /** How a compaction reads on every screen and page: its result and its audit. Pure. */
 
 import { counted, grouped, percent } from "@strata/core/base"
-import { COMPACTION_ROUTE_WORDS, type CompactionRoute } from "@strata/core/policy"
+import { COMPACTION_ROUTE_LABELS, type CompactionRoute } from "@strata/core/policy"
 import type { AuditFigures } from "@strata/core/store"
 
 export interface CompactionFigures {
@@ -51,4 +51,4 @@ export const auditLines = ({ struck, unchecked = [], added }: AuditFigures): rea
 
 const item = (text: string) => `- ${text}`
 
-export const routeWords = (route: string): string => COMPACTION_ROUTE_WORDS[route as CompactionRoute] ?? `by ${route}`
+export const routeWords = (route: string): string => COMPACTION_ROUTE_LABELS[route as CompactionRoute] ?? `by ${route}`

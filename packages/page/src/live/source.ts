@@ -5,7 +5,7 @@
 
 import type { CompactionPlan, ProjectBank, RecallAnswer, UndoReport } from "@strata/core"
 import type { AgentDirectory, AgentView } from "@strata/core/agent"
-import type { DreamKillAnswer, DreamState } from "@strata/core/memory"
+import type { DreamKillResult, DreamState } from "@strata/core/memory"
 import type { CompactionRefusal } from "@strata/core/policy"
 import type { SentRequest } from "@strata/core/store"
 import type { Look } from "../usage/open-look.ts"
@@ -28,7 +28,7 @@ export interface PageSource {
 /** What the page about background work asks for. It may run in any process of this machine. */
 export interface WorkPages {
   now(): Promise<readonly BackgroundWork[]>
-  stopDream(): Promise<DreamKillAnswer>
+  stopDream(): Promise<DreamKillResult>
   onChange(listener: () => void): () => void
 }
 

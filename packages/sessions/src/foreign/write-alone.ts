@@ -8,7 +8,7 @@ import { Queues, systemClock } from "@strata/core/base"
 import type { Journal, JournalAddress } from "@strata/core/store"
 import { waitForLock } from "@strata/core/store"
 
-const PATIENCE_MS = 30_000 // a write takes milliseconds; after this, the error names who has it
+const LOCK_TIMEOUT_MS = 30_000 // a write takes milliseconds; after this, the error names who has it
 
 /** What this process does with a journal, in the order it was asked for. */
 const changes = new Queues<string>()
@@ -27,7 +27,7 @@ export function inTurn<T>({ store, address }: Place, work: () => Promise<T>): Pr
 /** Opens the journal for one change. Call it in turn. */
 export async function writeAlone<T>(place: Place, change: (journal: Journal) => Promise<T>): Promise<T> {
   const { store, address } = place
-  const journal = await waitForLock(() => store.open(address, { access: "write", create: true }), PATIENT)
+  const journal = await waitForLock(() => store.open(address, { access: "write", create: true }), LOCK_WAIT)
   let result: T
   try {
     result = await change(journal)
@@ -39,8 +39,8 @@ export async function writeAlone<T>(place: Place, change: (journal: Journal) => 
   return result
 }
 
-const PATIENT = { patience: PATIENCE_MS, clock: systemClock }
+const LOCK_WAIT = { lockTimeoutMs: LOCK_TIMEOUT_MS, clock: systemClock }
 
 /** Removes a journal with everything that belongs to it. */
 export const eraseAlone = (place: Place): Promise<void> =>
-  inTurn(place, () => waitForLock(() => place.store.contents().erase({ kind: "journal", ...place.address }), PATIENT))
+  inTurn(place, () => waitForLock(() => place.store.contents().erase({ kind: "journal", ...place.address }), LOCK_WAIT))

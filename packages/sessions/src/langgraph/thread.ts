@@ -24,7 +24,7 @@ export interface ThreadPlace {
   readonly name: string
   readonly clock: Clock
   /** How long to wait for another process that writes to the thread: milliseconds. */
-  readonly patience: number
+  readonly lockTimeoutMs: number
 }
 
 /** A look at a thread. */

@@ -7,7 +7,7 @@ import { Thread, type ThreadPlace } from "./thread.ts"
 const MAX_BYTES = 64_000_000 // of threads that no one uses now; they are read again when they are asked for
 const PLAIN = /^[a-z0-9_-]{1,120}$/
 
-export interface ThreadsPlace extends Pick<ThreadPlace, "store" | "clock" | "patience"> {
+export interface ThreadsPlace extends Pick<ThreadPlace, "store" | "clock" | "lockTimeoutMs"> {
   readonly project: string
 }
 

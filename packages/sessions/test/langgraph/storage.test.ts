@@ -165,7 +165,7 @@ test("BEY-12: a thread that another process does not give back is an error that 
   const store = memoryStore()
   const address = { project: PLACE, id: "t-chat-7" }
   const held = await store.open(address, { access: "write", create: true })
-  const saver = strataSaver({ store, patience: 20 })
+  const saver = strataSaver({ store, lockTimeoutMs: 20 })
   await expect(put(saver, 1, {})).rejects.toThrow(/is already open/)
   await held.close()
   await put(saver, 2, { messages: [] })

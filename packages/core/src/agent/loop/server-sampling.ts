@@ -7,7 +7,7 @@ import type { WhenOpen } from "../../conversation/open.ts"
 import { type Block, textOf } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model, ModelResponse } from "../../model/model.ts"
-import type { Sample, SampledAnswer, SampleModel, WebQuery } from "../../tools/tool.ts"
+import type { ModelSample, SampledAnswer, SampleModel, WebQuery } from "../../tools/tool.ts"
 
 interface ServerSamplingParts {
   readonly canAsk: boolean
@@ -30,7 +30,7 @@ export class ServerSampling implements SampleModel {
       this.search = (query, signal) => this.#search(query, signal)
   }
 
-  async ask({ system, messages, maxTokens }: Sample, signal: AbortSignal): Promise<SampledAnswer> {
+  async ask({ system, messages, maxTokens }: ModelSample, signal: AbortSignal): Promise<SampledAnswer> {
     const request = {
       max_tokens: maxTokens,
       ...(system === undefined ? {} : { system }),

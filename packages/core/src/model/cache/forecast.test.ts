@@ -136,7 +136,7 @@ describe("CACHE-4 the cause of a break", () => {
       foreseen: true,
       lost: 60_000,
       cause: { kind: "time-to-live", idleMs: 6 * MINUTE, lifetime: "5m" },
-      paidAnew: { tokens: 60_000, dollars: expect.closeTo((60_000 * 5.75) / 1_000_000, 9) },
+      rewrittenTokens: { tokens: 60_000, dollars: expect.closeTo((60_000 * 5.75) / 1_000_000, 9) },
     })
     const retried = healthy().add(text("d")).send(6, usage(0, 65_000), { answeredAt: 9 }).verdict
     expect(retried).toMatchObject({ kind: "break", foreseen: false, cause: { kind: "time-to-live" } })

@@ -157,8 +157,8 @@ export type CacheBreakVerdict = Extract<CacheVerdict, { readonly kind: "break" |
 const MINUTE_MS = 60_000
 const LIFETIMES = { "5m": "5 minutes", "1h": "an hour" } as const
 
-export function describeBreak({ rewrittenTokens: paidAnew, cause, provider }: CacheBreakVerdict): string {
-  const { tokens, dollars } = paidAnew
+export function describeBreak({ rewrittenTokens, cause, provider }: CacheBreakVerdict): string {
+  const { tokens, dollars } = rewrittenTokens
   const cost = dollars === undefined ? "" : ` for $${dollars < 0.01 ? dollars.toFixed(4) : dollars.toFixed(2)} more`
   return `The cache was lost: ${grouped(tokens)} tokens had to be sent again${cost}, because ${reason(cause)}.${provider ? ` ${theirs(provider, cause)}` : ""}`
 }

@@ -54,7 +54,7 @@ describe("CACHE-4 breaks in a journal", () => {
         model: MODEL,
         readBefore: 50_000,
         read: 0,
-        paidAnew: 50_005,
+        rewrittenTokens: 50_005,
         dollars: expect.closeTo((50_000 * (5 - 0.2) + 5 * (4 - 0.2)) / 1_000_000, 9),
         gapMinutes: 12,
         cause: "five-minutes-over",
@@ -67,7 +67,7 @@ describe("CACHE-4 breaks in a journal", () => {
     const anew = { input_tokens: 5, cache_creation_input_tokens: 50_000 }
     const written = response(80, 0, { model: "<synthetic>" })
     const { breaks, turns } = follow(response(0, 50_000), written, response(81, 0, anew))
-    expect(breaks).toMatchObject([{ turn: 2, cause: "hour-over", paidAnew: 50_005, gapMinutes: 81 }])
+    expect(breaks).toMatchObject([{ turn: 2, cause: "hour-over", rewrittenTokens: 50_005, gapMinutes: 81 }])
     expect(turns).toBe(2)
   })
 
@@ -81,7 +81,7 @@ describe("CACHE-4 breaks in a journal", () => {
 
   test("new content in a request was not paid again", () => {
     const [found] = follow(response(0, 50_000), response(6, 0, { cache_creation_input_tokens: 90_000 })).breaks
-    expect(found).toMatchObject({ paidAnew: 51_000, dollars: expect.closeTo((51_000 * 4.8) / 1_000_000, 9) })
+    expect(found).toMatchObject({ rewrittenTokens: 51_000, dollars: expect.closeTo((51_000 * 4.8) / 1_000_000, 9) })
   })
 
   test("an unknown price is no price of zero", () => {
@@ -154,7 +154,7 @@ describe("CACHE-4 breaks in a journal", () => {
     expect(state.responses).toHaveLength(2)
     expect(state.responses[1]!.at).toBe(new Date(START + 7 * 60_000).toISOString())
     expect(state.breaks).toEqual([])
-    expect(totalBreaks(state)).toEqual({ breaks: 0, paidAnew: 0, dollars: 0, unpriced: 0 })
+    expect(totalBreaks(state)).toEqual({ breaks: 0, rewrittenTokens: 0, dollars: 0, unpriced: 0 })
   })
 
   test("sub-agents and errors in place of an answer are not part of it", () => {
@@ -178,7 +178,7 @@ describe("CACHE-4 breaks in a journal", () => {
     ])
     const state = follow(...falls.flat())
     expect(state.breaks).toHaveLength(100)
-    expect(Math.min(...state.breaks.map(({ rewrittenTokens: paidAnew }) => paidAnew))).toBe(3_030)
+    expect(Math.min(...state.breaks.map(({ rewrittenTokens }) => rewrittenTokens))).toBe(3_030)
     expect(totalBreaks(state).breaks).toBe(130)
     expect(state.responses.length).toBeLessThanOrEqual(32)
   })

@@ -4,7 +4,7 @@
  */
 
 import type { Block } from "@strata/core"
-import type { Attachment, ListedItem as Listed, Todo } from "@strata/core/messages"
+import type { Attachment, NamedCapability as Listed, Todo } from "@strata/core/messages"
 import { textOf, toBlocks } from "@strata/core/messages"
 import { blocksFromApi } from "../foreign-blocks.ts"
 import { asFields, type Fields, fieldsAt, numberAt, recordsAt, textAt, textsAt } from "../foreign-json.ts"

@@ -9,7 +9,7 @@ import type {
 } from "@modelcontextprotocol/client"
 import { escaped } from "../../../base/text.ts"
 import type { Block } from "../../../messages/blocks.ts"
-import type { Sample, SampleModel, ToolContext } from "../../../tools/tool.ts"
+import type { ModelSample, SampleModel, ToolContext } from "../../../tools/tool.ts"
 import type { McpServerConfig } from "./mcp-config.ts"
 
 type AskPerson = NonNullable<ToolContext["promptUser"]>
@@ -104,7 +104,7 @@ function sampleOf({
   systemPrompt,
   maxTokens,
   tools,
-}: CreateMessageRequest["params"]): Omit<Sample, "server"> {
+}: CreateMessageRequest["params"]): Omit<ModelSample, "server"> {
   if (tools?.length) throw new SamplingRefused("Strata offers no tools to a request of a server.")
   if (messages[0]?.role !== "user") throw new SamplingRefused("The first message must be of the role user.")
   return {
