@@ -101,8 +101,8 @@ if (import.meta.main) {
     ),
   ]
   const written = texts.filter(({ area }) => area === "docs" || area === "comments")
-  const wrong = findPhrases(texts, GONE)
-  const findings = [...wrong, ...findPhrases(written, DIALECT), ...findPhrases(texts, WATCHED)]
+  const wrong = [...findPhrases(texts, GONE), ...findPhrases(written, DIALECT)]
+  const findings = [...wrong, ...findPhrases(texts, WATCHED)]
   const long = pages.flatMap((file) => longSentences(file, read(file)))
   const quiet = process.argv.includes("--counts")
   if (!quiet) {
