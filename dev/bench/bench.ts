@@ -20,7 +20,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   pages: "dev/bench/page/pages.ts",
   sim: "dev/bench/sim/requests.ts",
   langgraph: "dev/bench/sessions/langgraph.ts",
-  postgres: "dev/bench/postgres/beside-files.ts",
+  postgres: "dev/bench/postgres/against-files.ts",
   policies: "dev/bench/lab/policies.ts",
   recall: "dev/bench/lab/recall.ts",
   memory: "dev/bench/lab/memory.ts",

@@ -20,7 +20,7 @@ const CODE = /\.(?:js|d\.ts)$/
 const TEST_FILE = /(?:\.test\.|\/test\/|^(?:dist|src)\/.*(?<!\.d)\.tsx?$)/
 const WORKSPACE_PATH = /packages\/[\w-]+\/(?:src|test)\b|\bdev\/(?:bench|build|checks|docs|lab|tests)\//
 /** A bundle has no file beside it. One folder up are `package.json` and what `files` names: no one bundles packages that have some, nor programs. */
-const READS_BESIDE = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
+const READS_NEIGHBOUR = /new URL\("([^"]*)", ?import\.meta\.url\)|createRequire\(/g
 const INTERNAL = /\/\*\*(?:(?!\*\/)[\s\S])*@internal\b/
 const EVERY_PACKAGE_HAS = ["package.json", "README.md", "LICENSE"]
 
@@ -50,14 +50,14 @@ function problemsInCode({ file, text, files, manifest }: Place & { manifest: Man
   const named = { ...manifest.dependencies, ...manifest.peerDependencies }
   const known = new Set([manifest.name, ...Object.keys(named)])
   const workspacePath = WORKSPACE_PATH.exec(withoutComments(text))?.[0]
-  const beside = ["package.json", ...(manifest.files ?? []).filter((folder) => folder !== "dist")].map(
+  const packed = ["package.json", ...(manifest.files ?? []).filter((folder) => folder !== "dist")].map(
     (path) => `../${path}`,
   )
-  const readsBeside = isProgram(manifest)
+  const readsNeighbour = isProgram(manifest)
     ? undefined
-    : [...withoutComments(text).matchAll(READS_BESIDE)].find(([, path]) => !beside.includes(path!))?.[0]
+    : [...withoutComments(text).matchAll(READS_NEIGHBOUR)].find(([, path]) => !packed.includes(path!))?.[0]
   return [
-    ...(readsBeside === undefined ? [] : [`${file} cannot be bundled: ${readsBeside}.`]),
+    ...(readsNeighbour === undefined ? [] : [`${file} cannot be bundled: ${readsNeighbour}.`]),
     ...(INTERNAL.test(text) && file.endsWith(".d.ts") ? [`${file} declares what is internal.`] : []),
     ...(workspacePath === undefined ? [] : [`${file} names a path of the workspace: ${workspacePath}.`]),
     ...importsOf(text).flatMap((specifier) => {

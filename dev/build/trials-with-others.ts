@@ -15,14 +15,14 @@ import { linkThirdParty, type PackedPackage } from "./install.ts"
 import { isLibrary, OWN_MANIFEST, ROOT } from "./packages.ts"
 import { runLanggraphSuite } from "./suites/langgraph/run.ts"
 import { runMcpSuite } from "./suites/mcp/run.ts"
-import { expect, node, type Trial, typeCheck, USER_TSCONFIG, type User } from "./trials.ts"
+import { expect, type InstallTrial, node, typeCheck, USER_TSCONFIG, type User } from "./trials.ts"
 
 /** What people read first, and the page of the adapters. */
 const PAGES = ["README.md", "docs/getting-started.md", "docs/frameworks.md"]
 const ON_STORES = join("dev", "build", "adapters-on-stores.ts")
 const MAX_BYTES: Readonly<Record<string, number>> = { "@strata/adapters": 200_000, "@strata/sessions": 120_000 }
 
-export const TRIALS_WITH_OTHERS: readonly Trial[] = [
+export const TRIALS_WITH_OTHERS: readonly InstallTrial[] = [
   { what: "there is one core: its classes are in no other package, and adapters are small", run: findOneCore },
   { what: "every entry can be required by a CommonJS program", run: requireEverything },
   { what: "types resolve for a bundler too", run: typeCheckForBundlers },

@@ -14,14 +14,14 @@ import { compiled } from "./manifest.ts"
 import { OWN_MANIFEST, ROOT } from "./packages.ts"
 import { runToEnd } from "./run-to-end.ts"
 import type { SnippetOutcome } from "./snippets.ts"
-import type { Outcome } from "./user-program.ts"
+import type { ProgramResult } from "./user-program.ts"
 
 export interface User {
   readonly directory: string
   readonly packages: readonly PackedPackage[]
 }
 
-export interface Trial {
+export interface InstallTrial {
   readonly what: string
   run(user: User): Promise<void> | void
 }
@@ -36,7 +36,7 @@ export const chat = openConversation({ model: 5 })
 // @ts-expect-error views are internal
 export type Views = Conversation["views"]
 // @ts-expect-error what sub-agents get from their lead is internal
-export type Shared = Agent["shared"]
+export type SharedContext = Agent["shared"]
 `
 /** The user here has no test runner: the tests of the documentation check such blocks. */
 const FOR_A_TEST_RUNNER = /from "vitest"/
@@ -56,7 +56,7 @@ export const USER_TSCONFIG = {
   include: ["*.ts", "examples", "dev"],
 }
 
-export const TRIALS: readonly Trial[] = [
+export const TRIALS: readonly InstallTrial[] = [
   { what: "every subpath and every file can be imported", run: importEverything },
   { what: "a user's files and the examples of the READMEs pass the type check", run: typeCheck },
   { what: "the README's loop and the agent work against the simulator, through compactions", run: runPrograms },
@@ -122,7 +122,7 @@ function runPrograms(user: User): void {
 }
 
 function checkOutcome(printed: string): void {
-  const { answered, compactions, agentEnd, refused } = JSON.parse(printed) as Outcome
+  const { answered, compactions, agentEnd, refused } = JSON.parse(printed) as ProgramResult
   expect(answered && compactions > 0 && agentEnd === "answer" && refused === 0, `The program printed ${printed}`)
 }
 
@@ -217,14 +217,14 @@ async function withSimulator(user: User, use: (url: string) => Promise<void> | v
   })
   const ended = new Promise<unknown>((resolve) => child.once("exit", resolve).once("error", resolve))
   try {
-    const said: string[] = []
+    const output: string[] = []
     let url: string | undefined
     for await (const line of createInterface(child.stdout)) {
-      said.push(line)
+      output.push(line)
       url = /http:\/\/127\.0\.0\.1:\d+/.exec(line)?.[0]
       if (url !== undefined) break
     }
-    if (url === undefined) throw new Error(`strata sim ended (${await ended}) without an address: ${said.join(" ")}`)
+    if (url === undefined) throw new Error(`strata sim ended (${await ended}) without an address: ${output.join(" ")}`)
     await use(url)
   } finally {
     child.kill("SIGTERM")

@@ -10,7 +10,7 @@ import { workOn } from "../../examples/agent.ts"
 import { ask } from "../../examples/own-loop.ts"
 import { readOnlyRunner, readOnlyTools } from "../../examples/read-only-tools.ts"
 
-export interface Outcome {
+export interface ProgramResult {
   readonly answered: boolean
   readonly compactions: number
   readonly agentEnd: string | undefined
@@ -21,7 +21,7 @@ export interface Outcome {
 const QUESTIONS = 12 // enough to fill the small window
 const SMALL_WINDOW = 40_000
 
-async function main(): Promise<Outcome> {
+async function main(): Promise<ProgramResult> {
   const cwd = process.cwd()
   const dir = join(cwd, "home")
   const simulator = await startSimulator({ responder: workerResponder({ seed: 2, turns: 5, trouble: 0 }) })

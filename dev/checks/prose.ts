@@ -20,11 +20,11 @@ export interface Text {
   readonly text: string
 }
 
-export interface Finding extends Text {
+export interface PhraseMatch extends Text {
   readonly phrase: Phrase
 }
 
-export function findPhrases(texts: readonly Text[], phrases: readonly Phrase[]): readonly Finding[] {
+export function findPhrases(texts: readonly Text[], phrases: readonly Phrase[]): readonly PhraseMatch[] {
   return texts.flatMap((place) =>
     phrases.flatMap((phrase) => {
       const uses = [...withoutAllowed(place).matchAll(phrase.pattern)]
@@ -73,7 +73,7 @@ export const longSentences = (file: string, markdown: string): readonly LongSent
     .map((sentence) => ({ file, ...sentence }))
 
 /** A line for each phrase, a column for each area. */
-export function countTable(findings: readonly Finding[], phrases: readonly Phrase[]): string {
+export function countTable(findings: readonly PhraseMatch[], phrases: readonly Phrase[]): string {
   const rows = phrases.map(({ name }) => [
     name,
     ...AREAS.map((area) =>

@@ -28,7 +28,7 @@ try {
     source: {
       name: "The demo",
       conversations: async () => [],
-      find: async (id) => (id === "demo" ? { id, title: "strata demo", at: { file } } : undefined),
+      find: async (id) => (id === "demo" ? { id, title: "strata demo", location: { file } } : undefined),
     },
   })
   const browser = await launch()

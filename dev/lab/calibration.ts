@@ -8,7 +8,7 @@ import { existsSync } from "node:fs"
 import { basename } from "node:path"
 import { calibrate } from "@strata/transcripts/replay"
 import { type CalibratedRecording, summarised } from "./calibration/summary.ts"
-import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
+import { HELD_OUT_RECORDINGS, recordedConversations, TUNING_RECORDINGS } from "./recordings.ts"
 import { folderAt, LabUsageError, readCall, withSentences } from "./usage.ts"
 
 const HOW = `How it is counted
@@ -58,8 +58,8 @@ await withSentences(() => {
     options: { json: { type: "boolean", default: false } },
     usage: "npm run calibration -- [--json] [FOLDER …]",
   })
-  const beside = [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY].filter((folder) => existsSync(folder))
-  const folders = positionals.length > 0 ? positionals.map(folderAt) : beside
+  const recorded = [TUNING_RECORDINGS, HELD_OUT_RECORDINGS].filter((folder) => existsSync(folder))
+  const folders = positionals.length > 0 ? positionals.map(folderAt) : recorded
   const found = folders.map((folder) => ({ folder, all: calibratedFrom(folder) })).filter(({ all }) => all.length > 0)
   if (found.length === 0)
     throw new LabUsageError(

@@ -25,7 +25,7 @@ import { CLIENTS } from "./clients/list.ts"
 import { CASES } from "./clients/proxied/cases.ts"
 import { tryProxied } from "./clients/proxied/try-proxied.ts"
 import { clientsTable } from "./clients/table.ts"
-import { type Row, tryClient } from "./clients/try-client.ts"
+import { type BillRow, tryClient } from "./clients/try-client.ts"
 
 const { values } = parseArgs({
   options: {
@@ -60,7 +60,7 @@ if (keeps) console.error(`kept: ${root}`)
 else rmSync(root, { recursive: true, force: true })
 
 async function tryAll(): Promise<void> {
-  const rows: Row[] = []
+  const rows: BillRow[] = []
   for (const client of chosen(CLIENTS)) {
     const { name, packages } = client
     console.error(`${name}: installing ${packages.join(" ")}`)

@@ -8,7 +8,7 @@ import { codingTools, openAgent, type Tool } from "@strata/core"
 import { startSimulator, workerResponder } from "@strata/sim"
 import { anthropicModel } from "../../packages/core/src/model/anthropic/anthropic.ts"
 
-export interface Measured {
+export interface DeferredToolsResult {
   readonly way: "all declared" | "by reference" | "by name"
   readonly requests: number
   /** Of the first request. */
@@ -89,13 +89,13 @@ function schemaOf(server: string) {
   }
 }
 
-export async function measureAll(options: MeasuringOptions): Promise<readonly Measured[]> {
-  const measured: Measured[] = []
+export async function measureAll(options: MeasuringOptions): Promise<readonly DeferredToolsResult[]> {
+  const measured: DeferredToolsResult[] = []
   for (const way of ["all declared", "by reference", "by name"] as const) measured.push(await measure(way, options))
   return measured
 }
 
-async function measure(way: Measured["way"], options: MeasuringOptions): Promise<Measured> {
+async function measure(way: DeferredToolsResult["way"], options: MeasuringOptions): Promise<DeferredToolsResult> {
   const { directory, model, share, tasks, turns } = options
   const cwd = join(directory, way.replaceAll(" ", "-"), "project")
   mkdirSync(cwd, { recursive: true })

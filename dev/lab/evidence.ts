@@ -8,15 +8,13 @@ import { existsSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { evidenceReport, measureEvidence } from "./evidence/measure.ts"
 import { joinedRanges } from "./evidence/ranges.ts"
-import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, recordedConversations } from "./recordings.ts"
+import { HELD_OUT_RECORDINGS, recordedConversations, TUNING_RECORDINGS } from "./recordings.ts"
 
 const { values, positionals } = parseArgs({
   options: { json: { type: "boolean", default: false }, tokens: { type: "string", default: "500000" } },
   allowPositionals: true,
 })
-const folders = (positionals.length > 0 ? positionals : [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]).filter(
-  existsSync,
-)
+const folders = (positionals.length > 0 ? positionals : [TUNING_RECORDINGS, HELD_OUT_RECORDINGS]).filter(existsSync)
 const ranges = joinedRanges(
   folders.flatMap((folder) => recordedConversations(folder)),
   Number(values.tokens),

@@ -11,12 +11,7 @@ import { existsSync } from "node:fs"
 import { contentOf, type Message, memoryStore, openConversation } from "@strata/core"
 import { uuidFrom } from "@strata/core/base"
 import { encodeLine } from "@strata/core/store"
-import {
-  BESIDE_THE_REPOSITORY,
-  MORE_BESIDE_THE_REPOSITORY,
-  recordedConversations,
-  SHORT_BESIDE_THE_REPOSITORY,
-} from "./recordings.ts"
+import { HELD_OUT_RECORDINGS, recordedConversations, SHORT_RECORDINGS, TUNING_RECORDINGS } from "./recordings.ts"
 
 const MODEL = "claude-opus-4-6"
 const REQUESTS = 100 // of one recording: enough for several compactions of the small window
@@ -133,7 +128,7 @@ function randomFrom(seed: number): (below: number) => number {
   }
 }
 
-const SAID = [
+const SENTENCES = [
   "Fix the failing test in src/parse.ts.",
   "Never push to main.",
   "总是使用中文",
@@ -155,7 +150,7 @@ async function playRandom(seed: number): Promise<void> {
     if (entry.type === "user" || entry.type === "assistant") places.push(entry.uuid)
   })
   const place = () => places[random(Math.max(1, places.length))] ?? "none"
-  await chat.add(SAID[0]!)
+  await chat.add(SENTENCES[0]!)
   for (let step = 0; step < STEPS; step++) {
     const kind = random(20)
     played.wait(random(8) === 0 ? 5_400_000 : 30_000)
@@ -177,7 +172,7 @@ async function playRandom(seed: number): Promise<void> {
         .splice(0)
         .map((id) => ({ type: "tool_result", tool_use_id: id, content: `${id} ${words()}`, is_error: random(9) === 0 }))
       await tried(() => chat.add({ role: "user", content: blocks } as never))
-    } else if (kind < 15) await tried(() => chat.add(`${SAID[random(SAID.length)]} ${words()}`))
+    } else if (kind < 15) await tried(() => chat.add(`${SENTENCES[random(SENTENCES.length)]} ${words()}`))
     else if (kind === 15) await tried(() => chat.compact())
     else if (kind === 16) await tried(() => chat.clearResults({ downTo: random(3) * 4_000 }))
     else if (kind === 17) await tried(() => chat.undo())
@@ -190,12 +185,12 @@ async function playRandom(seed: number): Promise<void> {
 
 const count = Number(process.argv[2] ?? RANDOM_CONVERSATIONS)
 if (process.argv[2] === undefined)
-  for (const folder of [BESIDE_THE_REPOSITORY, SHORT_BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]) {
+  for (const folder of [TUNING_RECORDINGS, SHORT_RECORDINGS, HELD_OUT_RECORDINGS]) {
     if (!existsSync(folder)) {
       console.log(`No recordings in ${folder}: skipped.`)
       continue
     }
-    const plans = folder === BESIDE_THE_REPOSITORY ? PLANS : [SMALL]
+    const plans = folder === TUNING_RECORDINGS ? PLANS : [SMALL]
     for (const { name, messages } of recordedConversations(folder))
       for (const plan of plans) await playRecording(name, messages, plan)
   }

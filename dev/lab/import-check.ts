@@ -9,16 +9,16 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { ImportError } from "../../packages/core/src/base/errors.ts"
 import { type Check, checkRecording } from "./import-check/check.ts"
-import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY } from "./recordings.ts"
+import { HELD_OUT_RECORDINGS, TUNING_RECORDINGS } from "./recordings.ts"
 
-const CASES = join(BESIDE_THE_REPOSITORY, "..", "import-cases")
+const CASES = join(TUNING_RECORDINGS, "..", "import-cases")
 const RECORDING = /\.(?:jsonl|json|traj)$/
 
 const { values, positionals } = parseArgs({
   options: { json: { type: "boolean", default: false } },
   allowPositionals: true,
 })
-const given = positionals.length > 0 ? positionals : [BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, CASES]
+const given = positionals.length > 0 ? positionals : [TUNING_RECORDINGS, HELD_OUT_RECORDINGS, CASES]
 const folders = given.filter((folder) => existsSync(folder))
 const checks: Check[] = []
 const refused: string[] = []
@@ -40,13 +40,13 @@ else console.log(values.json ? JSON.stringify({ checks, refused }, null, 2) : re
 function report(): string {
   const total = (of: (check: Check) => number) => checks.reduce((sum, check) => sum + of(check), 0)
   return [
-    ...checks.flatMap(({ name, format, said, files, requests, differences, notRead }) => [
-      `${name} (${format}): messages ${said.found} of ${said.recorded}, files ${files.found} of ${files.recorded}, requests ${requests.imported} of ${requests.recorded}`,
+    ...checks.flatMap(({ name, format, userTexts, files, requests, differences, notRead }) => [
+      `${name} (${format}): messages ${userTexts.found} of ${userTexts.recorded}, files ${files.found} of ${files.recorded}, requests ${requests.imported} of ${requests.recorded}`,
       ...differences.map((difference) => `  differs: ${difference}`),
       ...notRead.map((note) => `  not read: ${note}`),
     ]),
     ...refused.map((why) => `refused: ${why}`),
     "",
-    `${checks.length} conversations: ${total(({ said }) => said.found)} of ${total(({ said }) => said.recorded)} messages of the user, ${total(({ files }) => files.found)} of ${total(({ files }) => files.recorded)} changed files, ${total(({ requests }) => requests.imported)} of ${total(({ requests }) => requests.recorded)} requests`,
+    `${checks.length} conversations: ${total(({ userTexts }) => userTexts.found)} of ${total(({ userTexts }) => userTexts.recorded)} messages of the user, ${total(({ files }) => files.found)} of ${total(({ files }) => files.recorded)} changed files, ${total(({ requests }) => requests.imported)} of ${total(({ requests }) => requests.recorded)} requests`,
   ].join("\n")
 }

@@ -11,14 +11,14 @@ import { availableParallelism } from "node:os"
 import { basename } from "node:path"
 import { Worker } from "node:worker_threads"
 import { scorecard } from "@strata/transcripts/replay"
-import { USUAL_LEFT } from "../../packages/core/src/layers/planner/outlook.ts"
+import { USUAL_REMAINING } from "../../packages/core/src/layers/planner/planner.ts"
 import { SUMMARY_TOKENS } from "../../packages/transcripts/src/replay/summary-request.ts"
-import { type Asked, askedFor } from "./lab/asked.ts"
+import { askedFor, type LabOptions } from "./lab/asked.ts"
 import { claims } from "./lab/claims.ts"
 import { documented, missingIn } from "./lab/documented.ts"
 import { frontierPicture, frontierRows } from "./lab/frontier.ts"
 import { COLUMNS, costRows, evidenceRows } from "./lab/score-rows.ts"
-import type { Job, LeftOut, Part, Replayed } from "./lab/worker.ts"
+import type { Job, LeftOut, ReplayPart, ReplayResult } from "./lab/worker.ts"
 import { LabUsageError, withSentences } from "./usage.ts"
 
 const HOW = `How it is counted
@@ -30,18 +30,18 @@ const HOW = `How it is counted
 - "strata" begins with the cache lifetime that the client asked for. It marks the end of the prompt, so a compaction leaves the whole prompt cached.
 - "strata-not-warmed" is a plain openConversation: it does not keep the cache warm, and without an owner it has no memories.
 - "optimum" knows the future and loses nothing. It compacts to ${SUMMARY_TOKENS} tokens, and clears no single results in a warm cache.
-- "best-places" does the same, but a compaction leaves ${USUAL_LEFT} tokens, as one of Strata usually does.`
+- "best-places" does the same, but a compaction leaves ${USUAL_REMAINING} tokens, as one of Strata usually does.`
 
 await withSentences(() => lab(askedFor(process.argv.slice(2))))
 
 /** A set that was replayed. */
 interface ReplayedSet {
   readonly title: string
-  readonly replayed: readonly Replayed[]
+  readonly replayed: readonly ReplayResult[]
   readonly leftOut: readonly LeftOut[]
 }
 
-async function lab({ sets, max, json, from, svg, isDocumented }: Asked): Promise<void> {
+async function lab({ sets, max, json, from, svg, isDocumented }: LabOptions): Promise<void> {
   const began = performance.now()
   const found: ReplayedSet[] = from === undefined ? [] : JSON.parse(readFileSync(from, "utf8"))
   if (from === undefined)
@@ -65,7 +65,7 @@ async function lab({ sets, max, json, from, svg, isDocumented }: Asked): Promise
   if (isDocumented) checkDocuments(found)
 }
 
-function print(title: string, replayed: readonly Replayed[]): void {
+function print(title: string, replayed: readonly ReplayResult[]): void {
   console.log(`\n${title}: ${replayed.length} conversations`)
   if (replayed.length === 0) return
   const card = scorecard(replayed)
@@ -101,7 +101,7 @@ function checkDocuments([transcripts, short, more]: readonly ReplayedSet[]): voi
 }
 
 /** Each worker takes every n-th recording. */
-async function inWorkers(job: Omit<Job, "part" | "of">): Promise<Part> {
+async function inWorkers(job: Omit<Job, "part" | "of">): Promise<ReplayPart> {
   const of = Math.min(4, availableParallelism())
   const parts = await Promise.all(Array.from({ length: of }, (_, part) => inWorker({ ...job, part, of })))
   return {
@@ -110,7 +110,7 @@ async function inWorkers(job: Omit<Job, "part" | "of">): Promise<Part> {
   }
 }
 
-function inWorker(job: Job): Promise<Part> {
+function inWorker(job: Job): Promise<ReplayPart> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL("./lab/worker.ts", import.meta.url), { workerData: job })
     worker.once("message", resolve)

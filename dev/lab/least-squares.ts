@@ -1,13 +1,13 @@
 /** Non-negative least squares by coordinate descent on the normal equations: short, and accurate enough. */
 
-export interface Row {
+export interface SampleRow {
   /** The columns that are not zero. */
   readonly row: ReadonlyMap<number, number>
   readonly target: number
 }
 
 export interface LeastSquares {
-  readonly rows: readonly Row[]
+  readonly rows: readonly SampleRow[]
   readonly columns: number
   /** The value each weight tends to if the rows do not determine it, and how strongly. */
   readonly prior: readonly number[]

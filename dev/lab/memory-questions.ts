@@ -14,18 +14,18 @@ import type { Weights } from "../../packages/core/src/recall/answer/ranking.ts"
 import { CHAT_FILE, readBeam } from "./memory-questions/beam.ts"
 import { makeChat } from "./memory-questions/chats.ts"
 import { type Dialogue, makeDialogue, type QuestionKind } from "./memory-questions/dialogues.ts"
-import { type DoorOf, memorySearch, plainFts5, recallTool } from "./memory-questions/doors.ts"
 import { readLocomo } from "./memory-questions/locomo.ts"
 import {
   ANSWERABLE,
   makeCrowd,
   measure,
+  paraphrased,
   plain,
-  saidOtherwise,
   UNANSWERABLE,
   withoutSharedWord,
 } from "./memory-questions/measure.ts"
 import { makeProject } from "./memory-questions/projects.ts"
+import { memorySearch, type OpenSearchEntry, plainFts5, recallTool } from "./memory-questions/search-entries.ts"
 import { measureSupersession } from "./memory-questions/supersession.ts"
 
 const CROWD_DIALOGUES = 62 // about 1M tokens
@@ -57,8 +57,13 @@ const WITHOUT: Readonly<Record<string, Partial<Weights>>> = {
 
 const percent = (share: number) => (Number.isNaN(share) ? "" : `${(100 * share).toFixed(1)}%`)
 
-async function row(name: string, dialogues: readonly Dialogue[], door: DoorOf, kinds?: readonly QuestionKind[]) {
-  const all = await measure(dialogues, door, kinds ?? ANSWERABLE)
+async function row(
+  name: string,
+  dialogues: readonly Dialogue[],
+  entry: OpenSearchEntry,
+  kinds?: readonly QuestionKind[],
+) {
+  const all = await measure(dialogues, entry, kinds ?? ANSWERABLE)
   return {
     ...{ search: name, questions: all.count, "turn hit@1": percent(all.turn1), "turn any@5": percent(all.turn5) },
     ...{ "turn any@10": percent(all.turn10), "session hit@1": percent(all.session1) },
@@ -112,7 +117,7 @@ async function report(title: string, dialogues: readonly Dialogue[]): Promise<vo
     rows.push(await row(`memory search without ${name}`, dialogues, memorySearch(weights)))
   console.table(rows)
   const { missed, count } = await measure(dialogues, memorySearch())
-  const otherwise = new Set(dialogues.flatMap(saidOtherwise))
+  const otherwise = new Set(dialogues.flatMap(paraphrased))
   console.log(
     `  session not among 5: ${missed.length} questions, ${missed.filter((one) => otherwise.has(one)).length} of them among the ${otherwise.size} whose evidence has no telling word of theirs`,
   )
@@ -153,7 +158,7 @@ console.log(
 if (part === "held-out") {
   const crowd = makeCrowd(isShort ? 4 : CROWD_DIALOGUES)
   console.log(`\nThe same dialogues, each among ${crowd.turns} turns of other people about other things`)
-  console.table([await row("everyday", everyday, crowd.door), await row("project", project, crowd.door)])
+  console.table([await row("everyday", everyday, crowd.entry), await row("project", project, crowd.entry)])
   crowd.close()
 }
 

@@ -9,13 +9,13 @@
  *                        [--after 1,2,5] [--seeds 1,2,3] [--entry plugin,proxy] [--summaries quoted,model]
  */
 import { parseArgs } from "node:util"
-import { doorReport, measureDoor } from "./planted/door.ts"
-import { DOORS } from "./planted/doors.ts"
+import { adapterReport, measureAdapter } from "./planted/adapter.ts"
+import { ADAPTERS } from "./planted/adapters.ts"
 import { measurePlanted, plantedReport } from "./planted/measure.ts"
 import { ENTRIES, type Summaries } from "./planted/mixed/entries.ts"
 import { isBelowAim, type MixedFigures, measureMixed, mixedReport, mixedTable } from "./planted/mixed/measure.ts"
 
-const DOOR_COMPACTIONS = 10
+const ADAPTER_COMPACTIONS = 10
 
 const { values } = parseArgs({
   options: {
@@ -25,15 +25,15 @@ const { values } = parseArgs({
     entry: { type: "string", default: Object.keys(ENTRIES).join(",") },
     summaries: { type: "string", default: "quoted,model" },
     follow: { type: "boolean", default: false },
-    doors: { type: "boolean", default: false },
+    adapters: { type: "boolean", default: false },
     json: { type: "boolean", default: false },
   },
 })
-if (values.doors) {
+if (values.adapters) {
   let lost = 0
-  for (const [name, door] of Object.entries(DOORS)) {
-    const figures = await measureDoor(door, DOOR_COMPACTIONS)
-    console.log(values.json ? JSON.stringify({ name, ...figures }) : doorReport(name, figures))
+  for (const [name, adapter] of Object.entries(ADAPTERS)) {
+    const figures = await measureAdapter(adapter, ADAPTER_COMPACTIONS)
+    console.log(values.json ? JSON.stringify({ name, ...figures }) : adapterReport(name, figures))
     lost += figures.reach.lost
   }
   process.exit(lost > 0 ? 1 : 0)

@@ -4,8 +4,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Message } from "@strata/core"
 import { ImportError } from "../../packages/core/src/base/errors.ts"
+import { mainPath } from "../../packages/transcripts/src/import/active-branch.ts"
 import { importTranscript } from "../../packages/transcripts/src/import/import-file.ts"
-import { mainPath } from "../../packages/transcripts/src/import/main-path.ts"
 
 export interface RecordedConversation {
   readonly name: string
@@ -18,13 +18,13 @@ export interface RecordedConversation {
   readonly cwd?: string
 }
 
-export const BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../shared/data/transcripts", import.meta.url))
-export const MORE_BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../shared/data/more", import.meta.url))
-export const SHORT_BESIDE_THE_REPOSITORY = fileURLToPath(new URL("../../../shared/data/short", import.meta.url))
+export const TUNING_RECORDINGS = fileURLToPath(new URL("../../../shared/data/transcripts", import.meta.url))
+export const HELD_OUT_RECORDINGS = fileURLToPath(new URL("../../../shared/data/more", import.meta.url))
+export const SHORT_RECORDINGS = fileURLToPath(new URL("../../../shared/data/short", import.meta.url))
 const RECORDINGS = [".jsonl", ".json", ".traj"]
 
 /** Conversations that name a model. Without one there is no usage either. `skipped` gets the files in formats that cannot be imported. */
-export function recordedConversations(folder = BESIDE_THE_REPOSITORY, skipped: string[] = []): RecordedConversation[] {
+export function recordedConversations(folder = TUNING_RECORDINGS, skipped: string[] = []): RecordedConversation[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((name) => RECORDINGS.some((ending) => name.endsWith(ending)))
     .sort()

@@ -7,8 +7,8 @@
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { type LookSavings, openLook } from "../../packages/page/src/index.ts"
-import { MORE_BESIDE_THE_REPOSITORY } from "./recordings.ts"
+import { openUsage, type UsageSavings } from "../../packages/page/src/index.ts"
+import { HELD_OUT_RECORDINGS } from "./recordings.ts"
 import { folderAt, LabUsageError, readCall, withSentences } from "./usage.ts"
 
 const STAGES = [0.1, 0.3, 1] // of the replays
@@ -16,16 +16,16 @@ const percent = (share: number) => `${(100 * share).toFixed(1)}%`
 
 await withSentences(async () => {
   const { positionals } = readCall(process.argv.slice(2), { options: {}, usage: "npm run usage-sample -- [FOLDER]" })
-  const folder = positionals[0] === undefined ? MORE_BESIDE_THE_REPOSITORY : folderAt(positionals[0])
+  const folder = positionals[0] === undefined ? HELD_OUT_RECORDINGS : folderAt(positionals[0])
   if (!existsSync(folder))
     throw new LabUsageError(
       "There are no recordings, so nothing was replayed. Name a folder: npm run usage-sample -- FOLDER",
     )
   const root = mkdtempSync(join(tmpdir(), "strata-usage-sample-"))
-  const look = openLook({ env: {}, home: root, root, dirs: [folder], onlyDirs: true })
+  const look = openUsage({ env: {}, home: root, root, dirs: [folder], onlyDirs: true })
   try {
-    await look.follow()
-    const after: LookSavings[] = []
+    await look.update()
+    const after: UsageSavings[] = []
     await look.replay({
       signal: new AbortController().signal,
       isInBackground: false,
@@ -39,7 +39,7 @@ await withSentences(async () => {
   }
 })
 
-function print(after: readonly LookSavings[]): void {
+function print(after: readonly UsageSavings[]): void {
   const all = after.length
   const first = after.findIndex(({ figure }) => figure.kind === "sampled") + 1
   const stages = STAGES.map((share) => Math.max(1, Math.round(share * all)))
@@ -60,7 +60,7 @@ function print(after: readonly LookSavings[]): void {
   console.log(`Later figures outside an earlier interval: ${pairs.filter(Boolean).length} of ${pairs.length} pairs.`)
 }
 
-function row(count: number, { figure, of, covers }: LookSavings) {
+function row(count: number, { figure, of, covers }: UsageSavings) {
   const share = figure.kind === "sampled" || figure.kind === "exact" ? percent(figure.share) : "says nothing yet"
   const interval = figure.kind === "sampled" ? `${percent(figure.from)} to ${percent(figure.to)}` : ""
   return { replays: count, conversations: of, "would have saved": share, interval, "of the money": percent(covers) }

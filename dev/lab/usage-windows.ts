@@ -7,7 +7,7 @@ import {
   type Block,
   contentOf,
   findModel,
-  isHuman,
+  isFromUser,
   isToolResult,
   isToolUse,
   type Message,
@@ -115,7 +115,7 @@ function exchangesOf(messages: readonly Message[]): Exchange[] {
     if (!isSentToModel(message)) continue
     if (message.type === "user") {
       next.sent.push(...contentOf(message))
-      next.hasNewTurn ||= isHuman(message)
+      next.hasNewTurn ||= isFromUser(message)
     } else if (message.type === "attachment") {
       next.sent.push(...renderAttachment(message.attachment))
       next.hasAttachment = true

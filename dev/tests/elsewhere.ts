@@ -13,7 +13,7 @@ import { join, resolve } from "node:path"
 const FILES = [
   "packages/core/src/agent/permissions",
   "packages/core/src/base/project.test.ts",
-  "packages/transcripts/src/import/kept/kept-store.test.ts",
+  "packages/transcripts/src/import/archive/session-archive.test.ts",
   "packages/core/src/journal/file/lock.test.ts",
   "packages/core/src/tools/files",
   "packages/core/src/agent/tools/shell/bash.test.ts",

@@ -1,6 +1,6 @@
 /**
  * What a start costs: processor time of the built program and library in new processes, as a multiple of a bare Node in the same run.
- * Needs `npm run build` first. `--beside=DIRECTORY` measures another build in turn with this one.
+ * Needs `npm run build` first. `--against=DIRECTORY` measures another build in turn with this one.
  *
  *     npm run build && npm run bench -- start
  */
@@ -88,7 +88,7 @@ async function opening(build: string, place: Place): Promise<readonly number[]> 
 }
 
 const builds = [
-  ...process.argv.filter((word) => word.startsWith("--beside=")).map((word) => resolve(word.slice(9))),
+  ...process.argv.filter((word) => word.startsWith("--against=")).map((word) => resolve(word.slice(9))),
   join(ROOT, "build"),
 ]
 const missing = builds.find((build) => !existsSync(join(build, "cli/dist/main.js")))

@@ -3,7 +3,7 @@
  * how many descriptors are open, how much memory each takes while it is idle, and how long it takes to close them all. Then large ones:
  * the memory of each after its last message and once it sleeps, and how long the first message after that takes.
  *
- *     npm run bench -- conversations [--beside=<checkout of another version>]
+ *     npm run bench -- conversations [--against=<checkout of another version>]
  */
 import { globSync, readdirSync, readFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -80,16 +80,16 @@ async function measure(open: Open, count: number): Promise<void> {
   const [heap, opened] = [process.memoryUsage().heapUsed, descriptors()]
   const chats: Conversation[] = []
   for (let at = 0; at < count; at++) chats.push(await open(`c${at}`))
-  const beside: number[] = []
-  for (let round = 0; round < ROUNDS; round++) for (const chat of chats) beside.push(await exchange(chat))
+  const together: number[] = []
+  for (let round = 0; round < ROUNDS; round++) for (const chat of chats) together.push(await exchange(chat))
   for (const chat of chats) await chat.whenIdle()
   collectGarbage()
   const each = (process.memoryUsage().heapUsed - heap) / count / 1_000_000
   const more = descriptors() - opened
   const { ms } = await timed(() => Promise.all(chats.map((chat) => chat.close())))
   await one.close()
-  const [median, usual] = [quantile(beside, 0.5), quantile(alone, 0.5)]
-  const [mean, usualMean] = [meanOf(beside), meanOf(alone)]
+  const [median, usual] = [quantile(together, 0.5), quantile(alone, 0.5)]
+  const [mean, usualMean] = [meanOf(together), meanOf(alone)]
   console.log(
     `  ${count} conversations: a message takes ${milliseconds(median)} of processor time, ${(median / usual).toFixed(1)} times one alone (${milliseconds(usual)}); on average ${milliseconds(mean)}, ${(mean / usualMean).toFixed(1)} times; ${each.toFixed(2)} MB each; ${more} descriptors; closing ${milliseconds(ms)}`,
   )
@@ -140,7 +140,7 @@ async function measureLarge(open: Open, advance: (ms: number) => void): Promise<
   )
 }
 
-const other = process.argv.find((word) => word.startsWith("--beside="))?.slice("--beside=".length)
+const other = process.argv.find((word) => word.startsWith("--against="))?.slice("--against=".length)
 const versions: readonly (readonly [string, typeof openConversation])[] = [
   ["this version", openConversation],
   ...(other === undefined

@@ -9,7 +9,7 @@ import { stat } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
 import type { EntryDraft as Draft } from "@strata/core/store"
 import { projectName, seededIds } from "../../../packages/core/src/base/clock.ts"
-import { placeFor } from "../../../packages/core/src/base/owner.ts"
+import { namespaceFor } from "../../../packages/core/src/base/owner.ts"
 import { openConversation } from "../../../packages/core/src/conversation/open.ts"
 import { fileStore } from "../../../packages/core/src/journal/file/file-store.ts"
 import type { FlushMode } from "../../../packages/core/src/journal/store.ts"
@@ -120,7 +120,7 @@ else {
     const openings: Opening[] = []
     for (const bytes of LENGTHS) {
       const id = await writeLong(directory, bytes)
-      const place = placeFor(projectName(directory), undefined)
+      const place = namespaceFor(projectName(directory), undefined)
       const size = await stat(`${directory}/projects/${place}/${id}.jsonl`)
       const output = execFileSync(process.execPath, [fileURLToPath(import.meta.url), "open", directory, id], {
         encoding: "utf8",

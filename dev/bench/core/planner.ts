@@ -7,7 +7,7 @@
 import { findModel } from "@strata/core"
 import type { LayerContext } from "../../../packages/core/src/layers/layer.ts"
 import { pausePlan } from "../../../packages/core/src/layers/planner/lifetime.ts"
-import { plannedCompaction } from "../../../packages/core/src/layers/planner/outlook.ts"
+import { plannedCompaction } from "../../../packages/core/src/layers/planner/planner.ts"
 import { createFlags } from "../../../packages/core/src/settings/flags.ts"
 import { DEFAULT_SETTINGS } from "../../../packages/core/src/settings/settings.ts"
 import { Views } from "../../../packages/core/src/views/views.ts"

@@ -8,7 +8,7 @@
  * counted: there the disk and the background work, as they do while a model answers. Processor time is of all threads, in the background too.
  * A turn on disk waits for one flush: what a bare one takes, of a line of the same size, is measured after each turn.
  *
- *     npm run bench -- turn [--beside=<checkout of another version>]
+ *     npm run bench -- turn [--against=<checkout of another version>]
  */
 import { closeSync, cpSync, openSync, rmSync, writeSync } from "node:fs"
 import { open as openFile } from "node:fs/promises"
@@ -35,7 +35,7 @@ const WORDS =
   )
 
 type What = "tool results" | "messages of the person"
-type How = "alone" | "beside others" | "in memory" | "above the warning" | "after a lost cache"
+type How = "alone" | "among others" | "in memory" | "above the warning" | "after a lost cache"
 
 interface Row {
   readonly what: What
@@ -48,8 +48,8 @@ const row = (what: What, how: How): Row => ({ what, how, sizes: SIZES })
 const ROWS: readonly Row[] = [
   row("tool results", "alone"),
   row("messages of the person", "alone"),
-  row("tool results", "beside others"),
-  row("messages of the person", "beside others"),
+  row("tool results", "among others"),
+  row("messages of the person", "among others"),
   row("tool results", "in memory"),
   row("messages of the person", "in memory"),
   row("tool results", "above the warning"),
@@ -60,9 +60,9 @@ type Open = typeof openConversation
 
 /** This version, and the one beside it. */
 async function versions(): Promise<readonly { readonly name: string; readonly open: Open }[]> {
-  const beside = process.argv.find((word) => word.startsWith("--beside="))?.slice("--beside=".length)
-  if (beside === undefined) return [{ name: "", open: openConversation }]
-  const { openConversation: open } = await import(resolve(beside, "packages/core/src/index.ts"))
+  const against = process.argv.find((word) => word.startsWith("--against="))?.slice("--against=".length)
+  if (against === undefined) return [{ name: "", open: openConversation }]
+  const { openConversation: open } = await import(resolve(against, "packages/core/src/index.ts"))
   return [
     { name: "this version", open: openConversation },
     { name: "the other", open },
@@ -184,7 +184,7 @@ async function stretch({ directory, row: { what, how }, size, open }: Stretch, i
   const window = how === "above the warning" ? size + ABOVE_WARNING : WIDE_WINDOW
   const store = how === "in memory" ? memoryStore() : undefined
   if (!store) cpSync(join(directory, name(size)), copy, { recursive: true })
-  if (how === "beside others") cpSync(join(directory, "others"), copy, { recursive: true })
+  if (how === "among others") cpSync(join(directory, "others"), copy, { recursive: true })
   const chat = await opened(copy, { window, planner: "off", ...(store ? { store } : {}) }, open)
   const first = store ? await grow(chat, 0, size) : size / TOKENS_PER_TURN
   await chat.prepare()
@@ -277,7 +277,7 @@ const figures = ({ turns, flushes, processor }: Timings) =>
 await inTemporaryDirectory(async (directory) => {
   const all = await versions()
   await build(directory)
-  console.log(`Median / p99 / slowest of ${STRETCH * STRETCHES} turns, all layers on, ${OTHERS} others beside`)
+  console.log(`Median / p99 / slowest of ${STRETCH * STRETCHES} turns, all layers on, ${OTHERS} others open`)
   for (const each of ROWS) {
     console.log(`\n${each.what}, ${each.how}`)
     const timings = all.map(() => each.sizes.map(noTimings))
@@ -295,7 +295,7 @@ await inTemporaryDirectory(async (directory) => {
     }
   }
   for (const what of ["tool results", "messages of the person"] as const) {
-    console.log(`\n${what}, a chat from its beginning, planner on, beside others`)
+    console.log(`\n${what}, a chat from its beginning, planner on, among others`)
     for (const { name: called, open } of all) {
       const timings = await fromTheBeginning(directory, what, open)
       console.log(`  ${called} ${figures(timings)}, ${timings.compactions} compactions`)

@@ -5,7 +5,7 @@
  *     npm run bench -- deferred-tools [--short]
  */
 
-import { type Measured, measureAll } from "../../lab/deferred-tools.ts"
+import { type DeferredToolsResult, measureAll } from "../../lab/deferred-tools.ts"
 import { inTemporaryDirectory, isShort } from "../measure.ts"
 
 const CASES = [
@@ -17,7 +17,7 @@ const failures: string[] = []
 
 for (const { name, ...asked } of CASES) {
   const measured = await inTemporaryDirectory((directory) => measureAll({ directory, ...asked, ...LENGTH }))
-  const [all] = measured as [Measured, ...Measured[]]
+  const [all] = measured as [DeferredToolsResult, ...DeferredToolsResult[]]
   console.log(`\n${name}: ${LENGTH.tasks} tasks, 200 tools besides the built-in ones`)
   console.table(
     measured.map(({ way, requests, firstInput, input, dollars, used }) => ({

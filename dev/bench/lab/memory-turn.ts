@@ -38,17 +38,17 @@ export async function processorTime(work: () => Promise<unknown>): Promise<numbe
   return (user + system) / 1_000
 }
 
-function dialogues(turns: number): { readonly said: readonly string[]; readonly questions: readonly string[] } {
-  const [said, questions]: [string[], string[]] = [[], []]
-  for (let seed = 1; said.length < turns || questions.length === 0; seed++) {
+function dialogues(turns: number): { readonly statements: readonly string[]; readonly questions: readonly string[] } {
+  const [statements, questions]: [string[], string[]] = [[], []]
+  for (let seed = 1; statements.length < turns || questions.length === 0; seed++) {
     const dialogue = makeDialogue({ seed, about: seed % 2 ? "project" : "everyday", part: "held-out" })
-    said.push(...dialogue.turns.map(({ text }) => text))
+    statements.push(...dialogue.turns.map(({ text }) => text))
     questions.push(...dialogue.questions.map(({ text }) => text))
   }
-  return { said, questions }
+  return { statements, questions }
 }
 
-async function fill({ root, cwd }: Project, count: number, said: readonly string[]): Promise<void> {
+async function fill({ root, cwd }: Project, count: number, statements: readonly string[]): Promise<void> {
   mkdirSync(cwd, { recursive: true })
   const store = fileStore({ root, flush: "never" })
   const project = projectName(cwd)
@@ -57,7 +57,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
     const sessionId = `c${at}`
     const journal = await store.open({ project, id: sessionId }, { access: "write", create: true })
     const place = { type: "user", parentUuid: null, timestamp: clock.now().toISOString(), sessionId }
-    const entries = said
+    const entries = statements
       .slice(at * TURNS_PER_JOURNAL, (at + 1) * TURNS_PER_JOURNAL)
       .map((content) => ({ ...place, uuid: ids.uuid(), message: { role: "user", content } }))
     await journal.append(entries as unknown as Parameters<typeof journal.append>[0])
@@ -65,7 +65,7 @@ async function fill({ root, cwd }: Project, count: number, said: readonly string
   }
   if (count === 0) return
   const puts = Array.from({ length: count }, (_, at): MemoryDraft => {
-    const body = `${said[(at * 7) % said.length]!} (${at})`
+    const body = `${statements[(at * 7) % statements.length]!} (${at})`
     return { name: `Memory ${at}`, description: body.slice(0, 60), type: at % 20 ? "project" : "feedback", body }
   })
   const bank = openBank({ files: store.memories({ project }), clock })
@@ -103,12 +103,12 @@ const median = (times: readonly number[]) => quantile(times, 0.5)
 
 export async function memoryTurnReport(): Promise<string> {
   return inTemporaryDirectory(async (directory) => {
-    const { said, questions } = dialogues(Math.min(Math.max(...COUNTS), MAX_JOURNALS) * TURNS_PER_JOURNAL)
+    const { statements, questions } = dialogues(Math.min(Math.max(...COUNTS), MAX_JOURNALS) * TURNS_PER_JOURNAL)
     const asked = Array.from({ length: WARM + TURNS }, (_, at) => questions[(at * 7) % questions.length]!)
     const lines = ["What memory adds to `prepare`, processor time"]
     for (const count of COUNTS) {
       const project = { root: join(directory, `${count}`, "store"), cwd: join(directory, `${count}`, "work") }
-      await fill(project, count, said)
+      await fill(project, count, statements)
       await prepared(project, "auto", asked.slice(0, WARM))
       const [on, off] = [await prepared(project, "auto", asked), await prepared(project, "off", asked)]
       const inProcess = (memory: string) => Array.from({ length: FIRSTS }, () => firstOfProcess(project, memory))

@@ -11,7 +11,7 @@ import { type Policy, type ReplayReport, replay } from "@strata/transcripts/repl
 import { costOf, tokenCounts } from "../../../packages/core/src/tokens/models.ts"
 import { CLEARING_ONLY, STRATA } from "../../../packages/transcripts/src/replay/policies/clearing-only.ts"
 import { layered } from "../../../packages/transcripts/src/replay/policies/layered.ts"
-import { BESIDE_THE_REPOSITORY, type RecordedConversation, recordedConversations } from "../../lab/recordings.ts"
+import { type RecordedConversation, recordedConversations, TUNING_RECORDINGS } from "../../lab/recordings.ts"
 import { isShort } from "../measure.ts"
 import { printLayerTurns } from "./layer-turns.ts"
 import { workerConversation } from "./worker-conversation.ts"
@@ -28,7 +28,7 @@ const dearer: string[] = []
 const ratio = (part: number, whole: number) => (whole === 0 ? "" : (part / whole).toFixed(2))
 const costIn = ({ totals }: ReplayReport, unit: string) => (unit === "dollars" ? totals.dollars! : totals.weighed)
 
-async function compare(name: string, messages: readonly Message[], { model, policies = CLEARING_ONLY }: Asked) {
+async function compare(name: string, messages: readonly Message[], { model, policies = CLEARING_ONLY }: BenchOptions) {
   const { reports } = await replay({ entries: messages, model }, { policies })
   const nothing = reports[0]!
   const ours = reports.find(({ policy }) => policy === STRATA.name)!
@@ -37,7 +37,7 @@ async function compare(name: string, messages: readonly Message[], { model, poli
   return { name, reports, nothing, unit }
 }
 
-interface Asked {
+interface BenchOptions {
   readonly model: string
   readonly policies?: readonly Policy[]
 }
@@ -59,9 +59,9 @@ function billed(messages: readonly Message[]): number | undefined {
     : undefined
 }
 
-type Compared = Awaited<ReturnType<typeof compare>>
+type PolicyComparison = Awaited<ReturnType<typeof compare>>
 
-function rows({ name, reports, nothing, unit }: Compared) {
+function rows({ name, reports, nothing, unit }: PolicyComparison) {
   return reports.map((report, i) => ({
     conversation: i === 0 ? name : "",
     policy: report.policy,
@@ -75,9 +75,9 @@ function rows({ name, reports, nothing, unit }: Compared) {
   }))
 }
 
-function printTotals(compared: readonly Compared[]): void {
+function printTotals(compared: readonly PolicyComparison[]): void {
   const priced = compared.filter(({ unit }) => unit === "dollars")
-  const sum = (policy: string, of: readonly Compared[]) =>
+  const sum = (policy: string, of: readonly PolicyComparison[]) =>
     of.reduce((all, { reports, unit }) => all + costIn(reports.find((each) => each.policy === policy)!, unit), 0)
   console.log(`\nAll recordings with a known price (${priced.length} of ${compared.length})`)
   console.table(
@@ -90,7 +90,7 @@ function printTotals(compared: readonly Compared[]): void {
 }
 
 async function printRecordings(recordings: readonly RecordedConversation[]): Promise<void> {
-  const compared: Compared[] = []
+  const compared: PolicyComparison[] = []
   const fidelity: string[] = []
   for (const { name, messages, model } of recordings) {
     const one = await compare(basename(name), messages, { model })
@@ -104,8 +104,8 @@ async function printRecordings(recordings: readonly RecordedConversation[]): Pro
   console.log(`Simulated cost of "nothing" divided by the recorded cost: ${fidelity.join(", ")}`)
 }
 
-if (existsSync(BESIDE_THE_REPOSITORY)) await printRecordings(recordedConversations().slice(0, MAX_RECORDINGS))
-else console.log(`There are no recordings in ${BESIDE_THE_REPOSITORY}, so only the worker's conversation is replayed.`)
+if (existsSync(TUNING_RECORDINGS)) await printRecordings(recordedConversations().slice(0, MAX_RECORDINGS))
+else console.log(`There are no recordings in ${TUNING_RECORDINGS}, so only the worker's conversation is replayed.`)
 
 console.log(`\nThe simulator's worker, about ${WORKER_TOKENS / 1_000}K tokens, a window of 1M`)
 for (const pauseMinutes of WORKER_PAUSES) {

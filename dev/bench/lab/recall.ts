@@ -10,7 +10,7 @@ import { PassageIndex } from "../../../packages/core/src/recall/index/passage-in
 import type { Passage } from "../../../packages/core/src/recall/passages/passage.ts"
 import { createEstimator, measureText } from "../../../packages/core/src/tokens/estimate.ts"
 import { makeDialogue } from "../../lab/memory-questions/dialogues.ts"
-import { measureReach, reachReport } from "../../lab/reach/measure.ts"
+import { measureReach, reachReport } from "../../lab/recall-reach/measure.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile, timed } from "../measure.ts"
 import { memoryTurnReport } from "./memory-turn.ts"
 
@@ -31,7 +31,7 @@ await inTemporaryDirectory(async (directory) => {
   const estimator = createEstimator("claude-5")
   const index = new PassageIndex(join(directory, "search.sqlite"))
   const questions: string[] = []
-  const said: string[] = []
+  const statements: string[] = []
   let [tokens, passages, building] = [0, 0, 0]
   for (let seed = 1; tokens < PAST_TOKENS; seed++) {
     const dialogue = makeDialogue({ seed, about: seed % 2 ? "project" : "everyday", part: "held-out" })
@@ -39,11 +39,11 @@ await inTemporaryDirectory(async (directory) => {
     const { turns } = dialogue
     const sessions = Map.groupBy(turns.entries(), ([, { session }]) => `${seed}/${session}`)
     const sources = new Map(
-      [...sessions].map(([source, said]) => [source, said.map(([at, turn]) => passage(at, turn))]),
+      [...sessions].map(([source, turns]) => [source, turns.map(([at, turn]) => passage(at, turn))]),
     )
     building += (await timed(() => index.replace(sources))).ms
     passages += turns.length
-    if (said.length < 5 * QUERIES) said.push(...dialogue.turns.map(({ text }) => text))
+    if (statements.length < 5 * QUERIES) statements.push(...dialogue.turns.map(({ text }) => text))
     for (const { text } of turns) tokens += estimator.tokens(measureText(text))
   }
   const now = new Date("2026-01-01T00:00:00.000Z")
@@ -55,7 +55,7 @@ await inTemporaryDirectory(async (directory) => {
   }
   const first = query(0, [])
   const alone = Array.from({ length: QUERIES }, (_, at) => query(at, []))
-  const inContext = Array.from({ length: QUERIES }, (_, at) => query(at, said.slice(5 * at, 5 * at + 5)))
+  const inContext = Array.from({ length: QUERIES }, (_, at) => query(at, statements.slice(5 * at, 5 * at + 5)))
   const ofTimes = Array.from({ length: QUERIES }, (_, at) => query(at, [], OF_TIMES[at % OF_TIMES.length]))
   const one = passage(0, { text: "The staging server moved to port 7071.", time: now.toISOString() })
   const added = await timed(() => index.replace(new Map([["new", [one]]])))

@@ -35,28 +35,28 @@ export async function workerConversation({ model, tokens, pauseMinutes }: Worker
   try {
     cpSync(SOURCES, root, { recursive: true })
     const responder = workerResponder({ seed: 5, turns: TURNS, resultSize: RESULT_CHARACTERS, pace: 3 })
-    const said = converse({ responder, root })
+    const conversation = converse({ responder, root })
     const { blocks } = createEstimator("claude-5")
     let [size, counted] = [0, 0]
     for (let task = 0; size < tokens; task++) {
-      await said.say(`${TASKS[task % TASKS.length]} Round ${task + 1}.`)
-      for (const { content } of said.messages.slice(counted)) size += blocks(content as unknown as Block[])
-      counted = said.messages.length
+      await conversation.say(`${TASKS[task % TASKS.length]} Round ${task + 1}.`)
+      for (const { content } of conversation.messages.slice(counted)) size += blocks(content as unknown as Block[])
+      counted = conversation.messages.length
     }
-    return placed(said.messages as unknown as readonly Said[], { model, pauseMinutes })
+    return placed(conversation.messages as unknown as readonly WorkerMessage[], { model, pauseMinutes })
   } finally {
     rmSync(root, { recursive: true, force: true })
   }
 }
 
-interface Said {
+interface WorkerMessage {
   readonly role: "user" | "assistant"
   readonly content: readonly Block[]
 }
 
-function placed(said: readonly Said[], { model, pauseMinutes }: Omit<WorkerOptions, "tokens">): Message[] {
+function placed(messages: readonly WorkerMessage[], { model, pauseMinutes }: Omit<WorkerOptions, "tokens">): Message[] {
   let at = Date.UTC(2026, 0, 1)
-  return said.map(({ role, content }, i) => {
+  return messages.map(({ role, content }, i) => {
     const isTask = role === "user" && !content.some(({ type }) => type === "tool_result")
     at += isTask && i > 0 ? pauseMinutes * 60_000 : SECONDS_PER_STEP * 1_000
     const place = { uuid: `m${i}`, parentUuid: i === 0 ? null : `m${i - 1}`, timestamp: new Date(at).toISOString() }

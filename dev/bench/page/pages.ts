@@ -46,8 +46,13 @@ if (BROWSER !== undefined)
   await inTemporaryDirectory(async (dir) => {
     const cwd = join(dir, "project")
     mkdirSync(cwd)
-    const { id, at } = await makeConversation({ dir, cwd, rounds: ROUNDS, resultCharacters: RESULT_CHARACTERS })
-    const trial = await startTrial(sourceOf({ long: { title: "Long", at } }))
+    const { id, at: location } = await makeConversation({
+      dir,
+      cwd,
+      rounds: ROUNDS,
+      resultCharacters: RESULT_CHARACTERS,
+    })
+    const trial = await startTrial(sourceOf({ long: { title: "Long", location } }))
     const browser = await launch()
     const { tab } = await openTab(browser, trial, { viewport: { width: 1_440, height: 900 } })
     for (const view of ["context", "context", "messages", "compactions", "cache", "money"]) {

@@ -26,7 +26,7 @@ const OF_TIMES = ["last week", "yesterday", "in May 2025", "on 2025-03-01", "in 
   (time) => [`what did we do ${time}?`, `what was it ${time}`, `and ${time}?`],
 )
 /** The same, as some of the texts have them. Those above are in none. */
-const SAID = [
+const SENTENCES = [
   "yesterday.",
   "Last year",
   "Last year was",
@@ -40,23 +40,23 @@ const NOW = new Date("2026-01-01T00:00:00.000Z")
 
 async function measure(directory: string): Promise<void> {
   const files = new PassageIndex(join(directory, "search.sqlite"))
-  const shelf = () => postgresStore({ pool, tenant: TENANT }).passages!({ project: "bench", tokens: 1 })
-  const served = new ServedIndex(shelf())
-  const { questions, said, tokens, passages, building } = await build(files, served)
+  const passageStore = () => postgresStore({ pool, tenant: TENANT }).passages!({ project: "bench", tokens: 1 })
+  const served = new ServedIndex(passageStore())
+  const { questions, statements, tokens, passages, building } = await build(files, served)
   console.log(
     `${Math.round(tokens / 1_000)}K tokens in ${passages} passages: indexed in ${seconds(building.files)} (a file), ${seconds(building.served)} (PostgreSQL)`,
   )
-  const newcomer = new ServedIndex(shelf())
+  const newcomer = new ServedIndex(passageStore())
   const first = await timed(() => newcomer.search({ text: questions[0]!, now: NOW }))
   console.log(`  the first question of a process: ${milliseconds(first.ms)} (PostgreSQL)`)
   const kinds = {
     alone: (at: number) => ({ text: questions[(at * 7) % questions.length]!, now: NOW }),
     "with five messages of context": (at: number) => ({
       ...{ text: questions[(at * 7) % questions.length]!, now: NOW },
-      context: said.slice(5 * at, 5 * at + 5),
+      context: statements.slice(5 * at, 5 * at + 5),
     }),
     "of a time only": (at: number) => ({ text: OF_TIMES[at % OF_TIMES.length]!, now: NOW }),
-    "of a time only, as it was said": (at: number) => ({ text: SAID[at % SAID.length]!, now: NOW }),
+    "of a time only, as written": (at: number) => ({ text: SENTENCES[at % SENTENCES.length]!, now: NOW }),
   }
   const all: { files: number[]; served: number[] } = { files: [], served: [] }
   let [differing, empty] = [0, 0]
@@ -98,7 +98,7 @@ async function measure(directory: string): Promise<void> {
 async function build(files: PassageIndex, served: ServedIndex) {
   const estimator = createEstimator("claude-5")
   const questions: string[] = []
-  const said: string[] = []
+  const statements: string[] = []
   const building = { files: 0, served: 0 }
   let [tokens, passages] = [0, 0]
   let waiting: { source: string; passages: readonly Passage[]; from: undefined; to: string }[] = []
@@ -118,11 +118,11 @@ async function build(files: PassageIndex, served: ServedIndex) {
       if (waiting.length >= AT_ONCE) await add()
     }
     passages += dialogue.turns.length
-    if (said.length < 5 * (QUERIES + WARMING)) said.push(...dialogue.turns.map(({ text }) => text))
+    if (statements.length < 5 * (QUERIES + WARMING)) statements.push(...dialogue.turns.map(({ text }) => text))
     for (const { text } of dialogue.turns) tokens += estimator.tokens(measureText(text))
   }
   await add()
-  return { questions, said, tokens, passages, building }
+  return { questions, statements, tokens, passages, building }
 }
 
 function passage(at: number, { text, time }: { readonly text: string; readonly time: string }): Passage {

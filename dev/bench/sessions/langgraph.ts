@@ -22,7 +22,7 @@ import { fileStore } from "../../../packages/core/src/journal/file/file-store.ts
 import { postgresStore } from "../../../packages/postgres/src/index.ts"
 import { newestPrograms, startServer } from "../../../packages/postgres/test/server.ts"
 import { strataSaver } from "../../../packages/sessions/src/langgraph.ts"
-import { BESIDE_THE_REPOSITORY, recordedConversations } from "../../lab/recordings.ts"
+import { recordedConversations, TUNING_RECORDINGS } from "../../lab/recordings.ts"
 import { inTemporaryDirectory, isShort, quantile, timed } from "../measure.ts"
 
 const MAX_MESSAGES = isShort ? 100 : 600 // LangGraph's own savers take the square of it
@@ -44,7 +44,7 @@ function graphMessage({ type, message, uuid }: Extract<Message, { type: "user" |
 }
 
 function recorded(): { readonly name: string; readonly messages: readonly BaseMessage[] } | undefined {
-  if (!existsSync(BESIDE_THE_REPOSITORY)) return undefined
+  if (!existsSync(TUNING_RECORDINGS)) return undefined
   const longest = recordedConversations().toSorted((one, other) => other.messages.length - one.messages.length)[0]
   if (!longest) return undefined
   const messages = longest.messages.flatMap((message) =>

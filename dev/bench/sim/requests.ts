@@ -4,9 +4,9 @@
  * size. Figures are processor time, client included, and how many times the bare server's it is. Then it watches the memory over many
  * requests.
  *
- *     node dev/bench/sim/requests.ts [--short] [--beside CHECKOUT]
+ *     node dev/bench/sim/requests.ts [--short] [--against CHECKOUT]
  *
- * `--beside` measures the simulator of another checkout in the same run. It takes about two minutes. `--short` takes 20 seconds and is enough to notice a slowdown.
+ * `--against` measures the simulator of another checkout in the same run. It takes about two minutes. `--short` takes 20 seconds and is enough to notice a slowdown.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -21,7 +21,7 @@ const SIZES = [10_000, 200_000] // tokens
 const SHARED = 0.9
 const TOKENS_PER_BLOCK = 1000 // as in a long conversation
 const { values: options } = parseArgs({
-  options: { short: { type: "boolean", default: false }, beside: { type: "string" } },
+  options: { short: { type: "boolean", default: false }, against: { type: "string" } },
 })
 const SECONDS = options.short ? 3 : 20 // of processor time for each size
 const WARM_UP = 10 // requests of each kind
@@ -43,7 +43,7 @@ const newBlocks = (count: number) => Array.from({ length: count }, newBlock)
 
 const responder: Responder = { name: "short", answer: () => ({ content: [{ type: "text", text: "Yes." }] }) }
 const simulator = await startSimulator({ responder: responder })
-const another = options.beside === undefined ? undefined : await startAnother(options.beside)
+const another = options.against === undefined ? undefined : await startAnother(options.against)
 async function startAnother(checkout: string): Promise<Simulator> {
   const source = pathToFileURL(resolve(checkout, "packages/sim/src/index.ts")).href
   return ((await import(source)) as { startSimulator: typeof startSimulator }).startSimulator({ responder: responder })
@@ -109,7 +109,7 @@ for (const tokens of SIZES) {
   console.log(
     `${size} tokens          ${[column(`${bare.toFixed(2)} ms`), ...figures.slice(0, asked.length)].join("")}`,
   )
-  if (another) console.log(`        beside          ${[column(""), ...figures.slice(asked.length)].join("")}`)
+  if (another) console.log(`        against         ${[column(""), ...figures.slice(asked.length)].join("")}`)
 }
 await another?.close()
 

@@ -27,10 +27,37 @@ export const EXACT_TERMS: readonly {
   readonly in: string
   readonly names: readonly string[]
   readonly reason: string
-}[] = []
+}[] = [
+  {
+    in: "packages/sync/src/merge/",
+    names: ["saidBy"],
+    reason: "key of state.json and of the history on the branch",
+  },
+  {
+    in: "packages/",
+    names: ["saidInResults"],
+    reason: "field of a user message in the journal",
+  },
+  {
+    in: "packages/core/src/messages/",
+    names: ["door"],
+    reason: "field of a block in the journal: provider fields",
+  },
+]
 
 /** Single words that end like a participle or a gerund and are nouns. */
-export const NOUNS = ["Thinking", "Encoding", "Setting", "Feed", "Seed", "Embedding", "Binding", "Pricing", "String"]
+export const NOUNS = [
+  "Thinking",
+  "Encoding",
+  "Setting",
+  "Feed",
+  "Seed",
+  "Embedding",
+  "Binding",
+  "Pricing",
+  "String",
+  "Uuid",
+]
 
 /** Participles that do not end in -ed. */
 export const PARTICIPLES = [

@@ -46,7 +46,7 @@ const TYPE_NAME = /(?<![.\w$]|\btypeof )[A-Z]\w*(?!\w|\??:)/g
 export function unnamedTypes(
   entry: string,
   read: (file: string) => string,
-  beside: readonly string[] = [],
+  others: readonly string[] = [],
 ): readonly UnnamedType[] {
   const modules = new Map<string, Module>()
   const moduleOf = (file: string): Module => {
@@ -64,7 +64,7 @@ export function unnamedTypes(
     return [...passedOn.values(), ...[...declared.keys()].map((name) => ({ file, name }))].map(originOf)
   }
   const exported = exportsOf(entry)
-  const named = new Set([...exported, ...beside.flatMap(exportsOf)].map(keyOf))
+  const named = new Set([...exported, ...others.flatMap(exportsOf)].map(keyOf))
   const visited = new Map(exported.map((origin) => [keyOf(origin), origin]))
   const unnamed: UnnamedType[] = []
   for (const { file, name } of visited.values()) {

@@ -29,7 +29,7 @@ export type Cause = keyof typeof CAUSES
 
 const CLOSE = 0.01 // of the request's input
 
-export interface Compared {
+export interface ComparedResponse {
   readonly prediction: Prediction
   readonly verdict: Verdict
   /** Whether the request did more than continue from what the request before it had cached. */
@@ -44,7 +44,7 @@ export interface Yardstick {
 export const MESSAGES_API: Yardstick = { countsWrites: true, step: 1 }
 export const OPENAI: Yardstick = { countsWrites: false, step: 128 }
 
-export function compare(predictions: readonly Prediction[], yardstick: Yardstick): Compared[] {
+export function compare(predictions: readonly Prediction[], yardstick: Yardstick): ComparedResponse[] {
   const shown = new Set<number>()
   return predictions.map((prediction, index) => {
     const { shaped } = prediction

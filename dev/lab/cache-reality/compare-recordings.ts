@@ -1,6 +1,6 @@
 /** Compares recordings with the cache model: replays the requests of each conversation and counts the verdicts. */
 import type { RecordedConversation } from "../recordings.ts"
-import { type Cause, type Compared, compare, isGood, MESSAGES_API, OPENAI, type Verdict } from "./causes.ts"
+import { type Cause, type ComparedResponse, compare, isGood, MESSAGES_API, OPENAI, type Verdict } from "./causes.ts"
 import { recordedRequests } from "./recorded-requests.ts"
 import { replay } from "./replay.ts"
 
@@ -9,10 +9,10 @@ export interface Comparison {
   readonly model: string
   /** Reads and writes by the rules of the Messages API, or only reads of another provider. */
   readonly provider: "messages-api" | "openai"
-  readonly requests: readonly Compared[]
+  readonly requests: readonly ComparedResponse[]
 }
 
-export interface Tally {
+export interface VerdictTally {
   readonly requests: number
   /** Without the given ones. */
   readonly predicted: number
@@ -34,7 +34,7 @@ export function compareRecording({ name, format, model, messages }: RecordedConv
   return { recording: name, model, provider, requests: compare(replay(requests, format), yardstick) }
 }
 
-export function tally(comparisons: readonly Comparison[]): Tally {
+export function tally(comparisons: readonly Comparison[]): VerdictTally {
   const requests = comparisons.flatMap(({ requests }) => requests)
   const verdicts = requests.map(({ verdict }) => verdict)
   const breaks = requests.filter(({ breaks, verdict }) => breaks && verdict !== "given")

@@ -10,7 +10,7 @@ import {
   type Block,
   contentOf,
   findModel,
-  isHuman,
+  isFromUser,
   isText,
   isToolResult,
   type Message,
@@ -113,7 +113,7 @@ class Recorder {
       this.#push(renderAttachment(attachment), { uuid: message.uuid, kind: "reminder" })
     } else if (message.type === "user") {
       const blocks = contentOf(message)
-      this.#since.newTurn ||= isHuman(message)
+      this.#since.newTurn ||= isFromUser(message)
       this.#since.interrupted ||= blocks.some((block) => isText(block) && INTERRUPTED.test(block.text))
       this.#since.toolsChanged ||= blocks.some(loadsTools)
       this.#push(blocks, { uuid: message.uuid, kind: "words" })

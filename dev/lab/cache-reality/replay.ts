@@ -69,7 +69,7 @@ function sentBlocks({ blocks, model }: RecordedRequest): readonly RecordedBlock[
 }
 
 function prefixOf({ request, items, tail }: ShapedRequest, markedMessages: number): PrefixItem[] {
-  const marks = new Set(lastMarkable(items, markedMessages))
+  const breakpoints = new Set(lastMarkable(items, markedMessages))
   const opening = items.findIndex((item) => !isSystem(item))
   const { accepts } = findModel(request.model).facts
   const hasBudget = accepts.thinkingBudget && !accepts.adaptiveThinking
@@ -77,22 +77,22 @@ function prefixOf({ request, items, tail }: ShapedRequest, markedMessages: numbe
   const prefix = items.map((item, index) => ({
     hash: index === opening ? `${item.id}/${settings}` : item.id, // settings change the prefix from the messages on
     tokens: item.tokens,
-    ...((isSystem(item) || marks.has(index)) && { breakpoint: request.ttl }),
+    ...((isSystem(item) || breakpoints.has(index)) && { breakpoint: request.ttl }),
   }))
   return [...prefix, { hash: "tail", tokens: tail }]
 }
 
 /** The last block of each of the last messages that can have a breakpoint. Adjacent messages of one role count as one. */
 function lastMarkable(items: readonly ShapedItem[], messages: number): number[] {
-  const marks: number[] = []
+  const breakpoints: number[] = []
   let role: string | undefined
-  for (let index = items.length - 1; index > 0 && marks.length < messages; index--) {
+  for (let index = items.length - 1; index > 0 && breakpoints.length < messages; index--) {
     const { block } = items[index] as ShapedItem
     if (!block || block.role === role || block.isThinking) continue
     role = block.role
-    marks.push(index)
+    breakpoints.push(index)
   }
-  return marks
+  return breakpoints
 }
 
 function tokensThrough(items: readonly ShapedItem[], last: number): number {

@@ -50,39 +50,39 @@ export function shapeRequests(
 ): ShapedRequest[] {
   const [first] = requests
   if (!first) return []
-  const shares = new Shares(systemMarks(requests, first))
+  const shares = new Shares(systemBreakpoints(requests, first))
   return requests.map((request) => shares.shape(request, strip(request)))
 }
 
 /** Finds the breakpoints on system prompt and tools, in tokens from the start. */
-function systemMarks(requests: readonly RecordedRequest[], first: RecordedRequest): number[] {
+function systemBreakpoints(requests: readonly RecordedRequest[], first: RecordedRequest): number[] {
   const total = inputOf(first.usage) - tailOf(first)
   const reads = requests.map(({ usage }) => usage.read).filter((read) => read > 0 && read < total)
   const byFrequency = [...Map.groupBy(reads, (read) => read)].sort(([, a], [, b]) => b.length - a.length)
   const places = new Set([first.usage.read, ...byFrequency.map(([read]) => read)].filter((place) => place > 0))
-  const marks = [...places].slice(0, SYSTEM_MARKS).sort((a, b) => a - b)
-  return marks.length > 0 ? marks : [Math.max(0, total - Math.round(sumOf(first.blocks.map(estimateOf))))]
+  const breakpoints = [...places].slice(0, SYSTEM_BREAKPOINTS).sort((a, b) => a - b)
+  return breakpoints.length > 0 ? breakpoints : [Math.max(0, total - Math.round(sumOf(first.blocks.map(estimateOf))))]
 }
 
-const SYSTEM_MARKS = 2
+const SYSTEM_BREAKPOINTS = 2
 
 /** Old Claude Code versions recorded the usage at the start of a response, with only a few output tokens. */
 const UNFINISHED_SHARE = 0.6
 
 class Shares {
-  readonly #marks: readonly number[]
+  readonly #breakpoints: readonly number[]
   readonly #tokens = new Map<string, number>()
   #before: { readonly blocks: readonly RecordedBlock[]; readonly output: number } = { blocks: [], output: 0 }
 
-  constructor(marks: readonly number[]) {
-    this.#marks = marks
+  constructor(breakpoints: readonly number[]) {
+    this.#breakpoints = breakpoints
   }
 
   shape(request: RecordedRequest, blocks: readonly RecordedBlock[]): ShapedRequest {
     const { usage, circumstances } = request
     const tail = tailOf(request)
     const all = inputOf(usage) - tail
-    const ends = this.#marks.map((mark) => Math.min(mark, all))
+    const ends = this.#breakpoints.map((mark) => Math.min(mark, all))
     const system = ends.map((end, index) => ({ id: `system:${index}`, tokens: end - (ends[index - 1] ?? 0) }))
     const room = all - (ends.at(-1) ?? 0)
     const unrecorded = `unrecorded:${circumstances.context}`

@@ -4,7 +4,7 @@
  */
 import { globSync } from "node:fs"
 import { join } from "node:path"
-import type { Place, Step } from "./step.ts"
+import type { Step, StepContext } from "./step.ts"
 
 /** Small enough for one Read, large enough that two of them fill a forced window. */
 export const BIG_FILES: Readonly<Record<string, string>> = Object.fromEntries(
@@ -33,13 +33,13 @@ const printedBy = (stdout: string): number => Number(/"total_cost_usd":([\d.e-]+
 const sessionIn = (stdout = ""): string => /"session_id":"([\w-]+)"/.exec(stdout)?.[1] ?? ""
 
 /** `percent` of the window, at which the client compacts by itself. */
-export function claudeCodeCourse(bin: (place: Place) => string, model: string, percent: number): readonly Step[] {
-  const said = (place: Place, words: string, ...more: readonly string[]) => [
+export function claudeCodeCourse(bin: (place: StepContext) => string, model: string, percent: number): readonly Step[] {
+  const spoken = (place: StepContext, words: string, ...more: readonly string[]) => [
     ...[bin(place), "-p", words, "--output-format", "json", "--model", model, "--allowedTools", "Read", ...more],
   ]
   const step = (what: string, words: string, more: Partial<Step> = {}): Step => ({
     what,
-    command: (place, [first]) => said(place, words, ...(first ? ["--resume", sessionIn(first.stdout)] : [])),
+    command: (place, [first]) => spoken(place, words, ...(first ? ["--resume", sessionIn(first.stdout)] : [])),
     expected: /"is_error":false/,
     bill: ({ stdout, version }, earlier) => {
       const before = isCumulative(version) ? earlier.findLast(({ forked }) => !forked) : undefined
@@ -56,7 +56,7 @@ export function claudeCodeCourse(bin: (place: Place) => string, model: string, p
     step("a small window", "Read big-2.txt", { env }),
     step("a compaction by itself", "Read big-3.txt", { env, compacts: true }),
     step("a fork", NOTES, {
-      command: (place, [first]) => said(place, NOTES, "--resume", sessionIn(first?.stdout), "--fork-session"),
+      command: (place, [first]) => spoken(place, NOTES, "--resume", sessionIn(first?.stdout), "--fork-session"),
       expected: ANSWERED,
       forks: true,
     }),
@@ -65,9 +65,9 @@ export function claudeCodeCourse(bin: (place: Place) => string, model: string, p
 }
 
 /** Its settings decide when it compacts. By hand only its RPC mode does. */
-export function piCourse(bin: (place: Place) => string): readonly Step[] {
+export function piCourse(bin: (place: StepContext) => string): readonly Step[] {
   const common = ["--offline", "--provider", "anthropic", "--model", "claude-opus-4-6"]
-  const settings = (reserveTokens: number) => (place: Place) => ({
+  const settings = (reserveTokens: number) => (place: StepContext) => ({
     [join(place.home, ".pi/agent/settings.json")]: JSON.stringify({
       compaction: { reserveTokens, keepRecentTokens: 1000 },
     }),
@@ -109,8 +109,8 @@ export function piCourse(bin: (place: Place) => string): readonly Step[] {
 }
 
 /** A window in its configuration makes it compact. By hand it compacts only in its terminal and over its server. */
-export function opencodeCourse(bin: (place: Place) => string): readonly Step[] {
-  const configuration = (models: object) => (place: Place) => ({
+export function opencodeCourse(bin: (place: StepContext) => string): readonly Step[] {
+  const configuration = (models: object) => (place: StepContext) => ({
     [join(place.home, ".config/opencode/opencode.json")]: JSON.stringify({
       provider: { anthropic: { options: { baseURL: `${place.url}/v1`, apiKey: "sk-simulator" }, models } },
       autoupdate: false,

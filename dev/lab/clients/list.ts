@@ -2,7 +2,7 @@
 
 import { join } from "node:path"
 import { claudeCodeCourse, opencodeCourse, piCourse } from "./course.ts"
-import type { Place, Step } from "./step.ts"
+import type { Step, StepContext } from "./step.ts"
 
 // Small programs that use a library against the simulator. Each prints `call: …` and `structured: …`.
 
@@ -80,7 +80,7 @@ export interface Client {
   readonly otherwise?: readonly string[]
   readonly steps: readonly Step[]
   /** Files to write before the first step, by path. */
-  readonly files?: (place: Place) => Readonly<Record<string, string>>
+  readonly files?: (place: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
   /** Whether it writes transcripts that `strata inspect` reads. */
   readonly transcripts?: boolean
@@ -99,7 +99,7 @@ const CLAUDE_CODE: readonly { readonly version: string; readonly model: string; 
 /** The first with tools outside beta, then about one of each quarter, and the newest. */
 const SDKS = ["latest", "1.0.0", "0.137.0", "0.110.0", "0.90.0", "0.70.1", "0.50.4", "0.27.3"]
 
-const bin = ({ installed }: Place, name: string) => join(installed, "node_modules", ".bin", name)
+const bin = ({ installed }: StepContext, name: string) => join(installed, "node_modules", ".bin", name)
 
 const claudeCode = ({ version, model, percent }: (typeof CLAUDE_CODE)[number]): Client => ({
   name: "Claude Code",

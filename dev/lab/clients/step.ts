@@ -2,7 +2,7 @@
 import type { ChildOptions } from "./child.ts"
 
 /** What a client gets to work with. */
-export interface Place {
+export interface StepContext {
   /** The directory with `node_modules`. */
   readonly installed: string
   readonly home: string
@@ -13,9 +13,9 @@ export interface Place {
 /** One process of the client. */
 export interface Step {
   readonly what: string
-  readonly command: (place: Place, earlier: readonly Done[]) => readonly string[]
+  readonly command: (place: StepContext, earlier: readonly Done[]) => readonly string[]
   /** Files to write first, by path. */
-  readonly files?: (place: Place) => Readonly<Record<string, string>>
+  readonly files?: (place: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
   readonly input?: ChildOptions["input"]
   /** What the output of a run that worked matches. */

@@ -1,10 +1,10 @@
 /** The table of the command `clients`. */
 import { inColumns } from "./columns.ts"
-import type { Row } from "./try-client.ts"
+import type { BillRow } from "./try-client.ts"
 
 const HEADINGS = ["client", "version", "what was run", "requests", "refused", "result"]
 
-export function clientsTable(rows: readonly Row[]): string {
+export function clientsTable(rows: readonly BillRow[]): string {
   const cells = rows.map(({ client, version, task, requests, refused, result }) => [
     ...[client, version, task, `${requests ?? ""}`, `${refused ?? ""}`, result],
   ])

@@ -7,7 +7,7 @@ import { type ChildResult, runChild } from "./child.ts"
 import { BIG_FILES } from "./course.ts"
 import { lastLine } from "./install.ts"
 import type { Client } from "./list.ts"
-import type { Done, Place, Step } from "./step.ts"
+import type { Done, Step, StepContext } from "./step.ts"
 
 const RUN_TIMEOUT_MS = 3 * 60_000
 const STRATA = fileURLToPath(new URL("../../../packages/cli/src/main.ts", import.meta.url))
@@ -15,7 +15,7 @@ const TENTH_OF_A_CENT = 0.001 // dollars; bills that differ by less are the same
 /** How clients ask for a summary: the order is in the last message. */
 const ASKS_FOR_SUMMARY = /\b(?:create|provide|write|produce|update)\b[^.\n]{0,80}\b(?:summary|checkpoint)\b/i
 
-export interface Row {
+export interface BillRow {
   readonly client: string
   readonly version: string
   readonly task: string
@@ -25,7 +25,7 @@ export interface Row {
   readonly refused?: number
 }
 
-export interface Trial {
+export interface ClientTrial {
   readonly client: Client
   readonly version: string
   readonly installed: string
@@ -33,22 +33,22 @@ export interface Trial {
   readonly root: string
 }
 
-export interface Bill {
+export interface ComparedBill {
   readonly what: string
   readonly client: number
   readonly simulator: number
 }
 
-export async function tryClient({ client, version, installed, root }: Trial): Promise<readonly Row[]> {
+export async function tryClient({ client, version, installed, root }: ClientTrial): Promise<readonly BillRow[]> {
   const responder = thinkingResponder()
   const simulator = await startSimulator({ responder })
   try {
     const work = mkdtempSync(join(root, "work-"))
-    const place: Place = { installed, home: mkdtempSync(join(root, "home-")), url: simulator.url }
+    const place: StepContext = { installed, home: mkdtempSync(join(root, "home-")), url: simulator.url }
     writeAll({ ...inside(work, { "notes.txt": "the answer is 42\n", ...BIG_FILES }), ...client.files?.(place) })
-    const rows: Row[] = []
+    const rows: BillRow[] = []
     const done: Done[] = []
-    const bills: Bill[] = []
+    const bills: ComparedBill[] = []
     for (const step of client.steps) {
       const before = { log: simulator.log.length, dollars: dollarsOf(simulator), summaries: responder.summaries() }
       writeAll(step.files?.(place) ?? {})
@@ -118,7 +118,7 @@ interface Judged {
 function judge(
   { code, stdout, stderr }: ChildResult,
   { step, log, compacted }: Judged,
-): Omit<Row, "client" | "version" | "task"> {
+): Omit<BillRow, "client" | "version" | "task"> {
   const requests = log.filter(({ path }) => path.startsWith("/v1/"))
   const refused = requests.filter(({ status }) => status >= 400)
   const ran = code === 0 && step.expected.test(stdout)
@@ -134,10 +134,10 @@ function judge(
 }
 
 /** Each step's bill, as the client prints it, beside the simulator's. */
-export function compareBills(bills: readonly Bill[]): Pick<Row, "task" | "result" | "works"> {
+export function compareBills(bills: readonly ComparedBill[]): Pick<BillRow, "task" | "result" | "works"> {
   const total = (whose: "client" | "simulator") => sumOf(bills, (bill) => bill[whose])
   const apart = bills.filter(({ client, simulator }) => !(Math.abs(client - simulator) < TENTH_OF_A_CENT))
-  const shown = ({ client, simulator }: Omit<Bill, "what">) =>
+  const shown = ({ client, simulator }: Omit<ComparedBill, "what">) =>
     `client ${dollars(client)}, simulator ${dollars(simulator)}`
   const result =
     apart.length === 0
@@ -157,7 +157,7 @@ type Counts = Readonly<Record<"input" | "cacheWrite5m" | "cacheWrite1h" | "cache
  * The tokens that `strata inspect` finds in the transcripts, beside those of the simulator's answers that are in them. The input must be
  * the same. Newer versions write an answer down before they know its output, and never what a compaction cost.
  */
-async function inspect(home: string, simulator: Simulator): Promise<Pick<Row, "task" | "result" | "works">> {
+async function inspect(home: string, simulator: Simulator): Promise<Pick<BillRow, "task" | "result" | "works">> {
   const task = "strata inspect on its transcripts"
   const files = globSync(join(home, ".claude/projects/**/*.jsonl")).filter((file) => statSync(file).size > 0)
   const { code, stdout, stderr } = await runChild([process.execPath, STRATA, "inspect", "--json", ...files], {

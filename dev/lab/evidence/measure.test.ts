@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { roundOf } from "../reach/measure.ts"
+import { roundOf } from "../recall-reach/measure.ts"
 import { evidenceReport, measureEvidence } from "./measure.ts"
 
 test("BEY-1 names that left the view are found by the words beside them", async () => {

@@ -2,9 +2,9 @@
 import { type Block, isText, isToolResult, isToolUse, openConversation, recallTool, textOf } from "@strata/core"
 import { resultBlocks } from "../../../packages/core/src/messages/blocks.ts"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
-import { nameFinder, needlesIn } from "../../../packages/transcripts/src/inspect/needles.ts"
+import { nameFinder, needlesIn } from "../../../packages/transcripts/src/inspect/measured-names.ts"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
-import { textSentIn } from "../compaction-marks/said.ts"
+import { textSentIn } from "../score-compaction/statements.ts"
 import type { JoinedRange } from "./ranges.ts"
 
 const MODEL = "claude-opus-5-5"
@@ -16,7 +16,7 @@ const HEAD_CHARACTERS = 2_000 // of a result that some programs give their summa
 const VIEW_TOKENS = 25_000
 
 /** Who used a name first in the range. */
-const KINDS = ["said", "typed", "result"] as const
+const KINDS = ["stated", "typed", "result"] as const
 type Kind = (typeof KINDS)[number]
 
 interface Needle {
@@ -82,7 +82,7 @@ export function measureEvidence(range: JoinedRange): Promise<EvidenceFigures> {
 }
 
 const countsOf = (needles: readonly Needle[]): Record<Kind, number> => ({
-  said: needles.filter(({ kind }) => kind === "said").length,
+  stated: needles.filter(({ kind }) => kind === "stated").length,
   typed: needles.filter(({ kind }) => kind === "typed").length,
   result: needles.filter(({ kind }) => kind === "result").length,
 })
@@ -99,7 +99,7 @@ function sampleOf({ messages }: JoinedRange): readonly Needle[] {
     for (const block of content as readonly Block[])
       for (const line of new Set(textIn(block).split("\n"))) {
         for (const name of needlesIn(line)) {
-          const query = wordsBeside(name, line)
+          const query = neighbouringWords(name, line)
           lines.set(query, (lines.get(query) ?? 0) + 1)
           if (!all.has(name)) all.set(name, { name, kind: kindOf(block), query })
         }
@@ -114,7 +114,7 @@ function sampleOf({ messages }: JoinedRange): readonly Needle[] {
   })
 }
 
-const kindOf = (block: Block): Kind => (isText(block) ? "said" : isToolUse(block) ? "typed" : "result")
+const kindOf = (block: Block): Kind => (isText(block) ? "stated" : isToolUse(block) ? "typed" : "result")
 
 function textIn(block: Block): string {
   if (isText(block)) return block.text
@@ -126,7 +126,7 @@ function textIn(block: Block): string {
 }
 
 /** What someone who looks for it still knows: the rest of its line. */
-function wordsBeside(name: string, line: string): string {
+function neighbouringWords(name: string, line: string): string {
   const words = line.replaceAll(name, " ").match(/[\p{L}_]{3,}/gu) ?? []
   return words.length < MIN_WORDS ? "" : words.slice(0, QUERY_WORDS).join(" ")
 }
@@ -166,11 +166,11 @@ export function evidenceReport(all: readonly EvidenceFigures[]): string {
     `${all.length} ranges of ${Math.round(all[0]!.tokens / 1_000)}K tokens and more, joined from recordings; compacted to at most ${Math.max(...sizes).toLocaleString("en")} tokens`,
     `names: ${KINDS.map((kind) => `${sum(kind, ({ needles }) => needles)} ${LABELS[kind]}`).join(", ")}, by who used them first`,
     "",
-    ["said".padStart(72), "typed".padStart(9), "in results".padStart(12)].join(""),
+    ["stated".padStart(72), "typed".padStart(9), "in results".padStart(12)].join(""),
     ...all[0]!.found.map(({ way }, at) =>
       [
         way.padEnd(66),
-        share(at, "said").padStart(6),
+        share(at, "stated").padStart(6),
         share(at, "typed").padStart(9),
         share(at, "result").padStart(12),
       ].join(""),
@@ -179,7 +179,7 @@ export function evidenceReport(all: readonly EvidenceFigures[]): string {
 }
 
 const LABELS: Readonly<Record<Kind, string>> = {
-  said: "said by the user or the assistant",
+  stated: "stated by the user or the assistant",
   typed: "typed into tools",
   result: "only in results",
 }

@@ -5,31 +5,31 @@ import type { Entry, TokenCounts } from "@strata/core"
 import { addCounts, NO_TOKENS } from "../../../packages/core/src/base/text.ts"
 import { fateOf } from "../../../packages/core/src/views/record/artifacts.ts"
 import { Views } from "../../../packages/core/src/views/views.ts"
+import { mainPath } from "../../../packages/transcripts/src/import/active-branch.ts"
 import { importTranscript } from "../../../packages/transcripts/src/import/import-file.ts"
 import { placedEntries } from "../../../packages/transcripts/src/import/imported-entries.ts"
 import type { ImportedConversation } from "../../../packages/transcripts/src/import/importer.ts"
-import { mainPath } from "../../../packages/transcripts/src/import/main-path.ts"
 import { claudeCode } from "./claude-code.ts"
 import { codex, copilot, gemini, openHands, pi, sweAgent } from "./other-programs.ts"
-import { type Raw, type Recorded, rawLines } from "./recorded.ts"
+import { type Raw, type RecordedFacts, rawLines } from "./recorded.ts"
 
 export interface Check {
   readonly name: string
   readonly format: string
-  readonly said: Found
-  readonly files: Found
+  readonly userTexts: FoundCount
+  readonly files: FoundCount
   readonly requests: { readonly recorded: number; readonly imported: number }
   readonly differences: readonly string[]
   /** What could not be read, and why. */
   readonly notRead: readonly string[]
 }
 
-export interface Found {
+export interface FoundCount {
   readonly recorded: number
   readonly found: number
 }
 
-const READERS: Readonly<Record<string, (text: string) => readonly Recorded[]>> = {
+const READERS: Readonly<Record<string, (text: string) => readonly RecordedFacts[]>> = {
   "claude-code": (text) => [claudeCode(text)],
   codex: (text) => [codex(text)],
   pi: (text) => [pi(text)],
@@ -50,13 +50,13 @@ export function checkRecording(name: string, text: string): readonly Check[] {
   })
 }
 
-function checkOne(name: string, imported: ImportedConversation, recorded: Recorded): Check {
+function checkOne(name: string, imported: ImportedConversation, recorded: RecordedFacts): Check {
   const views = viewsOf(imported)
   const words = new Set(views.words.messages.map(({ text }) => text.trim()))
   const aside = asideOf(imported)
-  const missing = recorded.said.filter((said) => !words.has(said.slice(0, COMPARED).trim()))
-  const abandoned = missing.filter((said) => aside.includes(said.trim()))
-  const lost = missing.filter((said) => !abandoned.includes(said))
+  const missing = recorded.userTexts.filter((userTexts) => !words.has(userTexts.slice(0, COMPARED).trim()))
+  const abandoned = missing.filter((userTexts) => aside.includes(userTexts.trim()))
+  const lost = missing.filter((userTexts) => !abandoned.includes(userTexts))
   const changed = [...views.artifacts.files].filter(([, facts]) => fateOf(facts) !== "read").map(([path]) => path)
   const unlisted = [...new Set(recorded.changed)].filter((path) => !changed.some((one) => isSame(one, path)))
   const billed = Object.values(recorded.billed ?? {})
@@ -76,12 +76,12 @@ function checkOne(name: string, imported: ImportedConversation, recorded: Record
   return {
     name,
     format: imported.format,
-    said: { recorded: recorded.said.length, found: recorded.said.length - missing.length },
+    userTexts: { recorded: recorded.userTexts.length, found: recorded.userTexts.length - missing.length },
     files: { recorded: new Set(recorded.changed).size, found: new Set(recorded.changed).size - unlisted.length },
     requests: { recorded: sum("requests"), imported: requests },
     differences: [
-      ...abandoned.map((said) => `on an abandoned branch: ${shown(said)}`),
-      ...lost.map((said) => `a message that is not among the user's: ${shown(said)}`),
+      ...abandoned.map((userTexts) => `on an abandoned branch: ${shown(userTexts)}`),
+      ...lost.map((userTexts) => `a message that is not among the user's: ${shown(userTexts)}`),
       ...unlisted.map((path) => `a changed file that is not listed: ${path}`),
       ...(recorded.billed
         ? money.filter(([, is, was]) => is !== was).map(([what, is, was]) => `${what}: ${is} recorded, ${was} imported`)

@@ -2,7 +2,7 @@
  * Transcripts of Claude Code, read raw. Changed files are those of the structured results and of the program's own backups, neither of which
  * the importer reads. A response counts once, with the largest usage of its lines.
  */
-import { Bill, type Raw, type Recorded, rawLines, textsIn } from "./recorded.ts"
+import { Bill, type Raw, type RecordedFacts, rawLines, textsIn } from "./recorded.ts"
 import { surelyWritten } from "./shell-writes.ts"
 
 /** What the program puts into user messages itself. */
@@ -22,13 +22,13 @@ const REFUSED = "the user said:\n"
 
 export const isClaudeCode = (lines: readonly Raw[]): boolean => lines.some((line) => "parentUuid" in line)
 
-export function claudeCode(text: string): Recorded {
+export function claudeCode(text: string): RecordedFacts {
   const lines = rawLines(text)
   const billed = billedIn(lines)
-  return { said: saidIn(lines), changed: changedIn(lines), ...(billed ? { billed } : {}) }
+  return { userTexts: userTextsIn(lines), changed: changedIn(lines), ...(billed ? { billed } : {}) }
 }
 
-function saidIn(lines: readonly Raw[]): readonly string[] {
+function userTextsIn(lines: readonly Raw[]): readonly string[] {
   const main = once(lines).filter(({ isSidechain }) => isSidechain !== true)
   const typed = main.flatMap((line) => [...messageOf(line), ...inResultsOf(line)])
   return [...typed, ...onlyQueued(lines, typed)]
@@ -61,7 +61,7 @@ function inResultsOf({ type, message, toolUseResult }: Raw): readonly string[] {
     return at < 0 ? [] : [text.slice(at + REFUSED.length).split("\n\nNote: The user's next message")[0]!]
   })
   const answers = results.length > 0 && toolUseResult?.questions ? Object.values(toolUseResult.answers ?? {}) : []
-  return [...remarks, ...answers].map(String).filter((said) => said.trim() !== "")
+  return [...remarks, ...answers].map(String).filter((text) => text.trim() !== "")
 }
 
 /** Input that was taken from the queue into a running turn and is recorded nowhere else. */
@@ -72,7 +72,7 @@ function onlyQueued(lines: readonly Raw[], typed: readonly string[]): readonly s
   // `popAll` gives the input back to the person, who may send something else
   const returned = queue.flatMap(({ operation, content }) => (operation === "popAll" ? String(content) : [])).join("\n")
   const waiting = queue.flatMap(({ operation, content }) => (operation === "enqueue" && content ? [content] : []))
-  const isRecorded = (input: string) => typed.some((said) => said.includes(input.trim()))
+  const isRecorded = (input: string) => typed.some((text) => text.includes(input.trim()))
   return waiting
     .filter((input) => !returned.includes(input) && isTyped(input) && !input.startsWith("/") && !isRecorded(input))
     .slice(0, inserted)
@@ -97,7 +97,7 @@ function changedIn(lines: readonly Raw[]): readonly string[] {
   return [...changed]
 }
 
-function billedIn(lines: readonly Raw[]): Recorded["billed"] {
+function billedIn(lines: readonly Raw[]): RecordedFacts["billed"] {
   const responses = new Map<string, Raw>()
   for (const line of lines) {
     const message = line.type === "progress" ? line.data?.message?.message : line.message

@@ -1,8 +1,8 @@
 /** Recordings of the other programs, read raw. Where a program keeps totals of its own, those count, not the sum of its responses. */
-import { Bill, type Raw, type Recorded, rawLines, textsIn } from "./recorded.ts"
+import { Bill, type Raw, type RecordedFacts, rawLines, textsIn } from "./recorded.ts"
 import { surelyWritten } from "./shell-writes.ts"
 
-export function codex(text: string): Recorded {
+export function codex(text: string): RecordedFacts {
   const payloads: readonly Raw[] = rawLines(text).map(({ payload }) => payload ?? {})
   const changed = payloads
     .filter(({ type, success }) => type === "patch_apply_end" && success)
@@ -23,13 +23,13 @@ export function codex(text: string): Recorded {
     output: output_tokens,
   })
   return {
-    said: payloads.flatMap(({ type, message }) => (type === "user_message" && message?.trim() ? [message] : [])),
+    userTexts: payloads.flatMap(({ type, message }) => (type === "user_message" && message?.trim() ? [message] : [])),
     changed,
     ...(counts.length > 0 ? { billed: bill.models } : {}),
   }
 }
 
-export function pi(text: string): Recorded {
+export function pi(text: string): RecordedFacts {
   const messages: readonly Raw[] = rawLines(text).flatMap(({ type, message }) => (type === "message" ? [message] : []))
   const failed = new Set(messages.filter(({ isError }) => isError).map(({ toolCallId }) => toolCallId))
   const answered = new Set(messages.map(({ toolCallId }) => toolCallId))
@@ -44,8 +44,8 @@ export function pi(text: string): Recorded {
     bill.add(model, { ...usage, dollars: usage.cost.total })
   }
   return {
-    said: messages.flatMap(({ role, content }) =>
-      role === "user" ? [textsIn(content).join("\n")].filter((said) => said.trim() !== "") : [],
+    userTexts: messages.flatMap(({ role, content }) =>
+      role === "user" ? [textsIn(content).join("\n")].filter((text) => text.trim() !== "") : [],
     ),
     changed: [
       ...calls.filter(({ name }) => name === "write" || name === "edit").map(({ arguments: given }) => given.path),
@@ -57,7 +57,7 @@ export function pi(text: string): Recorded {
   }
 }
 
-export function gemini({ messages }: Raw): Recorded {
+export function gemini({ messages }: Raw): RecordedFacts {
   const bill = new Bill()
   for (const { type, model, tokens } of messages) {
     if (type !== "gemini" || !tokens) continue
@@ -66,7 +66,7 @@ export function gemini({ messages }: Raw): Recorded {
   }
   const calls: readonly Raw[] = messages.flatMap(({ toolCalls }: Raw) => toolCalls ?? [])
   return {
-    said: messages.flatMap(({ type, content }: Raw) => (type === "user" ? [textsIn(content).join("\n")] : [])),
+    userTexts: messages.flatMap(({ type, content }: Raw) => (type === "user" ? [textsIn(content).join("\n")] : [])),
     changed: calls
       .filter(({ name, status }) => status === "success" && ["write_file", "replace"].includes(name))
       .map(({ args }) => args.file_path),
@@ -75,7 +75,7 @@ export function gemini({ messages }: Raw): Recorded {
 }
 
 /** Its totals are in the last event. */
-export function copilot(text: string): Recorded {
+export function copilot(text: string): RecordedFacts {
   const events = rawLines(text)
   const metrics = events.findLast(({ type }) => type === "session.shutdown")?.data?.modelMetrics
   const bill = new Bill()
@@ -88,13 +88,13 @@ export function copilot(text: string): Recorded {
       output: usage.outputTokens,
     })
   return {
-    said: events.flatMap(({ type, data }) => (type === "user.message" ? [data.content] : [])),
+    userTexts: events.flatMap(({ type, data }) => (type === "user.message" ? [data.content] : [])),
     changed: [],
     ...(metrics ? { billed: bill.models } : {}),
   }
 }
 
-export function openHands({ history, metrics }: Raw): Recorded {
+export function openHands({ history, metrics }: Raw): RecordedFacts {
   const events: readonly Raw[] = history
   const edits = events.filter(({ observation, extras }) => observation === "edit" && extras?.path)
   const { prompt_tokens = 0, completion_tokens = 0, cache_read_tokens = 0 } = metrics?.accumulated_token_usage ?? {}
@@ -106,7 +106,7 @@ export function openHands({ history, metrics }: Raw): Recorded {
     output: completion_tokens,
   })
   return {
-    said: events.flatMap(({ source, action, args }) =>
+    userTexts: events.flatMap(({ source, action, args }) =>
       source === "user" && action === "message" ? [args.content] : [],
     ),
     changed: edits.map(({ extras }) => extras.path),
@@ -115,14 +115,14 @@ export function openHands({ history, metrics }: Raw): Recorded {
 }
 
 /** The task is the only message of a person. It comes before the first answer and is no demonstration. The changed files are those it submitted. */
-export function sweAgent({ history, info }: Raw): Recorded {
+export function sweAgent({ history, info }: Raw): RecordedFacts {
   const entries: readonly Raw[] = history
   const { api_calls, tokens_sent, tokens_received } = info?.model_stats ?? {}
   const bill = new Bill()
   bill.add("", { requests: api_calls, input: tokens_sent, output: tokens_received })
   const first = entries.findIndex(({ role }) => role === "assistant")
   return {
-    said: entries
+    userTexts: entries
       .slice(0, first < 0 ? undefined : first)
       .flatMap(({ role, content, is_demo }) => (role === "user" && !is_demo ? [textsIn(content).join("\n")] : [])),
     changed: [...String(info?.submission ?? "").matchAll(/^\+\+\+ b\/(.+?)\s*$/gm)].map(([, path]) => path!),

@@ -6,16 +6,16 @@ export interface Raw {
   readonly [key: string]: any
 }
 
-export interface Recorded {
+export interface RecordedFacts {
   /** What the person said, in order. */
-  readonly said: readonly string[]
+  readonly userTexts: readonly string[]
   /** The files that tools and commands created, changed or deleted, as the recording names them. */
   readonly changed: readonly string[]
   /** By model. Missing where the program recorded no usage. */
-  readonly billed?: Readonly<Record<string, Billed>>
+  readonly billed?: Readonly<Record<string, BilledUsage>>
 }
 
-export interface Billed {
+export interface BilledUsage {
   readonly requests: number
   /** Neither read from the cache nor written to it. */
   readonly input: number
@@ -26,12 +26,15 @@ export interface Billed {
   readonly dollars?: number
 }
 
-const NOTHING: Billed = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
+const NOTHING: BilledUsage = { requests: 0, input: 0, cacheRead: 0, cacheWrite: 0, output: 0 }
 
 export class Bill {
-  readonly #models: Record<string, Billed> = {}
+  readonly #models: Record<string, BilledUsage> = {}
 
-  add(model: string, { requests = 1, input = 0, cacheRead = 0, cacheWrite = 0, output = 0, dollars }: Partial<Billed>) {
+  add(
+    model: string,
+    { requests = 1, input = 0, cacheRead = 0, cacheWrite = 0, output = 0, dollars }: Partial<BilledUsage>,
+  ) {
     const before = this.#models[model] ?? NOTHING
     const cost = dollars === undefined ? {} : { dollars: (before.dollars ?? 0) + dollars }
     this.#models[model] = {
@@ -44,7 +47,7 @@ export class Bill {
     }
   }
 
-  get models(): Readonly<Record<string, Billed>> {
+  get models(): Readonly<Record<string, BilledUsage>> {
     return this.#models
   }
 }

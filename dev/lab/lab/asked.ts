@@ -1,7 +1,7 @@
 /** What `npm run lab` was asked for. A wrong name or folder is refused before the work, which takes minutes. */
 import { accessSync, constants, existsSync } from "node:fs"
 import { dirname } from "node:path"
-import { BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY, SHORT_BESIDE_THE_REPOSITORY } from "../recordings.ts"
+import { HELD_OUT_RECORDINGS, SHORT_RECORDINGS, TUNING_RECORDINGS } from "../recordings.ts"
 import { folderAt, LabUsageError, readCall } from "../usage.ts"
 import { LAB_POLICIES } from "./variants.ts"
 
@@ -11,7 +11,7 @@ export interface AskedSet {
   readonly policies: readonly string[]
 }
 
-export interface Asked {
+export interface LabOptions {
   readonly sets: readonly AskedSet[]
   /** Recordings of each set at most. */
   readonly max?: number
@@ -36,17 +36,17 @@ const USAGE =
   "npm run lab -- [--short] [--generated] [--json FILE] [--from FILE] [--svg FILE] [--policies A,B] [FOLDER …]"
 const SHORT = 4 // recordings of each set
 /** Rules were chosen on the first two. There the policies that rules are judged by are enough. */
-const DOCUMENTED = [BESIDE_THE_REPOSITORY, SHORT_BESIDE_THE_REPOSITORY, MORE_BESIDE_THE_REPOSITORY]
+const DOCUMENTED = [TUNING_RECORDINGS, SHORT_RECORDINGS, HELD_OUT_RECORDINGS]
 const JUDGED = ["none", "clear-3", "claude-style", "fixed-167k", "strata", "strata-not-warmed"]
 const NAMES = LAB_POLICIES.map(({ name }) => name)
 
-export function askedFor(args: readonly string[]): Asked {
+export function askedFor(args: readonly string[]): LabOptions {
   const { values, positionals } = readCall(args, { options: OPTIONS, usage: USAGE })
   const policies = values.policies === undefined ? NAMES : namesIn(values.policies)
   const named = positionals.map(folderAt)
-  const beside = DOCUMENTED.filter((folder) => existsSync(folder))
-  const isGenerated = values.generated || (named.length === 0 && beside.length === 0)
-  const folders = isGenerated ? [undefined] : named.length > 0 ? named : beside
+  const nextToRepository = DOCUMENTED.filter((folder) => existsSync(folder))
+  const isGenerated = values.generated || (named.length === 0 && nextToRepository.length === 0)
+  const folders = isGenerated ? [undefined] : named.length > 0 ? named : nextToRepository
   for (const file of [values.json, values.svg]) if (file !== undefined) checkTarget(file)
   const isTuned = (folder: string | undefined) =>
     named.length === 0 && values.policies === undefined && DOCUMENTED.slice(0, -1).some((each) => each === folder)
@@ -61,7 +61,7 @@ export function askedFor(args: readonly string[]): Asked {
       !values.short &&
       values.policies === undefined &&
       named.length === 0 &&
-      beside.length === DOCUMENTED.length,
+      nextToRepository.length === DOCUMENTED.length,
   }
 }
 

@@ -4,11 +4,11 @@ import { dearerThan, OURS } from "./dearer.ts"
 import { rangeText, ratioRange } from "./range.ts"
 import { percent } from "./score-rows.ts"
 import { NOT_WARMED, VARIANTS } from "./variants.ts"
-import type { Replayed } from "./worker.ts"
+import type { ReplayResult } from "./worker.ts"
 
 export const NEVER_DEARER_THAN = ["none", "claude-style", "clear-3"]
 
-export function claims(replayed: readonly Replayed[]): readonly string[] {
+export function claims(replayed: readonly ReplayResult[]): readonly string[] {
   const scores = scorecard(replayed).scores
   const ours = scores.find(({ policy }) => policy === OURS)
   if (!ours) return []
@@ -32,7 +32,7 @@ export function claims(replayed: readonly Replayed[]): readonly string[] {
   ]
 }
 
-function ratioLine(replayed: readonly Replayed[], other: string, goal: number): string[] {
+function ratioLine(replayed: readonly ReplayResult[], other: string, goal: number): string[] {
   const ratio = ratioTo(other, scorecard(replayed).scores)
   if (ratio === undefined) return []
   const verdict = ratio <= goal ? "reached" : `missed by ${(100 * (ratio - goal)).toFixed(0)} points`
@@ -55,7 +55,7 @@ function ratioTo(other: string, scores: readonly Score[], ours = OURS): number |
   return mine && theirs ? mine.cost / theirs.cost : undefined
 }
 
-function rangeLine(replayed: readonly Replayed[], ours: string, goal: number): string[] {
+function rangeLine(replayed: readonly ReplayResult[], ours: string, goal: number): string[] {
   const names = replayed[0]?.replay.reports.map(({ policy }) => policy) ?? []
   if (![ours, "claude-style"].every((name) => names.includes(name))) return []
   const range = ratioRange(replayed, [ours, "claude-style"])
@@ -64,7 +64,7 @@ function rangeLine(replayed: readonly Replayed[], ours: string, goal: number): s
   ]
 }
 
-function dearerLine(replayed: readonly Replayed[], ours: string, other: string): string {
+function dearerLine(replayed: readonly ReplayResult[], ours: string, other: string): string {
   const dearer = dearerThan([other], replayed, ours)
   const worst = dearer.map(({ name, ratio }) => `${name} ${ratio.toFixed(2)}`).join(", ")
   return `${ours} is dearer than ${other} by more than 1%: ${dearer.length} of ${replayed.length}${worst ? ` (${worst})` : ""}`

@@ -1,5 +1,5 @@
 /** Recordings on which our policy costs more than another one. */
-import type { Replayed } from "./worker.ts"
+import type { ReplayResult } from "./worker.ts"
 
 export const OURS = "strata"
 const DEARER = 1.01 // a percent more counts as equal
@@ -14,7 +14,11 @@ export interface Dearer {
  * The worst first. Recordings without one of the others do not count. Memories are left out: they are for later conversations, and no
  * other policy has them.
  */
-export function dearerThan(others: readonly string[], replayed: readonly Replayed[], ours = OURS): readonly Dearer[] {
+export function dearerThan(
+  others: readonly string[],
+  replayed: readonly ReplayResult[],
+  ours = OURS,
+): readonly Dearer[] {
   return replayed
     .map(({ name, replay }) => ({
       name,
@@ -25,9 +29,9 @@ export function dearerThan(others: readonly string[], replayed: readonly Replaye
     .toSorted((a, b) => b.ratio - a.ratio)
 }
 
-export function costIn({ reports }: Replayed["replay"], name: string): number {
+export function costIn({ reports }: ReplayResult["replay"], name: string): number {
   return reports.find(({ policy }) => policy === name)?.totals.dollars ?? Number.NaN
 }
 
-const memoriesIn = ({ reports }: Replayed["replay"], name: string): number =>
+const memoriesIn = ({ reports }: ReplayResult["replay"], name: string): number =>
   reports.find(({ policy }) => policy === name)?.totals.byPurpose.memory ?? 0

@@ -3,11 +3,11 @@ import { readFileSync } from "node:fs"
 import { type ReplayReport, scorecard } from "@strata/transcripts/replay"
 import { expect, test } from "vitest"
 import { claims } from "./claims.ts"
-import { type DocumentedSets, documented, missingIn, type Said } from "./documented.ts"
+import { type DocumentedFigure, type DocumentedSets, documented, missingIn } from "./documented.ts"
 import { frontierPicture } from "./frontier.ts"
 import { ratioRange } from "./range.ts"
 import { LAB_POLICIES } from "./variants.ts"
-import type { Replayed } from "./worker.ts"
+import type { ReplayResult } from "./worker.ts"
 
 const COSTS: Readonly<Record<string, number>> = { strata: 2, "strata-not-warmed": 3, "strata-economy": 1.5, optimum: 1 }
 
@@ -50,7 +50,7 @@ function report(policy: string, dollars: number): ReplayReport {
 }
 
 /** `worse`: in how many of them our policy is dearer than all others. */
-const replayedOf = (count: number, worse = 0): Replayed[] =>
+const replayedOf = (count: number, worse = 0): ReplayResult[] =>
   Array.from({ length: count }, (_, i) => ({
     name: `r${i}`,
     exceedsWindow: i === 0,
@@ -67,13 +67,13 @@ const sets = setsWith(1)
 const masked = (text: string) => text.replace(/\d+(\.\d+)?/g, "#")
 const read = (file: string) => readFileSync(new URL(`../../../${file}`, import.meta.url), "utf8")
 /** Cells that made-up results cannot have empty or full as the measured ones have. */
-const isRow = ({ text }: Said) => text.startsWith("| `")
+const isRow = ({ text }: DocumentedFigure) => text.startsWith("| `")
 
 test("BEY-7 every sentence with figures of the lab is in the documents, so the lab can check the figures", () => {
   const byWorse = [0, 1, 2].map((worse) => documented(setsWith(worse)).filter((each) => !isRow(each)))
   const hasAny = (i: number) =>
-    byWorse.some((said) => {
-      const { file, text } = said[i]!
+    byWorse.some((figures) => {
+      const { file, text } = figures[i]!
       return missingIn([{ file, text: masked(text) }], (name) => masked(read(name))).length === 0
     })
   expect(byWorse[1]!.filter((_, i) => !hasAny(i))).toEqual([])
@@ -88,14 +88,14 @@ test("BEY-7 the table of the documents has a row for each policy", () => {
 })
 
 test("BEY-7 figures that are out of date are found", () => {
-  const said = documented(sets)
+  const figures = documented(sets)
   const text = (file: string) =>
-    said
+    figures
       .filter((each) => each.file === file)
       .map((each) => each.text)
       .join("\n")
-  expect(missingIn(said, text)).toEqual([])
-  const missing = missingIn(said, (file) => text(file).replaceAll("98.3%", "97.1%"))
+  expect(missingIn(figures, text)).toEqual([])
+  const missing = missingIn(figures, (file) => text(file).replaceAll("98.3%", "97.1%"))
   expect(missing.map(({ file }) => file)).toContain("README.md")
   expect(missing.map((each) => each.text)).toContain("| `strata` | **0.41** | 0 | 0 | 0 | 0 | 98.3% | 99.4% | |")
 })

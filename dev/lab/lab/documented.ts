@@ -9,9 +9,9 @@ import { FRONTIER_TITLES, frontierRow } from "./frontier.ts"
 import { rangeText, ratioRange } from "./range.ts"
 import { percent, ratio } from "./score-rows.ts"
 import { ECONOMY, LISTS_FORGOTTEN, NOT_WARMED } from "./variants.ts"
-import type { Replayed } from "./worker.ts"
+import type { ReplayResult } from "./worker.ts"
 
-export interface Said {
+export interface DocumentedFigure {
   /** Relative to the repository. */
   readonly file: string
   readonly text: string
@@ -19,11 +19,11 @@ export interface Said {
 
 export interface DocumentedSets {
   /** Those that rules were chosen on. */
-  readonly tuned: readonly Replayed[]
-  readonly more: readonly Replayed[]
+  readonly tuned: readonly ReplayResult[]
+  readonly more: readonly ReplayResult[]
 }
 
-export function documented({ tuned, more }: DocumentedSets): readonly Said[] {
+export function documented({ tuned, more }: DocumentedSets): readonly DocumentedFigure[] {
   const scores = scorecard(more).scores
   const of = (name: string) => scores.find(({ policy }) => policy === name)!
   const [ours, fixed] = [of(OURS), of("claude-style")]
@@ -63,8 +63,10 @@ export function documented({ tuned, more }: DocumentedSets): readonly Said[] {
 }
 
 /** Those that a document does not have. Line breaks do not count. */
-export const missingIn = (said: readonly Said[], read: (file: string) => string): readonly Said[] =>
-  said.filter(({ file, text }) => !read(file).replace(/\s+/g, " ").includes(text))
+export const missingIn = (
+  figures: readonly DocumentedFigure[],
+  read: (file: string) => string,
+): readonly DocumentedFigure[] => figures.filter(({ file, text }) => !read(file).replace(/\s+/g, " ").includes(text))
 
 /** `3 compactions in the middle of a task, 20 in pauses and 14 where a request begins` */
 const placesOf = ({ openings: { task, pause, request } }: Score): string =>
@@ -73,14 +75,18 @@ const placesOf = ({ openings: { task, pause, request } }: Score): string =>
 const secondsOf = ({ blockedMs }: Score): string => `${Math.round(blockedMs / 1_000)} s`
 
 /** `1 of 49, by 3%` */
-function dearerWords(others: readonly string[], all: readonly Replayed[], ours = OURS): string {
+function dearerWords(others: readonly string[], all: readonly ReplayResult[], ours = OURS): string {
   const dearer = dearerThan(others, all, ours)
   const worst = Math.round(100 * ((dearer[0]?.ratio ?? 1) - 1))
   const by = dearer.length === 0 ? "" : `, by ${worst}%${dearer.length === 1 ? "" : " at most"}`
   return `${dearer.length} of ${all.length}${by}`
 }
 
-function ratioIn(replayed: readonly Replayed[], ours: string, other: "none" | "claude-style" = "claude-style"): string {
+function ratioIn(
+  replayed: readonly ReplayResult[],
+  ours: string,
+  other: "none" | "claude-style" = "claude-style",
+): string {
   return ratio(scorecard(replayed).scores.find(({ policy }) => policy === ours)?.relative[other])
 }
 

@@ -63,7 +63,7 @@ export function frontierPicture({ scores }: Scorecard): string {
   const { width, height, left, bottom, top, right } = SIZE
   const x = (count: number) => left + (Math.log1p(count) / Math.log1p(max)) * (width - left - right)
   const y = (cost: number) => top + ((MAX_COST - cost) / (MAX_COST - min + 0.05)) * (height - top - bottom)
-  const marks = [0, 1, 3, 10, 30, 100, 300].filter((count) => count <= max)
+  const ticks = [0, 1, 3, 10, 30, 100, 300].filter((count) => count <= max)
   const lines = [0.4, 0.6, 0.8, 1, 1.2, 1.4].filter((cost) => cost >= min - 0.05)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="11">`,
@@ -73,7 +73,7 @@ export function frontierPicture({ scores }: Scorecard): string {
       (cost) =>
         `<path d="M${left} ${fixed(y(cost))}H${width - right}" stroke="#ddd"/><text x="${left - 8}" y="${fixed(y(cost) + 4)}" text-anchor="end" fill="#555">${cost.toFixed(1)}</text>`,
     ),
-    ...marks.map(
+    ...ticks.map(
       (count) => `<text x="${fixed(x(count))}" y="${height - 24}" text-anchor="middle" fill="#555">${count}</text>`,
     ),
     `<text x="${(left + width - right) / 2}" y="${height - 6}" text-anchor="middle" fill="#555">compactions; red: someone waited for them</text>`,

@@ -1,8 +1,8 @@
 /** How far a ratio may be off because these are the recordings that there are: it is computed again for many samples of them. */
 import { costIn } from "./dearer.ts"
-import type { Replayed } from "./worker.ts"
+import type { ReplayResult } from "./worker.ts"
 
-export interface Range {
+export interface ValueRange {
   readonly value: number
   /** 95% of the samples are between these. */
   readonly min: number
@@ -11,7 +11,7 @@ export interface Range {
 
 const SAMPLES = 2_000
 
-export function ratioRange(replayed: readonly Replayed[], [ours, other]: readonly [string, string]): Range {
+export function ratioRange(replayed: readonly ReplayResult[], [ours, other]: readonly [string, string]): ValueRange {
   const costs = replayed.map(({ replay }) => [costIn(replay, ours), costIn(replay, other)] as const)
   const ratio = (of: typeof costs) => sum(of.map(([mine]) => mine)) / sum(of.map(([, theirs]) => theirs))
   const random = randomFrom(1)
@@ -23,7 +23,7 @@ export function ratioRange(replayed: readonly Replayed[], [ours, other]: readonl
 }
 
 /** `0.71 (95%: 0.66 to 0.77)` */
-export const rangeText = ({ value, min, max }: Range): string =>
+export const rangeText = ({ value, min, max }: ValueRange): string =>
   `${value.toFixed(2)} (95%: ${min.toFixed(2)} to ${max.toFixed(2)})`
 
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

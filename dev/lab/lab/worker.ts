@@ -39,7 +39,7 @@ export interface Job {
   readonly max?: number
 }
 
-export interface Replayed extends ScoredReplay {
+export interface ReplayResult extends ScoredReplay {
   readonly name: string
   /** Whether sending everything would exceed the window. */
   readonly exceedsWindow: boolean
@@ -50,16 +50,16 @@ export interface LeftOut {
   readonly why: "no token counts" | "a price is unknown" | "fewer than 5 requests"
 }
 
-export interface Part {
-  readonly replayed: readonly Replayed[]
+export interface ReplayPart {
+  readonly replayed: readonly ReplayResult[]
   readonly leftOut: readonly LeftOut[]
 }
 
 const MIN_REQUESTS = 5
 
-export async function replayPart({ folder, policies, part, of, max }: Job): Promise<Part> {
+export async function replayPart({ folder, policies, part, of, max }: Job): Promise<ReplayPart> {
   const recordings = folder === undefined ? await generatedWork() : recordedConversations(folder)
-  const found: (Replayed | LeftOut)[] = []
+  const found: (ReplayResult | LeftOut)[] = []
   for (const recording of recordings.slice(0, max).filter((_, at) => at % of === part))
     found.push(await replayedWith(recording, policies))
   return {
@@ -72,7 +72,7 @@ export async function replayPart({ folder, policies, part, of, max }: Job): Prom
 export async function replayedWith(
   { name, format, messages, model }: RecordedConversation,
   asked: readonly string[],
-): Promise<Replayed | LeftOut> {
+): Promise<ReplayResult | LeftOut> {
   const policies = LAB_POLICIES.filter((policy) => policy === none || asked.includes(policy.name))
   const { replay: found, processingMs } = await timedReplay({ entries: messages, model }, { policies })
   const everything = found.reports.find(({ policy }) => policy === none.name)!

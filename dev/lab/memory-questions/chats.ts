@@ -50,7 +50,7 @@ const OTHERWISE_SHARE = 0.15
 const CHANGED = 4
 const MONTHS = "January,February,March,April,May,June,July,August,September,October,November,December".split(",")
 
-interface Said {
+interface ChatStatement {
   readonly kind: FactKind
   readonly at: number
   readonly detail: string
@@ -62,7 +62,7 @@ export function makeChat({ seed, part, sessions = 36 }: ChatOptions): Dialogue {
   const kinds = random.shuffled(KINDS.everyday[part])
   const turns: Turn[] = []
   const details = DETAILS.everyday[part]
-  const said: Said[] = []
+  const statements: ChatStatement[] = []
   const questions: AskedQuestion[] = []
   const known = kinds.slice(0, 9)
   const inSession = new Map<number, (() => void)[]>()
@@ -81,9 +81,9 @@ export function makeChat({ seed, part, sessions = 36 }: ChatOptions): Dialogue {
     return at
   }
   const tellFact = (kind: FactKind, value: string) => {
-    const way = random.pick(random.next() < OTHERWISE_SHARE ? kind.otherwise : kind.said)
+    const way = random.pick(random.next() < OTHERWISE_SHARE ? kind.otherwise : kind.statements)
     const detail = random.pick(details)
-    said.push({ kind, detail, way, at: tell(`${way.replaceAll("{v}", value)} It was ${detail}.`) })
+    statements.push({ kind, detail, way, at: tell(`${way.replaceAll("{v}", value)} It was ${detail}.`) })
   }
   for (const kind of known) later(random.below(sessions), () => tellFact(kind, random.pick(kind.values)))
   for (const kind of known.slice(0, CHANGED))
@@ -91,8 +91,8 @@ export function makeChat({ seed, part, sessions = 36 }: ChatOptions): Dialogue {
   for (const [at, role] of random.shuffled(ROLES[part].split("; ")).entries()) {
     const name = NAMES[part].split(",")[at]!
     later(random.below(sessions), () => {
-      const told = tell(`${name} ${role}, so I wait for an answer from there.`)
-      questions.push({ text: `Who ${role.replace(/\bour\b/, "our")}?`, kind: "who", evidence: [told] })
+      const statement = tell(`${name} ${role}, so I wait for an answer from there.`)
+      questions.push({ text: `Who ${role.replace(/\bour\b/, "our")}?`, kind: "who", evidence: [statement] })
     })
   }
   for (const rule of RULES[part].split("; ")) {
@@ -125,7 +125,7 @@ export function makeChat({ seed, part, sessions = 36 }: ChatOptions): Dialogue {
     else say("assistant", random.pick(kind.follow))
   }
   const now = new Date(Date.parse(turns.at(-1)!.time) + DAY)
-  return { turns, now, questions: [...questions, ...questionsAbout(random, said, turns)] }
+  return { turns, now, questions: [...questions, ...questionsAbout(random, statements, turns)] }
 }
 
 type Random = ReturnType<typeof randomFrom>
@@ -157,9 +157,13 @@ const asOwn = (question: string): string =>
     .replace(/\b(did|do|does|is|was|have) \{p\}/, (_, verb: string) => `${{ does: "do", is: "am" }[verb] ?? verb} I`)
     .replaceAll("{p}", "I")
 
-function questionsAbout(random: Random, said: readonly Said[], turns: readonly Turn[]): readonly AskedQuestion[] {
-  const byKind = [...Map.groupBy(said, ({ kind }) => kind).values()]
-  const ask = ({ kind, way }: Said) => asOwn(random.pick(questionsNear(way, kind)))
+function questionsAbout(
+  random: Random,
+  statements: readonly ChatStatement[],
+  turns: readonly Turn[],
+): readonly AskedQuestion[] {
+  const byKind = [...Map.groupBy(statements, ({ kind }) => kind).values()]
+  const ask = ({ kind, way }: ChatStatement) => asOwn(random.pick(questionsNear(way, kind)))
   const monthOf = (at: number) => new Date(turns[at]!.time)
   const direct = byKind
     .filter((all) => all.length === 1)
@@ -180,7 +184,7 @@ function questionsAbout(random: Random, said: readonly Said[], turns: readonly T
         { text: text.replace("?", ` ${when}?`), kind: "time" as const, evidence: [inOrder[0]!.at] },
       ]
     })
-  const pairs = random.shuffled(said).slice(0, 6)
+  const pairs = random.shuffled(statements).slice(0, 6)
   const several = pairs.slice(0, -1).flatMap((one, at) => {
     const two = pairs[at + 1]!
     if (one.kind === two.kind) return []

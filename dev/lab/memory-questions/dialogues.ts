@@ -63,7 +63,7 @@ const DAY = 86_400_000
 const BEGIN = Date.UTC(2025, 0, 6)
 const DAYS_BETWEEN = 13
 /** How often an answer shares words with its question, and how often only the turn before does. */
-const SAID_SHARE = 0.5
+const STATED_SHARE = 0.5
 const ASKED_SHARE = 0.33
 /** How often the other one says something about the fact. */
 const FOLLOW_SHARE = 0.6
@@ -72,10 +72,10 @@ const DETAIL_SHARE = 0.6
 const DETAIL_ASKED_SHARE = 0.7
 const PASSING_SHARE = 0.08
 const REPLY_SHARE = 0.15
-const NEVER_SAID_KINDS = 2
+const UNSTATED_KINDS = 2
 const KINDS_PER_SUBJECT = { everyday: 8, project: 5 }
 const COMPONENTS_IN_DIALOGUE = 6
-const SAID_TWICE = 6
+const REPEATED = 6
 const TWO_HOPS = 4
 const UNRELATED = 6
 
@@ -112,7 +112,7 @@ export function makeDialogue({ seed, about, part, sessions = 28, turnsPerSession
     random,
     subjects,
     details,
-    kinds: pool.slice(NEVER_SAID_KINDS),
+    kinds: pool.slice(UNSTATED_KINDS),
     perSubject: KINDS_PER_SUBJECT[about],
     sessions,
   })
@@ -154,7 +154,7 @@ const whichCameFirst = (subject: string, one: FactKind, two: FactKind) =>
 
 type Random = ReturnType<typeof randomFrom>
 
-interface Telling {
+interface FactTurn {
   readonly random: Random
   readonly subjects: readonly Subject[]
   readonly kinds: readonly FactKind[]
@@ -164,7 +164,7 @@ interface Telling {
 }
 
 /** Some facts are said a second time, months later, with another value. */
-function factsAbout({ random, subjects, kinds, details, perSubject, sessions }: Telling): readonly Fact[] {
+function factsAbout({ random, subjects, kinds, details, perSubject, sessions }: FactTurn): readonly Fact[] {
   const detail = () => (random.next() < DETAIL_SHARE ? random.pick(details) : undefined)
   const once = subjects.flatMap((subject) =>
     random
@@ -180,7 +180,7 @@ function factsAbout({ random, subjects, kinds, details, perSubject, sessions }: 
   )
   const again = random
     .shuffled(once)
-    .slice(0, SAID_TWICE)
+    .slice(0, REPEATED)
     .map((fact) => ({
       ...fact,
       detail: detail(),
@@ -232,13 +232,13 @@ function talk({ random, people, facts, pool, about, sessions, turnsPerSession }:
       const now = isLater ? "" : nearby
       const chance = random.next()
       let words: string
-      if (chance >= SAID_SHARE && chance < SAID_SHARE + ASKED_SHARE) {
+      if (chance >= STATED_SHARE && chance < STATED_SHARE + ASKED_SHARE) {
         const { cue, reply } = random.pick(fact.kind.asked)
         words = cue
         say(other(speaker), filled(cue))
         placed.push({ ...fact, words, at: say(speaker, filled(reply) + now) })
       } else {
-        words = random.pick(chance < SAID_SHARE ? fact.kind.said : fact.kind.otherwise)
+        words = random.pick(chance < STATED_SHARE ? fact.kind.statements : fact.kind.otherwise)
         if (turns.at(-1)?.speaker === speaker) say(other(speaker), idle())
         placed.push({
           ...fact,
@@ -323,8 +323,8 @@ function questionsAbout({ random, placed, subjects, pool, turns, now }: Asking):
 export function questionsNear(words: string, { questions }: FactKind): readonly string[] {
   const beginnings = (text: string) =>
     new Set((text.toLowerCase().match(/[a-z]{4,}/g) ?? []).map((word) => word.slice(0, 5)))
-  const said = beginnings(words)
-  const shared = questions.map((question) => [...beginnings(question)].filter((word) => said.has(word)).length)
+  const stems = beginnings(words)
+  const shared = questions.map((question) => [...beginnings(question)].filter((word) => stems.has(word)).length)
   return questions.filter((_, at) => shared[at] === Math.max(...shared))
 }
 

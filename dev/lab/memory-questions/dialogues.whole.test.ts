@@ -5,10 +5,10 @@ import { expect, test } from "vitest"
 import { CHAT_FILE, readBeam } from "./beam.ts"
 import { makeChat } from "./chats.ts"
 import { makeDialogue } from "./dialogues.ts"
-import { memorySearch, plainFts5, recallTool } from "./doors.ts"
 import { readLocomo } from "./locomo.ts"
 import { ANSWERABLE, measure, plain } from "./measure.ts"
 import { makeProject } from "./projects.ts"
+import { memorySearch, plainFts5, recallTool } from "./search-entries.ts"
 import { measureSupersession } from "./supersession.ts"
 
 const OPTIONS = { seed: 7, about: "project", part: "held-out", sessions: 12, turnsPerSession: 16 } as const

@@ -3,7 +3,7 @@ import { PassageIndex } from "../../../packages/core/src/recall/index/passage-in
 import type { Passage } from "../../../packages/core/src/recall/passages/passage.ts"
 import { countedTerms, questionTerms } from "../../../packages/core/src/recall/passages/passage-terms.ts"
 import { type AskedQuestion, type Dialogue, makeDialogue, type QuestionKind } from "./dialogues.ts"
-import { type Answer, type DoorOf, writtenAs } from "./doors.ts"
+import { type Answer, type OpenSearchEntry, writtenAs } from "./search-entries.ts"
 
 /** Classic BM25 over lower-case words, to compare with. */
 const K1 = 1.2
@@ -59,10 +59,10 @@ export const UNANSWERABLE = ["unrelated", "unrelated-two-hop", "never-said", "sa
 function passagesOf({ turns }: Dialogue, prefix = ""): ReadonlyMap<string, readonly Passage[]> {
   const first = turns[0]!.speaker
   const passages = turns.map(({ session, speaker, text, time }, position) => {
-    const said = `${speaker}: ${text}`
+    const line = `${speaker}: ${text}`
     const kind = speaker === first ? ("user" as const) : ("assistant" as const)
-    const place = { uuid: `${position}`, blocks: "0", kind, isSaid: true, start: 0, length: said.length }
-    return { source: `${prefix}${session}`, passage: { ...place, time, text: said } }
+    const place = { uuid: `${position}`, blocks: "0", kind, isSaid: true, start: 0, length: line.length }
+    return { source: `${prefix}${session}`, passage: { ...place, time, text: line } }
   })
   const grouped = [...Map.groupBy(passages, ({ source }) => source)]
   return new Map(grouped.map(([source, all]) => [source, all.map(({ passage }) => passage)]))
@@ -74,7 +74,7 @@ const CROWD = "crowd-"
 /** An index full of other dialogues, in which each dialogue is searched in its turn. They share no person and no kind of fact with it. */
 export function makeCrowd(dialogues: number): {
   readonly turns: number
-  readonly door: DoorOf
+  readonly entry: OpenSearchEntry
   readonly close: () => void
 } {
   const index = new PassageIndex(":memory:")
@@ -86,7 +86,7 @@ export function makeCrowd(dialogues: number): {
   }
   return {
     turns: size,
-    door: async (dialogue) => {
+    entry: async (dialogue) => {
       index.replace(passagesOf(dialogue))
       return {
         async search(text) {
@@ -107,7 +107,7 @@ export function makeCrowd(dialogues: number): {
 }
 
 /** Plain BM25 on the same turns. */
-export const plain: DoorOf = async (dialogue) => {
+export const plain: OpenSearchEntry = async (dialogue) => {
   const search = plainBm25(dialogue.turns.map((turn) => writtenAs(dialogue, turn)))
   const answer = (at: number) => ({ at, session: `${dialogue.turns[at]!.session}` })
   return {
@@ -120,13 +120,13 @@ export const plain: DoorOf = async (dialogue) => {
 const COMMON = 0.02
 
 /** Questions whose evidence has none of their telling words. Its own words do not lead to it; those around it may. */
-export function saidOtherwise({ turns, questions }: Dialogue): readonly AskedQuestion[] {
+export function paraphrased({ turns, questions }: Dialogue): readonly AskedQuestion[] {
   const terms = turns.map(({ text }) => countedTerms(text).counts)
-  const isTelling = (term: string) => terms.filter((has) => has.has(term)).length < COMMON * turns.length
+  const isEvidence = (term: string) => terms.filter((has) => has.has(term)).length < COMMON * turns.length
   return questions.filter(
     ({ kind, text, evidence }) =>
       (ANSWERABLE as readonly QuestionKind[]).includes(kind) &&
-      !questionTerms(text).some(({ term }) => evidence.some((at) => terms[at]!.has(term)) && isTelling(term)),
+      !questionTerms(text).some(({ term }) => evidence.some((at) => terms[at]!.has(term)) && isEvidence(term)),
   )
 }
 
@@ -160,18 +160,18 @@ export interface Figures {
 
 export async function measure(
   dialogues: readonly Dialogue[],
-  open: DoorOf,
+  open: OpenSearchEntry,
   kinds: readonly QuestionKind[] = ANSWERABLE,
 ): Promise<Figures> {
   const totals = { turn1: 0, turn5: 0, turn10: 0, session1: 0, session5: 0, whole: 0, unfitting: 0 }
   const missed: AskedQuestion[] = []
   let count = 0
   for (const dialogue of dialogues) {
-    const door = await open(dialogue)
+    const entry = await open(dialogue)
     for (const asked of dialogue.questions) {
       const { kind, text: question, evidence } = asked
       if (!kinds.includes(kind)) continue
-      const { answers, text, isFitting } = await door.search(question)
+      const { answers, text, isFitting } = await entry.search(question)
       const right = new Set(evidence.map((at) => `${dialogue.turns[at]!.session}`))
       const isEvidence = ({ at }: Answer) => at !== undefined && evidence.includes(at)
       const sessions = [...new Set(answers.map(({ session }) => session))]
@@ -187,7 +187,7 @@ export async function measure(
       totals.unfitting += Number(!isFitting)
       if (hit) totals.whole += Number(text.includes(writtenAs(dialogue, dialogue.turns[hit.at!]!).trim()))
     }
-    await door.close()
+    await entry.close()
   }
   const { turn1, turn5, turn10, session1, session5, whole, unfitting } = totals
   return {

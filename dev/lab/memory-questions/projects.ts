@@ -93,7 +93,7 @@ const ADVICE =
 
 type Random = ReturnType<typeof randomFrom>
 
-interface Said {
+interface ProjectStatement {
   readonly kind: "fact" | "value" | "never"
   readonly aspect: Aspect
   readonly means: string
@@ -106,7 +106,7 @@ export function makeProject({ seed, part }: Pick<DialogueOptions, "seed" | "part
   const { about, aspects } = random.pick(THEMES[part])
   const ways = WAYS[part]
   const turns: Turn[] = []
-  const said: Said[] = []
+  const statements: ProjectStatement[] = []
   const questions: AskedQuestion[] = []
   let [session, time] = [0, BEGIN]
   const say = (speaker: string, text: string) => {
@@ -133,7 +133,7 @@ export function makeProject({ seed, part }: Pick<DialogueOptions, "seed" | "part
         continue
       }
       const way = kind === "never" ? ways.never : random.pick(ways[kind])
-      said.push({ kind, aspect, means, way, at: tell(way, aspect, means, 10 + random.below(90)) })
+      statements.push({ kind, aspect, means, way, at: tell(way, aspect, means, 10 + random.below(90)) })
     }
   }
   session--
@@ -146,9 +146,9 @@ export function makeProject({ seed, part }: Pick<DialogueOptions, "seed" | "part
     })
   ask("rule", [tell(ways.rule, ruled!, "")], { aspect: ruled! })
   ask("preference", [tell(ways.prefer, preferred!, random.pick(preferred!.means))], { aspect: preferred! })
-  const facts = said.filter(({ kind }) => kind === "fact")
+  const facts = statements.filter(({ kind }) => kind === "fact")
   for (const aspect of aspects) {
-    const own = said.filter((one) => one.aspect === aspect)
+    const own = statements.filter((one) => one.aspect === aspect)
     const done = own.filter(({ kind }) => kind === "fact")
     const values = own.filter(({ kind }) => kind === "value")
     if (done.length > 0)
@@ -192,7 +192,7 @@ export function makeProject({ seed, part }: Pick<DialogueOptions, "seed" | "part
   for (const [at, one] of pairs.slice(0, -1).entries()) {
     const two = pairs[at + 1]!
     const given = { aspect: one.aspect, means: one.means, aspect2: two.aspect, means2: two.means }
-    const same = ({ aspect, means }: Said) =>
+    const same = ({ aspect, means }: ProjectStatement) =>
       facts.filter((each) => each.aspect === aspect && each.means === means).map((each) => each.at)
     if (one.aspect === two.aspect) continue
     ask("time", [...same(one), ...same(two)], given)
@@ -202,7 +202,7 @@ export function makeProject({ seed, part }: Pick<DialogueOptions, "seed" | "part
       given,
     )
   }
-  const first = aspects.flatMap((aspect) => said.find((one) => one.aspect === aspect)?.at ?? [])
+  const first = aspects.flatMap((aspect) => statements.find((one) => one.aspect === aspect)?.at ?? [])
   ask("order", first, { aspect: aspects[0]! })
   return { turns, questions, now: new Date(time + DAY) }
 }

@@ -50,7 +50,7 @@ function chainOf(random: ReturnType<typeof randomFrom>, at: number) {
   const file = (step: number) => `${at}-${kind.name}-${step}.md`
   const memories = Array.from({ length }, (_, step): SearchableMemory => {
     const time = new Date(NOW.getTime() - (length - step) * 40 * DAY).toISOString()
-    const way = random.pick([...kind.said, ...kind.otherwise])
+    const way = random.pick([...kind.statements, ...kind.otherwise])
     return {
       file: file(step),
       name: `${kind.name} of ${written}`,

@@ -7,7 +7,7 @@ import { openConversation } from "@strata/core"
 import { extractiveAnswer, frozenClock, type Responder, type Simulator, startSimulator } from "@strata/sim"
 import { isForked } from "../../../packages/core/src/forks/fork.ts"
 import { inTemporaryDirectory } from "../../bench/measure.ts"
-import { MODEL, type Place, PROGRAMS } from "./programs.ts"
+import { MODEL, PROGRAMS, type ProgramContext } from "./programs.ts"
 
 const IDLE_MS = 250 // without a request: nothing runs in the background any more
 const POLL_MS = 25
@@ -43,7 +43,7 @@ export function measureShare(one: ShareCase): Promise<ShareFigures> {
     const responder = new TalkingResponder()
     const clock = frozenClock()
     const sim = await startSimulator({ responder, clock })
-    const place: Place = {
+    const place: ProgramContext = {
       ...{ url: sim.url, dir, owner: OWNER, system: filler("guideline", SYSTEM_WORDS) },
       clock: { now: () => new Date(clock.now()) },
     }
@@ -114,7 +114,7 @@ function memoriesIn(home: string): string {
     .join("\n")
 }
 
-async function isFound({ dir, owner, clock }: Place, service: string): Promise<boolean> {
+async function isFound({ dir, owner, clock }: ProgramContext, service: string): Promise<boolean> {
   await using chat = await openConversation({
     ...{ model: MODEL, env: {}, memory: { owner }, clock: clock as never },
     ...{ cwd: join(dir, "work"), dir: join(dir, "home") },

@@ -12,7 +12,7 @@ import { generateText, type ModelMessage, wrapLanguageModel } from "ai"
 export const MODEL = "claude-opus-5-5"
 const MAX_TOKENS = 2_000
 
-export interface Place {
+export interface ProgramContext {
   /** The server. */
   readonly url: string
   readonly dir: string
@@ -27,11 +27,11 @@ export interface Chat {
 }
 
 /** Opens a new conversation of the owner. */
-export type Program = (place: Place) => Promise<Chat>
+export type Program = (place: ProgramContext) => Promise<Chat>
 
 const client = (url: string) => new Anthropic({ baseURL: url, apiKey: "none", maxRetries: 0 })
 
-const whereOf = ({ dir }: Place) => {
+const whereOf = ({ dir }: ProgramContext) => {
   const cwd = join(dir, "work")
   mkdirSync(cwd, { recursive: true })
   return { cwd, dir: join(dir, "home") }

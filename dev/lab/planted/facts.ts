@@ -15,11 +15,11 @@ export const KINDS = [
   "web",
   "answer",
 ] as const
-export type FactKind = (typeof KINDS)[number]
+export type PlantedKind = (typeof KINDS)[number]
 
 export interface PlantedFact {
   readonly id: string
-  readonly kind: FactKind
+  readonly kind: PlantedKind
   /** `planted`: in ordinary work. `kinds`: a few of each kind. */
   readonly group: "planted" | "kinds"
   /** What the fact is about. No two facts are about the same. */
@@ -32,7 +32,7 @@ export interface PlantedFact {
 const PLANTED = 43
 const OF_EACH_KIND = 4
 /** Where people and tools put facts in ordinary work. */
-const ORDINARY: readonly FactKind[] = ["read", "shell", "grep", "typed", "error", "said", "input"]
+const ORDINARY: readonly PlantedKind[] = ["read", "shell", "grep", "typed", "error", "said", "input"]
 
 const THINGS =
   "retention window,shard limit,rollback commit,signing order,retry ceiling,cache namespace,queue address,schema version,failure code,tracking ticket,feature flag,entry point".split(
@@ -65,7 +65,7 @@ export function plantedFacts(): readonly PlantedFact[] {
   return [...planted, ...ofKinds]
 }
 
-function factAt(at: number, kind: FactKind, group: PlantedFact["group"]): PlantedFact {
+function factAt(at: number, kind: PlantedKind, group: PlantedFact["group"]): PlantedFact {
   const thing = THINGS[at % THINGS.length]!
   const owner = `${OWNERS[Math.floor(at / THINGS.length) % OWNERS.length]!}`
   const subject = `${thing} of the ${owner}`

@@ -30,7 +30,7 @@ export interface PlantedOptions {
 /** Where a fact is after so many compactions. */
 export type Reach = "in-view" | "one-search" | "lost"
 
-export interface Looked {
+export interface RecallCounts {
   readonly compactions: number
   readonly facts: readonly { readonly fact: PlantedFact; readonly reach: Reach; readonly isFound: boolean }[]
   /** Long results whose handle is in view. */
@@ -41,7 +41,7 @@ export interface Looked {
 }
 
 export interface PlantedFigures extends PlantedOptions {
-  readonly looked: readonly Looked[]
+  readonly looked: readonly RecallCounts[]
   /** Requests for a summary, for each compaction. */
   readonly calls: number
 }
@@ -70,7 +70,7 @@ export function measurePlanted(options: PlantedOptions): Promise<PlantedFigures>
       })
       const talk = options.through === "follow" ? followed(chat) : added(chat)
       for (const fact of interleaved(facts)) await take(talk, exchangeOf(fact), fact.id)
-      const looked: Looked[] = []
+      const looked: RecallCounts[] = []
       const max = Math.max(...options.after)
       for (let done = 0, round = 0; done < max; ) {
         for (let nth = 0; nth < WORK; nth++, round++) await take(talk, otherWork(round), `work-${round}`)
@@ -101,14 +101,14 @@ function interleaved(facts: readonly PlantedFact[]): readonly PlantedFact[] {
 }
 
 /** How messages come into the conversation. */
-export interface Talk {
+export interface PlantedTalk {
   readonly chat: Conversation
   say(content: readonly object[]): Promise<void>
   /** The caller has the answer. */
   hear(content: readonly object[]): void
 }
 
-export const added = (chat: Conversation): Talk => ({
+export const added = (chat: Conversation): PlantedTalk => ({
   chat,
   say: async (content) => {
     await chat.add({ role: "user", content } as IncomingMessage)
@@ -116,7 +116,7 @@ export const added = (chat: Conversation): Talk => ({
   hear: () => {},
 })
 
-function followed(chat: Conversation): Talk {
+function followed(chat: Conversation): PlantedTalk {
   const list: { role: string; content: readonly object[] }[] = []
   const read = keepingReader()
   return {
@@ -130,7 +130,7 @@ function followed(chat: Conversation): Talk {
   }
 }
 
-export async function take(talk: Talk, { asks, answers, result, ends }: Exchange, id: string): Promise<void> {
+export async function take(talk: PlantedTalk, { asks, answers, result, ends }: Exchange, id: string): Promise<void> {
   await talk.say(asks)
   if (answers.length > 0 && result) {
     await answer(talk, { id: `msg_${id}_call`, content: answers, stop_reason: "tool_use" })
@@ -144,7 +144,7 @@ export async function take(talk: Talk, { asks, answers, result, ends }: Exchange
 
 /** The usage is what we estimate, so that sizes are those of a conversation that was really sent. */
 async function answer(
-  { chat, hear }: Talk,
+  { chat, hear }: PlantedTalk,
   response: { id: string; content: readonly object[]; stop_reason: string },
 ): Promise<void> {
   await chat.prepare()
@@ -176,9 +176,9 @@ interface ToLook {
   readonly compactions: number
 }
 
-async function look(chat: Conversation, { facts, recall, compactions }: ToLook): Promise<Looked> {
+async function look(chat: Conversation, { facts, recall, compactions }: ToLook): Promise<RecallCounts> {
   const view = JSON.stringify((await chat.prepare()).messages)
-  const found: Looked["facts"][number][] = []
+  const found: RecallCounts["facts"][number][] = []
   for (const fact of facts) {
     const isFound = await finds(recall, fact)
     found.push({ fact, isFound, reach: view.includes(fact.value) ? "in-view" : isFound ? "one-search" : "lost" })

@@ -4,7 +4,7 @@
  */
 import { randomFrom } from "../memory-questions/random.ts"
 import { LANGUAGES, type Language, type Part, SENTENCES } from "./sentences.ts"
-import { saidIn } from "./talk.ts"
+import { spokenLine } from "./talk.ts"
 
 export interface RuleChat {
   readonly messages: readonly { readonly speaker: "user" | "assistant"; readonly text: string }[]
@@ -37,14 +37,14 @@ export function makeRuleChat({ seed, part }: { readonly seed: number; readonly p
   const random = randomFrom(seed)
   const { rules, lookAlikes, advice } = SENTENCES[part]
   const language = (): Language => (random.next() < ENGLISH ? "en" : random.pick(LANGUAGES.slice(1)))
-  const said = draw(random, () => random.pick(rules[language()])).map(saidIn)
+  const stated = draw(random, () => random.pick(rules[language()])).map(spokenLine)
   const alike = draw(random, () => {
     const chosen = lookAlikes[language()]
     return random.pick("question" in chosen ? random.pick(Object.values(chosen)) : chosen)
   })
-  const messages = random.shuffled([...said.map(({ text }) => text), ...alike, ...PASTED])
+  const messages = random.shuffled([...stated.map(({ text }) => text), ...alike, ...PASTED])
   return {
-    rules: said.map(({ kept }) => kept),
+    rules: stated.map(({ kept }) => kept),
     messages: messages.flatMap((text) => [
       { speaker: "user" as const, text: withRequest(text, random) },
       { speaker: "assistant" as const, text: random.shuffled(advice).join(" ") },

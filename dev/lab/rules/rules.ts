@@ -12,30 +12,30 @@ import { standingRules } from "../../../packages/core/src/views/record/user-mess
 import { makeRuleChat } from "./chats.ts"
 import { asSent, pinnedIn, startAfter } from "./next-conversation.ts"
 import { LANGUAGES, type Part, SENTENCES } from "./sentences.ts"
-import { saidIn } from "./talk.ts"
+import { spokenLine } from "./talk.ts"
 import { measureTalk, measureTalkSentences } from "./talk-measure.ts"
 
 const CHATS = 12
 const FIRST_SEED = { chosen: 1, "held-out": 5_001 }
 const percent = (some: number, all: number) => `${((100 * some) / all).toFixed(1)}%`
 async function measureChats(part: Part): Promise<void> {
-  let [told, found, pinned] = [0, 0, 0]
+  let [stated, found, pinned] = [0, 0, 0]
   for (let at = 0; at < CHATS; at++) {
     const chat = makeRuleChat({ seed: FIRST_SEED[part] + at, part })
     const { start } = await startAfter(chat.messages, { extracts: false })
-    told += chat.rules.length
+    stated += chat.rules.length
     found += chat.rules.filter((rule) => start.includes(asSent(rule))).length
     pinned += pinnedIn(start).length
   }
-  console.log(`${CHATS} chats, ${part}: ${told} rules, as many sentences that look like them, pasted text`)
-  console.log(`  found ${percent(found, told)}; ${percent(found, pinned)} of the ${pinned} pinned lines are rules`)
+  console.log(`${CHATS} chats, ${part}: ${stated} rules, as many sentences that look like them, pasted text`)
+  console.log(`  found ${percent(found, stated)}; ${percent(found, pinned)} of the ${pinned} pinned lines are rules`)
 }
 
 function measureSentences(part: Part): void {
   const { rules, lookAlikes } = SENTENCES[part]
   const sums = { found: 0, rules: 0, wrong: 0, others: 0, oldFound: 0, oldWrong: 0 }
   for (const language of LANGUAGES) {
-    const own = rules[language].map((line) => saidIn(line).text)
+    const own = rules[language].map((line) => spokenLine(line).text)
     const given = lookAlikes[language]
     const others = "question" in given ? Object.values(given).flat() : given
     const isFound = (text: string) => lastingRules(text).length > 0

@@ -9,7 +9,7 @@ export type Spoken = (typeof SPOKEN)[number]
 /** What is to be kept of a message is between a tilde and a bar; without them, all of it. */
 type Messages = Readonly<Record<Spoken, readonly string[]>>
 
-export interface Talk {
+export interface RuleTalk {
   readonly preferences: Messages
   /** Who the person is. */
   readonly facts: Messages
@@ -25,14 +25,14 @@ export interface Talk {
  * The rules for preferences and facts were chosen on the first set, so their figures come from the other one: it was written before those
  * rules, none was written from it, and it is only measured.
  */
-export const TALKS: Readonly<Record<Part, Talk>> = { chosen, "held-out": heldOut }
+export const TALKS: Readonly<Record<Part, RuleTalk>> = { chosen, "held-out": heldOut }
 
-export interface Said {
+export interface SpokenLine {
   readonly text: string
   readonly kept: string
 }
 
-export function saidIn(line: string): Said {
+export function spokenLine(line: string): SpokenLine {
   const [, kept = line] = /^(?:[^~]*~)?([^|]*)/.exec(line) ?? []
   return { text: line.replace(/[~|]/g, ""), kept }
 }

@@ -2,7 +2,7 @@
 import { randomFrom } from "../memory-questions/random.ts"
 import type { Exchange } from "../planted/work.ts"
 import { exchangeMessages } from "./corpora/planted.ts"
-import { type PlainMessage, said, user } from "./session.ts"
+import { assistant, type PlainMessage, user } from "./session.ts"
 
 const REMARKS = [
   "Let us go through the folders of the import service once more.",
@@ -23,7 +23,7 @@ const REMARKS = [
 export const remarks = (count: number, from: number): readonly PlainMessage[] =>
   Array.from({ length: count }, (_, at) => [
     user(REMARKS[(from + at) % REMARKS.length]!),
-    said("Understood. I go on with the plan."),
+    assistant("Understood. I go on with the plan."),
   ]).flat()
 
 const LINES = 40 // of each result

@@ -1,6 +1,6 @@
 /** Takes a contestant through the rounds of a session at one budget. */
 import { type FactScore, scoreView, sizeOf } from "./score.ts"
-import { type PlainMessage, type Session, textOf } from "./session.ts"
+import { type PlainMessage, type ScoredSession, textOf } from "./session.ts"
 
 export const BUDGETS = [0.1, 0.2, 0.3] as const
 export const ROUNDS = 5
@@ -63,7 +63,7 @@ export interface RoundScore {
 
 interface RunOptions {
   readonly corpus: string
-  readonly session: Session
+  readonly session: ScoredSession
   readonly share: number
   readonly rounds?: number
   /** What a view looks like, for a person who wants to know why. */

@@ -17,7 +17,7 @@ export interface Fact {
   readonly stale?: readonly string[]
 }
 
-export interface Session {
+export interface ScoredSession {
   readonly id: string
   readonly messages: readonly PlainMessage[]
   readonly facts: readonly Fact[]
@@ -28,11 +28,11 @@ export interface Session {
 export interface Corpus {
   readonly name: string
   readonly about: string
-  readonly sessions: (options: { readonly isQuick: boolean }) => readonly Session[]
+  readonly sessions: (options: { readonly isQuick: boolean }) => readonly ScoredSession[]
 }
 
 export const user = (content: PlainMessage["content"]): PlainMessage => ({ role: "user", content })
-export const said = (content: PlainMessage["content"]): PlainMessage => ({ role: "assistant", content })
+export const assistant = (content: PlainMessage["content"]): PlainMessage => ({ role: "assistant", content })
 export const nothing = (): readonly PlainMessage[] => []
 
 /** All that a model reads of these messages, one block after the other. */

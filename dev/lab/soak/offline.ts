@@ -12,7 +12,7 @@ import {
   contentOf,
   type Entry,
   findModel,
-  isHuman,
+  isFromUser,
   isToolUse,
   localUser,
   type ModelRequest,
@@ -146,12 +146,12 @@ class OfflineLoop {
   async losses(tasks: number): Promise<readonly string[]> {
     const kept = createHash("sha256")
     for await (const entry of this.#chat.entries()) {
-      if (entry.type === "user" && isHuman(entry)) kept.update(textOf(contentOf(entry)))
+      if (entry.type === "user" && isFromUser(entry)) kept.update(textOf(contentOf(entry)))
       if (entry.type === "assistant") kept.update(JSON.stringify(contentOf(entry)))
     }
     const sent = JSON.stringify(await this.#chat.prepare())
-    const said = Array.from({ length: tasks }, (_, index) => taskAt(index).text).join("\n")
-    const lost = RULES.filter((rule) => said.includes(rule) && !sent.includes(rule))
+    const tasksText = Array.from({ length: tasks }, (_, index) => taskAt(index).text).join("\n")
+    const lost = RULES.filter((rule) => tasksText.includes(rule) && !sent.includes(rule))
     return [
       ...(kept.digest("hex") === this.#added.digest("hex") ? [] : ["the journal has other messages than were added"]),
       ...lost.map((rule) => `the request no longer contains a rule of the user: ${rule}`),

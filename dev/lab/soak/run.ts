@@ -256,8 +256,8 @@ interface ToJudge extends Pick<Ended, "watch" | "workshop" | "tasks"> {
 async function problemsOf({ watch, workshop, tasks, window, turn }: ToJudge): Promise<readonly string[]> {
   const { errors } = workshop.simulator.stats()
   const sent = JSON.stringify(await workshop.agent.conversation.prepare())
-  const said = Array.from({ length: tasks }, (_, index) => taskAt(index).text).join("\n")
-  const lost = RULES.filter((rule) => said.includes(rule) && !sent.includes(rule))
+  const tasksText = Array.from({ length: tasks }, (_, index) => taskAt(index).text).join("\n")
+  const lost = RULES.filter((rule) => tasksText.includes(rule) && !sent.includes(rule))
   return [
     ...Object.entries(errors).map(([type, count]) => `the server rejected ${count} requests: ${type}`),
     ...workshop.simulator.log.flatMap(({ error }) => (error === undefined ? [] : [`the server said: ${error}`])),

@@ -1,12 +1,12 @@
 /** Prints the figures of the soak for a person. */
 import { PURPOSE_LABELS } from "@strata/core/views"
 import {
-  clockTime,
-  dollars,
-  dollarsOrUnknown,
-  duration,
-  grouped,
-  percent,
+  formatClockTime,
+  formatDollars,
+  formatDollarsOrUnknown,
+  formatDuration,
+  formatNumber,
+  formatPercent,
 } from "../../../packages/core/src/base/text.ts"
 import type { Ends } from "./ends.ts"
 import type { SoakReport } from "./run.ts"
@@ -20,14 +20,17 @@ export function textReport(report: SoakReport): string {
   const rows: readonly (readonly [string, string])[] = [
     [
       "taken in",
-      `${grouped(report.takenIn)} tokens in ${grouped(report.tasks)} tasks, with a window of ${grouped(options.window)}`,
+      `${formatNumber(report.takenIn)} tokens in ${formatNumber(report.tasks)} tasks, with a window of ${formatNumber(options.window)}`,
     ],
     [
       "requests",
-      spent.byPurpose.map(({ purpose, requests }) => `${grouped(requests)} ${PURPOSE_LABELS[purpose]}`).join(", "),
+      spent.byPurpose.map(({ purpose, requests }) => `${formatNumber(requests)} ${PURPOSE_LABELS[purpose]}`).join(", "),
     ],
-    ["largest request", `${grouped(report.peak)} tokens (${percent(report.peak, options.window)} of the window)`],
-    ["compactions", `${grouped(compactions.length)}`],
+    [
+      "largest request",
+      `${formatNumber(report.peak)} tokens (${formatPercent(report.peak, options.window)} of the window)`,
+    ],
+    ["compactions", `${formatNumber(compactions.length)}`],
     ...routesOf(compactions),
     [
       "waited for summaries",
@@ -35,20 +38,23 @@ export function textReport(report: SoakReport): string {
     ],
     [
       "results",
-      `${grouped(report.putAside)} put aside, ${grouped(report.cleared)} cleared; the server cleared ${grouped(report.clearedByServer)} times`,
+      `${formatNumber(report.putAside)} put aside, ${formatNumber(report.cleared)} cleared; the server cleared ${formatNumber(report.clearedByServer)} times`,
     ],
-    ["notes written", grouped(report.notes)],
-    ["read from cache", `${percent(spent.hitRatio, 1)} of the input`],
+    ["notes written", formatNumber(report.notes)],
+    ["read from cache", `${formatPercent(spent.hitRatio, 1)} of the input`],
     [
       "cost",
-      `${dollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_LABELS[each.purpose]} ${dollarsOrUnknown(each.dollars)}`).join(", ")}`,
+      `${formatDollars(spent.dollars)}: ${spent.byPurpose.map((each) => `${PURPOSE_LABELS[each.purpose]} ${formatDollarsOrUnknown(each.dollars)}`).join(", ")}`,
     ],
     ...replayedRows(report.replayed),
     ...memoryRows(report.memoryWork),
     ["time per turn", endsText(report.turn)],
     ["  in the library", endsText(report.own)],
-    ["memory at the end", `${grouped(memory.heap / MB)} MB heap, ${grouped(memory.resident / MB)} MB resident`],
-    ["run time", clockTime(report.seconds * 1_000)],
+    [
+      "memory at the end",
+      `${formatNumber(memory.heap / MB)} MB heap, ${formatNumber(memory.resident / MB)} MB resident`,
+    ],
+    ["run time", formatClockTime(report.seconds * 1_000)],
     ["seed", String(options.seed)],
   ]
   const lines = rows.map(([label, text]) => `${label.padEnd(LABEL_WIDTH)}${text}`)
@@ -63,14 +69,14 @@ function replayedRows(found: SoakReport["replayed"]): readonly (readonly [string
   const { billed, replayed } = found
   const part = (label: string, says: number, paid: number): readonly [string, string] => [
     `  ${label}`,
-    `${dollars(says)} of ${dollars(paid)} billed (${percent(says, paid)})`,
+    `${formatDollars(says)} of ${formatDollars(paid)} billed (${formatPercent(says, paid)})`,
   ]
   return [
     part("by the replay", replayed.dollars, billed.dollars),
     part("  the conversation", replayed.conversation + replayed.recalls, billed.conversation),
     part("  summaries", replayed.summaries, billed.summaries),
     ["    compactions", `${replayed.compactions} of ${billed.compactions}`],
-    ["    unexplained", dollars(billed.dollars - replayed.dollars)],
+    ["    unexplained", formatDollars(billed.dollars - replayed.dollars)],
   ]
 }
 
@@ -81,23 +87,23 @@ function memoryRows(work: SoakReport["memoryWork"]): readonly (readonly [string,
   return [
     [
       "memory work",
-      `${share.toFixed(1)}% of ${dollars(work.dollars)} in ${grouped(conversations)} conversations: ${parts}`,
+      `${share.toFixed(1)}% of ${formatDollars(work.dollars)} in ${formatNumber(conversations)} conversations: ${parts}`,
     ],
     [
       "",
-      `${grouped(kept)} memories and ${grouped(superseded)} superseded, ${grouped(recalled)} recalled in the main conversation, ${grouped(dreams)} dreams`,
+      `${formatNumber(kept)} memories and ${formatNumber(superseded)} superseded, ${formatNumber(recalled)} recalled in the main conversation, ${formatNumber(dreams)} dreams`,
     ],
     ["cache breaks", causes.length === 0 ? "none" : causes.join(", ")],
   ]
 }
 
 export const endsText = ({ first, last }: Ends) =>
-  `${duration(first)} in the first tenth, ${duration(last)} in the last (${(last / first).toFixed(2)} times)`
+  `${formatDuration(first)} in the first tenth, ${formatDuration(last)} in the last (${(last / first).toFixed(2)} times)`
 
 export function routesOf(compactions: readonly CompactionSeen[]): readonly (readonly [string, string])[] {
   return [...Map.groupBy(compactions, ({ route }) => route)].map(([route, own]) => {
     const mean = (of: (each: CompactionSeen) => number) =>
-      grouped(own.reduce((sum, each) => sum + of(each), 0) / own.length)
+      formatNumber(own.reduce((sum, each) => sum + of(each), 0) / own.length)
     return [
       `  ${route}`,
       `${own.length}, on average ${mean(({ before }) => before)} to ${mean(({ after }) => after)} tokens`,

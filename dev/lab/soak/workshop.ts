@@ -209,8 +209,8 @@ function takingTime(responder: Responder, { clock, summariser }: SimulatedTime):
     name: responder.name,
     async answer(turn) {
       const answer = await responder.answer(turn)
-      const said = turn.request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
-      const directive = said.findLast((text) => DIRECTIVE.test(text)) ?? ""
+      const texts = turn.request.messages.flatMap(({ content }) => content.map(({ text = "" }) => text))
+      const directive = texts.findLast((text) => DIRECTIVE.test(text)) ?? ""
       if (SUMMARY.test(directive)) await summariser.write()
       else if (!BACKGROUND.test(directive)) clock.advance(FIRST_TOKEN_MS + charactersOf(answer) * MS_PER_CHARACTER)
       return answer

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest"
-import type { Outcome } from "./run-case.ts"
-import { type Adapted, adaptedTable, faultsOf } from "./try-adapted.ts"
+import type { AdaptedRun } from "./run-case.ts"
+import { type AdaptedResult, adaptedTable, faultsOf } from "./try-adapted.ts"
 
-const OUTCOME: Outcome = {
+const OUTCOME: AdaptedRun = {
   ...{ requests: 66, refused: [], answers: ["ANSWER[t1, port 4711]"], faults: [] },
   ...{ dollars: 10, compactions: 0, recalls: 0 },
 }
-const row = (strata: Partial<Outcome>, direct: Partial<Outcome> = {}): Adapted => ({
+const row = (strata: Partial<AdaptedRun>, direct: Partial<AdaptedRun> = {}): AdaptedResult => ({
   ...{ framework: "LangChain", versions: "langchain 1.5.9", what: "three windows", compactions: 2, goal: 0.25 },
   direct: { ...OUTCOME, ...direct },
   strata: { ...OUTCOME, dollars: 1, compactions: 3, ...strata },

@@ -14,7 +14,7 @@ const client = usesStrata ? withStrata(plain, options) : plain
 const object = (properties) => ({ type: "object", properties, required: Object.keys(properties), additionalProperties: false })
 const readPart = { name: "read_part", description: "Reads a part of the project", input_schema: object({ part: { type: "number" } }) }
 const THINKING = { thinking: { type: "enabled", budget_tokens: 1024 } }
-const MARKS = { cache_control: { type: "ephemeral" } }
+const BREAKPOINT = { cache_control: { type: "ephemeral" } }
 const SHAPED = { output_config: { format: { type: "json_schema", schema: object({ seen: { type: "string" } }) } } }
 const agentOf = (name, more = {}) => ({ name, more })
 const bodyOf = ({ name, more }, messages) =>
@@ -70,7 +70,7 @@ if (client.beta.messages.toolRunner)
   }
 `
 
-const listed = listedCases({ imports: IMPORTS, framework: FRAMEWORK, others: OTHERS, marks: "MARKS" })
+const listed = listedCases({ imports: IMPORTS, framework: FRAMEWORK, others: OTHERS, breakpoints: "BREAKPOINT" })
 
 export const ANTHROPIC_SDK: readonly Framework[] = VERSIONS.map((version) => ({
   name: "Anthropic SDK",

@@ -29,7 +29,7 @@ const readPart = tool({
   execute: ({ part }) => partText(part),
 })
 const THINKING = { providerOptions: { anthropic: { thinking: { type: "enabled", budgetTokens: 1024 } } } }
-const MARKS = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } }
+const BREAKPOINT = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } }
 const SHAPED = { output: Output.object({ schema: z.object({ seen: z.string() }) }) }
 const agentOf = (name, more = {}) => {
   const instructions = "[agent " + name + "] You read parts."
@@ -58,7 +58,7 @@ const version = (ai: number, provider: number, fetched = "const fetched = fetch\
   name: "AI SDK",
   packages: [`ai@${ai}`, `@ai-sdk/anthropic@${provider}`, "zod"],
   shown: ["ai", "@ai-sdk/anthropic"],
-  cases: listedCases({ imports: IMPORTS, framework: fetched + FRAMEWORK, marks: "MARKS" }),
+  cases: listedCases({ imports: IMPORTS, framework: fetched + FRAMEWORK, breakpoints: "BREAKPOINT" }),
 })
 
 export const AI_SDK: readonly Framework[] = [version(7, 4), version(6, 3, WITHOUT_CITATIONS)]

@@ -20,7 +20,7 @@ const readPart = tool(({ part }) => partText(part), {
   schema: z.object({ part: z.number() }),
 })
 const thread = (id) => ({ configurable: { thread_id: id }, recursionLimit: 200 })
-const said = (words) => ({ messages: [{ role: "user", content: words }] })
+const userMessage = (words) => ({ messages: [{ role: "user", content: words }] })
 const lastText = ({ messages }) => messages.at(-1).text
 `
 
@@ -64,50 +64,50 @@ const CASES = `${START}
 const shared = { model: chat, tools: [readPart], checkpointer: new MemorySaver(), middleware }
 const agent = createAgent({ ...shared, systemPrompt: "[agent one] You read parts." })
 const one = thread("one")
-await agent.invoke(said(FACT + task("p0", 2)), one)
-console.log("at once:", lastText(await agent.invoke(said(task("p1", 4, " at once")), one)))
+await agent.invoke(userMessage(FACT + task("p0", 2)), one)
+console.log("at once:", lastText(await agent.invoke(userMessage(task("p1", 4, " at once")), one)))
 
 const shaped = { seen: z.string() }
 const native = createAgent({ ...shared, systemPrompt: "[agent two] You read parts.", responseFormat: z.object(shaped) })
-console.log("structured:", JSON.stringify((await native.invoke(said(FACT + task("s1", 3)), thread("two"))).structuredResponse))
+console.log("structured:", JSON.stringify((await native.invoke(userMessage(FACT + task("s1", 3)), thread("two"))).structuredResponse))
 const byTool = createAgent({ ...shared, systemPrompt: "[agent three] You read parts.", responseFormat: toolStrategy(z.object(shaped)) })
-console.log("by a tool:", (await byTool.invoke(said(FACT + task("s2", 3)), thread("three"))).structuredResponse.seen)
+console.log("by a tool:", (await byTool.invoke(userMessage(FACT + task("s2", 3)), thread("three"))).structuredResponse.seen)
 
 // in a thread so short that Strata sends no request of its own, which could take the failure in place of the program's
 const brief = createAgent({ ...shared, systemPrompt: "[agent brief] You read parts." })
 const short = thread("brief")
-await failing(() => brief.invoke(said(FACT + task("e1", 2, " then fail")), short))
+await failing(() => brief.invoke(userMessage(FACT + task("e1", 2, " then fail")), short))
 console.log("resumed:", lastText(await brief.invoke(null, short)))
 const drained = async (stream) => { for await (const _ of stream); }
-await failing(async () => drained(await brief.stream(said(task("e2", 2, " then break")), { ...short, streamMode: "messages" })))
+await failing(async () => drained(await brief.stream(userMessage(task("e2", 2, " then break")), { ...short, streamMode: "messages" })))
 console.log("resumed:", lastText(await brief.invoke(null, short)))
 
 const stop = new AbortController()
 await failing(async () => {
-  const stream = await agent.stream(said(task("a1", 4)), { ...one, streamMode: "messages", signal: stop.signal })
+  const stream = await agent.stream(userMessage(task("a1", 4)), { ...one, streamMode: "messages", signal: stop.signal })
   for await (const [message] of stream) if (message.type === "tool") stop.abort()
 })
-console.log("after an abort:", lastText(await agent.invoke(said(task("a2", 2)), one)))
+console.log("after an abort:", lastText(await agent.invoke(userMessage(task("a2", 2)), one)))
 
 const agents = ["left", "right"].map((name) => createAgent({ ...shared, systemPrompt: "[agent " + name + "] You read parts." }))
 const both = await Promise.all(
-  agents.map((each, at) => each.invoke(said(FACT + task("b" + at, 3 + at)), thread("both-" + at))),
+  agents.map((each, at) => each.invoke(userMessage(FACT + task("b" + at, 3 + at)), thread("both-" + at))),
 )
 console.log("two at once:", both.map((state) => lastText(state).replace(/last \\w+/, "last")).join(" "))
 
 for (const mode of ["messages", "updates", "values"]) {
   let seen = ""
-  for await (const chunk of await agent.stream(said(task("r" + mode, 2, " with recall")), { ...one, streamMode: mode }))
+  for await (const chunk of await agent.stream(userMessage(task("r" + mode, 2, " with recall")), { ...one, streamMode: mode }))
     seen += JSON.stringify(chunk)
   check(mode, seen)
   console.log("recalled:", lastText((await agent.getState(one)).values))
 }
 let events = ""
-for await (const event of agent.streamEvents(said(task("rv2", 2, " with recall")), { ...one, version: "v2" }))
+for await (const event of agent.streamEvents(userMessage(task("rv2", 2, " with recall")), { ...one, version: "v2" }))
   if (event.event === "on_chat_model_stream" || event.event === "on_chat_model_end") events += JSON.stringify(event.data.chunk ?? event.data.output)
 check("events", events)
 console.log("recalled:", lastText((await agent.getState(one)).values))
-const run = await agent.streamEvents(said(task("rv3", 2, " with recall")), { ...one, version: "v3" })
+const run = await agent.streamEvents(userMessage(task("rv3", 2, " with recall")), { ...one, version: "v3" })
 let protocol = ""
 for await (const event of run) if (JSON.stringify(event).includes('"messages"')) protocol += JSON.stringify(event)
 check("the protocol", protocol)

@@ -53,24 +53,29 @@ console.log("recalled:", await say(agent, task("r1", 2, " with recall")))
 console.log("recalled:", await say(agent, task("r2", 2, " with recall"), { stream: true }))
 `
 
-export interface Listed {
+export interface ListedCaseOptions {
   /** What is imported, and nothing else. */
   readonly imports: string
   readonly framework: string
   /** What else is tried, in JavaScript. */
   readonly others?: string
   /** JavaScript for an agent that sets marks for the cache by itself. */
-  readonly marks?: string
+  readonly breakpoints?: string
 }
 
-export function listedCases({ imports, framework, others = "", marks }: Listed): readonly AdaptedCase[] {
+export function listedCases({
+  imports,
+  framework,
+  others = "",
+  breakpoints,
+}: ListedCaseOptions): readonly AdaptedCase[] {
   const program = (body: string) => `${imports}${START}${framework}${body}process.exit(0)\n`
   const work = { processes: RESTARTED, compactions: 2, goal: 0.25 }
-  const marked = { ...work, what: "three windows, marks of its own", goal: 0.75 } // reads from the cache are what it saves already
+  const marked = { ...work, what: "three windows, breakpoints of its own", goal: 0.75 } // reads from the cache are what it saves already
   return [
     { ...work, what: "three windows, a restart", program: program(long(false, "THINKING")) },
     { ...work, what: "three windows, streamed", program: program(long(true, "THINKING")) },
-    ...(marks ? [{ ...marked, program: program(long(false, marks)) }] : []),
+    ...(breakpoints ? [{ ...marked, program: program(long(false, breakpoints)) }] : []),
     { what: "other cases", program: program(OTHERS + others), compactions: 0 },
   ]
 }

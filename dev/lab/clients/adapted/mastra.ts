@@ -62,7 +62,7 @@ process.exit(0)
 `
 
 /** By itself Mastra sets no marks, so nothing is read from a cache. A program that sets them is what the saving is to be measured by. */
-const MARKS = '{ providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } }'
+const BREAKPOINT = '{ providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } }'
 
 /** Mastra sends the newest messages of a thread only: its default are 10. */
 const NEWEST = `${START}
@@ -115,8 +115,8 @@ export const MASTRA: Framework = {
     { what: "three windows, a restart", program: LONG("invoked"), processes: RESTARTED, compactions: 2, goal: 0.25 },
     { what: "three windows, streamed", program: LONG("streamed"), processes: RESTARTED, compactions: 2, goal: 0.25 },
     {
-      what: "three windows, marks of its own",
-      program: LONG("invoked", MARKS),
+      what: "three windows, breakpoints of its own",
+      program: LONG("invoked", BREAKPOINT),
       processes: RESTARTED,
       compactions: 2,
       goal: 0.75,

@@ -13,10 +13,10 @@ const MODEL = "claude-opus-4-6"
 /** For Strata: the server itself takes a million tokens, so that the same program can run without. */
 const WINDOW = 60_000 // tokens
 
-export type Way = "direct" | "strata"
+export type AdaptedMode = "direct" | "strata"
 
 /** What became of it. */
-export interface Outcome {
+export interface AdaptedRun {
   readonly requests: number
   /** Those that the program did not provoke. */
   readonly refused: readonly string[]
@@ -27,15 +27,15 @@ export interface Outcome {
   readonly recalls: number
 }
 
-export interface Running {
+export interface AdaptedRunOptions {
   readonly case: AdaptedCase
-  readonly way: Way
+  readonly way: AdaptedMode
   readonly installed: string
   /** Emptied before each way, so that both have the same paths. */
   readonly directory: string
 }
 
-export async function runCase({ case: each, way, installed, directory }: Running): Promise<Outcome> {
+export async function runCase({ case: each, way, installed, directory }: AdaptedRunOptions): Promise<AdaptedRun> {
   let provoked = 0
   const responder = taskResponder({
     next: (kind) => {

@@ -6,22 +6,22 @@ import { fileURLToPath } from "node:url"
 import { inColumns } from "../columns.ts"
 import { install, nameOf, versionOf } from "../install.ts"
 import type { Framework } from "./framework.ts"
-import { type Outcome, runCase } from "./run-case.ts"
+import { type AdaptedRun, runCase } from "./run-case.ts"
 
 // One row for each program: without Strata and with it.
 
-export interface Adapted {
+export interface AdaptedResult {
   readonly framework: string
   readonly versions: string
   readonly what: string
   readonly compactions: number
   readonly goal?: number | undefined
-  readonly direct: Outcome
-  readonly strata: Outcome
+  readonly direct: AdaptedRun
+  readonly strata: AdaptedRun
 }
 
 /** What is not as it should be. */
-export function faultsOf({ direct, strata, compactions, goal }: Adapted): readonly string[] {
+export function faultsOf({ direct, strata, compactions, goal }: AdaptedResult): readonly string[] {
   const ratio = strata.dollars / direct.dollars
   return [
     ...direct.faults,
@@ -59,11 +59,11 @@ const HEADINGS = [
 ]
 
 /** Where a cell has two figures, the first is without Strata, the second with it. */
-export function adaptedTable(rows: readonly Adapted[]): string {
+export function adaptedTable(rows: readonly AdaptedResult[]): string {
   return inColumns(HEADINGS, rows.map(cellsOf)).join("\n")
 }
 
-function cellsOf(row: Adapted): readonly string[] {
+function cellsOf(row: AdaptedResult): readonly string[] {
   const { framework, versions, what, direct, strata } = row
   const faults = faultsOf(row)
   return [
@@ -78,7 +78,7 @@ function cellsOf(row: Adapted): readonly string[] {
 
 const OURS = ["core", "adapters"]
 
-export interface Adapting {
+export interface AdaptedTrialOptions {
   readonly frameworks: readonly Framework[]
   /** Where they are installed and run. */
   readonly root: string
@@ -87,8 +87,8 @@ export interface Adapting {
 }
 
 /** Prints each row as it is known. Resolves with whether all are as they should be. */
-export async function tryAdapted({ frameworks, root, only = "" }: Adapting): Promise<boolean> {
-  const rows: Adapted[] = []
+export async function tryAdapted({ frameworks, root, only = "" }: AdaptedTrialOptions): Promise<boolean> {
+  const rows: AdaptedResult[] = []
   let isGood = true
   for (const { name, packages, shown, flags = [], cases } of frameworks) {
     const installed = await install(join(root, "adapted", name.replaceAll(/\W+/g, "-")), packages, flags)

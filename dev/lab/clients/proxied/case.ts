@@ -1,12 +1,12 @@
 /** What a client goes through twice: directly in front of a server, and with the proxy between them. */
-import type { Done, Place } from "../step.ts"
+import type { Done, StepContext } from "../step.ts"
 
 /** One prompt: a process of the client. */
 export interface Prompt {
   readonly what: string
   /** How many files the model reads for it. */
   readonly calls: number
-  readonly command: (place: Place, earlier: readonly Done[]) => readonly string[]
+  readonly command: (place: StepContext, earlier: readonly Done[]) => readonly string[]
   readonly forks?: boolean
   /** It need not end with an answer: a compaction by hand. */
   readonly isSilent?: boolean
@@ -19,7 +19,7 @@ export interface Case {
   readonly otherwise?: readonly string[]
   readonly what: string
   readonly prompts: readonly Prompt[]
-  readonly files?: (place: Place) => Readonly<Record<string, string>>
+  readonly files?: (place: StepContext) => Readonly<Record<string, string>>
   readonly env?: Readonly<Record<string, string>>
   /** Between two prompts. */
   readonly pauseMinutes: number

@@ -1,7 +1,7 @@
 /** The cases: each client in front of windows of both sizes, with pauses and without. */
 
 import { join } from "node:path"
-import type { Place } from "../step.ts"
+import type { StepContext } from "../step.ts"
 import type { Case } from "./case.ts"
 import { agentSdk, claudeCode, compactedCourse, longCourse, opencode, pi, plainSdk } from "./courses.ts"
 
@@ -10,14 +10,14 @@ import { agentSdk, claudeCode, compactedCourse, longCourse, opencode, pi, plainS
 export const PLAIN_PROGRAM = `import Anthropic from "@anthropic-ai/sdk"
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 const [words, from, to = from] = process.argv.slice(2)
-const { MODEL: model, MARKS } = process.env
+const { MODEL: model, BREAKPOINTS } = process.env
 const client = new Anthropic({ maxRetries: 0 })
-const mark = MARKS ? { cache_control: { type: "ephemeral" } } : {}
+const breakpoint = BREAKPOINTS ? { cache_control: { type: "ephemeral" } } : {}
 const input_schema = { type: "object", properties: { command: { type: "string" }, description: { type: "string" } } }
 const tools = [{ name: "bash", description: "Prints a file. ".repeat(300), input_schema }]
-const system = [{ type: "text", text: "You read the files of a project, one by one. ".repeat(300), ...mark }]
+const system = [{ type: "text", text: "You read the files of a project, one by one. ".repeat(300), ...breakpoint }]
 const messages = existsSync(from) ? JSON.parse(readFileSync(from, "utf8")) : []
-const marked = (message) => ({ ...message, content: message.content.with(-1, { ...message.content.at(-1), ...mark }) })
+const marked = (message) => ({ ...message, content: message.content.with(-1, { ...message.content.at(-1), ...breakpoint }) })
 messages.push({ role: "user", content: [{ type: "text", text: words }] })
 while (messages.at(-1).role === "user") {
   const sent = messages.with(-1, marked(messages.at(-1)))
@@ -81,7 +81,7 @@ const claudeCodeCases = CLAUDE_CODES.flatMap(({ version, model, isMillion, ...mo
   ]
 })
 
-const programFile = (source: string) => (place: Place) => ({ [join(place.installed, "program.js")]: source })
+const programFile = (source: string) => (place: StepContext) => ({ [join(place.installed, "program.js")]: source })
 
 const plain = (kind: Kind, env = {}): Case => ({
   client: "Anthropic SDK",
@@ -135,8 +135,8 @@ const SMALL_IN_OPENCODE = { "claude-opus-4-6": { limit: { context: 200_000, outp
 
 export const CASES: readonly Case[] = [
   ...claudeCodeCases,
-  plain(MILLION, { MARKS: "1" }),
-  plain(MILLION_PAUSES, { MARKS: "1" }),
+  plain(MILLION, { BREAKPOINTS: "1" }),
+  plain(MILLION_PAUSES, { BREAKPOINTS: "1" }),
   plain({ ...MILLION, what: "1M, no marks" }),
   ...[agent(MILLION), agent(MILLION_PAUSES), agent(SMALL, COMPACTS_AT_200K)],
   ...[piCase(MILLION, 16_000), piCase(MILLION_PAUSES, 16_000), piCase(SMALL, 800_000)],

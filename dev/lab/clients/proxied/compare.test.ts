@@ -1,13 +1,13 @@
 import { expect, test } from "vitest"
-import { type Compared, faultsOf } from "./compare.ts"
-import type { Outcome } from "./run-case.ts"
+import { type ComparedRuns, faultsOf } from "./compare.ts"
+import type { ProxiedRun } from "./run-case.ts"
 import { comparedTable } from "./try-proxied.ts"
 
-const OUTCOME: Outcome = {
+const OUTCOME: ProxiedRun = {
   ...{ requests: 50, refused: [], answers: ["ANSWER[8 parts, port 4711]"], dollars: 2 },
   ...{ compactions: { client: 0, ours: 0 }, conversations: 1, problems: [] },
 }
-const row = (proxy: Partial<Outcome>, observe = OUTCOME): Compared => ({
+const row = (proxy: Partial<ProxiedRun>, observe = OUTCOME): ComparedRuns => ({
   ...{ client: "pi", version: "1.0.0", what: "1M", goal: 0.75, direct: OUTCOME, observe },
   proxy: { ...OUTCOME, dollars: 1, ...proxy },
 })

@@ -1,30 +1,30 @@
 /** One case in all ways, and what they have in common. */
-import { type Outcome, type Running, runCase } from "./run-case.ts"
+import { type ProxiedRun, type ProxiedRunOptions, runCase } from "./run-case.ts"
 
 /** One row of the table. */
-export interface Compared {
+export interface ComparedRuns {
   readonly client: string
   readonly version: string
   readonly what: string
   readonly goal: number
-  readonly direct: Outcome
-  readonly proxy: Outcome
-  readonly observe?: Outcome
+  readonly direct: ProxiedRun
+  readonly proxy: ProxiedRun
+  readonly observe?: ProxiedRun
 }
 
-export async function compare(running: Omit<Running, "way">, { observes }: { readonly observes: boolean }) {
+export async function compare(running: Omit<ProxiedRunOptions, "way">, { observes }: { readonly observes: boolean }) {
   const { case: each, version } = running
   const direct = await runCase({ ...running, way: "direct" })
   const observe = observes ? await runCase({ ...running, way: "observe" }) : undefined
   const proxy = await runCase({ ...running, way: "proxy" })
   const { client, what, goal } = each
-  return { client, version, what, goal, direct, proxy, ...(observe ? { observe } : {}) } satisfies Compared
+  return { client, version, what, goal, direct, proxy, ...(observe ? { observe } : {}) } satisfies ComparedRuns
 }
 
 const EXACTLY = 0.0005
 
 /** What is not as it should be. */
-export function faultsOf({ direct, proxy, observe, goal }: Compared): readonly string[] {
+export function faultsOf({ direct, proxy, observe, goal }: ComparedRuns): readonly string[] {
   const faults: string[] = []
   for (const [name, { failure }] of Object.entries({ direct, proxy, ...(observe && { observe }) }))
     if (failure !== undefined) faults.push(`${name} ends early: ${failure}`)

@@ -1,7 +1,7 @@
 /** The prompts of each client: the same work, each prompt in a process of its own, with a fork on the way. */
 import { globSync } from "node:fs"
 import { join } from "node:path"
-import type { Done, Place } from "../step.ts"
+import type { Done, StepContext } from "../step.ts"
 import type { Prompt } from "./case.ts"
 import { PORT } from "./reading-responder.ts"
 
@@ -14,11 +14,11 @@ const FORK_AFTER = 4
 
 /** How a client is started: for the first prompt, to go on, and in a copy. */
 export interface Starts {
-  readonly first: (place: Place, words: string) => readonly string[]
-  readonly goOn: (place: Place, words: string, first: Done) => readonly string[]
-  readonly fork?: (place: Place, words: string, first: Done) => readonly string[]
+  readonly first: (place: StepContext, words: string) => readonly string[]
+  readonly goOn: (place: StepContext, words: string, first: Done) => readonly string[]
+  readonly fork?: (place: StepContext, words: string, first: Done) => readonly string[]
   /** Compacts by hand. */
-  readonly compact?: (place: Place, first: Done) => readonly string[]
+  readonly compact?: (place: StepContext, first: Done) => readonly string[]
 }
 
 /** Work for a window of this size. */
@@ -51,23 +51,23 @@ export function compactedCourse(starts: Starts): readonly Prompt[] {
   return [one!, two!, compaction, ...others]
 }
 
-const bin = ({ installed }: Place, name: string) => join(installed, "node_modules", ".bin", name)
+const bin = ({ installed }: StepContext, name: string) => join(installed, "node_modules", ".bin", name)
 const sessionIn = ({ stdout }: Done): string => /"session_id":"([\w-]+)"/.exec(stdout)?.[1] ?? ""
 
 export function claudeCode(model: string): Starts {
-  const said = (place: Place, words: string, ...more: readonly string[]) => [
+  const spoken = (place: StepContext, words: string, ...more: readonly string[]) => [
     ...[bin(place, "claude"), "-p", words, "--output-format", "json", "--model", model, "--allowedTools", "Bash"],
     ...more,
   ]
   return {
-    first: (place, words) => said(place, words),
-    goOn: (place, words, first) => said(place, words, "--resume", sessionIn(first)),
-    fork: (place, words, first) => said(place, words, "--resume", sessionIn(first), "--fork-session"),
-    compact: (place, first) => said(place, "/compact Keep the port.", "--resume", sessionIn(first)),
+    first: (place, words) => spoken(place, words),
+    goOn: (place, words, first) => spoken(place, words, "--resume", sessionIn(first)),
+    fork: (place, words, first) => spoken(place, words, "--resume", sessionIn(first), "--fork-session"),
+    compact: (place, first) => spoken(place, "/compact Keep the port.", "--resume", sessionIn(first)),
   }
 }
 
-const program = (place: Place, ...words: readonly string[]) => [
+const program = (place: StepContext, ...words: readonly string[]) => [
   process.execPath,
   join(place.installed, "program.js"),
   ...words,
@@ -87,23 +87,23 @@ export const plainSdk: Starts = {
 }
 
 export const pi: Starts = {
-  first: (place, words) => piSaid(place, words),
-  goOn: (place, words) => piSaid(place, words, "-c"),
+  first: (place, words) => piUser(place, words),
+  goOn: (place, words) => piUser(place, words, "-c"),
   fork: (place, words) =>
-    piSaid(place, words, "--fork", globSync(join(place.home, ".pi/agent/sessions/*/*.jsonl"))[0] ?? ""),
+    piUser(place, words, "--fork", globSync(join(place.home, ".pi/agent/sessions/*/*.jsonl"))[0] ?? ""),
 }
 
-const piSaid = (place: Place, words: string, ...more: readonly string[]) => [
+const piUser = (place: StepContext, words: string, ...more: readonly string[]) => [
   ...[bin(place, "pi"), "-p", "--mode", "json", "--offline", "--provider", "anthropic", "--model", "claude-opus-4-6"],
   ...[...more, words],
 ]
 
-const opencodeSaid = (place: Place, words: string, ...more: readonly string[]) => [
+const opencodeUser = (place: StepContext, words: string, ...more: readonly string[]) => [
   ...[bin(place, "opencode"), "run", "--format", "json", "-m", "anthropic/claude-opus-4-6"],
   ...[...more, words],
 ]
 
 export const opencode: Starts = {
-  first: (place, words) => opencodeSaid(place, words),
-  goOn: (place, words) => opencodeSaid(place, words, "-c"),
+  first: (place, words) => opencodeUser(place, words),
+  goOn: (place, words) => opencodeUser(place, words, "-c"),
 }

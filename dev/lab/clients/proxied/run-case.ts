@@ -5,7 +5,7 @@ import { Conversations, newSecret, startProxy } from "@strata/adapters/proxy"
 import { type Simulator, startSimulator } from "@strata/sim"
 import { runChild } from "../child.ts"
 import { lastLine } from "../install.ts"
-import type { Done, Place } from "../step.ts"
+import type { Done, StepContext } from "../step.ts"
 import { inside, writeAll } from "../try-client.ts"
 import type { Case } from "./case.ts"
 import { answersIn, PARTS, type ReadingResponder, readingResponder } from "./reading-responder.ts"
@@ -18,10 +18,10 @@ const MINUTE_MS = 60_000
 /** Lines of the proxy's log that say nothing special. */
 const AS_PLANNED = /^\S+ \S+ \d{3}(?:, (?:replaced|watched))?$/
 
-export type Way = "direct" | "observe" | "proxy"
+export type ProxyMode = "direct" | "observe" | "proxy"
 
 /** What became of it. */
-export interface Outcome {
+export interface ProxiedRun {
   readonly requests: number
   /** By the server: also what the proxy then sent in another form. */
   readonly refused: readonly string[]
@@ -35,23 +35,29 @@ export interface Outcome {
   readonly problems: readonly string[]
 }
 
-export interface Running {
+export interface ProxiedRunOptions {
   readonly case: Case
-  readonly way: Way
+  readonly way: ProxyMode
   readonly installed: string
   readonly version: string
   /** Emptied before each way, so that all have the same paths. */
   readonly directory: string
 }
 
-export async function runCase({ case: each, way, installed, version, directory }: Running): Promise<Outcome> {
+export async function runCase({
+  case: each,
+  way,
+  installed,
+  version,
+  directory,
+}: ProxiedRunOptions): Promise<ProxiedRun> {
   const responder = readingResponder()
   const lines: string[] = []
   const simulator = await startSimulator({ responder, log: (line) => lines.push(line) })
   const problems: string[] = []
-  const door = way === "direct" ? directDoor(simulator) : await proxyDoor(simulator, { way, directory, problems })
+  const address = way === "direct" ? direct(simulator) : await viaProxy(simulator, { way, directory, problems })
   try {
-    const { work, place } = prepared(directory, { installed, url: door.url })
+    const { work, place } = prepared(directory, { installed, url: address.url })
     writeAll({ ...inside(work, PARTS), ...each.files?.(place) })
     const done: Done[] = []
     const answers: string[] = []
@@ -67,19 +73,19 @@ export async function runCase({ case: each, way, installed, version, directory }
         timeoutMs: PROMPT_TIMEOUT_MS,
       })
       writeAll(inside(directory, { [`outputs/${way}-${done.length + 1}.txt`]: `${stdout}\n---\n${stderr}` }))
-      const said = answersIn(stdout)
-      if (code !== 0 || (said.length === 0 && !prompt.isSilent)) {
+      const found = answersIn(stdout)
+      if (code !== 0 || (found.length === 0 && !prompt.isSilent)) {
         failure = `${prompt.what}: ${lastLine(stderr || stdout)}`
         break
       }
-      answers.push(...said.slice(-1)) // after a compaction of its own a client may answer twice
+      answers.push(...found.slice(-1)) // after a compaction of its own a client may answer twice
       done.push({ stdout, version, forked: prompt.forks ?? false })
       for (let passed = 0; passed < TYPING_MS + each.pauseMinutes * MINUTE_MS; passed += STEP_MS) {
-        await door.settled()
+        await address.settled()
         simulator.clock.advance(STEP_MS)
       }
     }
-    const conversations = await door.close()
+    const conversations = await address.close()
     writeAll(inside(directory, { [`outputs/${way}-requests.txt`]: `${lines.join("\n")}\n` }))
     return {
       requests: simulator.log.filter(({ path }) => path === "/v1/messages").length,
@@ -92,19 +98,19 @@ export async function runCase({ case: each, way, installed, version, directory }
       problems,
     }
   } finally {
-    await door.close()
+    await address.close()
     await simulator.close()
   }
 }
 
-interface Door {
+interface ServerAddress {
   readonly url: string
   settled(): Promise<void>
   /** How many conversations there were. */
   close(): Promise<number>
 }
 
-const directDoor = (simulator: Simulator): Door => ({
+const direct = (simulator: Simulator): ServerAddress => ({
   url: simulator.url,
   settled: async () => undefined,
   close: async () => 0,
@@ -114,12 +120,12 @@ const refusals = ({ log }: Simulator): readonly string[] =>
   log.filter(({ path, status }) => path === "/v1/messages" && status >= 400).map(({ error }) => error ?? "")
 
 interface Behind {
-  readonly way: Way
+  readonly way: ProxyMode
   readonly directory: string
   readonly problems: string[]
 }
 
-async function proxyDoor(simulator: Simulator, { way, directory, problems }: Behind): Promise<Door> {
+async function viaProxy(simulator: Simulator, { way, directory, problems }: Behind): Promise<ServerAddress> {
   const { url: upstream, clock } = simulator
   const dir = join(directory, "strata")
   rmSync(dir, { recursive: true, force: true })
@@ -169,9 +175,9 @@ const timerClock = (clock: Simulator["clock"]) => ({
   },
 })
 
-function prepared(directory: string, { installed, url }: Pick<Place, "installed" | "url">) {
+function prepared(directory: string, { installed, url }: Pick<StepContext, "installed" | "url">) {
   const work = join(directory, "work")
-  const place: Place = { installed, home: join(directory, "home"), url }
+  const place: StepContext = { installed, home: join(directory, "home"), url }
   for (const path of [work, place.home]) {
     rmSync(path, { recursive: true, force: true })
     mkdirSync(path, { recursive: true })

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { inColumns } from "../columns.ts"
 import { install } from "../install.ts"
 import type { Case } from "./case.ts"
-import { areEqual, type Compared, compare, faultsOf } from "./compare.ts"
+import { areEqual, type ComparedRuns, compare, faultsOf } from "./compare.ts"
 
 // The table of the clients that were tried through the proxy.
 
@@ -12,11 +12,11 @@ const HEADINGS = ["client", "version", "case", "requests", "refused", "answers",
 const MORE = ["client compacts", "ours", "conversations", "result"]
 
 /** Where a cell has two figures, the first is direct, the second through the proxy. */
-export function comparedTable(rows: readonly Compared[]): string {
+export function comparedTable(rows: readonly ComparedRuns[]): string {
   return inColumns([...HEADINGS, ...MORE], rows.map(cellsOf)).join("\n")
 }
 
-function cellsOf(row: Compared): readonly string[] {
+function cellsOf(row: ComparedRuns): readonly string[] {
   const { client, version, what, direct, proxy, observe } = row
   const share = (dollars: number) => (dollars / direct.dollars).toFixed(2)
   const faults = faultsOf(row)
@@ -31,7 +31,7 @@ function cellsOf(row: Compared): readonly string[] {
   ]
 }
 
-export interface Proxied {
+export interface ProxiedResult {
   readonly cases: readonly Case[]
   /** Where clients are installed and run. */
   readonly root: string
@@ -39,8 +39,8 @@ export interface Proxied {
 }
 
 /** Prints the table as far as it is after each case. Resolves with whether all are as they should be. */
-export async function tryProxied({ cases, root, observes }: Proxied): Promise<boolean> {
-  const rows: Compared[] = []
+export async function tryProxied({ cases, root, observes }: ProxiedResult): Promise<boolean> {
+  const rows: ComparedRuns[] = []
   let isGood = true
   for (const each of cases) {
     const { client, packages, otherwise, what } = each

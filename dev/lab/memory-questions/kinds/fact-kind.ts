@@ -14,7 +14,7 @@ export interface FactKind {
   readonly topic: string
   readonly questions: readonly string[]
   /** Shares words with the question. */
-  readonly said: readonly string[]
+  readonly statements: readonly string[]
   /** The other one asks with words of the question; the reply shares none. */
   readonly asked: readonly { readonly cue: string; readonly reply: string }[]
   /** Says it in other words. */

@@ -58,7 +58,7 @@ export async function claudeCode({ dir, mode, summarise, program = [process.exec
     lines.push(line as never)
     return line as never
   }
-  const said = ({ role, content }: PlainMessage, fields: object = {}) =>
+  const entryOf = ({ role, content }: PlainMessage, fields: object = {}) =>
     write({
       type: role,
       message: {
@@ -72,7 +72,7 @@ export async function claudeCode({ dir, mode, summarise, program = [process.exec
   return {
     logged,
     async range(exchanges: readonly Exchange[]): Promise<readonly PlainMessage[]> {
-      for (const message of exchanges.flatMap(messagesOf)) inView.push(said(message))
+      for (const message of exchanges.flatMap(messagesOf)) inView.push(entryOf(message))
       writeFileSync(transcript, lines.map((line) => `${JSON.stringify(line)}\n`).join(""))
       const messages = inView.map((line) => ({ ...sessionMessage(line), handle: line.uuid }))
       const own = async () => {
@@ -84,7 +84,7 @@ export async function claudeCode({ dir, mode, summarise, program = [process.exec
       const logicalParentUuid = lines.at(-1)!.uuid
       write({ type: "system", subtype: "compact_boundary", content: "Conversation compacted", logicalParentUuid }, true)
       inView = answer.messages.map((message, nth) =>
-        said(asPlain(message), nth === 0 ? { isCompactSummary: true, isVisibleInTranscriptOnly: true } : {}),
+        entryOf(asPlain(message), nth === 0 ? { isCompactSummary: true, isVisibleInTranscriptOnly: true } : {}),
       )
       return inView.map(plain)
     },

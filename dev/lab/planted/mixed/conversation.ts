@@ -23,7 +23,7 @@ export interface MixedConversation {
 }
 
 /** Facts and the exchanges that bring them. */
-interface Planted {
+interface PlantedExchange {
   readonly facts: readonly MixedFact[]
   readonly exchanges: readonly Exchange[]
 }
@@ -49,7 +49,7 @@ export function mixedConversation(seed: number, compactions: number): MixedConve
   return { facts: [...planted.flatMap(({ facts }) => facts), fact], ranges }
 }
 
-function userSays(draw: Draw): readonly Planted[] {
+function userSays(draw: Draw): readonly PlantedExchange[] {
   const [place, ticket, url, user, prefix] = [
     `/srv/${draw.name()}/live`,
     `${draw.name().toUpperCase()}-${draw.digits(4)}`,
@@ -67,7 +67,7 @@ function userSays(draw: Draw): readonly Planted[] {
   ]
 }
 
-function agentSays(draw: Draw): readonly Planted[] {
+function agentSays(draw: Draw): readonly PlantedExchange[] {
   const [slots, migration, rows, kernel, old, now] = [
     draw.of(["4093", "2039", "8191"]),
     `00${draw.digits(2)}`,
@@ -82,7 +82,7 @@ function agentSays(draw: Draw): readonly Planted[] {
     draw.of(["tenant", "region", "account"]),
     `15.${draw.digits(1)}`,
   ]
-  const says = (kind: string, text: string, needles: readonly string[]) => said(kind, text, { needles })
+  const says = (kind: string, text: string, needles: readonly string[]) => statement(kind, text, { needles })
   return [
     says(
       "decision with reason",
@@ -119,7 +119,7 @@ function agentSays(draw: Draw): readonly Planted[] {
   ]
 }
 
-function toolsPrint(draw: Draw): readonly Planted[] {
+function toolsPrint(draw: Draw): readonly PlantedExchange[] {
   const name = draw.name()
   const code = `E_${draw.name().toUpperCase()}_${draw.digits(4)}`
   const path = `/srv/${name}/etc/${draw.name()}.toml`
@@ -185,7 +185,7 @@ function toolsPrint(draw: Draw): readonly Planted[] {
 }
 
 /** Values that are replaced within the first range. */
-function valuesChange(draw: Draw): readonly Planted[] {
+function valuesChange(draw: Draw): readonly PlantedExchange[] {
   const [oldCap, newCap] = [`$${draw.digits(3)}`, `$${draw.digits(4)}`]
   const [oldTool, newTool] = draw.of([
     ["npm", "pnpm"],
@@ -252,12 +252,12 @@ function laterChange(draw: Draw) {
 const text = (words: string) => ({ type: "text", text: words })
 const asks = (words: string, ends: string): Exchange => ({ asks: [text(words)], answers: [], ends })
 
-const typed = (kind: string, words: string, { needles }: Pick<MixedFact, "needles">): Planted => ({
+const typed = (kind: string, words: string, { needles }: Pick<MixedFact, "needles">): PlantedExchange => ({
   facts: [{ kind, from: "user", needles }],
   exchanges: [asks(words, "Understood.")],
 })
 
-const said = (kind: string, words: string, { needles }: Pick<MixedFact, "needles">): Planted => ({
+const statement = (kind: string, words: string, { needles }: Pick<MixedFact, "needles">): PlantedExchange => ({
   facts: [{ kind, from: "agent", needles }],
   exchanges: [asks("What is the state?", words)],
 })
@@ -392,13 +392,13 @@ export const scriptOf = ({ answers, result, ends }: Exchange): (readonly object[
 export function messagesOf(exchange: Exchange): readonly PlainMessage[] {
   const { asks, answers, result } = exchange
   const [first, last = first] = scriptOf(exchange)
-  const said: PlainMessage = { role: "user", content: asks }
-  if (!result) return [said, { role: "assistant", content: first! }]
+  const question: PlainMessage = { role: "user", content: asks }
+  if (!result) return [question, { role: "assistant", content: first! }]
   const { id } = answers.find((block) => "id" in block) as { id: string }
   const { content, isError } = result
   const block = { type: "tool_result", tool_use_id: id, content, ...(isError ? { is_error: true } : {}) }
   return [
-    ...[said, { role: "assistant", content: answers } as const],
+    ...[question, { role: "assistant", content: answers } as const],
     ...[{ role: "user", content: [block] } as const, { role: "assistant", content: last! } as const],
   ]
 }

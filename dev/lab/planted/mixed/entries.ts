@@ -22,7 +22,7 @@ const MAX_REQUESTS = 100 // of a proxy that does not compact
 /** Who writes summaries: the simulator, or no model at all. */
 export type Summaries = "model" | "quoted"
 
-export interface Place {
+export interface EntryContext {
   readonly dir: string
   readonly summaries: Summaries
 }
@@ -38,7 +38,7 @@ export interface MixedEntry extends AsyncDisposable {
   range(exchanges: readonly Exchange[]): Promise<readonly SentMessage[]>
 }
 
-export const ENTRIES: Readonly<Record<string, (place: Place) => Promise<MixedEntry>>> = {
+export const ENTRIES: Readonly<Record<string, (place: EntryContext) => Promise<MixedEntry>>> = {
   library,
   carry: carried,
   plugin: async ({ dir, summaries }) => {
@@ -54,7 +54,7 @@ export const ENTRIES: Readonly<Record<string, (place: Place) => Promise<MixedEnt
   proxy: proxied,
 }
 
-async function library({ dir, summaries }: Place): Promise<MixedEntry> {
+async function library({ dir, summaries }: EntryContext): Promise<MixedEntry> {
   const sim = await simulator(summaries)
   const chat = await openConversation({
     ...{ model: MODEL, client: clientOf(sim.url), dir, cwd: "/work", id: "mixed", tools: TOOLS },
@@ -77,7 +77,7 @@ async function library({ dir, summaries }: Place): Promise<MixedEntry> {
   }
 }
 
-async function carried({ summaries }: Place): Promise<MixedEntry> {
+async function carried({ summaries }: EntryContext): Promise<MixedEntry> {
   const sim = await simulator(summaries)
   let messages: readonly PlainMessage[] = []
   let before: CompactionCarryover | undefined
@@ -99,7 +99,7 @@ async function carried({ summaries }: Place): Promise<MixedEntry> {
 }
 
 /** A program on the official SDK that sends its whole list each time, until the proxy has compacted. */
-async function proxied({ dir, summaries }: Place): Promise<MixedEntry> {
+async function proxied({ dir, summaries }: EntryContext): Promise<MixedEntry> {
   const responder = new ScriptedResponder(summaries)
   const models = { [MODEL]: { window: WINDOW } }
   const sim = await startSimulator({ responder, clock: frozenClock(), models, bindThinking: "error" })
@@ -120,8 +120,8 @@ async function proxied({ dir, summaries }: Place): Promise<MixedEntry> {
   async function play(exchange: Exchange): Promise<void> {
     responder.script = scriptOf(exchange)
     const [asks, ...results] = messagesOf(exchange).filter(({ role }) => role === "user")
-    for (const said of [asks!, ...results]) {
-      messages.push(said as Anthropic.MessageParam)
+    for (const text of [asks!, ...results]) {
+      messages.push(text as Anthropic.MessageParam)
       const { content } = await client.messages.create({
         ...{ model: MODEL, max_tokens: 1_000, system: "You work on a gate.", tools: TOOLS as never, messages },
       })

@@ -85,7 +85,7 @@ async function agentRun(
   summaryTokens: number,
   middleware: (model: unknown) => unknown,
 ): Promise<Run> {
-  const said: PlainMessage[] = []
+  const heard: PlainMessage[] = []
   let view: readonly PlainMessage[] = []
   const { BaseChatModel } = modules.models
   const { AIMessage } = modules.messages
@@ -103,7 +103,7 @@ async function agentRun(
       const prompt: string = messages[0].text
       const isAsked = SUMMARY_PROMPT.test(prompt)
       if (!isAsked) view = messages.map(fromLangchain)
-      const text = isAsked ? standIn(prompt, { tokens: summaryTokens, source: () => textOf(said) }) : "Go on."
+      const text = isAsked ? standIn(prompt, { tokens: summaryTokens, source: () => textOf(heard) }) : "Go on."
       return { generations: [{ text, message: new AIMessage(text) }] }
     }
   }
@@ -115,7 +115,7 @@ async function agentRun(
   let more: readonly PlainMessage[] = []
   return {
     add: async (messages) => {
-      said.push(...messages)
+      heard.push(...messages)
       more = [...more, ...messages]
     },
     compact: async () => {

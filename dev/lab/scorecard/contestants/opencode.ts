@@ -143,7 +143,7 @@ let written = 0
 
 function opencodeRun({ url, home, model, importFile, tokens }: OpencodeRun): Run {
   const id = `ses_${String(++sessions).padStart(26, "0")}`
-  const said: PlainMessage[] = []
+  const seen: PlainMessage[] = []
   const post = async (path: string, body: object) => {
     const response = await fetch(`${url}/session/${id}/${path}`, {
       ...{ method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) },
@@ -153,13 +153,13 @@ function opencodeRun({ url, home, model, importFile, tokens }: OpencodeRun): Run
   }
   return {
     add: async (messages) => {
-      said.push(...messages)
+      seen.push(...messages)
       const file = join(home, `${id}.json`)
       writeFileSync(file, JSON.stringify(sessionFile(id, home, messages)))
       await importFile(file)
     },
     compact: async () => {
-      model.summarise = (prompt) => standIn(prompt, { tokens, source: () => textOf(said) })
+      model.summarise = (prompt) => standIn(prompt, { tokens, source: () => textOf(seen) })
       await post("summarize", { providerID: "none", modelID: "model" })
       await post("message", {
         parts: [{ type: "text", text: "Go on." }],

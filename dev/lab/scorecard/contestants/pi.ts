@@ -55,17 +55,17 @@ const MODEL = {
 
 function piRun({ pi, compaction, conversion }: InstalledPeer["modules"], tokens: number, settings: object): Run {
   const session = pi.SessionManager.inMemory("/work")
-  const said: PlainMessage[] = []
+  const seen: PlainMessage[] = []
   const write = async (_: unknown, context: { readonly messages: readonly PlainMessage[] }) => ({
     result: async () => {
       const prompt = textOf(context.messages)
-      const text = standIn(prompt, { tokens, source: () => textOf(said) })
+      const text = standIn(prompt, { tokens, source: () => textOf(seen) })
       return { role: "assistant", content: [{ type: "text", text }], stopReason: "stop", usage: USAGE, timestamp: 0 }
     },
   })
   return {
     add: async (messages) => {
-      said.push(...messages)
+      seen.push(...messages)
       for (const message of messages.flatMap(toPi)) session.appendMessage(message)
     },
     compact: async () => {

@@ -4,7 +4,7 @@
  */
 import { randomFrom } from "../../memory-questions/random.ts"
 import { remarks } from "../filler.ts"
-import { type Corpus, type Fact, nothing, type PlainMessage, said, user } from "../session.ts"
+import { assistant, type Corpus, type Fact, nothing, type PlainMessage, user } from "../session.ts"
 
 const SEEDS = [11, 12, 13, 14]
 
@@ -108,7 +108,7 @@ export function changedSession(seed: number) {
   let at = random.below(12)
   const around = (sentence: string): readonly PlainMessage[] => {
     at += 2
-    return [...remarks(2, at), user(sentence), said("Noted.")]
+    return [...remarks(2, at), user(sentence), assistant("Noted.")]
   }
   const messages = [
     ...changes.flatMap(({ first }) => around(first)),

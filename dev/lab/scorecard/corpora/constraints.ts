@@ -3,7 +3,7 @@
  * has fifteen, three of each of five types. Ours are of the same types, and they are looked for by string match.
  */
 import { work } from "../filler.ts"
-import { type Corpus, type Session, said, user } from "../session.ts"
+import { assistant, type Corpus, type ScoredSession, user } from "../session.ts"
 
 const WORK = 14 // exchanges after the constraints
 const BETWEEN = 5
@@ -33,7 +33,7 @@ export const CONSTRAINTS_CORPUS: Corpus = {
 }
 
 /** Three constraints in each session, of different types, in the first message and in remarks soon after. */
-function constraintSession(nth: number): Session {
+function constraintSession(nth: number): ScoredSession {
   const own = [0, 1, 2].map((at) => CONSTRAINTS[(nth + at * 5) % CONSTRAINTS.length]!)
   const start = nth * (WORK + 5 * BETWEEN)
   const [first, second, third] = own.map(([, sentence]) => sentence)
@@ -41,13 +41,13 @@ function constraintSession(nth: number): Session {
     id: `constraints-${nth + 1}`,
     messages: [
       user(`We go through the open tasks of the stream service today. ${first}`),
-      said("All right, I start with the first task."),
+      assistant("All right, I start with the first task."),
       ...work(2, start),
       user(second!),
-      said("Understood."),
+      assistant("Understood."),
       ...work(2, start + 2),
       user(`Good so far. ${third} Then go on with the next task.`),
-      said("I will."),
+      assistant("I will."),
       ...work(WORK - 4, start + 4),
     ],
     facts: own.map(([kind, sentence]) => ({ id: sentence, kind, needs: [sentence.replace(/\.$/, "")] })),

@@ -4,7 +4,7 @@
  */
 import type { Exchange } from "../../planted/work.ts"
 import { work } from "../filler.ts"
-import { type Corpus, type Fact, type PlainMessage, type Session, said, user } from "../session.ts"
+import { assistant, type Corpus, type Fact, type PlainMessage, type ScoredSession, user } from "../session.ts"
 import { exchangeMessages } from "./planted.ts"
 
 const BETWEEN = 6
@@ -89,11 +89,11 @@ export const MIXED: Corpus = {
   sessions: () => [mixedSession()],
 }
 
-function mixedSession(): Session {
+function mixedSession(): ScoredSession {
   const inTurn = FACTS.map((fact, at) => ({ fact, at: (at * 11) % FACTS.length }))
     .toSorted((a, b) => a.at - b.at)
     .map(({ fact }) => fact)
-  const earlier = FACTS.flatMap((fact) => (fact.earlier ? [user(fact.earlier), said("All right.")] : []))
+  const earlier = FACTS.flatMap((fact) => (fact.earlier ? [user(fact.earlier), assistant("All right.")] : []))
   return {
     id: "mixed",
     messages: [
@@ -106,8 +106,8 @@ function mixedSession(): Session {
 }
 
 function exchangeFor({ by, sentence }: MixedFact, at: number): readonly PlainMessage[] {
-  if (by === "user") return [user(sentence), said("All right.")]
-  if (by === "agent") return [user("Where do we stand with this part?"), said(sentence)]
+  if (by === "user") return [user(sentence), assistant("All right.")]
+  if (by === "agent") return [user("Where do we stand with this part?"), assistant(sentence)]
   const lines = resultLines(work(1, 540 + at))
   lines.splice(lines.length >> 1, 0, `08:${String(at).padStart(2, "0")}:31 INFO ${sentence}`)
   const exchange: Exchange = {

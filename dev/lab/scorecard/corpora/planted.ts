@@ -1,7 +1,7 @@
 /** The facts of `npm run planted`, as plain messages: 43 in ordinary work, and 48 of twelve kinds. */
 import { type PlantedFact, plantedFacts } from "../../planted/facts.ts"
 import { type Exchange, exchangeOf, otherWork, pictureOf } from "../../planted/work.ts"
-import { type Block, type Corpus, type PlainMessage, type Session, said, user } from "../session.ts"
+import { assistant, type Block, type Corpus, type PlainMessage, type ScoredSession, user } from "../session.ts"
 
 const BETWEEN = 6 // exchanges of other work before each round
 
@@ -14,7 +14,7 @@ const planted = (group: PlantedFact["group"], about: string): Corpus => ({
 export const PLANTED = planted("planted", "43 facts in ordinary work with tools")
 export const KINDS = planted("kinds", "48 facts of twelve kinds, some in results of 90,000 characters")
 
-function plantedSession(group: PlantedFact["group"]): Session {
+function plantedSession(group: PlantedFact["group"]): ScoredSession {
   const facts = plantedFacts().filter((fact) => fact.group === group)
   return {
     id: group,
@@ -43,10 +43,10 @@ export function exchangeMessages({ asks, answers, result, ends }: Exchange): rea
   const blocks = answers as readonly Block[]
   const call = blocks.find(({ type }) => type === "tool_use")
   const end: Block = { type: "text", text: ends }
-  if (!call || !result) return [user(asks as readonly Block[]), said([...blocks, end])]
+  if (!call || !result) return [user(asks as readonly Block[]), assistant([...blocks, end])]
   const answered: Block = {
     ...{ type: "tool_result", tool_use_id: call.id, content: result.content },
     ...(result.isError ? { is_error: true } : {}),
   }
-  return [user(asks as readonly Block[]), said(blocks), user([answered]), said([end])]
+  return [user(asks as readonly Block[]), assistant(blocks), user([answered]), assistant([end])]
 }

@@ -4,7 +4,7 @@
  */
 import { randomFrom } from "../../memory-questions/random.ts"
 import { remarks } from "../filler.ts"
-import { type Corpus, type Fact, type PlainMessage, type Session, said, user } from "../session.ts"
+import { assistant, type Corpus, type Fact, type PlainMessage, type ScoredSession, user } from "../session.ts"
 
 const DISTRACTORS = 16 // exchanges between what matters and the end
 const BETWEEN = 8
@@ -60,9 +60,9 @@ const TEMPLATES: readonly Template[] = [
     make: ({ people: [a], topic, actions: [x] }) => ({
       before: [
         user(`Let us plan the ${topic}; ${a} leads it.`),
-        said("Fine. What must I avoid?"),
+        assistant("Fine. What must I avoid?"),
         user(`Whatever happens, never ${x}. That is a red line.`),
-        said("Clear."),
+        assistant("Clear."),
       ],
       after: "So what is a sensible first step?",
       facts: [fact("buried constraint", "rule", [`never ${x}`]), fact("buried constraint", "lead", [a!])],
@@ -73,9 +73,9 @@ const TEMPLATES: readonly Template[] = [
     make: ({ people: [a], topic, actions: [x, y] }) => ({
       before: [
         user(`For the ${topic} with ${a} I would ${x}.`),
-        said("Good, that is the plan."),
+        assistant("Good, that is the plan."),
         user(`No, I have changed my mind: we ${y} instead.`),
-        said("Then that is the plan."),
+        assistant("Then that is the plan."),
       ],
       after: "Please confirm the plan.",
       facts: [fact("decision overridden", "decision", [y!], [x!])],
@@ -87,11 +87,11 @@ const TEMPLATES: readonly Template[] = [
       before: [
         ...[
           user(`On the ${topic}: let us ${x}.`),
-          said("Agreed."),
+          assistant("Agreed."),
           user(`Wait, let us ${y} rather than that.`),
-          said("Switched."),
+          assistant("Switched."),
         ],
-        ...[user(`Final word: we ${z}. Forget the other two.`), said("That is decided then.")],
+        ...[user(`Final word: we ${z}. Forget the other two.`), assistant("That is decided then.")],
       ],
       after: "Repeat what we decided.",
       facts: [fact("decision overridden", "decision", [z!], [x!, y!])],
@@ -102,7 +102,7 @@ const TEMPLATES: readonly Template[] = [
     make: ({ people: [a, b], topic, actions: [x, y] }) => ({
       before: [
         user(`For the ${topic}: ${a} decides whether we ${x}, ${b} decides whether we ${y}. Keep them apart.`),
-        said("Two people, two decisions."),
+        assistant("Two people, two decisions."),
       ],
       after: "Who decides what?",
       facts: [
@@ -116,9 +116,9 @@ const TEMPLATES: readonly Template[] = [
     make: ({ people: [a], topic, actions: [x] }) => ({
       before: [
         user(`We begin the ${topic} with ${a}.`),
-        said("Is there anything that I should know?"),
+        assistant("Is there anything that I should know?"),
         user(`Yes: we never ${x} here, without exception.`),
-        said("Noted."),
+        assistant("Noted."),
       ],
       after: `With that rule in mind, write the first milestone for ${a}.`,
       facts: [fact("reference", "rule", [`never ${x}`]), fact("reference", "person", [a!])],
@@ -135,14 +135,14 @@ export const TEMPLATES_CORPUS: Corpus = {
     ),
 }
 
-function templateSession({ family, make }: Template, seed: number): Session {
+function templateSession({ family, make }: Template, seed: number): ScoredSession {
   const random = randomFrom(seed * 31 + family.length)
   const words = { people: random.shuffled(PEOPLE), topic: random.pick(TOPICS), actions: random.shuffled(ACTIONS) }
   const { before, after, facts } = make(words)
   const from = random.below(12)
   return {
     id: `${family.replaceAll(" ", "-")}-${seed}`,
-    messages: [...before, ...remarks(DISTRACTORS, from), user(after), said("One moment.")],
+    messages: [...before, ...remarks(DISTRACTORS, from), user(after), assistant("One moment.")],
     facts,
     between: (round) => remarks(BETWEEN, from + DISTRACTORS + round * BETWEEN),
   }

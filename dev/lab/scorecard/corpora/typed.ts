@@ -5,7 +5,7 @@
  */
 import { randomFrom } from "../../memory-questions/random.ts"
 import { remarks } from "../filler.ts"
-import { type Corpus, type Fact, nothing, type PlainMessage, type Session, said, user } from "../session.ts"
+import { assistant, type Corpus, type Fact, nothing, type PlainMessage, type ScoredSession, user } from "../session.ts"
 
 const SEEDS = [1, 2, 3, 4]
 const FILLER = 2 // exchanges before each statement
@@ -46,16 +46,16 @@ export const GROWN = typed("grown", "statements with a label, and more talk befo
   isGrown: true,
 })
 
-export function typedSession(seed: number, name: string, { isLabelled, isGrown }: TypedOptions): Session {
+export function typedSession(seed: number, name: string, { isLabelled, isGrown }: TypedOptions): ScoredSession {
   const random = randomFrom(seed)
   const statements = random.shuffled(statementsFrom(random))
   const start = random.below(12)
-  const told = ({ kind }: Fact, sentence: string) => user(isLabelled ? `${LABELS[kind]}: ${sentence}` : sentence)
+  const statementOf = ({ kind }: Fact, sentence: string) => user(isLabelled ? `${LABELS[kind]}: ${sentence}` : sentence)
   const messages: PlainMessage[] = statements.flatMap((statement, at) => [
     ...remarks(FILLER, start + at * FILLER),
-    ...(statement.earlier ? [told(statement, statement.earlier), said("Noted.")] : []),
-    told(statement, statement.sentence),
-    said("Noted and recorded."),
+    ...(statement.earlier ? [statementOf(statement, statement.earlier), assistant("Noted.")] : []),
+    statementOf(statement, statement.sentence),
+    assistant("Noted and recorded."),
   ])
   const end = start + statements.length * FILLER
   return {

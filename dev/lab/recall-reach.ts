@@ -1,0 +1,31 @@
+/**
+ * Whether everything stays in reach: an own loop without a model is compacted again and again, and then every block that was ever added is
+ * fetched by its handle and compared byte for byte. A sample is reached from the current view alone: one search, then one fetch.
+ *
+ *     npm run bench:recall-reach -- [--tokens 10000000] [--compactions 50] [--json]
+ *     npm run bench:recall-reach -- --short        400,000 tokens, 5 compactions
+ */
+import { parseArgs } from "node:util"
+import { measureReach, reachReport } from "./recall-reach/measure.ts"
+
+const LONG = { tokens: 10_000_000, compactions: 50 }
+const SHORT = { tokens: 400_000, compactions: 5 }
+
+const { values } = parseArgs({
+  options: {
+    tokens: { type: "string" },
+    compactions: { type: "string" },
+    json: { type: "boolean", default: false },
+    short: { type: "boolean", default: false },
+  },
+})
+const usual = values.short ? SHORT : LONG
+const tokens = Number(values.tokens ?? usual.tokens)
+const compactions = Number(values.compactions ?? usual.compactions)
+if (![tokens, compactions].every((value) => Number.isInteger(value) && value > 0)) {
+  console.error("usage: npm run bench:recall-reach -- [--tokens 10000000] [--compactions 50] [--short] [--json]")
+  process.exit(2)
+}
+const figures = await measureReach({ tokens, compactions })
+console.log(values.json ? JSON.stringify(figures, null, 2) : reachReport(figures))
+process.exitCode = figures.wrong === 0 && figures.unreached === 0 ? 0 : 1

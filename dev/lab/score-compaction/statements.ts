@@ -1,0 +1,184 @@
+/** What a conversation contains before a compaction, taken from the recording: everything the marks look for. */
+import {
+  type Content,
+  contentOf,
+  isFromUser,
+  isText,
+  isToolResult,
+  isToolUse,
+  type Message,
+  textOf,
+} from "@strata/core"
+import { resultBlocks, toBlocks } from "../../../packages/core/src/messages/blocks.ts"
+import { sentBlocks, userText } from "../../../packages/core/src/messages/messages.ts"
+import { artifacts } from "../../../packages/core/src/views/record/artifacts.ts"
+import { standingRules } from "../../../packages/core/src/views/record/user-messages.ts"
+import { needlesIn } from "../../../packages/transcripts/src/inspect/measured-names.ts"
+import { plain } from "./find-in-text.ts"
+
+export interface FileName {
+  /** As the tool was given it. */
+  readonly path: string
+  /** Relative to the project's directory, if it is inside. */
+  readonly inProject: string
+  readonly name: string
+}
+
+/** Something the user said, and the message it is in. */
+export interface Remark {
+  readonly uuid: string
+  readonly text: string
+}
+
+export interface UserStatements {
+  /** Messages of the user, before the previous boundary and since. */
+  readonly olderMessages: readonly Remark[]
+  readonly newerMessages: readonly Remark[]
+  /** Remarks of the user when refusing a tool call. They are in the result of that call. */
+  readonly refusals: readonly Remark[]
+  /** Answers of the user to questions. They are in results as well. */
+  readonly answers: readonly Remark[]
+  readonly rules: readonly string[]
+  /** Created or changed, and not deleted later. */
+  readonly changed: readonly FileName[]
+  /** Only read. */
+  readonly read: readonly FileName[]
+  /** Names in the user's and the assistant's text. */
+  readonly namesStated: readonly string[]
+  /** Names that were said or typed into a tool, and are said or typed again after the boundary. */
+  readonly namesUsedAgain: readonly string[]
+  /** Names that only results had, and that are said or typed after the boundary. */
+  readonly namesFromResults: readonly string[]
+  /** The whole conversation as one plain text in lower case, to look up quotes in. */
+  readonly everything: string
+}
+
+export interface MeasuredCompaction {
+  /** From the first message to the boundary, without earlier boundaries. */
+  readonly before: readonly Message[]
+  /** How many of them are before the previous boundary. */
+  readonly older: number
+  /** From the boundary to the next one, or to the end. */
+  readonly after: readonly Message[]
+  readonly cwd?: string
+}
+
+const SHORTEST_MESSAGE = 5 // characters: "yes" is in any text
+const REFUSAL = /^The user doesn't want to proceed with this tool use\.[\s\S]*?the user said:\s*(\S[\s\S]*)$/ // Claude Code
+const HINT = /\s*Note: The user's next message may contain a correction or preference\.[\s\S]*$/ // the program's own
+
+const ANSWERED = /^(?:User has answered your questions|Your questions have been answered): ([\s\S]*)$/ // Claude Code
+const ONE_ANSWER = /"[^"\n]*"="([^"\n]*)"/g
+
+export function statementsIn({ before, older, after, cwd = "" }: MeasuredCompaction): UserStatements {
+  const spoken = before.filter((message) => !isSummary(message))
+  const stated = needlesIn(spoken.map(wordsOf).join("\n"))
+  const typed = needlesIn(spoken.map(callsOf).join("\n"))
+  const seen = needlesIn(spoken.flatMap(resultsOf).join("\n"))
+  const later = [
+    ...needlesIn(
+      after
+        .filter((message) => !isSummary(message))
+        .map(wordsAndCallsOf)
+        .join("\n"),
+    ),
+  ]
+  const isKnown = (name: string) => stated.has(name) || typed.has(name)
+  const messages = (list: readonly Message[]) =>
+    list
+      .filter(isFromUser)
+      .map((message): Remark => ({ uuid: message.uuid, text: plain(userText(message)) }))
+      .filter(({ text }) => text.length >= SHORTEST_MESSAGE)
+  return {
+    olderMessages: messages(before.slice(0, older)),
+    newerMessages: messages(before.slice(older)),
+    refusals: remarksIn(before, (result) => [REFUSAL.exec(result)?.[1]?.replace(HINT, "") ?? ""]),
+    answers: remarksIn(before, (result) =>
+      [...(ANSWERED.exec(result)?.[1] ?? "").matchAll(ONE_ANSWER)].map(([, answer]) => answer!),
+    ),
+    rules: [
+      ...new Set(
+        before
+          .filter(isFromUser)
+          .flatMap((message) => standingRules(userText(message)))
+          .map(plain),
+      ),
+    ],
+    ...filesOf(before, cwd),
+    namesStated: [...stated],
+    namesUsedAgain: later.filter(isKnown),
+    namesFromResults: later.filter((name) => seen.has(name) && !isKnown(name)),
+    everything: plain(spoken.map(textSent).join("\n")).toLowerCase(),
+  }
+}
+
+function remarksIn(messages: readonly Message[], find: (result: string) => readonly string[]): readonly Remark[] {
+  return messages.flatMap((message) =>
+    resultsOf(message)
+      .flatMap(find)
+      .map((text) => ({ uuid: message.uuid, text: plain(text) }))
+      .filter(({ text }) => text !== ""),
+  )
+}
+
+/** All text of a message that the model sees: its own, calls, results, attachments. */
+export const textSent = (message: Message): string => textSentIn(sentBlocks(message))
+
+export function textSentIn(content: Content): string {
+  return toBlocks(content)
+    .map((block) => {
+      if (isText(block)) return block.text
+      if (isToolUse(block)) return stringsIn(block.input)
+      return isToolResult(block) ? textOf(resultBlocks(block)) : ""
+    })
+    .join("\n")
+}
+
+export const isSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
+
+/** The text that the person and the assistant wrote themselves. */
+function wordsOf(message: Message): string {
+  if (message.type === "assistant") return textOf(contentOf(message))
+  return isFromUser(message) ? userText(message) : ""
+}
+
+function callsOf(message: Message): string {
+  if (message.type !== "assistant") return ""
+  const calls = contentOf(message).filter(isToolUse)
+  return calls.map(({ input }) => stringsIn(input)).join("\n")
+}
+
+const wordsAndCallsOf = (message: Message): string => [wordsOf(message), callsOf(message)].join("\n")
+
+const resultsOf = (message: Message): readonly string[] =>
+  message.type === "user"
+    ? contentOf(message)
+        .filter(isToolResult)
+        .map((block) => textOf(resultBlocks(block)))
+    : []
+
+/** The strings of an input without JSON escapes. */
+function stringsIn(value: unknown): string {
+  if (typeof value !== "object" || value === null) return String(value)
+  return Object.values(value).map(stringsIn).join("\n")
+}
+
+function filesOf(messages: readonly Message[], cwd: string): Pick<UserStatements, "changed" | "read"> {
+  const { files } = messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start())
+  const present = [...files].filter(([path, { deleted }]) => !deleted && !path.endsWith("/")) // a directory is not a file
+  const isChanged = ({ created, changes }: { created: boolean; changes: number }) => created || changes > 0
+  const named = (list: typeof present) => list.map(([path]) => fileName(path, cwd))
+  return {
+    changed: named(present.filter(([, facts]) => isChanged(facts))),
+    read: named(present.filter(([, facts]) => !isChanged(facts))),
+  }
+}
+
+function fileName(path: string, cwd: string): FileName {
+  const inside = cwd !== "" && path.startsWith(`${cwd}/`)
+  return {
+    path,
+    inProject: inside ? path.slice(cwd.length + 1) : path,
+    name: path.split(/[/\\]/).at(-1)!,
+  }
+}
