@@ -6,13 +6,13 @@ import { dirname, join } from "node:path"
 import { buildSync } from "esbuild"
 
 const SERVES_SCRIPTS = /[\\/]page[\\/]src[\\/]server[\\/]app\.ts$/
-const EMPTY = "const BUILT: Readonly<Record<string, string>> = {}"
+const EMPTY = "const BUILT_SCRIPTS: Readonly<Record<string, string>> = {}"
 
 export function withInlinedScripts(path: string, code: string): string {
   if (!SERVES_SCRIPTS.test(path)) return code
   if (!code.includes(EMPTY)) throw new Error(`${path} does not say where its scripts go.`)
   const built = { page: bundled(join(dirname(path), "..", "client", "page.ts")) }
-  return code.replace(EMPTY, () => `const BUILT: Readonly<Record<string, string>> = ${JSON.stringify(built)}`)
+  return code.replace(EMPTY, () => `const BUILT_SCRIPTS: Readonly<Record<string, string>> = ${JSON.stringify(built)}`)
 }
 
 const bundled = (file: string): string =>

@@ -13,7 +13,7 @@ import type { Question } from "../../../packages/core/src/recall/answer/ranking.
 import { ConversationRecall } from "../../../packages/core/src/recall/conversation-recall.ts"
 import { JournalSearch } from "../../../packages/core/src/recall/journal-search.ts"
 import { createEstimator } from "../../../packages/core/src/tokens/estimate.ts"
-import { recalled } from "../../../packages/core/src/tools/session/recall-text.ts"
+import { runRecall } from "../../../packages/core/src/tools/session/recall-text.ts"
 import type { Dialogue, Turn } from "./dialogues.ts"
 
 const PROJECT = "p"
@@ -105,7 +105,7 @@ export const recallTool: OpenSearchEntry = async (dialogue) => {
   const places = new Map(dialogue.turns.map((_, at) => [handleOf(uuidOf(at)), at]))
   return {
     async search(search) {
-      const text = String((await recalled({ search, in: "project" }, past)).content)
+      const text = String((await runRecall({ search, in: "project" }, past)).content)
       const heads = text.matchAll(/^s(\d+)\/([0-9a-f]{10})\.0 · /gm)
       const answers = [...heads].map(([, session, handle]) => ({ at: places.get(handle!), session: session! }))
       return { answers, text, isFitting: true }

@@ -70,13 +70,14 @@ function titleAfter(title: string): RegExp {
 function quotedIn(entry: string): readonly string[] {
   const whole = /^\s*(?:[-*]|\d+[.)])?\s*\**["“]([\s\S]*)["”][\s.*]*$/.exec(entry)?.[1]
   if (whole !== undefined && !/["“”]/.test(whole)) return [whole]
-  return quotedIn(entry)
+  return quotations(entry)
 }
 
 function attributedIn(line: string): readonly string[] {
   const at = line.search(NAMES_USER)
-  return at < 0 ? [] : quotedIn(line.slice(at))
+  return at < 0 ? [] : quotations(line.slice(at))
 }
 
-const quotedIn = (text: string): string[] => [...text.matchAll(QUOTED)].map(([, straight, curly]) => straight ?? curly!)
+const quotations = (text: string): string[] =>
+  [...text.matchAll(QUOTED)].map(([, straight, curly]) => straight ?? curly!)
 const longEnough = (quotes: readonly string[]) => quotes.filter((quote) => plain(quote).length >= SHORTEST)

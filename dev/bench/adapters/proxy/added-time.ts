@@ -36,9 +36,9 @@ async function ask(url: string, body: Buffer): Promise<number> {
     sent.setHeader("content-length", body.length)
     sent.end(body)
     const [answer] = (await once(sent, "response")) as [IncomingMessage]
-    const body = await buffer(answer)
+    const text = await buffer(answer)
     const passed = answer.headers["strata-passed-through"]
-    if (answer.statusCode !== 200 || passed) throw new Error(`${answer.statusCode} ${passed ?? ""} ${body}`)
+    if (answer.statusCode !== 200 || passed) throw new Error(`${answer.statusCode} ${passed ?? ""} ${text}`)
   })
   return ms
 }
