@@ -1,6 +1,6 @@
 /** `/compact`, for `chat` and `run`: reads the request and reports the work with the events of a query. */
-import { type Agent, CompactionFailedError, type CompactionOrder, type QueryEvent } from "@strata/core"
-import type { ClearingOrder } from "@strata/core/policy"
+import { type Agent, CompactionFailedError, type QueryEvent, type ResolvedCompactionRequest } from "@strata/core"
+import type { ClearingTarget } from "@strata/core/policy"
 import { UsageError } from "./command.ts"
 import { readSlashOptions } from "./slash-options.ts"
 
@@ -9,9 +9,9 @@ export interface CompactRequest {
   readonly isDryRun: boolean
   /** The person changes the summary in their editor before it takes effect. */
   readonly edits?: true
-  readonly order: Pick<CompactionOrder, "instructions" | "range" | "routes">
+  readonly order: Pick<ResolvedCompactionRequest, "instructions" | "range" | "routes">
   /** Clears old results or images, and writes no summary. */
-  readonly clearing?: ClearingOrder
+  readonly clearing?: ClearingTarget
 }
 
 const NAMES = {
@@ -44,7 +44,7 @@ function requestOf(given: Given, instructions: string): CompactRequest {
   }
 }
 
-function clearingOf({ tool, keep, images, prune }: Given): ClearingOrder | undefined {
+function clearingOf({ tool, keep, images, prune }: Given): ClearingTarget | undefined {
   if ([tool, images, prune].filter((each) => each !== undefined).length > 1)
     throw new UsageError("Use one of --tool, --images and --prune. Nothing was changed.")
   if (images) return { images: true }
@@ -58,7 +58,7 @@ function clearingOf({ tool, keep, images, prune }: Given): ClearingOrder | undef
   return { tool, ...(keep === undefined ? {} : { keep: Number(keep) }) }
 }
 
-function rangeOf({ before, after }: Given): CompactionOrder["range"] {
+function rangeOf({ before, after }: Given): ResolvedCompactionRequest["range"] {
   if (before !== undefined && after !== undefined)
     throw new UsageError("Use --before or --after, not both. Nothing was changed.")
   if (before !== undefined) return { kind: "up-to", uuid: before }

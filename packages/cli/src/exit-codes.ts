@@ -1,6 +1,6 @@
 /** The exit codes of `strata run`. Scripts rely on them; the help prints them as a table. */
 import type { QueryEnd } from "@strata/core"
-import { counted, dollars } from "./display/numbers.ts"
+import { formatDollars, pluralize } from "./display/numbers.ts"
 
 export const EXIT = {
   answer: 0,
@@ -49,10 +49,10 @@ export function sentenceOf(end: QueryEnd): string | undefined {
     case "refusal":
       return "The model refused to answer."
     case "max-turns":
-      return `Stopped after ${counted(end.limit, "turn")}, the limit of --max-turns. Everything so far is kept.`
+      return `Stopped after ${pluralize(end.limit, "turn")}, the limit of --max-turns. Everything so far is kept.`
     case "cost-limit": {
-      const next = end.next === undefined ? "" : ` The next request costs about ${dollars(end.next)}.`
-      return `Stopped at ${dollars(end.spent)}: the limit for this conversation is ${dollars(end.limit)}.${next} Everything so far is kept.`
+      const next = end.next === undefined ? "" : ` The next request costs about ${formatDollars(end.next)}.`
+      return `Stopped at ${formatDollars(end.spent)}: the limit for this conversation is ${formatDollars(end.limit)}.${next} Everything so far is kept.`
     }
     case "no-progress":
       return `Stopped: no progress. ${end.why} Everything so far is kept; ask again to continue.`

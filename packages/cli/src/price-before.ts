@@ -1,6 +1,6 @@
 /** The price before a message: said where the server's cache no longer has a large conversation, with what a compaction first would cost. */
 import type { Conversation } from "@strata/core"
-import { short } from "./display/numbers.ts"
+import { formatCompact } from "./display/numbers.ts"
 
 /** Dollars that the lost cache costs. Below that, no one would compact first or leave the message for it. */
 const MIN_EXTRA = 0.1
@@ -16,7 +16,7 @@ export async function priceBefore(chat: Conversation, compact: string): Promise<
   const price = chat.coldPrice()
   if (!price || price.next - price.later < MIN_EXTRA) return undefined
   const { tokens, next, later } = price
-  const message = `The next message costs about ${cents(next)}, and later ones ${cents(later)}: ${short(tokens)} tokens are not cached any more.`
+  const message = `The next message costs about ${cents(next)}, and later ones ${cents(later)}: ${formatCompact(tokens)} tokens are not cached any more.`
   const compaction = await compactedFirst(chat, compact)
   return { message, ...(compaction === undefined ? {} : { compaction }) }
 }

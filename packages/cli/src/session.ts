@@ -16,14 +16,14 @@ import {
   StrataError,
   strataDirectory,
 } from "@strata/core"
-import type { Team, TeamPlace } from "@strata/core/agent"
-import { isAboutPlace, plainReason, whatToDo } from "@strata/core/base"
+import type { Team, TeamJoinOptions } from "@strata/core/agent"
+import { describeReason, isAboutDirectory, recoveryAdvice } from "@strata/core/base"
 import { describeOpeningReport } from "@strata/core/store"
 import { undecidedSentence } from "./claude/person-environment.ts"
 import { UsageError } from "./command.ts"
 import type { Connection } from "./connection.ts"
 import { findById } from "./conversation-names.ts"
-import { escaped } from "./display/escaped.ts"
+import { escapeInvisible } from "./display/escaped.ts"
 import { conversationsIn, nearestFirst } from "./kept-conversation.ts"
 import { sandboxNotice } from "./sandbox-notice.ts"
 import type { Beginning, Environment, SessionOptions } from "./session-options.ts"
@@ -97,7 +97,7 @@ export interface SessionInput {
   /** For hooks: why a new conversation begins. */
   readonly startedBy?: AgentOptions["startedBy"]
   /** Makes this process a member of a team of several on the same directory. */
-  readonly team?: TeamPlace
+  readonly team?: TeamJoinOptions
 }
 
 export async function openSession({ workspace, user, resumed, ...wanted }: SessionInput): Promise<Session> {
@@ -155,7 +155,7 @@ const canAnswer = (model: string | undefined): boolean => model !== undefined &&
 interface OpeningParts {
   readonly settings: EffectiveSettings
   readonly noAgents: boolean
-  readonly team: TeamPlace | undefined
+  readonly team: TeamJoinOptions | undefined
 }
 
 /** With a team, unless the command line or the settings say that the agent works alone. */
@@ -201,9 +201,9 @@ function modeOf({ asked, resumed, configured }: ModeChoice): Pick<AgentOptions, 
 export function explained(error: unknown, root: string): unknown {
   const failure = (error instanceof StrataError ? (error.cause ?? {}) : error) as NodeJS.ErrnoException
   if (failure.code === undefined || !failure.path?.startsWith(root)) return error
-  const help = isAboutPlace(failure) ? "Set STRATA_HOME to another directory." : whatToDo(failure)
+  const help = isAboutDirectory(failure) ? "Set STRATA_HOME to another directory." : recoveryAdvice(failure)
   return new Error(
-    `Strata keeps conversations in ${root}, but cannot use ${failure.path} (${plainReason(failure)}). Nothing was sent. ${help}`,
+    `Strata keeps conversations in ${root}, but cannot use ${failure.path} (${describeReason(failure)}). Nothing was sent. ${help}`,
     { cause: error },
   )
 }
@@ -237,7 +237,7 @@ export async function findConversation(
 const elsewhere = ({ directory = "", origin }: StoredConversation, cwd: string): readonly string[] =>
   directory === "" || directory === cwd || origin !== undefined
     ? []
-    : [`This conversation was begun in ${escaped(directory)}. It goes on in this directory.`]
+    : [`This conversation was begun in ${escapeInvisible(directory)}. It goes on in this directory.`]
 
 /**
  * An imported session goes on with the memory of the project that it was about. The project here is the one for tools and trust. A file
@@ -251,7 +251,7 @@ async function aboutOf(
   const place = origin || directory
   if (origin === undefined || (await realpath(place).catch(() => place)) === cwd)
     return { about: cwd, problems: [], hasMemory: true }
-  const was = `It was in ${escaped(place)}. Strata works in this directory`
+  const was = `It was in ${escapeInvisible(place)}. Strata works in this directory`
   return origin === ""
     ? { about: cwd, problems: [`${was}, without memory: the file is not one of your own sessions.`], hasMemory: false }
     : { about: origin, problems: [`${was} and keeps what it learns for that project.`], hasMemory: true }

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs"
 import { localUser, openConversation, openMemoryBank } from "@strata/core"
 import { expect, test } from "vitest"
-import { lineOf } from "../../core/src/journal/file/small-files.ts"
+import { encodeInFlightLine } from "../../core/src/journal/file/small-files.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { startDashboard } from "./dashboard-pages.ts"
 import { calls, type Workbench, workbench } from "./workbench.ts"
@@ -97,7 +97,10 @@ test.runIf(isWhole)(
     const usage = { input_tokens: 10, output_tokens: 10 }
     const notes = { id: "r1", purpose: "notes", model: "claude-haiku", usage, at: "2026-11-17T12:00:00Z" } as const
     const main = { id: "r2", purpose: "main", model: "claude-opus-5-5", usage } as const
-    writeFileSync(chat.location.replace(/jsonl$/, "in-flight"), [notes, main].map((sent) => lineOf({ sent })).join(""))
+    writeFileSync(
+      chat.location.replace(/jsonl$/, "in-flight"),
+      [notes, main].map((sent) => encodeInFlightLine({ sent })).join(""),
+    )
     const asked = await page("/work")
     expect(asked).toContain("writes the notes of the conversation")
     expect(asked).toContain("1 task running")

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, writeFileSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { dirname, join } from "node:path"
-import { answer } from "@strata/plugins"
+import { handleRequest } from "@strata/plugins"
 import { describe, expect, test } from "vitest"
 import { type Wrapping, wrapping } from "./wrapping.ts"
 
@@ -60,7 +60,7 @@ describe("BEY-11 strata doctor", () => {
     expect((await checks(place, ["claude"])).of("plugin")).toBeUndefined()
     const note = (outcome: string, why?: string) => {
       const request = { ask: "compacted", client: "claude-code", session: "one", outcome, why }
-      return answer(JSON.stringify(request), { STRATA_HOME: place.home })
+      return handleRequest(JSON.stringify(request), { STRATA_HOME: place.home })
     }
     await note("replaced")
     expect((await checks(place, ["claude"])).of("plugin")).toMatchObject({ state: "ok" })

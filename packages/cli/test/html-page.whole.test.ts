@@ -20,21 +20,21 @@ const hostile: PageConversation = {
   facts: [BAD, "x".repeat(10_000_000)],
   remarks: [BAD],
   unit: "tokens",
-  courses: ["as recorded", BAD].map((name) => ({
+  timelines: ["as recorded", BAD].map((name) => ({
     name,
-    about: BAD,
+    description: BAD,
     points: Array.from({ length: 3_000 }, (_, i) => ({ turn: i + 1, context: 52_000, classes, cost: 10 * i })),
     boundaries: [700, 1_400],
-    losses: [{ turn: 900, tokens: 52_000, kind: "other", why: BAD }],
+    misses: [{ turn: 900, tokens: 52_000, kind: "other", reason: BAD }],
     facts: [[BAD, BAD]],
   })),
 }
 const brief: PageConversation = {
   ...hostile,
   facts: [],
-  courses: hostile.courses.map((course) => ({ ...course, points: course.points.slice(0, 50) })),
+  timelines: hostile.timelines.map((course) => ({ ...course, points: course.points.slice(0, 50) })),
 }
-const empty: PageConversation = { name: "empty", facts: [], remarks: [], unit: "dollars", courses: [] }
+const empty: PageConversation = { name: "empty", facts: [], remarks: [], unit: "dollars", timelines: [] }
 
 interface Seen {
   readonly title: string
@@ -56,8 +56,11 @@ const LOOK = `({
 async function contents(): Promise<readonly (readonly [name: string, content: PageContent | string])[]> {
   return [
     ["compared", await comparedHere()],
-    ["hostile", { title: BAD, about: [BAD], conversations: [hostile] }],
-    ["many", { title: "Many", about: [], conversations: [empty, ...Array.from({ length: 70 }, () => ({ ...brief }))] }],
+    ["hostile", { title: BAD, description: [BAD], conversations: [hostile] }],
+    [
+      "many",
+      { title: "Many", description: [], conversations: [empty, ...Array.from({ length: 70 }, () => ({ ...brief }))] },
+    ],
   ]
 }
 

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { conversation } from "../../core/test/builders.ts"
 import { isWhole, size } from "../../core/test/size.ts"
 import { workload } from "../../core/test/workloads.ts"
-import { dollars } from "../src/display/numbers.ts"
+import { formatDollars } from "../src/display/numbers.ts"
 import { strataHere } from "./strata-here.ts"
 import { emptyPlace, type Place } from "./strata-process.ts"
 
@@ -246,6 +246,6 @@ describe("BEY-7 strata inspect --html", () => {
     for (const part of ["compacted before turn 3", 'class="c-results"', 'class="c-summary"', "tokens written again"])
       expect(page).toContain(part)
     const { stdout: json } = await run("inspect", file, "--json")
-    expect(page).toContain(dollars(JSON.parse(json).conversations[0].money.dollars))
+    expect(page).toContain(formatDollars(JSON.parse(json).conversations[0].money.dollars))
   })
 })

@@ -119,7 +119,7 @@ test("BEY-12 an address cannot start a program, and its password is not shown", 
     expect(await a.strata("sync", "--mine", "--", address)).toMatchObject({ code: 2 })
   const unreachable = await a.strata("sync", "--mine", "http://me:hunter2@127.0.0.1:9/box.git")
   expect(unreachable).toMatchObject({ code: 1 })
-  expect(unreachable.stderr).toContain("What was taken in so far is kept")
+  expect(unreachable.stderr).toContain("Memories and sessions received so far are saved")
   expect(unreachable.stderr).not.toContain("hunter2")
   expect(existsSync(mark)).toBe(false)
 })

@@ -1,60 +1,80 @@
 /** `@strata/page`: what people look at. Reports as files that open offline, and pages that a local server shows. */
 
-export { STATUS_WORDS } from "./labels/agents.ts"
-export { attachmentName, attachmentWords } from "./labels/attachments.ts"
-export { apiReasonWords, CAUSES, lossWords, paidWords } from "./labels/cache-breaks.ts"
-export { auditLines, auditWords, type CompactionFigures, compactedSentence, routeWords } from "./labels/compaction.ts"
+export { STATUS_LABELS } from "./labels/agents.ts"
+export { attachmentLabel, attachmentName } from "./labels/attachments.ts"
+export { apiReasonLabel, CAUSE_LABELS, formatMissCost, pricePhrase } from "./labels/cache-breaks.ts"
+export {
+  type CompactionMetrics,
+  describeAudit,
+  describeCompaction,
+  listAuditFindings,
+  routeLabel,
+} from "./labels/compaction.ts"
 export { planRows, ROUTES_WITH_MODEL } from "./labels/compaction-plan.ts"
-export { type Decided, type DecidedWhat, decisionsIn } from "./labels/decisions.ts"
+export { type CostSummary, formatCost, formatRecordedCost } from "./labels/cost.ts"
+export { type LayerDecision, type LayerDecisionKind, listLayerDecisions } from "./labels/decisions.ts"
 export { dreamProgress } from "./labels/dreams.ts"
-export { LAYER_WORDS } from "./labels/layers.ts"
-export { authorWords, editedWords, INDEX, minuteOf, shortSource, sourceWords, stemOf } from "./labels/memories.ts"
-export { keptNames, lostNames } from "./labels/needed-names.ts"
-export { recordedCostWords, type Spent, spentWords } from "./labels/spent.ts"
-export { clearingSentence, undoSentence } from "./labels/undo.ts"
+export { LAYER_LABELS } from "./labels/layers.ts"
+export {
+  authorLabel,
+  describeEdits,
+  describeSource,
+  describeSourceBriefly,
+  fileStem,
+  formatMinute,
+  MEMORY_INDEX,
+} from "./labels/memories.ts"
+export { describeLostNames, describeNamesInView } from "./labels/needed-names.ts"
+export { describeClearing, describeUndo } from "./labels/undo.ts"
+export { toChartedMisses } from "./render/charted-misses.ts"
 export type {
-  Compaction,
-  Course,
-  Loss,
-  LossKind,
+  CacheMissKind,
+  ChartedMiss,
+  ChartTimeline,
+  CompactionRow,
   PageContent,
   PageConversation,
-  Point,
+  TimelinePoint,
 } from "./render/content.ts"
-export { costIn, costWithUnit, shareOf, timeWords, wholePercent } from "./render/cost-words.ts"
-export { BEGINNING } from "./render/document.ts"
-export { lossesOf } from "./render/losses.ts"
+export { PAGE_PREFIX } from "./render/document.ts"
+export {
+  formatAmount,
+  formatAmountWithUnit,
+  formatCautiousPercent,
+  formatDuration,
+  formatShare,
+} from "./render/format.ts"
 export { html, Markup } from "./render/markup.ts"
-export { type CourseOnPage, courseOnPage } from "./render/recorded-course.ts"
+export { type RecordedTimeline, recordedTimeline } from "./render/recorded-timeline.ts"
 export { page } from "./render/report.ts"
 export { SCORE_COLUMNS, type ScoreColumn } from "./render/score-columns.ts"
 export { withShortNames } from "./render/short-names.ts"
-export type { AgentSum } from "./usage/digest.ts"
-export type { Followed } from "./usage/follow-files.ts"
-export type { GoneSessions } from "./usage/gone-sessions.ts"
-export { type Look, type LookOptions, openLook, type ReplayOrder } from "./usage/open-look.ts"
+export type { DeletedSessions } from "./usage/deleted-sessions.ts"
+export type { AgentTotal } from "./usage/digest.ts"
+export { openUsage, type ReplayRunOptions, type Usage, type UsageOptions } from "./usage/open-usage.ts"
 export type {
+  AgentUsage,
+  CacheMisses,
+  CacheMissesByCause,
+  CacheMissesByReason,
+  CompactionUsage,
   ContextClass,
+  DayCost,
   ListOrder,
   ListRequest,
-  LookAgents,
-  LookCompactions,
-  LookFilter,
-  LookList,
-  LookReport,
-  LookRow,
-  LookSavings,
-  LookSpent,
-  LostCaches,
-  LostForReason,
-  LostToCause,
-  NamesNeeded,
-  ReplayedNames,
-  SpentOn,
-  SpentOnDay,
-  Unread,
+  NamedCost,
+  NameRetention,
+  ReplayedNameRetention,
+  UnreadFiles,
+  UsageCost,
+  UsageFilter,
+  UsageList,
+  UsageReport,
+  UsageRow,
+  UsageSavings,
 } from "./usage/report-data.ts"
-export type { SavingFigure } from "./usage/sample.ts"
-export { intervalWords, moneyWords, namesCompared } from "./usage/sentences.ts"
-export { isPictureReady, PICTURE_BEGINNING, sharePicture, shareText } from "./usage/share.ts"
-export { serveLook } from "./usage/worker.ts"
+export type { SavingEstimate } from "./usage/sample.ts"
+export { compareNames, describeCoverage, formatInterval } from "./usage/sentences.ts"
+export { isPictureReady, PICTURE_PREFIX, sharePicture, shareText } from "./usage/share.ts"
+export type { IndexUpdateResult } from "./usage/update-index.ts"
+export { serveUsageWorker } from "./usage/worker.ts"

@@ -2,16 +2,16 @@
 import { basename, dirname } from "node:path"
 import { openConversation } from "@strata/core"
 import { fileStore } from "../../core/src/journal/file/file-store.ts"
-import type { FollowedJournal } from "../src/live/followed-source.ts"
+import type { JournalLocation } from "../src/live/live-source.ts"
 
 export interface MadeConversation {
   readonly id: string
   readonly file: string
   /** Where pages follow it. */
-  readonly at: FollowedJournal
+  readonly at: JournalLocation
 }
 
-export interface Making {
+export interface ConversationOptions {
   readonly dir: string
   readonly cwd: string
   readonly rounds: number
@@ -31,7 +31,7 @@ export async function makeConversation({
   texts = [],
   resultCharacters = 400,
   isCompacted = false,
-}: Making): Promise<MadeConversation> {
+}: ConversationOptions): Promise<MadeConversation> {
   await using chat = await openConversation({ model: MODEL, dir, cwd, env: {} })
   let context = 4_000
   for (let round = 1; round <= rounds; round++) {

@@ -3,7 +3,7 @@ import type { Browser } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
-import { type Look, openLook } from "../src/index.ts"
+import { openUsage, type Usage } from "../src/index.ts"
 import { launch, picture } from "./browser.ts"
 import { PAYLOADS } from "./payloads.ts"
 import { RecordedHome } from "./recorded-home.ts"
@@ -11,7 +11,7 @@ import { findings, openTab, screens, startTrial, type TrialPages } from "./trial
 
 describe("BEY-15 all conversations in a browser", needs("browser"), () => {
   let home: RecordedHome
-  let look: Look
+  let look: Usage
   let trial: TrialPages
   let browser: Browser
   let changed = () => {}
@@ -31,20 +31,20 @@ describe("BEY-15 all conversations in a browser", needs("browser"), () => {
       title: PAYLOADS[0]!,
       answers: PAYLOADS.join("\n"),
     })
-    look = openLook({ env: {}, home: home.path })
-    await look.follow()
+    look = openUsage({ env: {}, home: home.path })
+    await look.update()
     trial = await startTrial({
       name: "All",
       conversations: async () => [],
       find: async (id) => {
         const row = look.row(Number(id))
-        return row && { id, title: row.title ?? row.id, at: { file: row.file, within: row.id } }
+        return row && { id, title: row.title ?? row.id, location: { file: row.file, conversationId: row.id } }
       },
-      look: {
+      usage: {
         report: (filter) => look.report(filter),
         list: (request) => look.list(request),
-        gone: () => look.gone(),
-        working: () => undefined,
+        findDeletedSessions: () => look.findDeletedSessions(),
+        progress: () => undefined,
         onChange: (listener) => {
           const before = changed
           changed = () => {
@@ -110,7 +110,7 @@ describe("BEY-15 all conversations in a browser", needs("browser"), () => {
     const { tab, complaints } = await openTab(browser, trial)
     await tab.waitForSelector(".live.on")
     home.session({ id: "new", turns: 4 })
-    await look.follow()
+    await look.update()
     changed()
     await tab.waitForFunction(() => document.querySelector("main")?.innerText.includes("62 conversations"))
     expect(complaints).toEqual([])

@@ -2,12 +2,12 @@ import { readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:
 import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { afterEach, beforeEach, expect, test } from "vitest"
-import { isPictureReady, type Look, type LookOptions, openLook, sharePicture, shareText } from "../src/index.ts"
-import { lookView } from "../src/render/views/look.ts"
+import { isPictureReady, openUsage, sharePicture, shareText, type Usage, type UsageOptions } from "../src/index.ts"
+import { usageView } from "../src/render/views/usage.ts"
 import { RecordedHome, session } from "./recorded-home.ts"
 
 let home: RecordedHome
-let opened: Look[] = []
+let opened: Usage[] = []
 
 beforeEach(() => {
   home = new RecordedHome()
@@ -19,10 +19,10 @@ afterEach(async () => {
   home.remove()
 })
 
-async function look(options: Partial<LookOptions> = {}): Promise<Look> {
-  const found = openLook({ env: {}, home: home.path, ...options })
+async function look(options: Partial<UsageOptions> = {}): Promise<Usage> {
+  const found = openUsage({ env: {}, home: home.path, ...options })
   opened.push(found)
-  await found.follow()
+  await found.update()
   return found
 }
 
@@ -64,7 +64,7 @@ test("BEY-15 the first sentence says what was spent, what was lost and after wha
   expect(await opened.replay({ signal: new AbortController().signal, isInBackground: true })).toBe(0)
 })
 
-const replayAll = (opened: Look, stop = new AbortController(), onReplayed = () => {}) =>
+const replayAll = (opened: Usage, stop = new AbortController(), onReplayed = () => {}) =>
   opened.replay({ signal: stop.signal, isInBackground: false, onReplayed })
 
 test("BEY-15 no percentage is said and no picture offered before a fair sample is replayed; then the interval is said with it", async () => {
@@ -91,7 +91,7 @@ test("BEY-15 no percentage is said and no picture offered before a fair sample i
 
 test("BEY-15 the order of the replays is drawn once: it is the same in another place, and a new session does not change it", async () => {
   for (let at = 0; at < 6; at++) home.session({ id: `s${at}`, turns: 3 + at })
-  const order = async (opened: Look) => {
+  const order = async (opened: Usage) => {
     const done: string[] = []
     const isDone = new Set<string>()
     await replayAll(opened, undefined, () => {
@@ -116,7 +116,7 @@ test("BEY-15 a session that goes on keeps its replay until there is a new one, s
   await replayAll(opened)
   const before = opened.savings()
   home.session({ id: "s1", turns: 6 })
-  await opened.follow()
+  await opened.update()
   expect(opened.savings()).toMatchObject({ replayed: 3, of: 3, figure: { kind: before.figure.kind } })
   expect(await replayAll(opened)).toBe(1)
 })
@@ -160,8 +160,8 @@ test("BEY-15 the page shows its sentences and the names of damaged files whole",
     home.write(`.claude/projects/${folder}/${at}.jsonl`, session({ id: `s${at}` }).slice(0, -90))
   const opened = await look()
   const report = { ...opened.report(), sentence: `${"word ".repeat(100)}end.` }
-  const asked = { query: "", sort: "", page: 0, project: "" } as const
-  const page = lookView({ base: "", report, list: opened.list(), asked, now: new Date() }).toString()
+  const listQuery = { text: "", sort: "", page: 0, project: "" } as const
+  const page = usageView({ base: "", report, list: opened.list(), listQuery, now: new Date() }).toString()
   expect(page).toContain(report.sentence)
   for (let at = 0; at < 3; at++) expect(page).toContain(`${folder}/${at}.jsonl`)
 })
@@ -258,25 +258,25 @@ test("BEY-15 a cause is most of the loss only if it has more than half of it, an
 
 test("BEY-15 reading can be stopped, and the next time reads the rest", async () => {
   for (const id of ["one", "two", "three"]) home.session({ id })
-  const found = openLook({ env: {}, home: home.path })
+  const found = openUsage({ env: {}, home: home.path })
   opened.push(found)
   const stop = new AbortController()
-  expect(await found.follow(() => stop.abort(), stop.signal)).toEqual({ found: 3, read: 0, removed: 0 })
-  expect(await found.follow()).toEqual({ found: 3, read: 3, removed: 0 })
+  expect(await found.update(() => stop.abort(), stop.signal)).toEqual({ found: 3, read: 0, removed: 0 })
+  expect(await found.update()).toEqual({ found: 3, read: 3, removed: 0 })
 })
 
 test("BEY-15 only new and changed files are read again, and removed ones go", async () => {
   const first = home.session({ id: "one" })
   const second = home.session({ id: "two" })
   const opened = await look()
-  expect(await opened.follow()).toEqual({ found: 2, read: 0, removed: 0 })
+  expect(await opened.update()).toEqual({ found: 2, read: 0, removed: 0 })
   const before = opened.report().total.dollars
   writeFileSync(first, session({ id: "one", turns: 8 }))
   home.session({ id: "three" })
-  expect(await opened.follow()).toEqual({ found: 3, read: 2, removed: 0 })
+  expect(await opened.update()).toEqual({ found: 3, read: 2, removed: 0 })
   expect(opened.report().total.dollars).toBeGreaterThan(before)
   rmSync(second)
-  expect(await opened.follow()).toEqual({ found: 2, read: 0, removed: 1 })
+  expect(await opened.update()).toEqual({ found: 2, read: 0, removed: 1 })
   expect(
     opened
       .list()
@@ -290,7 +290,7 @@ test("BEY-15 a file with the same size and another time is read again", async ()
   const opened = await look()
   writeFileSync(file, session({ id: "one", answers: "The timer is fixed." }))
   utimesSync(file, new Date(), new Date(Date.now() + 5_000))
-  await opened.follow()
+  await opened.update()
   expect(opened.list({ query: "lexer" }).total).toBe(0)
   expect(opened.list({ query: "timer" }).total).toBe(1)
 })
@@ -315,8 +315,8 @@ test("BEY-15 torn, empty and foreign files end nothing and are counted with thei
 
 test("BEY-15 a response that a fork repeats is counted once, in the parent, and in the fork once the parent is gone", async () => {
   const parent = home.session({ id: "parent", turns: 6, lostAt: 3, compactedAt: 5 })
-  const alone = openLook({ env: {}, home: home.path })
-  await alone.follow()
+  const alone = openUsage({ env: {}, home: home.path })
+  await alone.update()
   const before = alone.report()
   await alone.close()
   home.session({
@@ -337,7 +337,7 @@ test("BEY-15 a response that a fork repeats is counted once, in the parent, and 
   const rows = opened.list({ sort: "cost" }).rows
   expect(rows[0]).toMatchObject({ id: "parent" })
   rmSync(parent)
-  await opened.follow()
+  await opened.update()
   const forkAlone = opened.report()
   expect(forkAlone.total.repeated.responses).toBe(0)
   expect(forkAlone.total.requests).toBe(both.total.requests)
@@ -399,8 +399,8 @@ test("BEY-15 what a title hides is visible, and nothing of it is in what people 
 
 test("BEY-15 only the owner can read the index, and a damaged one is made again", async () => {
   home.session({ id: "one" })
-  const first = openLook({ env: {}, home: home.path })
-  await first.follow()
+  const first = openUsage({ env: {}, home: home.path })
+  await first.update()
   await first.close()
   expect(statSync(indexFile()).mode & 0o777).toBe(0o600)
   const bytes = readFileSync(indexFile())
@@ -435,5 +435,5 @@ test("BEY-15 it is known how many sessions Claude Code has deleted", async () =>
   home.write(".claude/settings.json", JSON.stringify({ cleanupPeriodDays: 14 }))
   const named = ["here", "gone-1", "gone-2", "gone-1"].map((sessionId) => JSON.stringify({ display: "x", sessionId }))
   home.write(".claude/history.jsonl", named.join("\n"))
-  expect(await (await look()).gone()).toEqual({ days: 14, named: 3, gone: 2 })
+  expect(await (await look()).findDeletedSessions()).toEqual({ days: 14, named: 3, gone: 2 })
 })

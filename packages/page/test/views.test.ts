@@ -41,8 +41,8 @@ describe("BEY-10 a conversation in a browser", needs("browser"), () => {
     const hostile = await makeConversation({ dir, cwd: dir, rounds: hostileTexts.length, texts: hostileTexts })
     trial = await startTrial({
       ...sourceOf({
-        work: { title: "Thirty tasks", at: work.at },
-        hostile: { title: PAYLOADS[0]!, at: hostile.at },
+        work: { title: "Thirty tasks", location: work.at },
+        hostile: { title: PAYLOADS[0]!, location: hostile.at },
       }),
       work: tasks,
     })

@@ -1,28 +1,28 @@
 /** What the journal of an agent says it does: lines for a terminal, and its last step in a few words. */
 
 import { contentOf, type Entry, isMessage, isRequest, isText, isToolResult, isToolUse, textOf } from "@strata/core"
-import { attachmentWords } from "@strata/page"
+import { attachmentLabel } from "@strata/page"
 import { firstLine } from "../display/text.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"
-import { printable, visible } from "../display/visible.ts"
+import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 
 /** One line for a call and its result, whole texts. Nothing in them can control a terminal. */
 export function entryLines(entry: Entry): readonly string[] {
   if (entry.type === "attachment") {
     const { attachment } = entry
     if (attachment.type === "queued_agent_message")
-      return [`· ${printable(attachmentWords({ kind: attachment.type, about: attachment.from }))}`]
+      return [`· ${escapeToLine(attachmentLabel({ kind: attachment.type, about: attachment.from }))}`]
     return []
   }
   if (!isMessage(entry) || (entry.type !== "user" && entry.type !== "assistant")) return []
   return contentOf(entry).flatMap((block) => {
     if (isToolResult(block)) {
       const { state, text } = resultSummary(block)
-      return state === "ok" ? [] : [`  └ ${state}: ${printable(text)}`]
+      return state === "ok" ? [] : [`  └ ${state}: ${escapeToLine(text)}`]
     }
-    if (isToolUse(block)) return [`● ${printable(callWords(block.name, inputWords(block.input)))}`]
+    if (isToolUse(block)) return [`● ${escapeToLine(callWords(block.name, inputWords(block.input)))}`]
     if (!isText(block) || block.text.trim() === "") return []
-    const lines = visible(block.text.trim()).split("\n")
+    const lines = escapeForTerminal(block.text.trim()).split("\n")
     if (entry.type === "assistant") return lines
     return isRequest(entry) ? lines.map((line, at) => `${at === 0 ? ">" : " "} ${line}`) : []
   })

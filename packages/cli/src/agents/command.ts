@@ -3,13 +3,13 @@
 import { realpath, stat } from "node:fs/promises"
 import { setTimeout as pause } from "node:timers/promises"
 import { type AgentDirectory, type AgentView, openAgentDirectory, type SocketReply } from "@strata/core/agent"
-import { STATUS_WORDS } from "@strata/page"
+import { STATUS_LABELS } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
 import { AGENTS } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { printable, visibleJson } from "../display/visible.ts"
+import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { conversationsIn, nearestFirst } from "../kept-conversation.ts"
 import { interruptible } from "../run/interruption.ts"
 import { nearestTo } from "../suggestion.ts"
@@ -90,7 +90,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const place = await openAgentsPlace({ cwd, env, id: values.conversation, open: action !== "list" })
   const look = { style: terminal.style, columns: terminal.columns, isShort: terminal.isScreen }
   const print = (value: unknown, page: () => readonly string[]) => {
-    terminal.print(`${values.json ? visibleJson(value, 2) : page().join("\n")}\n`)
+    terminal.print(`${values.json ? jsonForTerminal(value, 2) : page().join("\n")}\n`)
     return DONE
   }
   switch (action) {
@@ -183,7 +183,7 @@ async function tail(agents: AgentDirectory, { id, journal }: AgentView, terminal
       await printNew() // after its state was read, so that nothing written before its end is missed
       if (now.status !== "running") {
         const how = now.summary === undefined || now.status === "completed" ? "" : `: ${now.summary}`
-        terminal.complain(`- ${id} ${STATUS_WORDS[now.status]}${printable(how)}\n`)
+        terminal.complain(`- ${id} ${STATUS_LABELS[now.status]}${escapeToLine(how)}\n`)
         return DONE
       }
       await pause(LOOK_MS, undefined, { signal }).catch(() => undefined)

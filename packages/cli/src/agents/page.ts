@@ -1,13 +1,13 @@
 /** The pages of `strata agents` and the rows of `/agents`. Nothing in them can control a terminal. */
 
 import type { AgentView } from "@strata/core/agent"
-import { STATUS_WORDS } from "@strata/page"
+import { STATUS_LABELS } from "@strata/page"
 import { listing } from "../display/long-list.ts"
-import { counted, dollarsOrUnknown, grouped, timeAgo } from "../display/numbers.ts"
+import { formatDollarsOrUnknown, formatNumber, formatTimeAgo, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
-import { printable, visible } from "../display/visible.ts"
+import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 import type { EarlierAgent, EarlierAgents } from "./earlier.ts"
 
 const WIDEST = 120
@@ -21,11 +21,11 @@ export interface Look {
 
 /** `finder (Explore)` */
 export const nameOf = ({ name, definition }: AgentView): string =>
-  printable(definition === undefined || definition === name ? name : `${name} (${definition})`)
+  escapeToLine(definition === undefined || definition === name ? name : `${name} (${definition})`)
 
 /** What it does now, or how it ended. */
 export const nowOf = ({ status, progress, summary, description }: AgentView): string =>
-  printable((status === "running" ? progress : summary) ?? description)
+  escapeToLine((status === "running" ? progress : summary) ?? description)
 
 export function listPage(agents: readonly AgentView[], { style, columns, isShort }: Look): readonly string[] {
   if (agents.length === 0) return ["This conversation has started no agents."]
@@ -33,7 +33,7 @@ export function listPage(agents: readonly AgentView[], { style, columns, isShort
   const { shown, rest } = listing(newest, { isShort, seeAll: "strata agents | less" })
   const listed = rest.length === 0 ? agents : shown
   return [
-    style.bold(counted(agents.length, "agent")),
+    style.bold(pluralize(agents.length, "agent")),
     "",
     ...table({
       width: Math.min(columns, WIDEST),
@@ -51,9 +51,9 @@ export function listPage(agents: readonly AgentView[], { style, columns, isShort
         agent.id,
         nameOf(agent),
         agent.kind,
-        STATUS_WORDS[agent.status],
-        grouped(agent.turns),
-        dollarsOrUnknown(agent.dollars),
+        STATUS_LABELS[agent.status],
+        formatNumber(agent.turns),
+        formatDollarsOrUnknown(agent.dollars),
         nowOf(agent),
       ]),
     }),
@@ -89,9 +89,9 @@ export function earlierPage({ agents, isCut }: EarlierAgents, { style, columns, 
         id.slice(0, SHORT_ID),
         one.id,
         nameOf(one),
-        STATUS_WORDS[one.status],
-        dollarsOrUnknown(one.dollars),
-        timeAgo(new Date(one.ended ?? one.started), now),
+        STATUS_LABELS[one.status],
+        formatDollarsOrUnknown(one.dollars),
+        formatTimeAgo(new Date(one.ended ?? one.started), now),
         nowOf(one),
       ]),
     }),
@@ -115,17 +115,17 @@ export function agentPage({ agent, task, result }: ShownAgent, { style, columns 
   const width = Math.min(columns, WIDEST) - 2
   const text = (whole: string) =>
     indented(
-      visible(whole.trim())
+      escapeForTerminal(whole.trim())
         .split("\n")
         .flatMap((line) => (line === "" ? [""] : wrapped(line, width))),
       2,
     )
   return [
-    style.bold(`${id}: ${nameOf(agent)}, ${kind}, ${STATUS_WORDS[status]}`),
-    `  model: ${printable(model)}; ${counted(turns, "turn")}, ${dollarsOrUnknown(dollars)}`,
+    style.bold(`${id}: ${nameOf(agent)}, ${kind}, ${STATUS_LABELS[status]}`),
+    `  model: ${escapeToLine(model)}; ${pluralize(turns, "turn")}, ${formatDollarsOrUnknown(dollars)}`,
     `  started: ${started}${ended === undefined ? "" : `; ended: ${ended}`}`,
     ...(status === "killed" && summary !== undefined ? text(summary) : []),
-    `  journal: ${printable(journal)}`,
+    `  journal: ${escapeToLine(journal)}`,
     "",
     style.bold("Task"),
     ...text(task ?? agent.description),

@@ -1,14 +1,14 @@
 /** What `strata archive` does: copies sessions of other agents; lists, restores, checks and erases the copies; installs the hook. */
 import { isAbsolute, join } from "node:path"
 import { strataDirectory } from "@strata/core"
-import { planKeepHook, planKeepHookRemoval } from "@strata/plugins"
+import { planArchiveHook, planArchiveHookRemoval } from "@strata/plugins"
 import { openSessionArchive, type SessionArchive } from "@strata/transcripts"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { KEEP } from "../descriptions.ts"
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
-import { printable, visibleJson } from "../display/visible.ts"
+import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { isAccepted } from "../install/command.ts"
 import { nearestTo } from "../suggestion.ts"
 import { erase } from "./erase.ts"
@@ -42,7 +42,7 @@ export const run: Run = async (call) => {
     case "list": {
       const list = await store.list()
       terminal.print(
-        `${values.json ? visibleJson(list, 2) : keptPage(list, { terminal, now: new Date() }).join("\n")}\n`,
+        `${values.json ? jsonForTerminal(list, 2) : keptPage(list, { terminal, now: new Date() }).join("\n")}\n`,
       )
       return list.damaged.length === 0 ? DONE : NOT_DONE
     }
@@ -52,7 +52,7 @@ export const run: Run = async (call) => {
         session,
         given[1] === undefined ? undefined : inDirectory(cwd, given[1]),
       )
-      terminal.print(`Restored ${counted(files, "file")} byte for byte: ${printable(path)}\n`)
+      terminal.print(`Restored ${pluralize(files, "file")} byte for byte: ${escapeToLine(path)}\n`)
       return DONE
     }
     case "erase":
@@ -75,7 +75,8 @@ async function hook({ install, uninstall, yes }: HookValues, { env, terminal }: 
   if (install !== undefined && uninstall !== undefined) throw new UsageError("Give --install or --uninstall, not both.")
   const home = strataDirectory(env)
   const program = [process.execPath, process.argv[1]!]
-  const plan = () => (install === undefined ? planKeepHookRemoval({ home }) : planKeepHook({ env, program, home }))
+  const plan = () =>
+    install === undefined ? planArchiveHookRemoval({ home }) : planArchiveHook({ env, program, home })
   if (!(await plan())) throw new UsageError("Claude Code has no hook that keeps its sessions. Nothing was changed.")
   if (!(await isAccepted(plan, terminal, yes))) return NOT_DONE
   terminal.print(
@@ -95,20 +96,21 @@ interface KeepingNow extends Call {
 async function keepNow(store: SessionArchive, { terminal, dryRun, again, json }: KeepingNow): Promise<number> {
   const progress = progressOn(terminal)
   const report = await store
-    .keep({ dryRun, again, onProgress: (at) => progress.show("Keeping sessions", at) })
+    .update({ dryRun, again, onProgress: (at) => progress.show("Keeping sessions", at) })
     .finally(() => progress.end())
   const { storedBytes } = await store.list()
-  if (json) terminal.print(`${visibleJson({ ...report, storedBytes }, 2)}\n`)
+  if (json) terminal.print(`${jsonForTerminal({ ...report, storedBytes }, 2)}\n`)
   else terminal.print(`${keptSentences({ ...report, storedBytes, dryRun }).join("\n")}\n`)
-  for (const { path, why } of report.failed) terminal.complain(`Not kept: ${printable(path)} (${printable(why)}).\n`)
+  for (const { path, why } of report.failed)
+    terminal.complain(`Not kept: ${escapeToLine(path)} (${escapeToLine(why)}).\n`)
   return report.failed.length === 0 ? DONE : NOT_DONE
 }
 
 async function check(store: SessionArchive, { terminal }: Call): Promise<number> {
   const { sessions, mended, lost } = await store.check()
-  terminal.print(`Read every piece of ${counted(sessions, "session")}: ${bytes((await store.list()).storedBytes)}.\n`)
-  for (const path of mended) terminal.print(`Damaged, and kept again: ${printable(path)}\n`)
-  for (const path of lost) terminal.complain(`Damaged, and its file is gone: ${printable(path)}\n`)
+  terminal.print(`Read every piece of ${pluralize(sessions, "session")}: ${bytes((await store.list()).storedBytes)}.\n`)
+  for (const path of mended) terminal.print(`Damaged, and kept again: ${escapeToLine(path)}\n`)
+  for (const path of lost) terminal.complain(`Damaged, and its file is gone: ${escapeToLine(path)}\n`)
   return lost.length === 0 ? DONE : NOT_DONE
 }
 

@@ -3,7 +3,7 @@ import { basename, resolve, sep } from "node:path"
 import type { ArchivedSession, SessionArchive } from "@strata/transcripts"
 import { askForWord } from "../ask-for-word.ts"
 import { UsageError } from "../command.ts"
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { bytes, sessionNamed, sessionTable } from "./page.ts"
 
@@ -34,8 +34,8 @@ export async function erase(store: SessionArchive, erasing: Erasing): Promise<nu
     return DONE
   }
   terminal.print(`${sessionTable(chosen, { terminal, now }).join("\n")}\n`)
-  const last = chosen.filter(({ isAtPlace, isEarlier }) => !isAtPlace || isEarlier).length
-  const what = `${counted(chosen.length, "session")}, ${bytes(await store.freedBy(chosen))} on disk`
+  const last = chosen.filter(({ originalExists, isEarlier }) => !originalExists || isEarlier).length
+  const what = `${pluralize(chosen.length, "session")}, ${bytes(await store.freedBy(chosen))} on disk`
   terminal.print(`\n${what}. For ${last} of them this is the only copy.\n`)
   if (dryRun) {
     terminal.print("Nothing was erased.\n")

@@ -1,18 +1,18 @@
 /** How kept sessions read on a screen. */
 import { homedir } from "node:os"
-import type { ArchivedSession, KeepReport, KeptList } from "@strata/transcripts"
+import type { ArchivedSession, ArchiveList, ArchiveReport } from "@strata/transcripts"
 import { UsageError } from "../command.ts"
-import { ageOf, counted, grouped } from "../display/numbers.ts"
+import { describeAge, formatNumber, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 const UNITS = ["bytes", "KB", "MB", "GB", "TB"]
 
 /** In thousands, as disks are sold and `du --si` shows. */
 export function bytes(count: number): string {
   const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, count)) / 3)))
-  if (power === 0) return `${grouped(count)} bytes`
+  if (power === 0) return `${formatNumber(count)} bytes`
   return `${(count / 1000 ** power).toFixed(1)} ${UNITS[power]}`
 }
 
@@ -21,18 +21,18 @@ interface Shown {
   readonly now: Date
 }
 
-export function keptPage({ sessions, storedBytes, damaged }: KeptList, { terminal, now }: Shown): readonly string[] {
+export function keptPage({ sessions, storedBytes, damaged }: ArchiveList, { terminal, now }: Shown): readonly string[] {
   if (sessions.length + damaged.length === 0)
     return ['No session is kept yet. "strata archive" copies those on this machine.']
   const size = sessions.reduce((sum, each) => sum + each.size, 0)
-  const gone = sessions.filter(({ isAtPlace }) => !isAtPlace).length
+  const gone = sessions.filter(({ originalExists }) => !originalExists).length
   return [
-    `${counted(sessions.length, "session")} kept, ${bytes(size)} in ${bytes(storedBytes)}; ${gone} of them are gone from their place.`,
+    `${pluralize(sessions.length, "session")} kept, ${bytes(size)} in ${bytes(storedBytes)}; ${gone} of them are gone from their place.`,
     "",
     ...sessionTable(sessions, { terminal, now }),
     ...damaged.map(
       (file) =>
-        `A record is damaged: ${printable(file)}. "strata archive check" mends it if its session is still there.`,
+        `A record is damaged: ${escapeToLine(file)}. "strata archive check" mends it if its session is still there.`,
     ),
   ]
 }
@@ -51,11 +51,11 @@ export function sessionTable(sessions: readonly ArchivedSession[], { terminal, n
     rows: sessions.map((session) => [
       shortId(session, sessions),
       shortPath(session.project ?? session.program),
-      printable(session.title ?? ""),
-      ageOf(new Date(session.modifiedMs).toISOString(), now),
+      escapeToLine(session.title ?? ""),
+      describeAge(new Date(session.modifiedMs).toISOString(), now),
       bytes(session.size),
       bytes(session.storedBytes),
-      session.isEarlier ? "replaced" : session.isAtPlace ? "there" : "gone",
+      session.isEarlier ? "replaced" : session.originalExists ? "there" : "gone",
     ]),
     width: terminal.columns,
     titles: terminal.style.bold,
@@ -73,7 +73,7 @@ function shortId({ id, key, isEarlier }: ArchivedSession, sessions: readonly Arc
 
 function shortPath(path: string): string {
   const home = homedir()
-  return printable(path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path)
+  return escapeToLine(path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path)
 }
 
 /** By the start of its id or its key. The state at its place goes before earlier ones. */
@@ -87,7 +87,7 @@ export function sessionNamed(name: string, sessions: readonly ArchivedSession[])
   throw new UsageError(`No kept session starts with ${name}. "strata archive list" shows them.`)
 }
 
-interface Kept extends KeepReport {
+interface Kept extends ArchiveReport {
   readonly storedBytes: number
   readonly dryRun: boolean
 }
@@ -106,7 +106,7 @@ export function keptSentences({
     erased === 0
       ? []
       : [
-          `${counted(erased, "session")} left alone, because you erased ${erased === 1 ? "it" : "them"}. --again keeps such sessions.`,
+          `${pluralize(erased, "session")} left alone, because you erased ${erased === 1 ? "it" : "them"}. --again keeps such sessions.`,
         ]
   if (dryRun) return [`Would keep: ${parts.join(", ")}; ${bytes(read)} to read. Nothing was written.`, ...skipped]
   return [

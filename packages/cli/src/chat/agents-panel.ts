@@ -3,10 +3,10 @@
 import { randomUUID } from "node:crypto"
 import type { QueryEvent } from "@strata/core"
 import type { AgentView, Team } from "@strata/core/agent"
-import { STATUS_WORDS } from "@strata/page"
+import { STATUS_LABELS } from "@strata/page"
 import { entryLines } from "../agents/activity.ts"
 import { nameOf, nowOf } from "../agents/page.ts"
-import { counted, dollarsOrUnknown } from "../display/numbers.ts"
+import { formatDollarsOrUnknown, pluralize } from "../display/numbers.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogBody, DialogOption } from "./dialog.ts"
 import { isSure, showList } from "./list-panel.ts"
@@ -25,7 +25,7 @@ export async function showAgents(target: CommandTarget, argument: string): Promi
   if (argument !== "") return target.notice("Use /agents, or: /agents send NAME text")
   await showList(target, {
     rows: () => team.list(),
-    title: (agents) => `${counted(agents.length, "agent")} of this conversation`,
+    title: (agents) => `${pluralize(agents.length, "agent")} of this conversation`,
     option: (agent) => ({ label: `└ ${nameOf(agent)}`, hint: hintOf(agent) }),
     enter: (agent) => enterAgent(target, team, agent),
     empty: "This conversation has started no agents.",
@@ -33,7 +33,7 @@ export async function showAgents(target: CommandTarget, argument: string): Promi
 }
 
 const hintOf = (agent: AgentView): string =>
-  `${STATUS_WORDS[agent.status]}, ${counted(agent.turns, "turn")}, ${dollarsOrUnknown(agent.dollars)}: ${nowOf(agent)}`
+  `${STATUS_LABELS[agent.status]}, ${pluralize(agent.turns, "turn")}, ${formatDollarsOrUnknown(agent.dollars)}: ${nowOf(agent)}`
 
 const BACK: DialogOption = { label: "Back to the list", letter: "b" }
 const STOP: DialogOption = { label: "Stop it", letter: "x" }
@@ -42,7 +42,7 @@ const STOP: DialogOption = { label: "Stop it", letter: "x" }
 export async function enterAgent(target: CommandTarget, team: Team, { id }: AgentView): Promise<void> {
   const agent = team.view(id)!
   const isActive = agent.status === "running" || agent.status === "idle"
-  const title = `${id}: ${nameOf(agent)}, ${STATUS_WORDS[agent.status]}`
+  const title = `${id}: ${nameOf(agent)}, ${STATUS_LABELS[agent.status]}`
   const unwatch = team.watch(id, ({ type }) => {
     if (SHOWN.has(type)) void bodyOf(target, id).then((body) => target.redraw(title, body))
   })
@@ -77,5 +77,5 @@ interface Sending {
 function send(target: CommandTarget, { team, to, text }: Sending): void {
   const id = `${SENDER}#${randomUUID()}`
   const delivery = team.deliver({ id, from: SENDER, to, text, hops: 1 })
-  target.notice(delivery.state === "refused" ? delivery.why : `Sent to ${delivery.to.join(", ")}.`)
+  target.notice(delivery.state === "refused" ? delivery.reason : `Sent to ${delivery.to.join(", ")}.`)
 }

@@ -3,7 +3,7 @@
  * real line end. Marked parts have carets below them, so that they can be seen without colours.
  */
 import { widthOf } from "../display/text.ts"
-import { visible } from "../display/visible.ts"
+import { escapeForTerminal } from "../display/visible.ts"
 import type { BodyMark, DialogBody } from "./dialog.ts"
 
 export interface BodyRow {
@@ -55,7 +55,7 @@ function piecesOf(line: string, { start, marks }: { readonly start: number; read
     const from = at[i]!
     const covering = here.filter((mark) => inLine(mark.start) <= from && inLine(mark.end) >= end)
     return {
-      text: visible(line.slice(from, end)).replaceAll("\t", TAB),
+      text: escapeForTerminal(line.slice(from, end)).replaceAll("\t", TAB),
       kinds: [...new Set(covering.map(({ kind }) => kind))],
     }
   })

@@ -2,14 +2,14 @@
 
 import { join } from "node:path"
 import {
-  type CompactionOrder,
   type PermissionMode,
   type ProjectBank,
+  type ResolvedCompactionRequest,
   type StoredConversation,
   textOf,
   type UndoRequest,
 } from "@strata/core"
-import { stemOf, undoSentence } from "@strata/page"
+import { describeUndo, fileStem } from "@strata/page"
 import { type ExternalSession, listExternalSessions } from "@strata/transcripts"
 import { restoredSentence } from "../display/restored.ts"
 import { resumeFile } from "../import/taken-up.ts"
@@ -219,7 +219,7 @@ export class Chat implements CommandTarget {
   }
 
   /** Esc cancels. Messages typed meanwhile are kept and answered afterwards. */
-  compact(order: Partial<CompactionOrder>): Promise<void> {
+  compact(order: Partial<ResolvedCompactionRequest>): Promise<void> {
     return this.#work.occupy(async (signal) => {
       const end = await this.#work.compact({ work: (given) => this.agent.conversation.compact(order, given), signal })
       if (end.kind === "failed") throw end.error
@@ -283,7 +283,7 @@ export class Chat implements CommandTarget {
   async undo(request: UndoRequest): Promise<void> {
     const report = await this.agent.conversation.undo({ ...request, by: "chat" })
     this.#show()
-    this.notice(undoSentence(report))
+    this.notice(describeUndo(report))
   }
 
   async rewind(uuid: string, restore?: RestoreChoice): Promise<void> {
@@ -377,7 +377,7 @@ export class Chat implements CommandTarget {
 
   async #remember(text: string): Promise<void> {
     const { file, location } = await this.agent.remember(text)
-    this.notice(`Remembered in ${location}/${file}. To take it back: strata memory forget ${stemOf(file)}`)
+    this.notice(`Remembered in ${location}/${file}. To take it back: strata memory forget ${fileStem(file)}`)
   }
 
   async #replace(input: Pick<SessionInput, "resumed" | "model" | "startedBy">): Promise<void> {

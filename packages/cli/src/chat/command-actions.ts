@@ -7,18 +7,18 @@ import {
   type PermissionMode,
   type UndoRequest,
 } from "@strata/core"
-import { type DreamController, describeChange, dreamFigures, isCurrentMemory } from "@strata/core/memory"
+import { type DreamController, describeChange, dreamSettings, isCurrentMemory } from "@strata/core/memory"
 import { createFlags } from "@strata/core/settings"
 import { MODEL_FACTS, repeatedReads } from "@strata/core/tokens"
-import { clearingSentence, shortSource, sourceWords, stemOf, undoSentence } from "@strata/page"
+import { describeClearing, describeSource, describeSourceBriefly, describeUndo, fileStem } from "@strata/page"
 import type { CompactRequest } from "../compacting.ts"
 import { planLines } from "../display/compaction.ts"
 import { summarise } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
-import { ageOf, counted } from "../display/numbers.ts"
+import { describeAge, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
-import { printable, visible } from "../display/visible.ts"
+import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 import { costWords, statusLines } from "../dream/page.ts"
 import { type Offered, offeredIn, offeredLines } from "../memory/offered.ts"
 import { inOrder } from "../memory/page.ts"
@@ -46,10 +46,10 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
   const current = inOrder(memories.filter(isCurrentMemory))
   const shown = current.slice(0, MAX_ROWS)
   const rows = shown.map((memory) => [
-    printable(stemOf(memory.file)),
+    escapeToLine(fileStem(memory.file)),
     memory.type,
-    ageOf(memory.confirmed, now),
-    shortSource(memory),
+    describeAge(memory.confirmed, now),
+    describeSourceBriefly(memory),
   ])
   const more = current.length - shown.length
   const seeAll = "strata memory why"
@@ -57,8 +57,8 @@ export function memoryLines({ memories, location, offered, now }: MemoryPicture,
   return [
     ...wrapped(
       current.length === 0
-        ? `This project has no memories yet. They are kept in ${printable(location)}`
-        : `${counted(current.length, "memory", "memories")} in ${printable(location)}`,
+        ? `This project has no memories yet. They are kept in ${escapeToLine(location)}`
+        : `${pluralize(current.length, "memory", "memories")} in ${escapeToLine(location)}`,
       columns,
     ),
     ...table({
@@ -81,7 +81,7 @@ const unconfirmedWords = (count: number, columns: number): readonly string[] =>
   count === 0
     ? []
     : wrapped(
-        `${counted(count, "memory is", "memories are")} not confirmed. /memory review: one key confirms or drops each.`,
+        `${pluralize(count, "memory is", "memories are")} not confirmed. /memory review: one key confirms or drops each.`,
         columns,
       )
 
@@ -100,13 +100,13 @@ export async function compact(target: CommandTarget, request: CompactRequest): P
 export async function clearResults(target: CommandTarget, request: ClearingRequest): Promise<void> {
   const isDryRun = request.dryRun ?? false
   const report = await target.agent.conversation.clearResults(request)
-  target.notice(clearingSentence(report, { isDryRun }))
+  target.notice(describeClearing(report, { isDryRun }))
 }
 
 export async function undo(target: CommandTarget, request: UndoRequest): Promise<void> {
   if (!request.dryRun) return target.undo(request)
   const report = await target.agent.conversation.undo(request)
-  target.notice(undoSentence(report, { isDryRun: true }))
+  target.notice(describeUndo(report, { isDryRun: true }))
 }
 
 export async function showNotes(target: CommandTarget): Promise<void> {
@@ -141,8 +141,8 @@ async function reviewMemory(target: CommandTarget): Promise<void> {
   if (memories.length === 0) return target.notice("Everything that is remembered here is yours.")
   for (const [at, memory] of memories.entries()) {
     const answer = await target.ask({
-      title: `${printable(memory.name)}: ${printable(sourceWords(memory))} (${at + 1} of ${memories.length})`,
-      body: { form: "text", text: visible(memory.body) },
+      title: `${escapeToLine(memory.name)}: ${escapeToLine(describeSource(memory))} (${at + 1} of ${memories.length})`,
+      body: { form: "text", text: escapeForTerminal(memory.body) },
       options: [
         { label: "Confirm it: it counts as yours", letter: "y" },
         { label: "Drop it: it goes to the archive", letter: "d" },
@@ -159,7 +159,7 @@ async function reviewMemory(target: CommandTarget): Promise<void> {
 export async function dream(target: CommandTarget, action: string): Promise<void> {
   const { dreaming, conversation } = target.agent
   if (!dreaming) return target.notice('There are no dreams here: memory may not be written (the setting "memory").')
-  const figures = dreamFigures(createFlags({ settings: conversation.settings.values }).current)
+  const figures = dreamSettings(createFlags({ settings: conversation.settings.values }).current)
   switch (action) {
     case "": {
       const overview = await dreaming.overview({ figures, conversation: conversation.id })

@@ -1,8 +1,8 @@
 /** What a slash command can do with the chat. */
 import type {
-  CompactionOrder,
   PermissionMode,
   ProjectBank,
+  ResolvedCompactionRequest,
   RestorePlan,
   StoredConversation,
   UndoRequest,
@@ -50,7 +50,7 @@ export interface CommandTarget {
   takeUp(file: string): Promise<void>
   clear(): Promise<void>
   /** Compacts now and shows the progress. */
-  compact(order: Partial<CompactionOrder>): Promise<void>
+  compact(order: Partial<ResolvedCompactionRequest>): Promise<void>
   /** Gives the screen to the person's editor and resolves with what they saved. */
   edit(text: string): Promise<string>
   /** Takes back the newest decision and shows the conversation as it is then. */

@@ -6,7 +6,7 @@ import { sharesOf } from "@strata/core/tokens"
 import { attachmentName } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
-import { percent, short } from "../display/numbers.ts"
+import { formatCompact, formatPercent } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
 import { fitted, padEnd, widthOf, wrapped } from "../display/text.ts"
 import {
@@ -59,11 +59,14 @@ export function contextLines(picture: ContextPicture, columns: number): readonly
     return `${bar(used / thresholds.limit, Math.min(max, Math.round(columns * BAR_SHARE)))} ${words}`
   }
   return [
-    filled(`${short(used)} of ${short(thresholds.limit)} tokens, ${percentLeft}% left`),
+    filled(`${formatCompact(used)} of ${formatCompact(thresholds.limit)} tokens, ${percentLeft}% left`),
     ...about.filter(Boolean).flatMap((sentence) => wrapped(sentence, columns)),
     ...(rows.length === 0 ? [] : ["", ...rows]),
     ...repeated.shown.flatMap(({ path, reads, wasted }) =>
-      wrapped(`${path} was read ${reads} times. ${short(wasted)} tokens of that repeat earlier reads.`, columns),
+      wrapped(
+        `${path} was read ${reads} times. ${formatCompact(wasted)} tokens of that repeat earlier reads.`,
+        columns,
+      ),
     ),
     ...repeated.rest,
   ]
@@ -73,8 +76,8 @@ function windowWords({ window, believed, outputReserve }: Thresholds): string {
   const learned =
     believed === undefined
       ? ""
-      : ` The server refused more; ${short(believed)} were believed. strata config --forget-limits forgets that.`
-  return `The window holds ${short(window)} tokens.${learned} Strata keeps ${short(outputReserve)} free for the answer.`
+      : ` The server refused more; ${formatCompact(believed)} were believed. strata config --forget-limits forgets that.`
+  return `The window holds ${formatCompact(window)} tokens.${learned} Strata keeps ${formatCompact(outputReserve)} free for the answer.`
 }
 
 /** The distance to the next threshold, and the thresholds still ahead. */
@@ -86,8 +89,8 @@ function thresholdWords(used: number, { warning, autoCompact, blocking, limit }:
   ]
   const ahead = steps.filter(([, at]) => at > used)
   if (ahead.length === 0) return "The window is full. Nothing more is sent until /compact or /clear makes room."
-  const named = ahead.map(([what, at]) => `${what} at ${short(at)}`).join(", ")
-  return `Next threshold in ${short(ahead[0]![1] - used)} tokens: ${named}.`
+  const named = ahead.map(([what, at]) => `${what} at ${formatCompact(at)}`).join(", ")
+  return `Next threshold in ${formatCompact(ahead[0]![1] - used)} tokens: ${named}.`
 }
 
 function keptOutWords(savings: LedgerSummary["savings"]): string {
@@ -105,7 +108,7 @@ function toolWords(accounting: Accounting): string {
 function notLoadedWords(tools: Accounting["deferredTools"]): string {
   if (!tools) return ""
   const { count, tokens } = tools
-  return `${count === 1 ? "1 tool is" : `${count} tools are`} not loaded: about ${short(tokens)} tokens saved per request.`
+  return `${count === 1 ? "1 tool is" : `${count} tools are`} not loaded: about ${formatCompact(tokens)} tokens saved per request.`
 }
 
 /** The largest part first. Sizes are estimates, scaled so that they add up to what the API counted. */
@@ -120,7 +123,7 @@ function classRows({ accounting, promptTokens, used }: ContextPicture, columns: 
   const barColumns = Math.min(max - widest, Math.floor(columns * PART_BAR_SHARE))
   return withoutSmall(classes.toSorted(([, a], [, b]) => b - a)).map(
     ([name, count]) =>
-      `${padEnd(fitted(name, widest), widest)}  ${bar(count / used, barColumns)} ${short(count).padStart(7)}  ${percent(count, used).padStart(4)}`,
+      `${padEnd(fitted(name, widest), widest)}  ${bar(count / used, barColumns)} ${formatCompact(count).padStart(7)}  ${formatPercent(count, used).padStart(4)}`,
   )
 }
 

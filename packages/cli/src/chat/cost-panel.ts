@@ -11,11 +11,18 @@ import {
 } from "@strata/core/views"
 import type { LedgerLine, LedgerSummary } from "../display/ledger.ts"
 import { listing } from "../display/long-list.ts"
-import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
+import {
+  formatCompact,
+  formatDollars,
+  formatDollarsOrUnknown,
+  formatNumber,
+  formatPercent,
+  pluralize,
+} from "../display/numbers.ts"
 import { cacheWords, lostCacheLines, repeatedReadLines, savedInAll, savingLines } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 export interface CostPicture {
   readonly summary: LedgerSummary
@@ -34,9 +41,9 @@ export function costLines(
   const { requests, counts, hitRatio, unpriced, savings } = summary
   const isUnknown = lines.length > 0 && lines.every((line) => line.dollars === undefined)
   return [
-    `${isUnknown ? "Unknown cost" : dollars(summary.dollars)} for ${counted(requests, "request")}`,
+    `${isUnknown ? "Unknown cost" : formatDollars(summary.dollars)} for ${pluralize(requests, "request")}`,
     ...wrapped(
-      `input: ${short(inputTokens(counts))} tokens, ${percent(hitRatio, 1)} of them read from cache; output: ${short(counts.output)}`,
+      `input: ${formatCompact(inputTokens(counts))} tokens, ${formatPercent(hitRatio, 1)} of them read from cache; output: ${formatCompact(counts.output)}`,
       columns,
     ),
     ...wrapped(cacheWords(counts), columns),
@@ -74,11 +81,11 @@ function lineTable(lines: readonly LedgerLine[], width: number): readonly string
     rows: lines.map(({ model, purpose, requests, counts, dollars: amount }) => [
       model,
       PURPOSE_LABELS[purpose],
-      grouped(requests),
-      short(inputTokens(counts)),
-      percent(counts.cacheRead, inputTokens(counts)),
-      short(counts.output),
-      dollarsOrUnknown(amount),
+      formatNumber(requests),
+      formatCompact(inputTokens(counts)),
+      formatPercent(counts.cacheRead, inputTokens(counts)),
+      formatCompact(counts.output),
+      formatDollarsOrUnknown(amount),
     ]),
   })
 }
@@ -99,11 +106,11 @@ function agentTable(agents: readonly AgentCost[], width: number): readonly strin
       { title: "task", gives: "end" },
     ],
     rows: shown.map(({ name, status = "", requests, dollars: amount, description = "" }) => [
-      printable(name),
+      escapeToLine(name),
       status,
-      grouped(requests),
-      dollarsOrUnknown(amount),
-      printable(description),
+      formatNumber(requests),
+      formatDollarsOrUnknown(amount),
+      escapeToLine(description),
     ]),
   })
   return [...rows, ...rest.map((line) => `  ${line}`)]

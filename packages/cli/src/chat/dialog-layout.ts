@@ -1,5 +1,5 @@
 /** Where a dialog's parts go in a window: its texts as rows, and the part of its body that fits. Pure. */
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { type BodyRow, bodyRows } from "./body-rows.ts"
 import type { Dialog, DialogBody, DialogNote, DialogOption } from "./dialog.ts"
 import type { MarkdownLine } from "./markdown.ts"
@@ -142,5 +142,5 @@ function optionsOf(
 }
 
 function wrappedTo(text: string, columns: number): readonly string[] {
-  return wrapSpans([{ text: printable(text) }], columns).map((row) => row.map((span) => span.text).join(""))
+  return wrapSpans([{ text: escapeToLine(text) }], columns).map((row) => row.map((span) => span.text).join(""))
 }

@@ -1,6 +1,6 @@
 /** The input line on the screen: all of its lines, broken into rows, with the cursor. */
 import { widthOf } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import type { Editor } from "./editor.ts"
 
 const letters = new Intl.Segmenter()
@@ -35,7 +35,7 @@ function rowsOf(line: string, columns: number): readonly Piece[] {
   let row = { from: 0, width: 0 }
   let word = { from: 0, width: 0 }
   for (const { segment, index } of letters.segment(line)) {
-    const width = widthOf(printable(segment))
+    const width = widthOf(escapeToLine(segment))
     if (row.width + width > columns && row.width > 0) {
       const next = word.from > row.from ? word : { from: index, width: 0 }
       rows.push({ from: row.from, to: next.from })
@@ -49,15 +49,15 @@ function rowsOf(line: string, columns: number): readonly Piece[] {
 }
 
 function rowOf({ row, at }: { readonly row: string; readonly at: number | undefined }): EditorRow {
-  const text = printable(row)
+  const text = escapeToLine(row)
   if (at === undefined) return { text }
   const under = letters.segment(row).containing(at)?.segment ?? ""
   return {
     text,
     cursor: {
-      before: printable(row.slice(0, at)),
-      under: printable(under) || " ",
-      after: printable(row.slice(at + under.length)),
+      before: escapeToLine(row.slice(0, at)),
+      under: escapeToLine(under) || " ",
+      after: escapeToLine(row.slice(at + under.length)),
     },
   }
 }

@@ -6,7 +6,7 @@ import { chmod, lstat, mkdir, rm } from "node:fs/promises"
 import { connect, createServer, type Socket } from "node:net"
 import { dirname } from "node:path"
 import type { EditorState } from "@strata/core"
-import { reasonOf } from "@strata/core/base"
+import { errorReason } from "@strata/core/base"
 
 const MAX_LINE_BYTES = 512 * 1024 // the longest selection, escaped
 const MAX_SELECTION = 50_000 // characters
@@ -40,7 +40,7 @@ export class EditorLink {
     }).catch((error: unknown) => {
       this.#socket = undefined
       throw new Error(
-        `The editor's socket ${this.#path} could not be opened: ${reasonOf(error)}. Set ${EDITOR_SOCKET} to another path.`,
+        `The editor's socket ${this.#path} could not be opened: ${errorReason(error)}. Set ${EDITOR_SOCKET} to another path.`,
       )
     })
     return (await this.#socket).path
@@ -115,7 +115,7 @@ function serve(socket: Socket, show: (state: EditorState | undefined) => void): 
         show(readState(line))
         answer({ ok: true })
       } catch (error) {
-        answer({ ok: false, error: reasonOf(error) })
+        answer({ ok: false, error: errorReason(error) })
       }
     }
     if (waiting.length <= MAX_LINE_BYTES) return

@@ -2,8 +2,8 @@
 import { writeFile } from "node:fs/promises"
 import { extname, relative, resolve, sep } from "node:path"
 import { EXPORT_FORMATS, type ExportFormat, exportTranscript, readTranscripts } from "@strata/transcripts"
-import { counted } from "../display/numbers.ts"
-import { printable } from "../display/visible.ts"
+import { pluralize } from "../display/numbers.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { sessionFile } from "../export/session-file.ts"
 import type { CommandTarget } from "./command-target.ts"
 
@@ -31,16 +31,16 @@ export async function exportConversation(target: CommandTarget, argument: string
   const source = conversation.journalFile ?? (await sessionFile(conversation.id, { cwd, env }))
   const [transcript] = await readTranscripts(source, { env })
   const exported = await exportTranscript(transcript!, { to, ...(env.HOME ? { home: env.HOME } : {}) })
-  const shown = (path: string) => printable(path.startsWith(cwd + sep) ? relative(cwd, path) : path)
+  const shown = (path: string) => escapeToLine(path.startsWith(cwd + sep) ? relative(cwd, path) : path)
   const wanted = resolve(cwd, file ?? exported.name)
   const path = await writeNew(wanted, { text: exported.text, mayRename: file === undefined })
   if (path === undefined)
     return target.notice(`${shown(wanted)} exists already. Nothing was written. Give another name: /export ${to} FILE`)
-  const left = Object.entries(exported.leftOut).map(([what, count]) => `${count} ${what}`)
+  const left = Object.entries(exported.omitted).map(([what, count]) => `${count} ${what}`)
   target.notice(
     [
       `Exported as ${to} to ${shown(path)}.`,
-      ...(exported.secrets === 0 ? [] : [`${counted(exported.secrets, "secret was", "secrets were")} masked.`]),
+      ...(exported.secrets === 0 ? [] : [`${pluralize(exported.secrets, "secret was", "secrets were")} masked.`]),
       ...(left.length === 0 ? [] : [`Left out: ${left.join(", ")}.`]),
     ].join(" "),
   )

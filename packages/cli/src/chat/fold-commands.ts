@@ -2,7 +2,7 @@
 import { handleOf } from "@strata/core"
 import { RangeRefusedError } from "@strata/core/base"
 import type { PlannedRange, RangePlan } from "@strata/core/policy"
-import { counted, dollars, grouped, short } from "../display/numbers.ts"
+import { formatCompact, formatDollars, formatNumber, pluralize } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
 import { readSlashOptions } from "../slash-options.ts"
 import type { CommandTarget } from "./command-target.ts"
@@ -56,7 +56,7 @@ async function chooseHidden(target: CommandTarget): Promise<string | undefined> 
   }
   const options = hidden.map(({ decision, messages }) => ({
     label: firstLine(decision.subtype === "folded" ? decision.line : `Cut out: ${decision.why || "by you"}`, LABEL),
-    hint: `${handleOf(decision.from)}, ${counted(messages.length, "message")}`,
+    hint: `${handleOf(decision.from)}, ${pluralize(messages.length, "message")}`,
   }))
   const answer = await target.ask({ title: "Open which range?", options })
   return answer.type === "chosen" ? hidden[answer.index]!.decision.uuid : undefined
@@ -79,7 +79,7 @@ const PAST = { fold: "Folded", snip: "Cut out", open: "Opened" } as const
 /** `Folded 3 ranges (42 messages): 81.2K to 40.1K tokens. /unfold 3f09c1a2b4 opens the first one.` */
 export function doneWords({ action, ranges, tokensBefore, tokensAfter }: RangePlan): string {
   const messages = ranges.reduce((sum, range) => sum + range.messages, 0)
-  const done = `${PAST[action]} ${counted(ranges.length, "range")} (${counted(messages, "message")}): ${short(tokensBefore)} to ${short(tokensAfter)} tokens.`
+  const done = `${PAST[action]} ${pluralize(ranges.length, "range")} (${pluralize(messages, "message")}): ${formatCompact(tokensBefore)} to ${formatCompact(tokensAfter)} tokens.`
   const [first] = ranges
   if (action === "open" || !first) return done
   const which = ranges.length === 1 ? "brings it back" : "opens the first one again"
@@ -100,10 +100,10 @@ export function rangeLines({
       (range) => `${range.handles.from} to ${range.handles.to}  ${sizeOf(range)}  ${firstLine(range.words, LABEL)}`,
     ),
     ...linesLeft({ action, ranges, tokensBefore, tokensAfter }),
-    `Context: ${grouped(tokensBefore)} tokens now, ${grouped(tokensAfter)} after.`,
+    `Context: ${formatNumber(tokensBefore)} tokens now, ${formatNumber(tokensAfter)} after.`,
     rewrites === 0
       ? "The server's cache loses nothing."
-      : `The server writes ${grouped(rewrites)} tokens to its cache again${cost === undefined ? "" : `, about ${dollars(cost)}`}.`,
+      : `The server writes ${formatNumber(rewrites)} tokens to its cache again${cost === undefined ? "" : `, about ${formatDollars(cost)}`}.`,
   ]
 }
 
@@ -118,13 +118,13 @@ function linesLeft({
   const left = tokensAfter - (tokensBefore - gone)
   return action === "fold" && left > 0
     ? [
-        `${grouped(gone)} tokens go. ${ranges.length === 1 ? "The line in its place takes" : "The lines in their place take"} ${grouped(left)}.`,
+        `${formatNumber(gone)} tokens go. ${ranges.length === 1 ? "The line in its place takes" : "The lines in their place take"} ${formatNumber(left)}.`,
       ]
     : []
 }
 
 const sizeOf = ({ messages, tokens }: PlannedRange): string =>
-  `${counted(messages, "message")}, ${short(tokens)} tokens`
+  `${pluralize(messages, "message")}, ${formatCompact(tokens)} tokens`
 
 interface Given {
   readonly dryRun: boolean

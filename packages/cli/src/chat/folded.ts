@@ -1,7 +1,7 @@
 /** Opens what the chat folds to one line: thinking, tool results, summaries. Pure. */
 
-import { auditLines, compactedSentence } from "@strata/page"
-import { counted } from "../display/numbers.ts"
+import { describeCompaction, listAuditFindings } from "@strata/page"
+import { pluralize } from "../display/numbers.ts"
 import { outputLines } from "./shell-command.ts"
 import type { CompactionItem, Item } from "./state.ts"
 
@@ -22,13 +22,15 @@ export function openedItem(item: Item): Opened | undefined {
 }
 
 export function compactionTitle({ tokensBefore, outcome }: CompactionItem): string {
-  return compactedSentence({ tokensBefore, ...outcome })
+  return describeCompaction({ tokensBefore, ...outcome })
 }
 
 function summaryLines({ summary, restored, outcome, messages, at }: CompactionItem): readonly string[] {
   const replaced =
-    messages === undefined ? [] : [`${counted(messages, "message")} replaced${timeOf(at)}. The journal keeps them.`, ""]
-  const checked = outcome?.audit ? auditLines(outcome.audit) : []
+    messages === undefined
+      ? []
+      : [`${pluralize(messages, "message")} replaced${timeOf(at)}. The journal keeps them.`, ""]
+  const checked = outcome?.audit ? listAuditFindings(outcome.audit) : []
   return [
     ...replaced,
     ...summary.trim().split("\n"),
@@ -45,5 +47,5 @@ const timeOf = (at: number | undefined): string =>
 export function openedFromNewest(items: readonly Item[], nth: number) {
   const folded = items.flatMap((item) => openedItem(item) ?? [])
   if (folded.length === 0) return "There is nothing to expand yet."
-  return folded.at(-nth) ?? `Only ${counted(folded.length, "item is", "items are")} folded.`
+  return folded.at(-nth) ?? `Only ${pluralize(folded.length, "item is", "items are")} folded.`
 }

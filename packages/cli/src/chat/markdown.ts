@@ -2,7 +2,7 @@
  * Light markdown for a terminal: headings, code, lists, quotes, emphasis. Works line by line, so that streamed text can be shown at any
  * moment. An unclosed mark appears as typed, and no text is ever lost.
  */
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 export interface MarkdownLine {
   readonly form: "text" | "heading" | "code" | "quote" | "rule"
@@ -27,7 +27,7 @@ export function parseMarkdown(text: string): readonly MarkdownLine[] {
   const lines: MarkdownLine[] = []
   let fence: string | undefined
   for (const raw of text.split("\n")) {
-    const line = printable(raw.replaceAll("\t", TAB)).trimEnd()
+    const line = escapeToLine(raw.replaceAll("\t", TAB)).trimEnd()
     const mark = FENCE.exec(line)
     if (fence !== undefined) {
       if (mark && mark[1]!.startsWith(fence) && mark[2]!.trim() === "") fence = undefined

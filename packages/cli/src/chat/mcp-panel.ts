@@ -4,11 +4,11 @@
  */
 
 import { toolDefinition } from "@strata/core/agent"
-import { isDeferred, nameOf } from "@strata/core/messages"
+import { isDeferred, toolName } from "@strata/core/messages"
 import { createEstimator } from "@strata/core/tokens"
-import { escaped } from "../display/escaped.ts"
+import { escapeInvisible } from "../display/escaped.ts"
 import { listing } from "../display/long-list.ts"
-import { counted, short } from "../display/numbers.ts"
+import { formatCompact, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { firstLine, fitted, indented, padEnd, widthOf, wrapped } from "../display/text.ts"
 import { openInBrowser } from "../open-browser.ts"
@@ -38,16 +38,17 @@ export async function mcp(target: CommandTarget, argument: string): Promise<void
 
 function serverNamed(target: CommandTarget, name: string): Server | undefined {
   const server = target.agent.servers.find((one) => one.name === name)
-  if (!server) target.notice(`There is no MCP server named ${escaped(name)}. /mcp lists them.`)
+  if (!server) target.notice(`There is no MCP server named ${escapeInvisible(name)}. /mcp lists them.`)
   return server
 }
 
 async function signIn(target: CommandTarget, name: string): Promise<void> {
   const server = serverNamed(target, name)
   if (!server) return
-  if (!server.signIn) return target.notice(`The MCP server ${escaped(name)} offers no sign-in. /mcp shows its state.`)
+  if (!server.signIn)
+    return target.notice(`The MCP server ${escapeInvisible(name)} offers no sign-in. /mcp shows its state.`)
   await server.signIn({ visit: (address, signal) => visit(target, { name, address, signal }) })
-  target.notice(`Signed in to ${escaped(name)}. Its tools join with your next message.`)
+  target.notice(`Signed in to ${escapeInvisible(name)}. Its tools join with your next message.`)
 }
 
 interface Visit {
@@ -58,10 +59,10 @@ interface Visit {
 
 /** The browser may run on another machine: then the person pastes the address of the page that it cannot open. */
 async function visit(target: CommandTarget, { name, address, signal }: Visit): Promise<string | undefined> {
-  const title = `Sign in to ${escaped(name)}`
+  const title = `Sign in to ${escapeInvisible(name)}`
   const { host } = new URL(address)
   signal.addEventListener("abort", () => target.dismiss(title), { once: true })
-  target.notice(`To sign in to ${escaped(name)}, open this address at ${host}:\n${address}`)
+  target.notice(`To sign in to ${escapeInvisible(name)}, open this address at ${host}:\n${address}`)
   for (let isOpened = false; !signal.aborted; isOpened = true) {
     const answer = await target.ask({
       title,
@@ -90,8 +91,8 @@ interface SizedTool {
 /** Measures tools as they are sent. Before the first request nothing is decided, so all of them count as declared. */
 function sizer({ conversation }: SessionAgent): (tools: Server["tools"]) => Promise<readonly SizedTool[]> {
   const { prompt, family } = conversation.views.context
-  const offered = (Array.isArray(prompt?.tools) ? prompt.tools : []) as Parameters<typeof nameOf>[0][]
-  const declared = new Set(offered.filter((tool) => !isDeferred(tool)).map(nameOf))
+  const offered = (Array.isArray(prompt?.tools) ? prompt.tools : []) as Parameters<typeof toolName>[0][]
+  const declared = new Set(offered.filter((tool) => !isDeferred(tool)).map(toolName))
   const { text: estimate } = createEstimator(family)
   return (tools) =>
     Promise.all(
@@ -108,7 +109,7 @@ async function showTools(target: CommandTarget, name: string): Promise<void> {
   const server = serverNamed(target, name)
   if (!server) return
   const tools = await sizer(target.agent)(server.tools)
-  target.print(`Tools of ${escaped(name)}`, (columns) => toolLines(tools, columns))
+  target.print(`Tools of ${escapeInvisible(name)}`, (columns) => toolLines(tools, columns))
 }
 
 /** The most expensive first. */
@@ -125,10 +126,10 @@ export function toolLines(tools: readonly SizedTool[], width: number): readonly 
       { title: "about", gives: "end" },
     ],
     rows: rows.map(({ name, tokens, isDeclared, description }) => [
-      escaped(name),
-      short(tokens),
+      escapeInvisible(name),
+      formatCompact(tokens),
       isDeclared ? "" : "not loaded",
-      escaped(firstLine(description, width)),
+      escapeInvisible(firstLine(description, width)),
     ]),
   })
 }
@@ -159,7 +160,7 @@ export function mcpLines(
 ): readonly string[] {
   if (servers.length === 0) return wrapped(NO_SERVERS, columns)
   const { shown, rest } = listing(servers, { isShort: !isWhole, max: MAX_SERVERS, seeAll: "/mcp all" })
-  const longest = Math.max(...shown.map(({ name }) => widthOf(escaped(name))))
+  const longest = Math.max(...shown.map(({ name }) => widthOf(escapeInvisible(name))))
   const widest = Math.min(longest, Math.floor(columns * MAX_NAME_SHARE))
   const below = (text: string) => indented(wrapped(text, columns - widest - 2), widest + 2)
   const declared = servers.reduce((sum, server) => sum + server.declared, 0)
@@ -167,14 +168,21 @@ export function mcpLines(
   return [
     ...shown.flatMap((server) => {
       const [first = "", ...more] = below(stateOf(server))
-      const name = padEnd(fitted(escaped(server.name), widest), widest)
-      return [`${name}${first.slice(widest)}`, ...more, ...(server.why === undefined ? [] : below(escaped(server.why)))]
+      const name = padEnd(fitted(escapeInvisible(server.name), widest), widest)
+      return [
+        `${name}${first.slice(widest)}`,
+        ...more,
+        ...(server.why === undefined ? [] : below(escapeInvisible(server.why))),
+      ]
     }),
     ...rest,
     "",
-    ...wrapped(`Every request carries about ${short(declared)} tokens of their definitions.`, columns),
+    ...wrapped(`Every request carries about ${formatCompact(declared)} tokens of their definitions.`, columns),
     ...(waiting > 0
-      ? wrapped(`Another ${short(waiting)} tokens are not loaded: the agent finds them with ToolSearch.`, columns)
+      ? wrapped(
+          `Another ${formatCompact(waiting)} tokens are not loaded: the agent finds them with ToolSearch.`,
+          columns,
+        )
       : []),
   ]
 }
@@ -184,13 +192,13 @@ const NO_SERVERS =
 
 function stateOf({ state, tools, prompts = 0, hasResources, declared, waiting }: ServerPicture): string {
   if (state !== "connected") return STATES[state]
-  const more = [...(prompts > 0 ? [counted(prompts, "prompt")] : []), ...(hasResources ? ["resources"] : [])]
-  return [`connected, ${counted(tools, "tool")}`, ...more, ...costOf(declared, waiting)].join(", ")
+  const more = [...(prompts > 0 ? [pluralize(prompts, "prompt")] : []), ...(hasResources ? ["resources"] : [])]
+  return [`connected, ${pluralize(tools, "tool")}`, ...more, ...costOf(declared, waiting)].join(", ")
 }
 
 function costOf(declared: number, waiting: number): readonly string[] {
-  const parts = declared > 0 ? [`${short(declared)} tokens in every request`] : []
-  return waiting > 0 ? [...parts, `${short(waiting)} tokens not loaded`] : parts
+  const parts = declared > 0 ? [`${formatCompact(declared)} tokens in every request`] : []
+  return waiting > 0 ? [...parts, `${formatCompact(waiting)} tokens not loaded`] : parts
 }
 
 const STATES: Readonly<Record<Exclude<Server["state"], "connected">, string>> = {

@@ -1,6 +1,6 @@
 /** The state of notes and compaction, as sentences for `/context` and `/notes`. Pure. */
 import type { PlannerReport } from "@strata/core/policy"
-import { counted, short } from "../display/numbers.ts"
+import { formatCompact, pluralize } from "../display/numbers.ts"
 
 export interface CompactionState {
   readonly count: number
@@ -37,7 +37,7 @@ const PREPARED: Readonly<Record<NonNullable<CompactionState["prepared"]>, readon
 }
 
 export function compactionWords(state: CompactionState): string {
-  const done = state.count === 0 ? [] : [`Compacted ${counted(state.count, "time")}.`]
+  const done = state.count === 0 ? [] : [`Compacted ${pluralize(state.count, "time")}.`]
   const { prepared = "not-begun" } = state
   return [...done, automaticWords(state), ...PREPARED[prepared]].join(" ")
 }
@@ -45,12 +45,13 @@ export function compactionWords(state: CompactionState): string {
 function automaticWords({ failures, maxFailures, at, plannedAt, mayByHand }: CompactionState): string {
   if (!mayByHand) return "Compaction is switched off."
   if (at === undefined) return "Automatic compaction is off. /compact still works."
-  const times = counted(failures, "time")
+  const times = pluralize(failures, "time")
   if (failures >= maxFailures)
     return `Automatic compaction failed ${times} in a row and has stopped. A successful /compact starts it again.`
   const failed = failures === 0 ? "" : ` It failed ${times} in a row; after ${maxFailures} it stops.`
-  const earlier = plannedAt === undefined ? "" : `, and to save money perhaps earlier: from about ${short(plannedAt)}`
-  return `Strata compacts automatically at ${short(at)} tokens${earlier}.${failed}`
+  const earlier =
+    plannedAt === undefined ? "" : `, and to save money perhaps earlier: from about ${formatCompact(plannedAt)}`
+  return `Strata compacts automatically at ${formatCompact(at)} tokens${earlier}.${failed}`
 }
 
 export interface PlannerState extends PlannerReport {
@@ -75,22 +76,23 @@ export function plannerWords(state: PlannerState): string {
 const dueWords = (planned: NonNullable<PlannerReport["compaction"]>): string =>
   planned.where === "anywhere"
     ? ` compacts when sending old messages again has cost ${planned.due}; so far ${planned.spent}.`
-    : ` compacts from ${short(planned.from)} tokens on, in a pause that costs the cache or where a new request of yours begins.`
+    : ` compacts from ${formatCompact(planned.from)} tokens on, in a pause that costs the cache or where a new request of yours begins.`
 
 const warmWords = ({ pings, minutes }: PlannerReport["pause"]): string =>
   pings === 0 ? "" : `, kept warm in a pause for about ${durationWords(minutes)}`
 
 const durationWords = (minutes: number): string =>
-  minutes < 60 ? counted(Math.round(minutes), "minute") : counted(Math.round(minutes / 60), "hour")
+  minutes < 60 ? pluralize(Math.round(minutes), "minute") : pluralize(Math.round(minutes / 60), "hour")
 
 export function notesWords(state: NotesState): string {
   if (state.kind === "off") return "Notes are switched off."
-  if (state.kind === "none") return `There are no notes yet. Strata starts taking them at ${short(state.first)} tokens.`
+  if (state.kind === "none")
+    return `There are no notes yet. Strata starts taking them at ${formatCompact(state.first)} tokens.`
   const where = state.path === undefined ? "shown by /notes" : `in ${state.path}`
-  return `Notes: ${short(state.tokens)} tokens, ${reachWords(state.after)}, ${where}`
+  return `Notes: ${formatCompact(state.tokens)} tokens, ${reachWords(state.after)}, ${where}`
 }
 
 function reachWords(after: number | undefined): string {
   if (after === undefined) return "covering the time before the last compaction"
-  return after === 0 ? "up to the newest message" : `up to ${counted(after, "message")} ago`
+  return after === 0 ? "up to the newest message" : `up to ${pluralize(after, "message")} ago`
 }

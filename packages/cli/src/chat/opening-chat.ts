@@ -3,7 +3,7 @@
  * once the conversation is there.
  */
 import { join } from "node:path"
-import { whichProject } from "@strata/core/projects"
+import { resolveProject } from "@strata/core/projects"
 import { projectDirectory } from "@strata/core/store"
 import type { Workspace } from "../session.ts"
 import { Completer } from "./completer.ts"
@@ -114,8 +114,8 @@ export class OpeningChat implements KeyTarget {
 }
 
 export async function beginChat({ root, cwd, env }: Workspace): Promise<OpeningChat> {
-  const { name, formerly } = await whichProject({ root, cwd, env })
-  const inputs = historyFile(root, [...formerly, name])
+  const { name, formerNames } = await resolveProject({ root, cwd, env })
+  const inputs = historyFile(root, [...formerNames, name])
   const pastes = new Pastes(join(projectDirectory(root, name), "tool-results", "pasted"))
   return new OpeningChat(new ChatStore(await inputs.read(), { pastes }), { inputs, cwd })
 }

@@ -7,7 +7,7 @@ import type { EffectiveSettings } from "@strata/core"
 import type { ServerPrompt, ToolServer } from "@strata/core/agent"
 import { readMarkdown } from "@strata/core/base"
 import { type AgentFile, homeAgentFiles } from "@strata/core/settings"
-import { escaped } from "../display/escaped.ts"
+import { escapeInvisible } from "../display/escaped.ts"
 import { firstLine } from "../display/text.ts"
 
 export interface OwnCommand {
@@ -85,8 +85,8 @@ function fromSkill({
   const name = skill.toLowerCase()
   return {
     ...{ name, fullName: name, text: "", skill },
-    usage: firstLine(`/${escaped(name)}`, USAGE_CHARACTERS),
-    about: firstLine(escaped(firstLine(description)), ABOUT_CHARACTERS),
+    usage: firstLine(`/${escapeInvisible(name)}`, USAGE_CHARACTERS),
+    about: firstLine(escapeInvisible(firstLine(description)), ABOUT_CHARACTERS),
   }
 }
 
@@ -95,14 +95,14 @@ function fromPrompt(server: string, prompt: ServerPrompt): OwnCommand {
   return {
     ...{ name, fullName: name, text: "", prompt: { ...prompt, server } },
     usage: firstLine(promptUsage(prompt), USAGE_CHARACTERS),
-    about: firstLine(escaped(firstLine(prompt.description)), ABOUT_CHARACTERS),
+    about: firstLine(escapeInvisible(firstLine(prompt.description)), ABOUT_CHARACTERS),
   }
 }
 
 /** `/mcp__db__report TABLE [YEAR]` */
 export function promptUsage(prompt: Pick<ServerPrompt, "command" | "arguments">): string {
   const shown = prompt.arguments.map(({ name, isRequired }) => {
-    const upper = escaped(name).toUpperCase()
+    const upper = escapeInvisible(name).toUpperCase()
     return isRequired ? upper : `[${upper}]`
   })
   return [`/${prompt.command}`, ...shown].join(" ")

@@ -5,7 +5,7 @@
 
 import { isPermissionRule } from "@strata/core/base"
 import type { Attachment } from "@strata/core/messages"
-import { escaped } from "../display/escaped.ts"
+import { escapeInvisible } from "../display/escaped.ts"
 import type { SessionAgent } from "../session.ts"
 import { argumentsIn, commandParts, findOwnCommand, type OwnCommand, promptUsage } from "./own-commands.ts"
 import type { Ask } from "./person.ts"
@@ -79,7 +79,9 @@ async function fromPrompt(
   const values = argumentsIn(given)
   const missing = prompt.arguments.filter(({ isRequired }, i) => isRequired && values[i] === undefined)
   if (missing.length > 0) {
-    const wanted = missing.map(({ name, description }) => escaped(description ? `${name} (${description})` : name))
+    const wanted = missing.map(({ name, description }) =>
+      escapeInvisible(description ? `${name} (${description})` : name),
+    )
     return { state: "not sent", why: `${promptUsage(prompt)} also needs ${wanted.join(", ")}.` }
   }
   const last = prompt.arguments.length - 1
@@ -104,7 +106,7 @@ async function fromSkill(
     const why = end.state === "refused" ? end.why : end.text
     return {
       state: "not sent",
-      why: `Nothing was sent, because the skill ${escaped(name)} was not used: ${escaped(why)}`,
+      why: `Nothing was sent, because the skill ${escapeInvisible(name)} was not used: ${escapeInvisible(why)}`,
     }
   }
   return { state: "ready", text: line, attached: end.attachments }
@@ -117,8 +119,8 @@ async function agreeOnTools({ name, allowedTools = [] }: OwnCommand, { agent, as
   if (rules.length === 0 || asked.has(key)) return
   asked.add(key)
   const answer = await ask({
-    title: `/${escaped(name)} wants to use tools without asking you`,
-    body: { form: "text", text: rules.map((rule) => escaped(rule)).join("\n") },
+    title: `/${escapeInvisible(name)} wants to use tools without asking you`,
+    body: { form: "text", text: rules.map((rule) => escapeInvisible(rule)).join("\n") },
     options: [
       { label: "No, ask me as usual", letter: "n" },
       { label: "Yes, for the rest of this conversation", letter: "y" },
@@ -144,7 +146,7 @@ async function fromFile(
     if (end.state === "refused")
       return {
         state: "not sent",
-        why: `Nothing was sent, because ${escaped(command)} did not run: ${escaped(end.why)}.`,
+        why: `Nothing was sent, because ${escapeInvisible(command)} did not run: ${escapeInvisible(end.why)}.`,
       }
     attached.push({ type: "command_output", command, content: shortened(end.text) })
     texts.push(`(the output of ${command}, above)`)

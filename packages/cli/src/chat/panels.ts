@@ -2,7 +2,7 @@
 import type { Todo } from "@strata/core/messages"
 import { listing } from "../display/long-list.ts"
 import { indented, padEnd, widthOf, wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { KEYS } from "./keys.ts"
 
 /** The lines of a panel, for the columns that it may use. */
@@ -77,7 +77,7 @@ export function hanging(
   const widest = Math.min(max, Math.max(...rows.map(([left]) => widthOf(left))))
   const margin = widest + gap
   return rows.flatMap(([left, right]) => {
-    const lines = wrapped(printable(right), columns - margin)
+    const lines = wrapped(escapeToLine(right), columns - margin)
     const isLong = widthOf(left) > widest
     const first = isLong ? left : `${padEnd(left, margin)}${lines.shift() ?? ""}`.trimEnd()
     return [first, ...indented(lines, margin)]

@@ -5,7 +5,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/store"
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import { MAX_TASK_CHARACTERS } from "../run/task.ts"
 import { PASTE_LABEL } from "./paste-label.ts"
 
@@ -52,7 +52,7 @@ export class Pastes {
         why: `${size} ${MAX_TASK_CHARACTERS.toLocaleString("en")}. Nothing was sent. ${where}`,
       }
     }
-    const size = lines > 1 ? counted(lines, "line") : counted(text.length, "character")
+    const size = lines > 1 ? pluralize(lines, "line") : pluralize(text.length, "character")
     return { state: "abbreviated", text: `[Pasted text #${number} +${size}]` }
   }
 

@@ -3,8 +3,8 @@
 import { ruleProblems } from "@strata/core/agent"
 import { isPermissionRule, PERMISSION_RULE, RULE_LISTS, type RuleList } from "@strata/core/base"
 import { userRules } from "@strata/core/settings"
-import { counted } from "../display/numbers.ts"
-import { printable } from "../display/visible.ts"
+import { pluralize } from "../display/numbers.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { ruleMeaning } from "../permission-rules.ts"
 import type { CommandTarget } from "./command-target.ts"
 import type { DialogOption } from "./dialog.ts"
@@ -23,7 +23,7 @@ export function showPermissions(target: CommandTarget): Promise<void> {
   return showList<Row>(target, {
     rows: async () => ["add", ...(await rulesOf(target))],
     title: (rows) =>
-      `Permissions: mode ${target.agent.mode}, ${counted(rows.length - 1, "rule")}. Deny wins, then ask.`,
+      `Permissions: mode ${target.agent.mode}, ${pluralize(rows.length - 1, "rule")}. Deny wins, then ask.`,
     option: (row) => (row === "add" ? { label: "Add a rule", letter: "+" } : optionOf(row)),
     enter: (row) => (row === "add" ? addRule(target) : removeRule(target, row)),
     empty: "",
@@ -31,13 +31,13 @@ export function showPermissions(target: CommandTarget): Promise<void> {
 }
 
 const optionOf = ({ list, rule, from }: ListedRule): DialogOption => ({
-  label: `${list.padEnd("allow".length)} ${printable(rule)}`,
+  label: `${list.padEnd("allow".length)} ${escapeToLine(rule)}`,
   hint: originWords(from),
 })
 
 function originWords(from: ListedRule["from"]): string {
   if (from === "conversation") return "this conversation"
-  return from === "yours" ? "your settings" : printable(from.source)
+  return from === "yours" ? "your settings" : escapeToLine(from.source)
 }
 
 const yoursOf = ({ place: { root } }: CommandTarget) => userRules(root)
@@ -76,7 +76,7 @@ async function addRule(target: CommandTarget): Promise<void> {
   const problem = problemWith({ list, rule }, target)
   if (problem !== undefined) return target.notice(`${problem} Nothing was added.`)
   const where = await target.ask({
-    title: `${list} ${printable(rule)}: ${ruleMeaning(printable(rule))}`,
+    title: `${list} ${escapeToLine(rule)}: ${ruleMeaning(escapeToLine(rule))}`,
     options: [
       { label: "In this conversation", letter: "c" },
       { label: "In all your conversations", letter: "a", hint: yoursOf(target).file },
@@ -90,15 +90,15 @@ async function addRule(target: CommandTarget): Promise<void> {
 
 /** A rule that can match nothing protects no one. */
 function problemWith({ list, rule }: Pick<ListedRule, "list" | "rule">, { agent }: CommandTarget): string | undefined {
-  if (!isPermissionRule(rule)) return `"${printable(rule)}" is no rule: it must be ${PERMISSION_RULE}.`
+  if (!isPermissionRule(rule)) return `"${escapeToLine(rule)}" is no rule: it must be ${PERMISSION_RULE}.`
   const [problem] = ruleProblems({ allow: [], ask: [], deny: [], [list]: [rule] }, agent.shared.toolset.tools)
   return problem
 }
 
 async function removeRule(target: CommandTarget, { list, rule, from }: ListedRule): Promise<void> {
-  const shown = `${list} ${printable(rule)}`
+  const shown = `${list} ${escapeToLine(rule)}`
   if (from !== "conversation" && from !== "yours")
-    return target.notice(`"${shown}" comes from ${printable(from.source)}. Change it there.`)
+    return target.notice(`"${shown}" comes from ${escapeToLine(from.source)}. Change it there.`)
   const where = from === "yours" ? "your settings and this conversation" : "this conversation"
   if (!(await isSure(target, `Remove "${shown}" from ${where}?`, "Yes, remove it"))) return
   if (from === "yours") await yoursOf(target).remove({ list, rule })

@@ -1,7 +1,7 @@
 /** What each event of a query adds to the screen. */
 
 import { type QueryEvent, resultText } from "@strata/core"
-import { attachmentWords } from "@strata/page"
+import { attachmentLabel } from "@strata/page"
 import { firstLine } from "../display/text.ts"
 import { resultSummary } from "../display/tool-calls.ts"
 import { sentenceOf } from "../exit-codes.ts"
@@ -31,7 +31,7 @@ export function itemsAfter(items: readonly Item[], event: QueryEvent, at?: numbe
     case "tool-result":
       return withOutcome(items, { ...event, outcome: outcomeOf(event) })
     case "attached":
-      return attached(items, attachmentWords(event))
+      return attached(items, attachmentLabel(event))
     case "notice":
       return [...items, { kind: "notice", tone: event.quiet ? "plain" : "warning", text: event.message }]
     case "compaction":

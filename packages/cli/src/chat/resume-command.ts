@@ -3,8 +3,8 @@ import { basename } from "node:path"
 import type { StoredConversation } from "@strata/core"
 import type { ExternalSession } from "@strata/transcripts"
 import { findById, titleFrom } from "../conversation-names.ts"
-import { timeAgo } from "../display/numbers.ts"
-import { printable } from "../display/visible.ts"
+import { formatTimeAgo } from "../display/numbers.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { programName } from "../import/taken-up.ts"
 import { isTranscriptName } from "../session-options.ts"
 import type { CommandTarget } from "./command-target.ts"
@@ -66,18 +66,18 @@ function ownRow(conversation: StoredConversation, now: Date, elsewhere?: string)
     kind: "own",
     conversation,
     label: title ? titleFrom(title) : `(no title) ${id.slice(0, 8)}`,
-    hint: [timeAgo(new Date(updated), now), model, elsewhere && `in ${printable(elsewhere)}`]
+    hint: [formatTimeAgo(new Date(updated), now), model, elsewhere && `in ${escapeToLine(elsewhere)}`]
       .filter(Boolean)
       .join(", "),
   }
 }
 
 function externalRow({ path, title, program, lastMessageMs, isHere }: ExternalSession, now: Date): ResumableRow {
-  const age = timeAgo(new Date(lastMessageMs), now)
+  const age = formatTimeAgo(new Date(lastMessageMs), now)
   return {
     kind: "foreign",
     path,
-    label: printable(titleFrom(title ?? basename(path))),
+    label: escapeToLine(titleFrom(title ?? basename(path))),
     hint: [age, programName(program), ...(isHere ? [] : ["another directory"])].join(", "),
   }
 }

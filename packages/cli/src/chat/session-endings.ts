@@ -2,7 +2,7 @@
  * Closes sessions in the background, one after another. Memories of what was just said may take a while; if they do not come, they are
  * written when the conversation is continued.
  */
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import type { UserSession } from "./person-session.ts"
 import { workingAgents } from "./snapshot.ts"
 import type { ChatStore } from "./store.ts"
@@ -46,7 +46,7 @@ export class SessionEndings {
   sayStopped({ agent }: UserSession): void {
     const working = workingAgents(agent).length
     if (working > 0)
-      this.#store.say(`${counted(working, "agent is", "agents are")} stopped. /agents shows what they did.`, "plain")
+      this.#store.say(`${pluralize(working, "agent is", "agents are")} stopped. /agents shows what they did.`, "plain")
   }
 
   get isAskedAboutMemory(): boolean {

@@ -5,11 +5,11 @@ import { PERMISSION_MODES, type RestorePlan } from "@strata/core"
 import { initPrompt } from "@strata/core/agent"
 import { EXPORT_FORMATS } from "@strata/transcripts"
 import { readClearRequest, readCompactRequest, readUndoRequest } from "../compacting.ts"
-import { escaped } from "../display/escaped.ts"
-import { counted, grouped, timeAgo } from "../display/numbers.ts"
+import { escapeInvisible } from "../display/escaped.ts"
+import { formatNumber, formatTimeAgo, pluralize } from "../display/numbers.ts"
 import { restoreLines } from "../display/restored.ts"
 import { firstLine } from "../display/text.ts"
-import { visible } from "../display/visible.ts"
+import { escapeForTerminal } from "../display/visible.ts"
 import type { Environment } from "../session-options.ts"
 import { nearestTo } from "../suggestion.ts"
 import { showAgents } from "./agents-panel.ts"
@@ -107,7 +107,7 @@ function isTakenBy([name, ...args]: Program, text: string, env: Environment): Pr
 export async function copyAnswer(target: CommandTarget): Promise<void> {
   const answer = target.lastAnswer()
   if (answer === undefined) return target.notice("There is no answer to copy yet.")
-  const text = visible(answer) // pasted into a terminal, nothing in it acts
+  const text = escapeForTerminal(answer) // pasted into a terminal, nothing in it acts
   const { env } = target.place
   const copied = await copyText(text, {
     env,
@@ -118,7 +118,7 @@ export async function copyAnswer(target: CommandTarget): Promise<void> {
 }
 
 export function copiedSentence(text: string, { byTerminal, program }: Copied): string {
-  const size = `the last answer, ${grouped([...text].length)} characters`
+  const size = `the last answer, ${formatNumber([...text].length)} characters`
   if (program !== undefined) return `Copied ${size} (${program}).`
   return byTerminal
     ? `Sent ${size}, to the terminal's clipboard. If it is not there, your terminal does not allow it (OSC 52).`
@@ -139,7 +139,7 @@ export async function rewind(chat: CommandTarget): Promise<void> {
   if (messages.length === 0) return chat.notice("There is no message to go back to yet.")
   const options = messages.map(({ text, timestamp }) => ({
     label: firstLine(text, 60),
-    hint: timeAgo(new Date(timestamp), chat.now()),
+    hint: formatTimeAgo(new Date(timestamp), chat.now()),
   }))
   const answer = await chat.ask({ title: "Go back to which message?", options })
   if (answer.type !== "chosen") return
@@ -159,7 +159,7 @@ async function askAboutFiles(chat: CommandTarget, plan: RestorePlan): Promise<Fi
   const both = {
     label: "Go back and restore files",
     letter: "f",
-    hint: `${counted(possible.length, "file")} of ${count}`,
+    hint: `${pluralize(possible.length, "file")} of ${count}`,
   }
   const cancel = { label: "Cancel", letter: "n" }
   const choices = [
@@ -168,7 +168,7 @@ async function askAboutFiles(chat: CommandTarget, plan: RestorePlan): Promise<Fi
     [cancel, "cancel"],
   ] as const
   const answer = await chat.ask({
-    title: `The agent changed ${counted(count, "file")} after that message.`,
+    title: `The agent changed ${pluralize(count, "file")} after that message.`,
     why: possible.length > 0 ? "Restoring would do this:" : "None of them can be restored:",
     body: { form: "text", text: restoreLines(plan).join("\n") },
     options: choices.map(([option]) => option),
@@ -182,8 +182,8 @@ async function askToOverwrite(chat: CommandTarget, plan: RestorePlan): Promise<F
   const changed = plan.files.filter(({ needsConsent }) => needsConsent)
   if (changed.length === 0) return { plan, overwrite: false }
   const answer = await chat.ask({
-    title: `${counted(changed.length, "file is", "files are")} not as the agent left ${changed.length === 1 ? "it" : "them"}. Overwrite?`,
-    body: { form: "text", text: changed.map(({ name, why }) => `${escaped(name)}: ${why}`).join("\n") },
+    title: `${pluralize(changed.length, "file is", "files are")} not as the agent left ${changed.length === 1 ? "it" : "them"}. Overwrite?`,
+    body: { form: "text", text: changed.map(({ name, why }) => `${escapeInvisible(name)}: ${why}`).join("\n") },
     options: [
       { label: "No, restore only the others", letter: "n" },
       {

@@ -1,8 +1,8 @@
 /** `/status`: what this conversation runs with. */
 import { type Sandbox, sandboxSentence, systemSandbox } from "@strata/core/agent"
 import { ledgerOf } from "../display/ledger.ts"
-import { counted, dollars, short } from "../display/numbers.ts"
-import { printable } from "../display/visible.ts"
+import { formatCompact, formatDollars, pluralize } from "../display/numbers.ts"
+import { escapeToLine } from "../display/visible.ts"
 import type { Environment } from "../session-options.ts"
 import { version } from "../version.ts"
 import type { CommandTarget } from "./command-target.ts"
@@ -56,10 +56,10 @@ export function statusLines(status: Status, columns: number): readonly string[] 
       ["directory", status.directory],
       ["model", status.model],
       ["mode", status.mode],
-      ["tokens", `${short(tokens.used)} of ${short(tokens.limit)}, ${tokens.percentLeft}% left`],
+      ["tokens", `${formatCompact(tokens.used)} of ${formatCompact(tokens.limit)}, ${tokens.percentLeft}% left`],
       [
         "cost",
-        `${cost.isIncomplete ? "more than " : ""}${dollars(cost.dollars)} for ${counted(cost.requests, "request")}`,
+        `${cost.isIncomplete ? "more than " : ""}${formatDollars(cost.dollars)} for ${pluralize(cost.requests, "request")}`,
       ],
       ["signed in", signInWords(status.env)],
       ["MCP servers", serverWords(status.servers)],
@@ -82,5 +82,5 @@ function signInWords(env: Environment): string {
 
 function serverWords(servers: Status["servers"]): string {
   if (servers.length === 0) return "none set up"
-  return servers.map(({ name, state }) => `${printable(name)} (${state})`).join(", ")
+  return servers.map(({ name, state }) => `${escapeToLine(name)} (${state})`).join(", ")
 }

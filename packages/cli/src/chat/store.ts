@@ -1,5 +1,5 @@
 /** Holds the state of a chat, notifies listeners of changes, and asks the person questions. */
-import { reasonOf } from "@strata/core/base"
+import { errorReason } from "@strata/core/base"
 import { type Dialog, type DialogAnswer, pressInDialog } from "./dialog.ts"
 import { historyOf } from "./input-history.ts"
 import type { Intent } from "./keys.ts"
@@ -36,7 +36,7 @@ export interface ChatStoreParts {
   readonly pastes?: Pastes
 }
 
-const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : reasonOf(error))
+const sentenceOf = (error: unknown) => (error instanceof Error ? error.message : errorReason(error))
 
 export class ChatStore {
   readonly #listeners = new Set<() => void>()

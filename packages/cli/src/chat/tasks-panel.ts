@@ -1,9 +1,9 @@
 /** `/tasks`: everything that works in the background of this chat, in one list, each with a stop. */
 import type { Team } from "@strata/core/agent"
 import { nameOf, nowOf } from "../agents/page.ts"
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import { firstLine } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import type { SessionAgent } from "../session.ts"
 import { enterAgent } from "./agents-panel.ts"
 import type { CommandTarget } from "./command-target.ts"
@@ -23,7 +23,7 @@ export interface BackgroundTask {
 export function showTasks(target: CommandTarget): Promise<void> {
   return showList(target, {
     rows: () => tasksOf(target.agent),
-    title: (tasks) => `${counted(tasks.length, "task")} in the background`,
+    title: (tasks) => `${pluralize(tasks.length, "task")} in the background`,
     option: ({ what, about }) => ({ label: what, hint: about }),
     enter: (task) => task.enter?.(target) ?? askToStop(target, task),
     empty: "Nothing works in the background.",
@@ -39,7 +39,7 @@ async function askToStop(target: CommandTarget, { what, about, stopped, stop }: 
 /** Commands, then agents, then what Strata does for the conversation. */
 function tasksOf({ shells, team, conversation, dreaming }: SessionAgent): readonly BackgroundTask[] {
   const commands = shells.map(({ id, command, stop }): BackgroundTask => {
-    const line = printable(firstLine(command, ABOUT_CHARACTERS))
+    const line = escapeToLine(firstLine(command, ABOUT_CHARACTERS))
     return { what: `command ${id}`, about: line, stopped: `Stopped ${id}. Its output is kept.`, stop }
   })
   const layers = conversation.layersAtWork().flatMap((layer): readonly BackgroundTask[] => {

@@ -6,7 +6,7 @@
 import { type ProjectSettings, readSettings } from "@strata/core"
 import type { ClaudeOffer } from "@strata/core/settings"
 import { askForWord } from "../ask-for-word.ts"
-import { escaped } from "../display/escaped.ts"
+import { escapeInvisible } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import type { Environment } from "../session-options.ts"
@@ -53,7 +53,7 @@ function offerLines(offer: ClaudeOffer, terminal: Terminal): readonly string[] {
   const always = rules === 0 ? [] : [`${rules} rules that deny or ask count in any case.`]
   return [
     style.bold("You have settings for Claude Code. Should Strata use them too?"),
-    escaped(offer.directory),
+    escapeInvisible(offer.directory),
     "",
     ...partLines(offer.parts, { style, values: false, columns, agentLines: STYLE_LINES }),
     "",

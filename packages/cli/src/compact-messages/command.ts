@@ -1,6 +1,6 @@
 /** `strata compact-messages`: what other agents ask when they compact. One JSON request on standard input, one JSON answer on standard output. */
 import { text } from "node:stream/consumers"
-import { answer, answerHook } from "@strata/plugins"
+import { handleRequest, handleSessionStartHook } from "@strata/plugins"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { CARRY } from "../descriptions.ts"
@@ -12,6 +12,8 @@ export const run: Run = async ({ args, env, terminal, stdin }) => {
       'strata compact-messages reads a JSON request from a pipe. "strata compact-messages --help" says what is in it.',
     )
   const request = await text(stdin)
-  terminal.print(`${JSON.stringify(await (values.hook ? answerHook(request, env) : answer(request, env)))}\n`)
+  terminal.print(
+    `${JSON.stringify(await (values.hook ? handleSessionStartHook(request, env) : handleRequest(request, env)))}\n`,
+  )
   return 0
 }

@@ -6,10 +6,10 @@ import { ALL_POLICIES, REFERENCES, type Scorecard, scorecard, timedReplay } from
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { COMPARE } from "../descriptions.ts"
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
-import { visibleJson } from "../display/visible.ts"
+import { jsonForTerminal } from "../display/visible.ts"
 import { checkPagePlace, writePage } from "../html/file.ts"
 import { overFiles } from "../inspect/over-files.ts"
 import { replayOptions } from "../replay/command.ts"
@@ -41,11 +41,11 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     }
   })
   if (all.length === 0) {
-    terminal.complain(`There is nothing to compare: none of the ${counted(files.length, "file")} could be read.\n`)
+    terminal.complain(`There is nothing to compare: none of the ${pluralize(files.length, "file")} could be read.\n`)
     return code
   }
   const card = scorecard(all)
-  if (values.json) terminal.print(`${visibleJson(asJson(card, all), 2)}\n`)
+  if (values.json) terminal.print(`${jsonForTerminal(asJson(card, all), 2)}\n`)
   else terminal.print(`${report(card, all, terminal).join("\n")}\n`)
   if (place !== undefined) await writePage(place, comparisonPage(card, all), terminal)
   return code
@@ -56,7 +56,7 @@ function report(card: Scorecard, all: readonly Compared[], { style, columns }: T
   const remarks = new Set(all.flatMap(remarksOn))
   return [
     style.bold(
-      `${counted(card.scores.length, "policy", "policies")} on ${counted(card.conversations, "conversation")}`,
+      `${pluralize(card.scores.length, "policy", "policies")} on ${pluralize(card.conversations, "conversation")}`,
     ),
     ...[...remarks].flatMap((remark) => wrapped(all.length > 1 ? `For some: ${remark}` : remark, width)).map(style.dim),
     "",
@@ -78,7 +78,7 @@ const asJson = (card: Scorecard, all: readonly Compared[]) => ({
 export function comparisonPage(card: Scorecard, all: readonly Compared[]): Markup {
   return page({
     title: "Strata: policies compared",
-    about: [
+    description: [
       "Recorded conversations, run through each policy with the same prices and the same cache. No model was asked.",
       "Answers and pauses are as recorded. What a policy took out of the view and an answer used again is fetched and paid for.",
     ],

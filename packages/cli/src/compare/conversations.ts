@@ -1,11 +1,11 @@
 /** The table of all compared conversations, and what a conversation costs. */
 
 import { basename } from "node:path"
-import { costIn } from "@strata/page"
+import { formatAmount } from "@strata/page"
 import type { Replay, ReplayReport, ScoredReplay } from "@strata/transcripts/replay"
-import { grouped } from "../display/numbers.ts"
+import { formatNumber } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { turnsOf } from "../replay/page.ts"
 import type { Recording } from "../replay/recordings.ts"
 import type { ScoreLook } from "./score-table.ts"
@@ -42,11 +42,11 @@ export function conversationTable(all: readonly Compared[], { style, width }: Sc
     rows: all.map(({ recording, replay: found }) => {
       const named = (name: string) => found.reports.find(({ policy }) => policy === name)
       const { unit } = found.reports[0]!.totals.saved
-      const cell = (report: ReplayReport | undefined) => (report ? costIn(costOf(report), unit) : "-")
+      const cell = (report: ReplayReport | undefined) => (report ? formatAmount(costOf(report), unit) : "-")
       const best = cheapestOf(found)
       return [
-        printable(basename(recording.file)),
-        grouped(turnsOf(found)),
+        escapeToLine(basename(recording.file)),
+        formatNumber(turnsOf(found)),
         cell(named("none")),
         cell(named("strata")),
         cell(best),

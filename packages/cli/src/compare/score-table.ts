@@ -31,7 +31,7 @@ export function scoreTable(card: Scorecard, { style, width }: ScoreLook): string
         return score.policy === "strata" ? cells.map(style.bold) : cells
       }),
     }),
-    ...wrapped(columns.map(({ title, about }) => `${title}: ${about}.`).join(" "), width).map(style.dim),
+    ...wrapped(columns.map(({ title, description }) => `${title}: ${description}.`).join(" "), width).map(style.dim),
     ...(i === blocks.length - 1 ? [style.dim(NOTHING_TO_COUNT)] : []),
   ])
 }

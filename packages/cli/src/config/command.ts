@@ -7,12 +7,12 @@ import { storeFrom } from "@strata/core/store"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { CONFIG } from "../descriptions.ts"
-import { escaped } from "../display/escaped.ts"
-import { counted, grouped } from "../display/numbers.ts"
+import { escapeInvisible } from "../display/escaped.ts"
+import { formatNumber, pluralize } from "../display/numbers.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
-import { printable, visibleJson } from "../display/visible.ts"
+import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import {
   type Configuration,
   effectiveConfiguration,
@@ -34,12 +34,12 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const show = (lines: readonly string[]) => terminal.print(`${lines.join("\n")}\n`)
   try {
     const configuration = await effectiveConfiguration(place)
-    show(values.json ? [visibleJson(configuration, 2)] : configurationPage(configuration, terminal))
+    show(values.json ? [jsonForTerminal(configuration, 2)] : configurationPage(configuration, terminal))
     return DONE
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error
     const files = await settingsFiles(place)
-    if (values.json) show([visibleJson({ files, problems: error.problems }, 2)])
+    if (values.json) show([jsonForTerminal({ files, problems: error.problems }, 2)])
     else show(filesPart(files, terminal))
     terminal.complain(
       `\nThese settings have mistakes. Strata does not start until they are fixed:\n${problemLines(error.problems, terminal.columns).join("\n")}\n`,
@@ -56,7 +56,7 @@ interface Deciding {
 async function decideClaude(decision: "use" | "ignore", { place, terminal }: Deciding): Promise<number> {
   const reading = await readSettings({ dir: place.home, cwd: place.cwd, env: place.env })
   await reading.decideClaude(decision)
-  const folder = reading.claude ? escaped(reading.claude.directory) : undefined
+  const folder = reading.claude ? escapeInvisible(reading.claude.directory) : undefined
   const counts = decision === "use" ? "All of it that has a counterpart counts" : "Only rules that deny or ask count"
   terminal.print(
     folder === undefined
@@ -74,8 +74,8 @@ interface Forgetting {
 /** Also what journals have learnt until now no longer counts. */
 async function forget({ home, env }: Place, { json, print }: Forgetting): Promise<number> {
   const forgotten = await forgetLimits(storeFrom({ dir: home, env }).memories({ shared: true }), { at: new Date() })
-  const words = `Forgot ${counted(forgotten.length, "learnt limit")}. The next requests use the window of the model and the settings again.`
-  print(`${json ? visibleJson({ forgotten }, 2) : words}\n`)
+  const words = `Forgot ${pluralize(forgotten.length, "learnt limit")}. The next requests use the window of the model and the settings again.`
+  print(`${json ? jsonForTerminal({ forgotten }, 2) : words}\n`)
   return DONE
 }
 
@@ -100,13 +100,13 @@ export function configurationPage(configuration: Configuration, look: Look): rea
     ...filesPart(files, look),
     "",
     style.bold("Project"),
-    ...indented(wrapped(printable(`${project.title} (${PROJECT_SOURCES[project.from]})`), width - 2), 2),
-    ...(store === undefined ? [] : ["", style.bold("Store"), ...indented(wrapped(printable(store), width - 2), 2)]),
+    ...indented(wrapped(escapeToLine(`${project.title} (${PROJECT_SOURCES[project.from]})`), width - 2), 2),
+    ...(store === undefined ? [] : ["", style.bold("Store"), ...indented(wrapped(escapeToLine(store), width - 2), 2)]),
     ...claudePart(configuration.claude, { style, columns: width }),
     ...leftOutPart(leftOut, { look: { style, columns: width }, from }),
     "",
     style.bold("Sandbox"),
-    ...indented(wrapped(printable(sandbox), width - 2), 2),
+    ...indented(wrapped(escapeToLine(sandbox), width - 2), 2),
     ...limitsPart(limits, { style, columns: width }),
     ...titled(style.bold("Settings"), settings),
     ...grid(
@@ -133,7 +133,7 @@ export function configurationPage(configuration: Configuration, look: Look): rea
       ],
       figures.map(({ name, value, unit, origin, about }) => [
         name,
-        grouped(value),
+        formatNumber(value),
         unit,
         ...withOrigin(about, from(origin)),
       ]),
@@ -185,7 +185,7 @@ const DECISIONS = {
 function claudePart(claude: Configuration["claude"], { style, columns }: Look): readonly string[] {
   if (!claude) return []
   const row = ({ what, source }: LeftOut, colour: (text: string) => string) => {
-    const [first = "", ...more] = wrapped(`${what} (${printable(source)})`, columns - 4)
+    const [first = "", ...more] = wrapped(`${what} (${escapeToLine(source)})`, columns - 4)
     return [`  ${first}`, ...indented(more, 4)].map(colour)
   }
   const counts = claude.decision === "use" ? style.green : style.dim
@@ -212,10 +212,10 @@ function limitsPart(limits: Configuration["limits"], { style, columns: width }: 
         { title: "learnt" },
       ],
       rows: limits.map(({ model, address, tokens, learned }) => [
-        printable(model),
-        printable(address),
-        grouped(tokens),
-        printable(learned.slice(0, "2026-01-01".length)),
+        escapeToLine(model),
+        escapeToLine(address),
+        formatNumber(tokens),
+        escapeToLine(learned.slice(0, "2026-01-01".length)),
       ]),
       titles: style.dim,
     }),
@@ -229,7 +229,7 @@ function filesPart(files: readonly SettingsFile[], { style, columns }: Look): re
     ...table({
       width: Math.min(columns, WIDEST),
       columns: [{ title: "" }, { title: "", gives: "beginning" }, { title: "" }],
-      rows: files.map(({ whose, path, found }) => [whose, printable(path), found ? "read" : "not found"]),
+      rows: files.map(({ whose, path, found }) => [whose, escapeToLine(path), found ? "read" : "not found"]),
     }),
   ]
 }
@@ -251,14 +251,14 @@ function originName(origin: string, files: readonly SettingsFile[]): string {
 
 function valueText({ value }: Setting): string {
   if (value === null) return "not set"
-  if (typeof value === "number") return grouped(value)
+  if (typeof value === "number") return formatNumber(value)
   if (typeof value === "boolean") return value ? "yes" : "no"
-  if (typeof value === "string") return printable(value)
-  return Object.keys(value as object).length === 0 ? "none" : printable(JSON.stringify(value))
+  if (typeof value === "string") return escapeToLine(value)
+  return Object.keys(value as object).length === 0 ? "none" : escapeToLine(JSON.stringify(value))
 }
 
 const problemLines = (problems: readonly { source: string; key: string; reason: string }[], width: number): string[] =>
   problems.flatMap(({ source, key, reason }) => [
-    printable(source),
-    ...indented(wrapped(printable(`${key === "" ? "the whole file" : key}: ${reason}`), width - 2), 2),
+    escapeToLine(source),
+    ...indented(wrapped(escapeToLine(`${key === "" ? "the whole file" : key}: ${reason}`), width - 2), 2),
   ])

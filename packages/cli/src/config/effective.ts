@@ -3,7 +3,7 @@ import { access } from "node:fs/promises"
 import { join } from "node:path"
 import { readSettings } from "@strata/core"
 import { sandboxSentence, settingsSchema, systemSandbox } from "@strata/core/agent"
-import { LIMITS, limitsIn, whichProject } from "@strata/core/projects"
+import { LIMITS, limitsIn, resolveProject } from "@strata/core/projects"
 import type { ClaudeOffer, ProjectPart } from "@strata/core/settings"
 import {
   createFlags,
@@ -132,7 +132,7 @@ export async function effectiveConfiguration(place: Place): Promise<Configuratio
 }
 
 async function projectOf({ home: root, cwd, env }: Place, settings: Settings): Promise<Configuration["project"]> {
-  const { name, title, from } = await whichProject({ root, cwd, env, settings })
+  const { name, title, from } = await resolveProject({ root, cwd, env, settings })
   return { name, title, from: from === "option" ? "setting" : from } // the command has no option for it
 }
 

@@ -11,7 +11,7 @@ import {
 } from "@strata/core"
 import { openAgentDirectory } from "@strata/core/agent"
 import { storeFrom } from "@strata/core/store"
-import type { NamedConversation, OwnConversation, PageSource } from "@strata/page/server"
+import type { ConversationActions, NamedConversation, PageSource } from "@strata/page/server"
 import type { Call } from "../command.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 import { modelFrom } from "../session-options.ts"
@@ -34,14 +34,14 @@ export async function projectSource({ cwd, env }: Pick<Call, "cwd" | "env">): Pr
       const found = (await listed()).find((each) => each.id === id)
       if (!found) return undefined
       const { title = UNTITLED, address } = found
-      return { id, title, at: { store, address }, own: ownConversation(found, place) }
+      return { id, title, location: { store, address }, actions: ownConversation(found, place) }
     },
     memories: () => openMemoryBank({ ...place, owner: localUser }),
     work: await projectWork({ ...place, store, conversations: listed, titleOf: ({ title = UNTITLED }) => title }),
   }
 }
 
-function ownConversation(conversation: StoredConversation, place: Pick<Call, "cwd" | "env">): OwnConversation {
+function ownConversation(conversation: StoredConversation, place: Pick<Call, "cwd" | "env">): ConversationActions {
   const { id, model, isOwned } = conversation
   const where: StoreLocation = isOwned ? { ...place, owner: localUser } : place
   const open = (options: { readonly layers?: [] }) =>

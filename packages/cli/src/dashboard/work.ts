@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { localUser, openMemoryBank, type Store, type StoredConversation } from "@strata/core"
 import { openAgentDirectory } from "@strata/core/agent"
 import type { SentRequest } from "@strata/core/store"
-import { journalDirectoryOf } from "@strata/core/store"
+import { journalDirectoryIn } from "@strata/core/store"
 import type { BackgroundWork, WorkPages } from "@strata/page/server"
 import type { Call } from "../command.ts"
 
@@ -51,7 +51,7 @@ export async function projectWork(place: WorkPlace): Promise<WorkPages> {
   /** Of journals, and of dreams: these are beside them. None if the store keeps no files. */
   const directories = async () =>
     [...new Set((await conversations()).map(({ address }) => address.project))].flatMap((project) => {
-      const directory = journalDirectoryOf(store, project)
+      const directory = journalDirectoryIn(store, project)
       return directory === undefined ? [] : [directory, join(directory, "dreams")]
     })
   const watched = watchedWork({ now, directories })

@@ -5,7 +5,7 @@
 import { findModel, type TokenCounts } from "@strata/core"
 import { addCounts, inputTokens, NO_TOKENS } from "@strata/core/base"
 import { costOf } from "@strata/core/tokens"
-import { dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
+import { formatCompact, formatDollarsOrUnknown, formatNumber, formatPercent } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
@@ -71,11 +71,15 @@ export function comparisonLines(state: DemoState, { style, width, facts }: Compa
   const { window } = state.thresholds
   const turns = state.requests.length
   const rows = [
-    ["tokens sent", short(withStrata.tokens), short(without.tokens)],
-    ["cost", dollarsOrUnknown(withStrata.dollars), dollarsOrUnknown(without.dollars)],
-    ["largest request", short(withStrata.largest), short(without.largest)],
-    [`windows of ${short(window)}`, "1", (without.largest / window).toFixed(1)],
-    ["turns that fit", `all ${grouped(turns)}`, fullAt === undefined ? `all ${grouped(turns)}` : grouped(fullAt - 1)],
+    ["tokens sent", formatCompact(withStrata.tokens), formatCompact(without.tokens)],
+    ["cost", formatDollarsOrUnknown(withStrata.dollars), formatDollarsOrUnknown(without.dollars)],
+    ["largest request", formatCompact(withStrata.largest), formatCompact(without.largest)],
+    [`windows of ${formatCompact(window)}`, "1", (without.largest / window).toFixed(1)],
+    [
+      "turns that fit",
+      `all ${formatNumber(turns)}`,
+      fullAt === undefined ? `all ${formatNumber(turns)}` : formatNumber(fullAt - 1),
+    ],
     ...facts.filter(({ all }) => all > 0).map(factRow),
   ]
   return [
@@ -109,10 +113,10 @@ const FACT_WORDS: Readonly<Record<FactKind, string>> = {
 /** `your messages   5 in view, 1 by recall   1 of 6` */
 function factRow({ kind, all, inView, recalled, inLastWindow }: StillThere): readonly string[] {
   const found = [
-    inView > 0 || recalled === 0 ? `${grouped(inView)} in view` : "",
-    recalled > 0 ? `${grouped(recalled)} by recall` : "",
+    inView > 0 || recalled === 0 ? `${formatNumber(inView)} in view` : "",
+    recalled > 0 ? `${formatNumber(recalled)} by recall` : "",
   ]
-  return [FACT_WORDS[kind], found.filter(Boolean).join(", "), `${grouped(inLastWindow)} of ${grouped(all)}`]
+  return [FACT_WORDS[kind], found.filter(Boolean).join(", "), `${formatNumber(inLastWindow)} of ${formatNumber(all)}`]
 }
 
 interface Verdict {
@@ -127,11 +131,12 @@ function verdict({ withStrata, without, fullAt }: Comparison, { turns, window, f
   const lost = facts
     .map(({ kind, all, inLastWindow }) => ({ kind, all, gone: all - inLastWindow }))
     .filter(({ gone }) => gone > 0)
-    .map(({ kind, all, gone }) => `${grouped(gone)} of ${LOST_WORDS[kind](grouped(all))}`)
+    .map(({ kind, all, gone }) => `${formatNumber(gone)} of ${LOST_WORDS[kind](formatNumber(all))}`)
   const loss = lost.length === 0 ? "" : ` Going on without it loses ${listed(lost)}.`
   const missing = facts.reduce((sum, { all, inView, recalled }) => sum + all - inView - recalled, 0)
-  const kept = facts.length === 0 ? "" : missing === 0 ? " and nothing is lost" : ` and ${grouped(missing)} are lost`
-  return `Without Strata the window of ${short(window)} is full at turn ${fullAt}.${loss} With Strata all ${turns} turns fit${kept}. ${money}`.trimEnd()
+  const kept =
+    facts.length === 0 ? "" : missing === 0 ? " and nothing is lost" : ` and ${formatNumber(missing)} are lost`
+  return `Without Strata the window of ${formatCompact(window)} is full at turn ${fullAt}.${loss} With Strata all ${turns} turns fit${kept}. ${money}`.trimEnd()
 }
 
 const LOST_WORDS: Readonly<Record<FactKind, (all: string) => string>> = {
@@ -148,6 +153,6 @@ const listed = (parts: readonly string[]): string =>
 function moneyWords(paid: number | undefined, alternative: number | undefined): string {
   if (paid === undefined || alternative === undefined || alternative === 0) return ""
   return paid <= alternative
-    ? `Strata cost ${percent(paid, alternative)} of what resending everything would cost.`
-    : `Strata cost ${percent(paid - alternative, alternative)} more than resending everything would.`
+    ? `Strata cost ${formatPercent(paid, alternative)} of what resending everything would cost.`
+    : `Strata cost ${formatPercent(paid - alternative, alternative)} more than resending everything would.`
 }

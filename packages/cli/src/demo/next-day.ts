@@ -1,11 +1,11 @@
 /** The second conversation of the demo: it starts empty, in the same project, and knows what the first one learned. */
 import type { Agent, Memory, MemoryBank } from "@strata/core"
 import { type AttachedMemory, listAttachedMemories } from "@strata/core/memory"
-import { sourceWords } from "@strata/page"
+import { describeSource } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
-import { ageOf, counted } from "../display/numbers.ts"
+import { describeAge, pluralize } from "../display/numbers.ts"
 import { firstLine, wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { type DemoScreen, noticeOf } from "./screen.ts"
 
 /** What a memory says, who said it, and when. */
@@ -39,9 +39,11 @@ export async function openNextDay({ bank }: MemoryPlace, screen: Pick<DemoScreen
   const memories = await bank.all()
   screen.say({
     kind: "panel",
-    title: `The first conversation left ${counted(memories.length, "memory", "memories")} in this project`,
+    title: `The first conversation left ${pluralize(memories.length, "memory", "memories")} in this project`,
     lines: (columns) =>
-      memories.flatMap((memory) => wrapped(`"${textOf(memory)}" (${sourceWords(memory)})`, Math.min(columns, WIDEST))),
+      memories.flatMap((memory) =>
+        wrapped(`"${textOf(memory)}" (${describeSource(memory)})`, Math.min(columns, WIDEST)),
+      ),
   })
   screen.say({ kind: "heading", text: "A second conversation, the next day" })
   return memories.map(textOf)
@@ -66,7 +68,8 @@ export function watchMemories(agent: Agent, place: MemoryPlace) {
 
 async function usedMemory(offer: AttachedMemory, { bank, now }: MemoryPlace): Promise<UsedMemory> {
   const memory = offer.from === "conversation" ? undefined : await bank.get(offer.path)
-  if (memory) return { text: `"${textOf(memory)}"`, source: sourceWords(memory), age: ageOf(memory.confirmed, now()) }
+  if (memory)
+    return { text: `"${textOf(memory)}"`, source: describeSource(memory), age: describeAge(memory.confirmed, now()) }
   const { age = "of unknown age", source = "from an earlier conversation", words } = offer
   return { text: `a passage of an earlier conversation, about ${words.join(", ")}`, source, age }
 }
@@ -74,4 +77,4 @@ async function usedMemory(offer: AttachedMemory, { bank, now }: MemoryPlace): Pr
 /** `recalled: "Never delete a file." (you said it, yesterday)` */
 const usedWords = ({ text, source, age }: UsedMemory): string => `recalled: ${text} (${source}, ${age})`
 
-const textOf = ({ body }: Memory): string => firstLine(printable(body), MAX_CHARACTERS)
+const textOf = ({ body }: Memory): string => firstLine(escapeToLine(body), MAX_CHARACTERS)

@@ -3,7 +3,7 @@ import { inputTokens, NO_TOKENS } from "@strata/core/base"
 import { totalSaving } from "@strata/core/views"
 import { columnChart, marksBelow, sparkline, stackedRuns } from "../display/bars.ts"
 import { PARTS, type PartKind } from "../display/context-parts.ts"
-import { clockTime, counted, dollars, percent, short } from "../display/numbers.ts"
+import { formatClockTime, formatCompact, formatDollars, formatPercent, pluralize } from "../display/numbers.ts"
 import { keptOut } from "../display/savings.ts"
 import { plainStyle } from "../display/terminal.ts"
 import { fitted, padStart, widthOf } from "../display/text.ts"
@@ -41,8 +41,8 @@ export function picture(state: DemoState, { columns, rows, elapsedMs, hasColours
     { at: autoCompact, sign: "c" },
     { at: blocking, sign: "b" },
   ]
-  const meaning = `w warning ${short(warning)}  c compaction ${short(autoCompact)}  b full ${short(blocking)}`
-  const reserves = `reserved: ${short(outputReserve)} for the answer, ${short(effective - autoCompact)} for writing a summary`
+  const meaning = `w warning ${formatCompact(warning)}  c compaction ${formatCompact(autoCompact)}  b full ${formatCompact(blocking)}`
+  const reserves = `reserved: ${formatCompact(outputReserve)} for the answer, ${formatCompact(effective - autoCompact)} for writing a summary`
   const [first, second] = legend(state, { width, hasColours })
   const lines: readonly (readonly [leastRows: number, line: Line])[] = [
     [0, titleLine(state, width)],
@@ -77,11 +77,11 @@ const STATES = {
 function titleLine(state: DemoState, width: number): Line {
   const { size, estimated, thresholds, fill } = state
   const { color, words } = STATES[fill]
-  const used = `${estimated > size * MAX_ESTIMATED ? "about " : ""}${short(size)} of ${short(thresholds.window)}`
+  const used = `${estimated > size * MAX_ESTIMATED ? "about " : ""}${formatCompact(size)} of ${formatCompact(thresholds.window)}`
   const left: Line = [
     { text: "Window", bold: true },
     { text: ` ${used}: ` },
-    { text: words(short(Math.max(0, thresholds.autoCompact - size))), color },
+    { text: words(formatCompact(Math.max(0, thresholds.autoCompact - size))), color },
   ]
   const work = `work: ${windowsOf(state)}`
   const gap = width - widthOfLine(left) - widthOf(work)
@@ -110,7 +110,7 @@ function legend({ parts, size }: DemoState, { width, hasColours }: Room): readon
   const mark = "  …"
   let at: 0 | 1 = 0
   for (const { kind, tokens } of parts.toSorted((a, b) => b.tokens - a.tokens)) {
-    const text = ` ${PARTS[kind].label} ${short(tokens)} ${percent(tokens, size)}`
+    const text = ` ${PARTS[kind].label} ${formatCompact(tokens)} ${formatPercent(tokens, size)}`
     const room = () => width - widthOfLine(lines[at]) - (at === 0 ? 0 : mark.length)
     if (room() < text.length + 3 && at === 0 && lines[0].length > 0) at = 1
     if (room() < text.length + 3) {
@@ -135,10 +135,10 @@ function factsLine(facts: readonly string[], width: number): string {
 function figuresLine({ spent }: DemoState, width: number): Line {
   const counts = spent?.counts ?? NO_TOKENS
   const facts = [
-    `${short(inputTokens(counts))} in, ${percent(spent?.hitRatio ?? 0, 1)} from cache`,
-    `${short(counts.output)} out`,
-    dollars(spent?.dollars ?? 0),
-    counted(spent?.requests ?? 0, "request"),
+    `${formatCompact(inputTokens(counts))} in, ${formatPercent(spent?.hitRatio ?? 0, 1)} from cache`,
+    `${formatCompact(counts.output)} out`,
+    formatDollars(spent?.dollars ?? 0),
+    pluralize(spent?.requests ?? 0, "request"),
   ]
   return [{ text: factsLine(facts, width) }]
 }
@@ -148,9 +148,9 @@ function savedLine({ spent, notesTokens }: DemoState, width: number): Line {
   const savings = spent?.savings ?? []
   if (savings.length === 0) return dim("saved: nothing yet")
   const facts = [
-    `saved: ${short(totalSaving(savings).unsent)} tokens not sent`,
+    `saved: ${formatCompact(totalSaving(savings).unsent)} tokens not sent`,
     keptOut(savings),
-    notesTokens > 0 ? `notes ${short(notesTokens)}` : "",
+    notesTokens > 0 ? `notes ${formatCompact(notesTokens)}` : "",
   ]
   return [{ text: factsLine(facts.filter(Boolean), width) }]
 }
@@ -159,7 +159,8 @@ function savedLine({ spent, notesTokens }: DemoState, width: number): Line {
 function compactionLine({ compacting, compactions, thresholds }: DemoState, width: number): Line {
   if (compacting !== undefined) return [{ text: fitted(`compacting… ${compacting}`, width), color: "cyan" }]
   const last = compactions.at(-1)
-  if (!last) return dim(fitted(`no compaction yet; the first one comes at ${short(thresholds.autoCompact)}`, width))
+  if (!last)
+    return dim(fitted(`no compaction yet; the first one comes at ${formatCompact(thresholds.autoCompact)}`, width))
   return [{ text: fitted(`last compaction: ${compactionWords(last)}`, width) }]
 }
 
@@ -194,5 +195,5 @@ function headLine(
   { width, elapsedMs }: { readonly width: number; readonly elapsedMs: number },
 ): Line {
   const turn = `turn ${state.turn} of about ${state.planned}`
-  return dim(factsLine(["strata demo", turn, clockTime(elapsedMs), `${state.model}, simulated`], width))
+  return dim(factsLine(["strata demo", turn, formatClockTime(elapsedMs), `${state.model}, simulated`], width))
 }

@@ -4,10 +4,10 @@ import type { Scratch } from "@strata/sim"
 import { compactionTitle } from "../chat/folded.ts"
 import { itemsAfter } from "../chat/query-items.ts"
 import type { Item } from "../chat/state.ts"
-import { duration, percent, short } from "../display/numbers.ts"
+import { formatCompact, formatDuration, formatPercent } from "../display/numbers.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
 import { fitted, fittedAtEnd, indented, padEnd, wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import type { DemoState } from "./state.ts"
 
 export interface DemoScreen {
@@ -87,7 +87,7 @@ export function itemsOf(items: readonly Item[], event: QueryEvent): readonly Ite
   if (event.type === "thinking") return items // no key opens it here
   const after = itemsAfter(items, event)
   if (event.type !== "retry") return after
-  return [...after, noticeOf(`${event.reason}: retried in ${duration(event.delayMs)}`)]
+  return [...after, noticeOf(`${event.reason}: retried in ${formatDuration(event.delayMs)}`)]
 }
 
 const WIDEST = 100
@@ -147,7 +147,7 @@ interface LineLook {
 export function itemLine(item: Item, { turn, style, width }: LineLook): string | undefined {
   const row = (sign: string, text: string, detail = "") => {
     const room = width - SIGN_COLUMNS - (detail === "" ? 0 : detail.length + 1)
-    const shown = padEnd(fitted(printable(text.replace(/\s+/g, " ").trim()), room), room)
+    const shown = padEnd(fitted(escapeToLine(text.replace(/\s+/g, " ").trim()), room), room)
     return `${style.dim(String(turn).padStart(3))} ${sign} ${shown}${detail === "" ? "" : ` ${style.dim(detail)}`}`.trimEnd()
   }
   switch (item.kind) {
@@ -166,7 +166,7 @@ export function itemLine(item: Item, { turn, style, width }: LineLook): string |
       const { outcome, name, summary } = item
       if (!outcome) return undefined
       const call = summary === "" ? name : name === "Bash" ? `$ ${summary}` : summary
-      const time = duration(outcome.ms)
+      const time = formatDuration(outcome.ms)
       return outcome.state === "ok"
         ? row(style.green("✓"), call, time)
         : row(style.red("✗"), `${call}: ${outcome.text}`, time)
@@ -178,8 +178,8 @@ export function itemLine(item: Item, { turn, style, width }: LineLook): string |
 
 function turnLine({ turn, size, thresholds, spent, fill }: DemoState): string {
   const facts = [
-    `${short(size)} of ${short(thresholds.window)} tokens`,
-    `${percent(spent?.hitRatio ?? 0, 1)} from cache`,
+    `${formatCompact(size)} of ${formatCompact(thresholds.window)} tokens`,
+    `${formatPercent(spent?.hitRatio ?? 0, 1)} from cache`,
     `$${(spent?.dollars ?? 0).toFixed(4)}`,
     ...(fill === "fine" ? [] : [FILLS[fill]]),
   ]
@@ -193,7 +193,7 @@ export function introduction(scratch: Scratch, { thresholds }: DemoState): Item 
   const { window, outputReserve, effective, autoCompact, warning } = thresholds
   const texts = [
     `A simulated model works on a scratch copy of ${fittedAtEnd(scratch.source, 40)} (${scratch.files} files). It needs no key and no network, and touches none of your files.`,
-    `Its window holds ${short(window)} tokens. Strata reserves ${short(outputReserve)} of them for the model's answer and ${short(effective - autoCompact)} for writing a summary. So it compacts at ${short(autoCompact)}: a summary replaces the older messages. "Past warning" means that fewer than ${short(autoCompact - warning)} tokens are left until then.`,
+    `Its window holds ${formatCompact(window)} tokens. Strata reserves ${formatCompact(outputReserve)} of them for the model's answer and ${formatCompact(effective - autoCompact)} for writing a summary. So it compacts at ${formatCompact(autoCompact)}: a summary replaces the older messages. "Past warning" means that fewer than ${formatCompact(autoCompact - warning)} tokens are left until then.`,
   ]
   return {
     ...{ kind: "panel", title: "strata demo" },

@@ -1,6 +1,6 @@
 /** Phrases that the picture and the summary share. */
 import { attachmentName } from "@strata/page"
-import { counted, short } from "../display/numbers.ts"
+import { formatCompact, pluralize } from "../display/numbers.ts"
 import type { DemoCompaction, DemoState } from "./state.ts"
 
 /** `3.4 windows` */
@@ -11,12 +11,12 @@ export function windowsOf({ work, thresholds }: DemoState): string {
 /** `30.7K to 10.4K, 38 messages summarised, 5 kept` */
 export function compactionWords({ tokensBefore, tokensAfter, summarised, kept }: DemoCompaction): string {
   const stayed = kept === 0 ? "" : `, ${kept} kept`
-  return `${short(tokensBefore)} to ${short(tokensAfter)}, ${counted(summarised, "message")} summarised${stayed}`
+  return `${formatCompact(tokensBefore)} to ${formatCompact(tokensAfter)}, ${pluralize(summarised, "message")} summarised${stayed}`
 }
 
 /** `facts from the journal, 2 files`; empty if nothing was added. */
 export function addedWords({ restored }: DemoCompaction): string {
   return [...Map.groupBy(restored, attachmentName)]
-    .map(([kind, all]) => (kind === "file" ? counted(all.length, "file") : kind))
+    .map(([kind, all]) => (kind === "file" ? pluralize(all.length, "file") : kind))
     .join(", ")
 }

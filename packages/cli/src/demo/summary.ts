@@ -2,9 +2,17 @@
 
 import type { Artifacts } from "@strata/core/views"
 import { PURPOSE_LABELS, type RequestPurpose as Purpose } from "@strata/core/views"
-import { LAYER_WORDS } from "@strata/page"
+import { LAYER_LABELS } from "@strata/page"
 import type { LedgerSummary } from "../display/ledger.ts"
-import { clockTime, counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
+import {
+  formatClockTime,
+  formatCompact,
+  formatDollars,
+  formatDollarsOrUnknown,
+  formatNumber,
+  formatPercent,
+  pluralize,
+} from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
@@ -50,27 +58,35 @@ export function summary(outcome: Outcome, { style, columns }: { style: Style; co
   const changed = files.filter(({ changes, created }) => changes > 0 || created).length
   const commands = [...artifacts.commands.values()]
   const rows = [
-    ["turns", `${grouped(turn)} in ${clockTime(elapsedMs)}, for ${counted(tasks, "task")}`],
+    ["turns", `${formatNumber(turn)} in ${formatClockTime(elapsedMs)}, for ${pluralize(tasks, "task")}`],
     [
       "work",
-      `${short(state.work)} tokens, ${windowsOf(state)} of ${grouped(thresholds.window)}; ${grouped(size)} are in the window now`,
+      `${formatCompact(state.work)} tokens, ${windowsOf(state)} of ${formatNumber(thresholds.window)}; ${formatNumber(size)} are in the window now`,
     ],
     ...compactionRows(state, width),
     ["input", counts ? cacheWords(counts) : "none"],
-    ["cache", `${percent(spent?.hitRatio ?? 0, 1)} of the input was read from it`],
-    ["output", `${grouped(counts?.output ?? 0)} tokens`],
+    ["cache", `${formatPercent(spent?.hitRatio ?? 0, 1)} of the input was read from it`],
+    ["output", `${formatNumber(counts?.output ?? 0)} tokens`],
     [
       "cost",
-      `${dollars((spent?.dollars ?? 0) + (nextDay?.spent?.dollars ?? 0))} at the prices of the real ${state.model}`,
+      `${formatDollars((spent?.dollars ?? 0) + (nextDay?.spent?.dollars ?? 0))} at the prices of the real ${state.model}`,
     ],
     ...billRows(spent?.byPurpose ?? []),
     ...(nextDay?.spent
-      ? [["", `second conversation: ${counted(nextDay.spent.requests, "request")}, ${dollars(nextDay.spent.dollars)}`]]
+      ? [
+          [
+            "",
+            `second conversation: ${pluralize(nextDay.spent.requests, "request")}, ${formatDollars(nextDay.spent.dollars)}`,
+          ],
+        ]
       : []),
     ...layerRows(spent?.savings ?? []),
     ...(nextDay ? memoryRows(nextDay, width) : []),
-    ["files", `${grouped(files.filter(({ reads }) => reads > 0).length)} read, ${grouped(changed)} changed`],
-    ["commands", `${grouped(commands.length)} run, ${grouped(commands.filter(({ failed }) => failed).length)} failed`],
+    ["files", `${formatNumber(files.filter(({ reads }) => reads > 0).length)} read, ${formatNumber(changed)} changed`],
+    [
+      "commands",
+      `${formatNumber(commands.length)} run, ${formatNumber(commands.filter(({ failed }) => failed).length)} failed`,
+    ],
     ["journal", journal ? fittedAtEnd(journal, width - LABELS) : whereJournalWent(outcome)],
   ]
   return [
@@ -93,8 +109,8 @@ function compactionRows({ compactions, waits }: DemoState, width: number): reado
   if (compactions.length === 0) return [["compacted", "never: there was room for everything"]]
   const left = compactions.length - MAX_COMPACTIONS
   return [
-    ["compacted", `${counted(compactions.length, "time")}; ${waitWords(waits)}`],
-    ...(left > 0 ? [["", `${counted(left, "earlier compaction")}, then`]] : []),
+    ["compacted", `${pluralize(compactions.length, "time")}; ${waitWords(waits)}`],
+    ...(left > 0 ? [["", `${pluralize(left, "earlier compaction")}, then`]] : []),
     ...compactions
       .slice(-MAX_COMPACTIONS)
       .flatMap((one) => wrappedRows(`turn ${one.turn}: ${compactionWords(one)}${thenAdded(one)}`, width)),
@@ -102,7 +118,7 @@ function compactionRows({ compactions, waits }: DemoState, width: number): reado
 }
 
 const waitWords = (waits: number) =>
-  waits === 0 ? "no request waited for a summary" : `requests waited for ${counted(waits, "summary", "summaries")}`
+  waits === 0 ? "no request waited for a summary" : `requests waited for ${pluralize(waits, "summary", "summaries")}`
 
 function thenAdded(compaction: DemoState["compactions"][number]): string {
   const added = addedWords(compaction)
@@ -129,7 +145,7 @@ const REMARKS: Partial<Record<Purpose, string>> = { notes: " (they cost the same
 function billRows(byPurpose: LedgerSummary["byPurpose"]): readonly (readonly string[])[] {
   return byPurpose.map(({ purpose, requests, dollars: paid }) => [
     "",
-    `${PURPOSE_LABELS[purpose]}: ${counted(requests, "request")}, ${dollarsOrUnknown(paid)}${REMARKS[purpose] ?? ""}`,
+    `${PURPOSE_LABELS[purpose]}: ${pluralize(requests, "request")}, ${formatDollarsOrUnknown(paid)}${REMARKS[purpose] ?? ""}`,
   ])
 }
 
@@ -140,15 +156,15 @@ function layerRows(savings: LedgerSummary["savings"]): readonly (readonly string
 }
 
 const layerLine = ({ layer, decisions, removed }: LedgerSummary["savings"][number]) =>
-  `${LAYER_WORDS[layer]}: ${counted(decisions, "time")}${removed > 0 ? `, ${short(removed)} tokens removed` : ""}`
+  `${LAYER_LABELS[layer]}: ${pluralize(decisions, "time")}${removed > 0 ? `, ${formatCompact(removed)} tokens removed` : ""}`
 
 /** What the first conversation learned, and what the second one made of it. */
 function memoryRows({ kept, used, written }: NextDay, width: number): readonly (readonly string[])[] {
   const wrote = written.length === 0 ? "" : `; it wrote ${written.join(", ")}`
   const all = [
-    ...(kept.length === 0 ? ["none kept"] : [`${grouped(kept.length)} kept by the first conversation`]),
+    ...(kept.length === 0 ? ["none kept"] : [`${formatNumber(kept.length)} kept by the first conversation`]),
     ...kept.map((text) => `- "${text}"`),
-    `${grouped(used.length)} used by the second${wrote}`,
+    `${formatNumber(used.length)} used by the second${wrote}`,
     ...used.map(({ text, source, age }) => `- ${text} (${source}, ${age})`),
   ]
   return all.flatMap((text) => wrappedRows(text, width)).map(([, text = ""], i) => [i === 0 ? "memories" : "", text])

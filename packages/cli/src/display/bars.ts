@@ -1,6 +1,6 @@
 /** Bars and charts made of block characters. Pure: numbers in, lines out. */
 import type { ContextPart } from "./context-parts.ts"
-import { short } from "./numbers.ts"
+import { formatCompact } from "./numbers.ts"
 import type { Style } from "./terminal.ts"
 import { padStart } from "./text.ts"
 
@@ -97,7 +97,8 @@ export function columnChart({ values, max: top = 0, marked, width, height, style
     const cells = columns.map(
       (value) => STEPS[Math.min(8, Math.max(0, Math.round((8 * height * value) / max) - 8 * floor))]!,
     )
-    const label = i === 0 ? short(max) : i === Math.floor(height / 2) ? short((max * (floor + 1)) / height) : ""
+    const label =
+      i === 0 ? formatCompact(max) : i === Math.floor(height / 2) ? formatCompact((max * (floor + 1)) / height) : ""
     return `${padStart(label, LABEL - 1)} ┤${style.cyan(cells.join("").trimEnd())}`
   })
   const axis = `${padStart("0", LABEL - 1)} └${"─".repeat(columns.length)}`

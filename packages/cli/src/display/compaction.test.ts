@@ -1,5 +1,5 @@
 import type { CompactionPlan } from "@strata/core"
-import { compactedSentence } from "@strata/page"
+import { describeCompaction } from "@strata/page"
 import { expect, test } from "vitest"
 import { planLines, stepWords } from "./compaction.ts"
 import { widthOf } from "./text.ts"
@@ -79,15 +79,17 @@ test("the cost where no model is asked, and where no price is known", () => {
 
 test("a compaction in a sentence, with its route if that is known", () => {
   const figures = { tokensBefore: 167_000, tokensAfter: 54_000 }
-  expect(compactedSentence({ ...figures, route: "notes" })).toBe("Compacted: 167,000 to 54,000 tokens, from the notes.")
-  expect(compactedSentence(figures)).toBe("Compacted: 167,000 to 54,000 tokens.")
-  expect(compactedSentence({ tokensAfter: 54_000 })).toBe("Compacted to 54,000 tokens.")
-  expect(compactedSentence({})).toBe("Compacted.")
+  expect(describeCompaction({ ...figures, route: "notes" })).toBe(
+    "Compacted: 167,000 to 54,000 tokens, from the notes.",
+  )
+  expect(describeCompaction(figures)).toBe("Compacted: 167,000 to 54,000 tokens.")
+  expect(describeCompaction({ tokensAfter: 54_000 })).toBe("Compacted to 54,000 tokens.")
+  expect(describeCompaction({})).toBe("Compacted.")
 })
 
 test("BEY-4 a compaction that the planner chose says why", () => {
   const figures = { tokensBefore: 90_000, tokensAfter: 30_000, planned: "About 60,000 old tokens need not be sent." }
-  expect(compactedSentence(figures)).toBe(
+  expect(describeCompaction(figures)).toBe(
     "Compacted: 90,000 to 30,000 tokens. About 60,000 old tokens need not be sent.",
   )
 })

@@ -1,7 +1,7 @@
 /** How a compaction reads on every screen: its progress and its plan. Pure. */
 import type { CompactionPlan, CompactionProgress } from "@strata/core"
-import { planRows, ROUTES_WITH_MODEL, routeWords } from "@strata/page"
-import { grouped } from "./numbers.ts"
+import { planRows, ROUTES_WITH_MODEL, routeLabel } from "@strata/page"
+import { formatNumber } from "./numbers.ts"
 import { indented, wrapped } from "./text.ts"
 
 /** The current step, in a few words; `undefined` for other progress. */
@@ -11,10 +11,10 @@ export function stepWords(progress: CompactionProgress): string | undefined {
       return "reading the conversation"
     case "summarising": {
       const { route, characters = 0 } = progress
-      if (route !== undefined && !ROUTES_WITH_MODEL.has(route)) return `building a summary ${routeWords(route)}`
+      if (route !== undefined && !ROUTES_WITH_MODEL.has(route)) return `building a summary ${routeLabel(route)}`
       return characters === 0
         ? "asking the model for a summary"
-        : `writing a summary, ${grouped(characters)} characters`
+        : `writing a summary, ${formatNumber(characters)} characters`
     }
     case "restoring":
       return "reading files again"

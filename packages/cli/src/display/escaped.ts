@@ -1,2 +1,2 @@
 /** A text of someone else inside a sentence of ours, as the library writes it too. */
-export { escaped } from "@strata/core/base"
+export { escapeInvisible } from "@strata/core/base"

@@ -1,5 +1,5 @@
 /** Long lists on a screen: the first ones, how many more there are, and how to see them. In a pipe everything is printed. */
-import { grouped } from "./numbers.ts"
+import { formatNumber } from "./numbers.ts"
 
 const MAX_ON_SCREEN = 50 // about two screens
 
@@ -22,5 +22,5 @@ export function listing<T>(
   { isShort = false, max = MAX_ON_SCREEN, seeAll }: ListLook,
 ): Listing<T> {
   if (!isShort || items.length <= max) return { shown: items, rest: [] }
-  return { shown: items.slice(0, max), rest: [`… and ${grouped(items.length - max)} more. To see all: ${seeAll}`] }
+  return { shown: items.slice(0, max), rest: [`… and ${formatNumber(items.length - max)} more. To see all: ${seeAll}`] }
 }

@@ -1,14 +1,14 @@
 /** How numbers, money and times read on every screen. */
 export {
-  clockTime,
-  counted,
-  dollars,
-  dollarsOrUnknown,
-  duration,
-  grouped,
-  pause,
-  percent,
-  short,
-  timeAgo,
+  formatClockTime,
+  formatCompact,
+  formatDollars,
+  formatDollarsOrUnknown,
+  formatDuration,
+  formatNumber,
+  formatPause,
+  formatPercent,
+  formatTimeAgo,
+  pluralize,
 } from "@strata/core/base"
-export { ageOf } from "@strata/core/memory"
+export { describeAge } from "@strata/core/memory"

@@ -4,7 +4,7 @@
  * renderer, which gets its text through `view/text.ts`.
  */
 import { randomInt } from "node:crypto"
-import { visibleStream } from "./visible.ts"
+import { terminalEscaper } from "./visible.ts"
 
 /** The sequences this program uses: colours, cursor home, start of the line, clear to the end of line or screen, cursor on and off, second screen, frames. */
 export type OwnSequence = `${number}m` | "H" | "1G" | "K" | "J" | `?${25 | 1049 | 2026}${"h" | "l"}`
@@ -19,7 +19,7 @@ export const own = (sequence: OwnSequence): string => `${START}${KEY};${sequence
 
 /** A filter for one output. Text is made visible, and own sequences lose their mark. */
 export function outputFilter(): (text: string) => string {
-  const shown = visibleStream()
+  const shown = terminalEscaper()
   return (text) =>
     text
       .split(OWN)

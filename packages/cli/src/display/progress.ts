@@ -2,11 +2,11 @@
  * One line that shows how far long work is, on standard error. On a screen the line is rewritten and goes when the work ends. In a pipe, or
  * where the terminal cannot redraw, a line is written every few seconds.
  */
-import { grouped } from "./numbers.ts"
+import { formatNumber } from "./numbers.ts"
 import { own } from "./output.ts"
 import type { Terminal } from "./terminal.ts"
 import { fitted } from "./text.ts"
-import { printable } from "./visible.ts"
+import { escapeToLine } from "./visible.ts"
 
 const REDRAWN_EVERY_MS = 100
 const TICK_MS = 1_000
@@ -42,8 +42,8 @@ export function progressOn(terminal: ProgressTerminal, now: () => number = () =>
     const at = now()
     if (words === "" || at - drawnAt < (canRewrite ? REDRAWN_EVERY_MS : WRITTEN_EVERY_MS)) return
     drawnAt = at
-    const seconds = at - started >= TICK_MS ? `, ${grouped(Math.floor((at - started) / 1_000))} s` : ""
-    const line = printable(`${words}${seconds}`)
+    const seconds = at - started >= TICK_MS ? `, ${formatNumber(Math.floor((at - started) / 1_000))} s` : ""
+    const line = escapeToLine(`${words}${seconds}`)
     if (canRewrite) complain(`${own("1G")}${fitted(line, (terminal.columns ?? USUAL_COLUMNS) - 1)}${own("K")}`)
     else complain(`${line}\n`)
     isShown = canRewrite
@@ -57,7 +57,7 @@ export function progressOn(terminal: ProgressTerminal, now: () => number = () =>
   timer.unref()
   return {
     show(what, at) {
-      words = at ? `${what}: ${grouped(at.done)} of ${grouped(at.of)}` : what
+      words = at ? `${what}: ${formatNumber(at.done)} of ${formatNumber(at.of)}` : what
       draw()
     },
     clear,

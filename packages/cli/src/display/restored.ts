@@ -2,19 +2,20 @@
 
 import type { RestorePlan, RestoreReport } from "@strata/core"
 import type { PlannedFile } from "@strata/core/conversation"
-import { escaped } from "./escaped.ts"
-import { counted, grouped } from "./numbers.ts"
+import { escapeInvisible } from "./escaped.ts"
+import { formatNumber, pluralize } from "./numbers.ts"
 
 const MAX_NAMED = 5
 
 /** One line for each file: what would happen to it, or why nothing can. */
 export function restoreLines({ files, more }: RestorePlan): readonly string[] {
-  const rest = more > 0 ? [`leave    ${grouped(more)} more that commands changed: the journal does not name them`] : []
+  const rest =
+    more > 0 ? [`leave    ${formatNumber(more)} more that commands changed: the journal does not name them`] : []
   return [...files.map(fileLine), ...rest]
 }
 
 function fileLine({ name: given, does, why, needsConsent }: PlannedFile): string {
-  const name = escaped(given)
+  const name = escapeInvisible(given)
   if (does === "leave") return `leave    ${name}: ${why}`
   const what = does === "restore" ? "restore  " : "remove   "
   const reason = needsConsent ? `: ${why}` : does === "remove" ? ": the agent created it" : ""
@@ -24,16 +25,16 @@ function fileLine({ name: given, does, why, needsConsent }: PlannedFile): string
 /** `Restored 2 files. Removed 1 file that the agent created. Left 1 file as it is: out.txt (a command changed it).` */
 export function restoredSentence({ restored, removed, left }: RestoreReport): string {
   const sentences = [
-    ...(restored.length > 0 ? [`Restored ${counted(restored.length, "file")}.`] : []),
-    ...(removed.length > 0 ? [`Removed ${counted(removed.length, "file")} that the agent created.`] : []),
+    ...(restored.length > 0 ? [`Restored ${pluralize(restored.length, "file")}.`] : []),
+    ...(removed.length > 0 ? [`Removed ${pluralize(removed.length, "file")} that the agent created.`] : []),
     ...(left.length > 0 ? [leftWords(left)] : []),
   ]
   return sentences.length === 0 ? "No file was changed." : sentences.join(" ")
 }
 
 function leftWords(left: RestoreReport["left"]): string {
-  const named = left.slice(0, MAX_NAMED).map(({ name, why }) => `${escaped(name)} (${why})`)
+  const named = left.slice(0, MAX_NAMED).map(({ name, why }) => `${escapeInvisible(name)} (${why})`)
   const more = left.length - named.length
-  const list = [...named, ...(more > 0 ? [`${grouped(more)} more`] : [])].join(", ")
-  return `Left ${counted(left.length, "file")} unchanged: ${list}.`
+  const list = [...named, ...(more > 0 ? [`${formatNumber(more)} more`] : [])].join(", ")
+  return `Left ${pluralize(left.length, "file")} unchanged: ${list}.`
 }

@@ -4,8 +4,8 @@ import type { TokenCounts } from "@strata/core"
 import type { RepeatedReads } from "@strata/core/tokens"
 import type { BreakCause, CacheBreakTotal, LayerSaving } from "@strata/core/views"
 import { totalSaving } from "@strata/core/views"
-import { CAUSES, LAYER_WORDS, lossWords } from "@strata/page"
-import { counted, dollars, dollarsOrUnknown, grouped, short } from "./numbers.ts"
+import { CAUSE_LABELS, formatMissCost, LAYER_LABELS } from "@strata/page"
+import { formatCompact, formatDollars, formatDollarsOrUnknown, formatNumber, pluralize } from "./numbers.ts"
 import { table } from "./table.ts"
 import { plainStyle, type Style } from "./terminal.ts"
 import { indented, wrapped } from "./text.ts"
@@ -17,18 +17,18 @@ export interface Look {
 
 /** `22.75M read from cache, 409K written to cache, 1.1K uncached` */
 export const cacheWords = ({ cacheRead, cacheWrite5m, cacheWrite1h, input }: TokenCounts): string =>
-  `${short(cacheRead)} read from cache, ${short(cacheWrite5m + cacheWrite1h)} written to cache, ${short(input)} uncached`
+  `${formatCompact(cacheRead)} read from cache, ${formatCompact(cacheWrite5m + cacheWrite1h)} written to cache, ${formatCompact(input)} uncached`
 
 /** `$0.0512 saved, 1.20M tokens not sent` */
 export function savedInAll(savings: readonly LayerSaving[]): string {
-  return `${moneySaved(savings)}, ${short(totalSaving(savings).unsent)} tokens not sent`
+  return `${moneySaved(savings)}, ${formatCompact(totalSaving(savings).unsent)} tokens not sent`
 }
 
 /** `$0.0512 saved`, or that the layers have cost more so far, or that the price is unknown. */
 function moneySaved(savings: readonly LayerSaving[]): string {
   const { dollars: saved } = totalSaving(savings)
   if (saved === undefined) return "savings unknown (no price)"
-  return saved < 0 ? `${dollars(-saved)} more spent than saved so far` : `${dollars(saved)} saved`
+  return saved < 0 ? `${formatDollars(-saved)} more spent than saved so far` : `${formatDollars(saved)} saved`
 }
 
 /** A table, then what each row is compared with. */
@@ -48,13 +48,13 @@ export function savingLines(savings: readonly LayerSaving[], { width, style = pl
         { title: "saved", align: "right" },
       ],
       rows: savings.map(({ layer, decisions, removed, unsent, gained, paid, dollars: saved }) => [
-        LAYER_WORDS[layer],
-        grouped(decisions),
-        short(removed),
-        short(unsent),
-        dollarsOrUnknown(gained),
-        dollarsOrUnknown(paid),
-        dollarsOrUnknown(saved),
+        LAYER_LABELS[layer],
+        formatNumber(decisions),
+        formatCompact(removed),
+        formatCompact(unsent),
+        formatDollarsOrUnknown(gained),
+        formatDollarsOrUnknown(paid),
+        formatDollarsOrUnknown(saved),
       ]),
     }),
     ...savings.flatMap((saving) => remarksOn(saving, { width, style })),
@@ -66,12 +66,12 @@ function remarksOn(
   { width, style }: Required<Look>,
 ) {
   const remarks = [
-    `${LAYER_WORDS[layer]}: ${counterfactual}`,
+    `${LAYER_LABELS[layer]}: ${counterfactual}`,
     ...(layer !== "notes" && saved !== undefined && saved < 0 ? ["It has cost more than it saved so far."] : []),
     ...(spared > 0
-      ? [`${counted(spared, layer === "fold" ? "fold" : "clearing")} made a compaction unnecessary.`]
+      ? [`${pluralize(spared, layer === "fold" ? "fold" : "clearing")} made a compaction unnecessary.`]
       : []),
-    ...(unmeasured > 0 ? [`${counted(unmeasured, "decision")} without a size: not counted.`] : []),
+    ...(unmeasured > 0 ? [`${pluralize(unmeasured, "decision")} without a size: not counted.`] : []),
   ]
   return indented(wrapped(remarks.join(" "), width - 2), 2).map(style.dim)
 }
@@ -93,10 +93,10 @@ export function lostCacheLines(
       { title: "cost", align: "right" },
     ],
     rows: causes.map(([cause, total]) => [
-      CAUSES[cause],
-      grouped(total.breaks),
-      short(total.rewrittenTokens),
-      lossWords(total),
+      CAUSE_LABELS[cause],
+      formatNumber(total.breaks),
+      formatCompact(total.rewrittenTokens),
+      formatMissCost(total),
     ]),
   })
 }
@@ -106,9 +106,9 @@ export function repeatedReadLines(
   { width }: Look,
 ): string[] {
   if (tokens === 0) return []
-  const cost = paid === undefined ? "cost unknown" : `about ${dollars(paid)}`
+  const cost = paid === undefined ? "cost unknown" : `about ${formatDollars(paid)}`
   return wrapped(
-    `${counted(files, "file was", "files were")} read again: ${short(tokens)} tokens, ${cost}. ${how}`,
+    `${pluralize(files, "file was", "files were")} read again: ${formatCompact(tokens)} tokens, ${cost}. ${how}`,
     width,
   )
 }
@@ -117,7 +117,7 @@ export function repeatedReadLines(
 export function keptOut(savings: readonly LayerSaving[]): string {
   return savings
     .filter(({ standing }) => standing > 0)
-    .map(({ layer, standing }) => `${short(standing)} ${KEPT_OUT_WORDS[layer]}`)
+    .map(({ layer, standing }) => `${formatCompact(standing)} ${KEPT_OUT_WORDS[layer]}`)
     .join(", ")
 }
 

@@ -1,8 +1,8 @@
 /** What the reports of several commands have in common: the line with a file's name, titles of sections, gaps and endings. */
-import { counted } from "./numbers.ts"
+import { pluralize } from "./numbers.ts"
 import type { Style } from "./terminal.ts"
 import { fittedAtEnd, indented, widthOf, wrapped } from "./text.ts"
-import { printable } from "./visible.ts"
+import { escapeToLine } from "./visible.ts"
 
 export interface Look {
   readonly style: Style
@@ -11,7 +11,7 @@ export interface Look {
 
 /** `── session.jsonl ────` */
 export function fileLine(file: string, { style, width }: Look): string {
-  const name = fittedAtEnd(printable(file), width - 6)
+  const name = fittedAtEnd(escapeToLine(file), width - 6)
   return `${style.dim("──")} ${style.bold(name)} ${style.dim("─".repeat(Math.max(0, width - 4 - widthOf(name))))}`
 }
 
@@ -28,4 +28,4 @@ export const withGap = (lines: readonly string[]): readonly string[] => (lines.l
 
 /** How many were left out. */
 export const more = (count: number, what: string, plural = `${what}s`): string[] =>
-  count > 0 ? [`  and ${counted(count, `more ${what}`, `more ${plural}`)}`] : []
+  count > 0 ? [`  and ${pluralize(count, `more ${what}`, `more ${plural}`)}`] : []

@@ -1,2 +1,2 @@
 /** Text from models, tools, files and servers, made harmless for a terminal. */
-export { printable, visible, visibleJson, visibleStream } from "@strata/core/base"
+export { escapeForTerminal, escapeToLine, jsonForTerminal, terminalEscaper } from "@strata/core/base"

@@ -11,7 +11,7 @@ export async function briefStore(place: { readonly dir: string; readonly env: Ca
   const address = place.env.STRATA_STORE?.trim() ?? ""
   if (!isPostgres(address)) return storeFrom(place)
   const { namedPostgresStore } = await loadPostgres()
-  return namedPostgresStore(address, { patienceMs: 0, timeoutMs: 1_000 * SECONDS })
+  return namedPostgresStore(address, { retryTimeoutMs: 0, timeoutMs: 1_000 * SECONDS })
 }
 
 /** What such a command says of a failure. */

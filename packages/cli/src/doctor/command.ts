@@ -14,7 +14,7 @@ import { type Call, type Run, UsageError } from "../command.ts"
 import { connectThroughProxy } from "../connection.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { indented, padEnd, wrapped } from "../display/text.ts"
-import { printable, visibleJson } from "../display/visible.ts"
+import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { nodeProblem } from "../node-version.ts"
 import { type Announcement, announced } from "../proxy/announcement.ts"
 import { DOCTOR } from "../proxy/descriptions.ts"
@@ -160,7 +160,7 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
     await checkSandbox(),
     checkNode(),
   ]
-  if (values.json) terminal.print(`${visibleJson({ checks }, 2)}\n`)
+  if (values.json) terminal.print(`${jsonForTerminal({ checks }, 2)}\n`)
   else terminal.print(`${lines(checks, terminal).join("\n")}\n`)
   return checks.some(({ state }) => state === "problem") ? 1 : 0
 }
@@ -187,7 +187,7 @@ function lines(checks: readonly Check[], { style, columns }: Terminal): readonly
   const width = Math.max(...checks.map(({ name }) => name.length))
   const start = 7 + 2 + width + 2
   return checks.flatMap(({ name, state, about }) => {
-    const [first = "", ...rest] = wrapped(printable(about), Math.min(columns, WIDEST) - start)
+    const [first = "", ...rest] = wrapped(escapeToLine(about), Math.min(columns, WIDEST) - start)
     return [`${marks[state]}  ${padEnd(name, width)}  ${first}`, ...indented(rest, start)]
   })
 }

@@ -1,5 +1,5 @@
 /** Whether the plugin of Claude Code does its work, from what it noted about each compaction. */
-import { handedCompactions } from "@strata/plugins"
+import { listClientCompactions } from "@strata/plugins"
 import type { Call } from "../command.ts"
 import { type Check, ok, problem } from "./check.ts"
 
@@ -7,7 +7,7 @@ const NAME = "plugin"
 
 /** No line where Claude Code never handed over a compaction. */
 export async function checkPlugin(env: Call["env"]): Promise<readonly Check[]> {
-  const all = await handedCompactions("claude-code", env)
+  const all = await listClientCompactions("claude-code", env)
   const failed = all.filter(({ outcome }) => outcome === "fell-back")
   if (all.length === 0) return []
   const count = `${all.length} compaction${all.length === 1 ? "" : "s"} in Claude Code`

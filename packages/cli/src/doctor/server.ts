@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto"
 import { findModel } from "@strata/core"
 import type { Call } from "../command.ts"
-import { dollars } from "../display/numbers.ts"
+import { formatDollars } from "../display/numbers.ts"
 import { shownAddress } from "../proxy/upstream.ts"
 import { type Check, notChecked, ok, problem, reasonOf } from "./check.ts"
 
@@ -46,7 +46,7 @@ export async function checkCache({ upstream, env, isAllowed }: CacheTrial): Prom
   const model = env.ANTHROPIC_MODEL || SMALL_MODEL
   const { minCacheable, price } = findModel(model).facts
   const lines = Math.ceil((minCacheable * SPARE) / LINE_TOKENS)
-  const cost = price ? `about ${dollars((lines * LINE_TOKENS * 1.4 * price.input) / 1e6)}` : "an unknown price"
+  const cost = price ? `about ${formatDollars((lines * LINE_TOKENS * 1.4 * price.input) / 1e6)}` : "an unknown price"
   if (!(await isAllowed(`Try the cache with two small requests to ${model}, for ${cost}?`)))
     return notChecked(name, "it takes two small requests; --yes sends them")
   const body = {

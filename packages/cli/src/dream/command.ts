@@ -5,9 +5,9 @@ import { localUser, strataDirectory } from "@strata/core"
 import { judge } from "@strata/core/agent"
 import { repositoryRoot, systemClock } from "@strata/core/base"
 import type { DreamController, DreamResult } from "@strata/core/memory"
-import { type DreamFigures, describeChange, dreamFigures, openProjectMemory, projectDreams } from "@strata/core/memory"
+import { type DreamFigures, describeChange, dreamSettings, openProjectMemory, projectDreams } from "@strata/core/memory"
 import { offlineModel } from "@strata/core/offline"
-import { whichProject } from "@strata/core/projects"
+import { resolveProject } from "@strata/core/projects"
 import { createFlags, readSettings, trustOf } from "@strata/core/settings"
 import { storeFrom } from "@strata/core/store"
 import { dreamProgress } from "@strata/page"
@@ -18,7 +18,7 @@ import { connectionFrom } from "../connection.ts"
 import { DREAM } from "../descriptions.ts"
 import { progressOn } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { printable, visibleJson } from "../display/visible.ts"
+import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { diffLines } from "../memory/page.ts"
 import { interruptible } from "../run/interruption.ts"
 import { modelFrom } from "../session-options.ts"
@@ -87,7 +87,7 @@ async function dreamNow({ dreaming, figures, isConnected }: DreamPlace, terminal
     progress?.end()
     const isGood = GOOD_ENDS.has(end.state)
     const say = isGood ? terminal.print : terminal.complain
-    say(`${[printable(end.message), costWords(dreaming.state)].filter(Boolean).join("\n")}\n`)
+    say(`${[escapeToLine(end.message), costWords(dreaming.state)].filter(Boolean).join("\n")}\n`)
     return isGood ? DONE : NOT_DONE
   } finally {
     stopWatching()
@@ -106,7 +106,7 @@ async function showStatus({ dreaming, figures }: DreamPlace, { terminal, json }:
   const { pending, ...rest } = overview
   const value = { ...rest, ...(pending ? { pending: { id: pending.id, at: pending.at, reason: pending.reason } } : {}) }
   const look = { columns: terminal.columns, now: new Date() }
-  terminal.print(`${json ? visibleJson(value, 2) : statusLines(overview, look).join("\n")}\n`)
+  terminal.print(`${json ? jsonForTerminal(value, 2) : statusLines(overview, look).join("\n")}\n`)
   return DONE
 }
 
@@ -132,14 +132,14 @@ async function review({ dreaming }: DreamPlace, { terminal, json, answer: given 
   }
   const { base: _, ...shown } = pending
   if (json && given === undefined) {
-    terminal.print(`${visibleJson(shown, 2)}\n`)
+    terminal.print(`${jsonForTerminal(shown, 2)}\n`)
     return DONE
   }
   const { style } = terminal
   const lines = [
-    style.bold(printable(pending.reason)),
-    printable(pending.why),
-    ...(pending.lost.length === 0 ? [] : [`Out of view afterwards: ${printable(pending.lost.join(", "))}`]),
+    style.bold(escapeToLine(pending.reason)),
+    escapeToLine(pending.why),
+    ...(pending.lost.length === 0 ? [] : [`Out of view afterwards: ${escapeToLine(pending.lost.join(", "))}`]),
     "",
     ...diffLines(pending.diff, terminal),
   ]
@@ -164,7 +164,7 @@ async function askAtTerminal(): Promise<"accept" | "reject" | "later" | undefine
 async function accept({ dreaming }: Pick<DreamPlace, "dreaming">, { print, complain }: Terminal): Promise<number> {
   const installed = await dreaming.accept()
   if (installed.state === "conflict") {
-    const files = installed.files.map(printable).join(", ")
+    const files = installed.files.map(escapeToLine).join(", ")
     complain(`${files} changed since. Nothing was installed, and the dream still waits. Reject it, or dream again.\n`)
     return NOT_DONE
   }
@@ -196,7 +196,7 @@ async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Pr
   const store = storeFrom({ dir: root, env })
   const memory = await openProjectMemory({
     ...{ store, owner: localUser, cwd, clock: systemClock },
-    project: await whichProject({ cwd, env, root, settings: values, store }),
+    project: await resolveProject({ cwd, env, root, settings: values, store }),
     mode: values.off ? "off" : values.memory,
     code: repositoryRoot(cwd),
   })
@@ -219,7 +219,7 @@ async function openDreamPlace({ cwd: given, env, model }: DreamPlaceOptions): Pr
   }
   return {
     dreaming,
-    figures: dreamFigures(createFlags({ settings: values }).current),
+    figures: dreamSettings(createFlags({ settings: values }).current),
     isConnected: connection !== undefined,
     close: () => memory?.close(),
   }

@@ -1,9 +1,9 @@
 /** Dreams as lines for a person: what runs, what it did, what waits for consent, and when the next one may start. */
 import type { DreamOverview, DreamState } from "@strata/core/memory"
 import { dreamProgress } from "@strata/page"
-import { dollars, timeAgo } from "../display/numbers.ts"
+import { formatDollars, formatTimeAgo } from "../display/numbers.ts"
 import { wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 const TURNS_SHOWN = 5
 
@@ -17,22 +17,22 @@ export function statusLines(overview: DreamOverview, { columns, now }: StatusLoo
   const sentences = [
     dream?.status === "running" ? runningWords(dream, now) : lastWords(dream, now),
     pending ? `A change waits for your consent: ${pending.reason} See: strata dream review` : "",
-    skipped ? `A dream was skipped ${timeAgo(new Date(skipped.at), now)}. ${skipped.message}` : "",
+    skipped ? `A dream was skipped ${formatTimeAgo(new Date(skipped.at), now)}. ${skipped.message}` : "",
     gates.open ? "The next dream may start after a query." : gates.reason,
-    today ? `Memory work has cost ${dollars(today.spent)} today, of at most ${dollars(today.limit)}.` : "",
+    today ? `Memory work has cost ${formatDollars(today.spent)} today, of at most ${formatDollars(today.limit)}.` : "",
   ]
   return [
-    ...sentences.filter(Boolean).flatMap((sentence) => wrapped(printable(sentence), columns)),
+    ...sentences.filter(Boolean).flatMap((sentence) => wrapped(escapeToLine(sentence), columns)),
     ...(dream?.status === "running" ? turnLines(dream, columns) : []),
   ]
 }
 
 const runningWords = (dream: DreamState, now: Date): string =>
-  `A dream runs in process ${dream.pid}, started ${timeAgo(new Date(dream.startedAt), now)}: ${dreamProgress(dream)}.`
+  `A dream runs in process ${dream.pid}, started ${formatTimeAgo(new Date(dream.startedAt), now)}: ${dreamProgress(dream)}.`
 
 function lastWords(dream: DreamState | undefined, now: Date): string {
   if (!dream) return "No dream runs, and there has been none yet."
-  const ended = dream.endedAt === undefined ? "" : ` ${timeAgo(new Date(dream.endedAt), now)}`
+  const ended = dream.endedAt === undefined ? "" : ` ${formatTimeAgo(new Date(dream.endedAt), now)}`
   return [`No dream runs. The last one ${dream.status}${ended}.`, costWords(dream), dream.message]
     .filter(Boolean)
     .join(" ")
@@ -40,12 +40,12 @@ function lastWords(dream: DreamState | undefined, now: Date): string {
 
 /** Empty where nothing was billed. */
 export const costWords = (dream: Pick<DreamState, "dollars"> | undefined): string =>
-  dream?.dollars ? `It cost ${dollars(dream.dollars)}.` : ""
+  dream?.dollars ? `It cost ${formatDollars(dream.dollars)}.` : ""
 
 function turnLines({ turns }: DreamState, columns: number): readonly string[] {
   return turns
     .slice(-TURNS_SHOWN)
     .flatMap(({ text, calls }) => [text, ...calls])
     .filter((line) => line.trim() !== "")
-    .map((line) => `  ${wrapped(printable(line), columns - 2)[0] ?? ""}`)
+    .map((line) => `  ${wrapped(escapeToLine(line), columns - 2)[0] ?? ""}`)
 }

@@ -6,8 +6,8 @@ import { EXPORT_FORMATS, exportTranscript, readTranscripts } from "@strata/trans
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { EXPORT } from "../descriptions.ts"
-import { counted, grouped } from "../display/numbers.ts"
-import { printable, visible } from "../display/visible.ts"
+import { formatNumber, pluralize } from "../display/numbers.ts"
+import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 import { sessionFile } from "./session-file.ts"
 
 const DONE = 0
@@ -18,19 +18,19 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const transcripts = await readTranscripts(await sessionFile(operands[0]!, { cwd, env }), { env })
   const [transcript] = transcripts
   if (!transcript) throw new UsageError(`There is no conversation in ${operands[0]}.`)
-  const { text, secrets, leftOut } = await exportTranscript(transcript, {
+  const { text, secrets, omitted } = await exportTranscript(transcript, {
     ...{ to: values.to, maskSecrets: !values["with-secrets"], home: env.HOME || homedir() },
   })
   const file = operands[1] === undefined ? undefined : resolve(cwd, operands[1])
-  if (file === undefined) terminal.print(terminal.isScreen ? visible(text) : text)
+  if (file === undefined) terminal.print(terminal.isScreen ? escapeForTerminal(text) : text)
   else await writeExport(file, { text, force: values.force })
   const notes = [
-    ...(file === undefined ? [] : [`Written: ${printable(file)}`]),
+    ...(file === undefined ? [] : [`Written: ${escapeToLine(file)}`]),
     values["with-secrets"]
       ? "Secrets and paths are as they were. Do not give this file away."
-      : `Secrets masked in ${counted(secrets, "place")}, home directories shortened. Read it before you give it away: no search finds every secret.`,
+      : `Secrets masked in ${pluralize(secrets, "place")}, home directories shortened. Read it before you give it away: no search finds every secret.`,
     ...(transcripts.length > 1 ? [`The file has ${transcripts.length} conversations; this is the first.`] : []),
-    ...Object.entries(leftOut).map(([what, count]) => `Left out: ${what} (${grouped(count)}).`),
+    ...Object.entries(omitted).map(([what, count]) => `Left out: ${what} (${formatNumber(count)}).`),
   ]
   terminal.complain(`${notes.join("\n")}\n`)
   return DONE

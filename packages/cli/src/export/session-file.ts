@@ -13,7 +13,9 @@ export async function sessionFile(name: string, { cwd, env }: Pick<Call, "cwd" |
   const path = resolve(cwd, name)
   if ((await stat(path).catch(() => undefined))?.isFile()) return path
   const here = (await findTranscripts({ env })).map((found) => ({ id: idIn(found.path), path: found.path }))
-  const kept = (await listArchivedTranscripts({ env })).filter(({ isAtPlace, isEarlier }) => !isAtPlace && !isEarlier)
+  const kept = (await listArchivedTranscripts({ env })).filter(
+    ({ originalExists, isEarlier }) => !originalExists && !isEarlier,
+  )
   return chosen(name, [...here, ...kept]).path
 }
 

@@ -2,9 +2,9 @@
 
 import { access, constants, open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
-import { BEGINNING, type Markup } from "@strata/page"
+import { type Markup, PAGE_PREFIX } from "@strata/page"
 import { UsageError } from "../command.ts"
-import { short } from "../display/numbers.ts"
+import { formatCompact } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 
 /** The absolute path, if a page may be written there. Asked before the work, so that no result is lost. */
@@ -34,8 +34,8 @@ function cannotWrite(path: string, error: unknown): string {
 async function isPage(path: string): Promise<boolean> {
   try {
     await using file = await open(path)
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(BEGINNING.length), 0, BEGINNING.length, 0)
-    return buffer.subarray(0, bytesRead).toString() === BEGINNING
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(PAGE_PREFIX.length), 0, PAGE_PREFIX.length, 0)
+    return buffer.subarray(0, bytesRead).toString() === PAGE_PREFIX
   } catch {
     return false
   }
@@ -52,5 +52,5 @@ export async function writePage(path: string, page: Markup, terminal: Terminal):
     await rm(draft, { force: true })
     throw new UsageError(cannotWrite(path, error))
   }
-  terminal.complain(`Wrote ${path} (${short(Buffer.byteLength(text))} bytes). Open it in a browser.\n`)
+  terminal.complain(`Wrote ${path} (${formatCompact(Buffer.byteLength(text))} bytes). Open it in a browser.\n`)
 }

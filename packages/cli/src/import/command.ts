@@ -6,9 +6,9 @@ import { findTranscripts, type ImportOrUpdateResult, importOrUpdateConversations
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { IMPORT } from "../descriptions.ts"
-import { escaped } from "../display/escaped.ts"
-import { counted } from "../display/numbers.ts"
-import { visibleJson } from "../display/visible.ts"
+import { escapeInvisible } from "../display/escaped.ts"
+import { pluralize } from "../display/numbers.ts"
+import { jsonForTerminal } from "../display/visible.ts"
 import { isDirectory, sentencesFor } from "./taken-up.ts"
 
 const DONE = 0
@@ -25,17 +25,17 @@ export const run: Run = async ({ args, cwd: here, env, terminal }) => {
   for (const file of files) {
     try {
       const taken = await importOrUpdateConversations({ file, cwd, env, owner: localUser })
-      if (values.json) terminal.print(`${visibleJson({ file, conversations: taken })}\n`)
+      if (values.json) terminal.print(`${jsonForTerminal({ file, conversations: taken })}\n`)
       else for (const one of taken) terminal.print(`${(await linesFor(one, { file, cwd })).join("\n")}\n`)
     } catch (error) {
       failed++
       const why = error instanceof Error ? error.message : String(error)
-      if (values.json) terminal.print(`${visibleJson({ file, problem: why })}\n`)
-      else terminal.complain(`${escaped(why)}\n`)
+      if (values.json) terminal.print(`${jsonForTerminal({ file, problem: why })}\n`)
+      else terminal.complain(`${escapeInvisible(why)}\n`)
     }
   }
   if (failed > 0 && !values.json)
-    terminal.complain(`${counted(failed, "file")} of ${files.length} were not imported.\n`)
+    terminal.complain(`${pluralize(failed, "file")} of ${files.length} were not imported.\n`)
   return failed === files.length ? FAILED : DONE
 }
 
@@ -51,13 +51,13 @@ async function filesIn(paths: readonly string[]): Promise<readonly string[]> {
 
 async function linesFor(taken: ImportOrUpdateResult, { file, cwd }: { readonly file: string; readonly cwd: string }) {
   const { report, agents = [] } = taken
-  const understood = Object.entries(report.understood).map(([kind, count]) => `${escaped(kind)} ${count}`)
-  const with_ = agents.length === 0 ? "" : `, with ${counted(agents.length, "sub-agent")}`
+  const understood = Object.entries(report.understood).map(([kind, count]) => `${escapeInvisible(kind)} ${count}`)
+  const with_ = agents.length === 0 ? "" : `, with ${pluralize(agents.length, "sub-agent")}`
   return [
-    `${escaped(file)}${with_}`,
+    `${escapeInvisible(file)}${with_}`,
     ...(await sentencesFor(taken, { cwd })).map((sentence) => `  ${sentence}`),
     ...(taken.state === "known" ? [] : [`  Understood: ${understood.join(", ")}.`]),
-    ...(taken.state === "known" ? [] : report.notes.map((note) => `  Note: ${escaped(note)}`)),
+    ...(taken.state === "known" ? [] : report.notes.map((note) => `  Note: ${escapeInvisible(note)}`)),
     `  To continue: strata chat --resume ${taken.id}`,
   ]
 }

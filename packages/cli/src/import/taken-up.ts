@@ -4,8 +4,8 @@ import { resolve } from "node:path"
 import { localUser, type StoredConversation } from "@strata/core"
 import { type ImportOrUpdateResult, importOrUpdateConversations } from "@strata/transcripts"
 import { UsageError } from "../command.ts"
-import { escaped } from "../display/escaped.ts"
-import { counted } from "../display/numbers.ts"
+import { escapeInvisible } from "../display/escaped.ts"
+import { pluralize } from "../display/numbers.ts"
 import { conversationsIn } from "../kept-conversation.ts"
 import type { Environment } from "../session-options.ts"
 
@@ -27,9 +27,11 @@ export async function resumeFile({ file, cwd, env }: TakingUp): Promise<Resumed>
   const taken = await importOrUpdateConversations({ file: resolve(cwd, file), cwd, env, owner: localUser })
   const last = taken.at(-1)!
   const conversation = (await conversationsIn({ cwd, env })).find(({ id }) => id === last.id)
-  if (!conversation) throw new UsageError(`Nothing was said in ${escaped(file)}, so there is nothing to continue.`)
+  if (!conversation)
+    throw new UsageError(`Nothing was said in ${escapeInvisible(file)}, so there is nothing to continue.`)
   const others = taken.length - 1
-  const more = others === 0 ? [] : [`The file has ${counted(others, "more conversation")}: /resume lists all of them.`]
+  const more =
+    others === 0 ? [] : [`The file has ${pluralize(others, "more conversation")}: /resume lists all of them.`]
   return { conversation, notes: [whatBecameOf(last), ...lossesOf(last), ...more] } // the session says where it was
 }
 
@@ -52,7 +54,7 @@ export async function sentencesFor(
   { cwd }: Pick<TakingUp, "cwd">,
 ): Promise<readonly string[]> {
   const elsewhere = taken.cwd !== undefined && !(await isSame(taken.cwd, cwd))
-  const place = elsewhere ? [`It was in ${escaped(taken.cwd!)}. Strata works in this directory.`] : []
+  const place = elsewhere ? [`It was in ${escapeInvisible(taken.cwd!)}. Strata works in this directory.`] : []
   return [whatBecameOf(taken), ...(taken.state === "known" ? [] : place), ...lossesOf(taken)]
 }
 
@@ -60,11 +62,11 @@ function whatBecameOf(taken: ImportOrUpdateResult): string {
   const from = programName(taken.format)
   switch (taken.state) {
     case "imported":
-      return `Imported from ${from}: ${counted(taken.messages, "message")}. The original stays as it is.`
+      return `Imported from ${from}: ${pluralize(taken.messages, "message")}. The original stays as it is.`
     case "known":
       return `Imported from ${from} before, and the file has nothing new.`
     case "updated":
-      return `The file has grown since it was imported from ${from}: ${counted(taken.added, "message")} added.`
+      return `The file has grown since it was imported from ${from}: ${pluralize(taken.added, "message")} added.`
     case "beside":
       return `The file and your conversation ${taken.earlier} both went on. What ${from} has now is imported beside it.`
   }
@@ -73,10 +75,10 @@ function whatBecameOf(taken: ImportOrUpdateResult): string {
 function lossesOf({ report, state }: ImportOrUpdateResult): readonly string[] {
   const missed = Object.entries(report.notUnderstood)
   const lines = missed.reduce((sum, [, count]) => sum + count, 0)
-  const kinds = missed.map(([kind]) => escaped(kind.slice(0, 40))).slice(0, 5)
+  const kinds = missed.map(([kind]) => escapeInvisible(kind.slice(0, 40))).slice(0, 5)
   return lines === 0 || state === "known"
     ? []
-    : [`${counted(lines, "line")} of ${report.lines} were not understood (${kinds.join(", ")}).`]
+    : [`${pluralize(lines, "line")} of ${report.lines} were not understood (${kinds.join(", ")}).`]
 }
 
 async function isSame(one: string, other: string): Promise<boolean> {

@@ -6,7 +6,7 @@ import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSPECT } from "../descriptions.ts"
 import type { Steps } from "../display/progress.ts"
-import { visibleJson } from "../display/visible.ts"
+import { jsonForTerminal } from "../display/visible.ts"
 import { checkPagePlace, writePage } from "../html/file.ts"
 import { type Analysis, analyse } from "./analysis.ts"
 import { comparison } from "./comparison.ts"
@@ -42,7 +42,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     }
   })
   const total = await sumInspections(responses)
-  if (values.json) terminal.print(`${visibleJson({ conversations: analyses, total }, 2)}\n`)
+  if (values.json) terminal.print(`${jsonForTerminal({ conversations: analyses, total }, 2)}\n`)
   else if (analyses.length > 1) terminal.print(`${comparison({ analyses, total }, terminal).join("\n")}\n`)
   if (place !== undefined && inspected.length > 0) {
     const { inspectionPage } = await import("./html-page.ts")

@@ -2,12 +2,12 @@
 import { basename } from "node:path"
 import { findModel } from "@strata/core"
 import { describeEstimates } from "@strata/core/views"
-import { lossWords, recordedCostWords, spentWords } from "@strata/page"
+import { formatCost, formatMissCost, formatRecordedCost } from "@strata/page"
 import type { InspectionTotal } from "@strata/transcripts"
-import { counted, grouped, percent, short } from "../display/numbers.ts"
+import { formatCompact, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import { wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import type { Analysis } from "./analysis.ts"
 import type { Look } from "./report.ts"
 
@@ -26,26 +26,26 @@ export function comparison({ analyses, total }: Compared, { style, columns }: Lo
   const rows = analyses.map((one) => [
     nameOf(one),
     modelName(one.model),
-    grouped(one.growth.sizes.length),
-    short(Math.max(0, ...one.growth.sizes)),
-    grouped(one.growth.boundaries.length),
-    one.cache.counts.cacheRead === 0 ? "-" : percent(one.cache.hitRatio, 1),
-    grouped(one.cache.broken.breaks),
-    one.cache.broken.breaks === 0 ? "-" : briefly(lossWords(one.cache.broken)),
-    short(rereadIn(one)),
-    briefly(recordedCostWords(one.money)),
+    formatNumber(one.growth.sizes.length),
+    formatCompact(Math.max(0, ...one.growth.sizes)),
+    formatNumber(one.growth.boundaries.length),
+    one.cache.counts.cacheRead === 0 ? "-" : formatPercent(one.cache.hitRatio, 1),
+    formatNumber(one.cache.broken.breaks),
+    one.cache.broken.breaks === 0 ? "-" : briefly(formatMissCost(one.cache.broken)),
+    formatCompact(rereadIn(one)),
+    briefly(formatRecordedCost(one.money)),
   ])
   const totals = [
     "all",
     "",
-    grouped(total.turns),
+    formatNumber(total.turns),
     "",
-    grouped(total.boundaries),
-    percent(total.hitRatio, 1),
-    grouped(total.broken.breaks),
-    total.broken.breaks === 0 ? "-" : briefly(lossWords(total.broken)),
-    short(sumOf(analyses.map(rereadIn))),
-    briefly(spentWords(total.money)),
+    formatNumber(total.boundaries),
+    formatPercent(total.hitRatio, 1),
+    formatNumber(total.broken.breaks),
+    total.broken.breaks === 0 ? "-" : briefly(formatMissCost(total.broken)),
+    formatCompact(sumOf(analyses.map(rereadIn))),
+    briefly(formatCost(total.money)),
   ]
   return [
     style.bold(`${analyses.length} conversations`),
@@ -75,27 +75,27 @@ export function comparison({ analyses, total }: Compared, { style, columns }: Lo
 /** What is estimated in the sum, and what is counted in another file. */
 export function totalSentences({ money, shared }: InspectionTotal): readonly string[] {
   return [
-    ...(money.unpriced.length > 0 ? [`No price is known for ${money.unpriced.map(printable).join(", ")}.`] : []),
+    ...(money.unpriced.length > 0 ? [`No price is known for ${money.unpriced.map(escapeToLine).join(", ")}.`] : []),
     ...(money.isLowerBound ? ["Some output was not recorded in full, so the cost is higher than shown."] : []),
     ...describeEstimates(money.estimated),
     ...shared
       .slice(0, MAX_SHARED)
       .map(
         ({ file, responses, countedIn }) =>
-          `${printable(basename(file))}: ${counted(responses, "response is", "responses are")} also in ${printable(basename(countedIn))} and counted there.`,
+          `${escapeToLine(basename(file))}: ${pluralize(responses, "response is", "responses are")} also in ${escapeToLine(basename(countedIn))} and counted there.`,
       ),
     ...(shared.length > MAX_SHARED
-      ? [`and ${grouped(shared.length - MAX_SHARED)} more files with shared responses`]
+      ? [`and ${formatNumber(shared.length - MAX_SHARED)} more files with shared responses`]
       : []),
   ]
 }
 
 const nameOf = ({ format, title, file }: Analysis): string =>
-  printable(format === "openhands" && title ? title : basename(file))
+  escapeToLine(format === "openhands" && title ? title : basename(file))
 
 /** Without the prefix "claude-" and without a date. */
 const modelName = (name: string | undefined) =>
-  name === undefined ? "?" : printable(findModel(name).facts.id).replace(/^claude-/, "")
+  name === undefined ? "?" : escapeToLine(findModel(name).facts.id).replace(/^claude-/, "")
 
 /** For a narrow column. */
 const briefly = (words: string): string => (words === "unknown" ? "?" : words.replace("more than ", ">"))

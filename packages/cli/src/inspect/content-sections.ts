@@ -1,11 +1,11 @@
 /** The sections about content: by class, tool and file, files read again, the largest results. */
 import { bar } from "../display/bars.ts"
 import { contextParts, PARTS, partSign } from "../display/context-parts.ts"
-import { counted, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
+import { formatCompact, formatDollarsOrUnknown, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
 import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { padEnd, padStart } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { type Page, total, within } from "./page.ts"
 
 const SHOWN = { tools: 8, files: 8, duplicates: 5, results: 5 }
@@ -19,11 +19,11 @@ export function content(page: Page): string[] {
   const label = Math.max(...parts.map(({ kind }) => PARTS[kind].label.length))
   const room = width - label - 20
   return [
-    ...titled(page, { title: "Where the context went", about: `about ${short(all)} tokens in total` }),
+    ...titled(page, { title: "Where the context went", about: `about ${formatCompact(all)} tokens in total` }),
     ...parts.map(({ kind, tokens }) => {
       const drawn = style[PARTS[kind].colour](padEnd(bar({ value: tokens, max, width: room }), room))
       const sign = style.isColorSupported ? partSign(kind, { style }) : " "
-      return ` ${sign} ${padEnd(PARTS[kind].label, label)}  ${drawn} ${padStart(short(tokens), 6)} ${padStart(percent(tokens, all), 5)}`
+      return ` ${sign} ${padEnd(PARTS[kind].label, label)}  ${drawn} ${padStart(formatCompact(tokens), 6)} ${padStart(formatPercent(tokens, all), 5)}`
     }),
   ]
 }
@@ -53,13 +53,13 @@ export function tools(page: Page): string[] {
       rows: byTool
         .slice(0, SHOWN.tools)
         .map((one) => [
-          printable(one.tool),
-          grouped(one.calls),
-          one.failed === 0 ? "" : grouped(one.failed),
-          ...(hasDenied ? [one.denied === 0 ? "" : grouped(one.denied)] : []),
-          short(one.requestTokens),
-          short(one.resultTokens),
-          percent(one.requestTokens + one.resultTokens, all.total),
+          escapeToLine(one.tool),
+          formatNumber(one.calls),
+          one.failed === 0 ? "" : formatNumber(one.failed),
+          ...(hasDenied ? [one.denied === 0 ? "" : formatNumber(one.denied)] : []),
+          formatCompact(one.requestTokens),
+          formatCompact(one.resultTokens),
+          formatPercent(one.requestTokens + one.resultTokens, all.total),
         ]),
     }),
     ...more(byTool.length - SHOWN.tools, "tool"),
@@ -71,7 +71,7 @@ export function files(page: Page): string[] {
   const { byFile, content: all, cwd } = analysis
   if (byFile.length === 0) return []
   return [
-    ...titled(page, { title: "By file", about: `${counted(byFile.length, "file")} named in calls` }),
+    ...titled(page, { title: "By file", about: `${pluralize(byFile.length, "file")} named in calls` }),
     ...table({
       width,
       titles: style.dim,
@@ -85,9 +85,9 @@ export function files(page: Page): string[] {
         .slice(0, SHOWN.files)
         .map(({ path, calls, tokens }) => [
           within(path, cwd),
-          grouped(calls),
-          short(tokens),
-          percent(tokens, all.total),
+          formatNumber(calls),
+          formatCompact(tokens),
+          formatPercent(tokens, all.total),
         ]),
     }),
     ...more(byFile.length - SHOWN.files, "file"),
@@ -102,7 +102,7 @@ export function duplicates(page: Page): string[] {
   return [
     ...titled(page, {
       title: "Read more than once",
-      about: `${counted(found.length, "file")}; about ${short(wasted)} tokens (${percent(wasted, analysis.content.total)}) repeat earlier reads`,
+      about: `${pluralize(found.length, "file")}; about ${formatCompact(wasted)} tokens (${formatPercent(wasted, analysis.content.total)}) repeat earlier reads`,
     }),
     ...table({
       width,
@@ -117,13 +117,13 @@ export function duplicates(page: Page): string[] {
         .slice(0, SHOWN.duplicates)
         .map(({ path, reads, tokens, wasted: lost }) => [
           within(path, analysis.cwd),
-          grouped(reads),
-          short(tokens),
-          short(lost),
+          formatNumber(reads),
+          formatCompact(tokens),
+          formatCompact(lost),
         ]),
     }),
     ...more(found.length - SHOWN.duplicates, "file"),
-    `  Cost of writing them to the cache again: ${dollarsOrUnknown(analysis.repeated.dollars)}.`,
+    `  Cost of writing them to the cache again: ${formatDollarsOrUnknown(analysis.repeated.dollars)}.`,
   ]
 }
 
@@ -146,10 +146,10 @@ export function results(page: Page): string[] {
       rows: largestResults
         .slice(0, SHOWN.results)
         .map(({ resultTokens, tool, about, turn }) => [
-          short(resultTokens),
-          percent(resultTokens, all.total),
-          grouped(turn),
-          printable(tool),
+          formatCompact(resultTokens),
+          formatPercent(resultTokens, all.total),
+          formatNumber(turn),
+          escapeToLine(tool),
           within(about, cwd),
         ]),
     }),

@@ -1,15 +1,31 @@
 /** The sections about size and cost over time: growth, cache, money. */
 
 import { PURPOSE_LABELS } from "@strata/core/views"
-import { apiReasonWords, CAUSES, keptNames, lossWords, lostNames, paidWords, spentWords } from "@strata/page"
+import {
+  apiReasonLabel,
+  CAUSE_LABELS,
+  describeLostNames,
+  describeNamesInView,
+  formatCost,
+  formatMissCost,
+  pricePhrase,
+} from "@strata/page"
 import type { BoundaryNames } from "@strata/transcripts"
 import { columnChart } from "../display/bars.ts"
-import { counted, dollars, dollarsOrUnknown, grouped, pause, percent, short } from "../display/numbers.ts"
+import {
+  formatCompact,
+  formatDollars,
+  formatDollarsOrUnknown,
+  formatNumber,
+  formatPause,
+  formatPercent,
+  pluralize,
+} from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"
 import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import type { Page } from "./page.ts"
 
 const CHART_HEIGHT = 8
@@ -24,7 +40,7 @@ export function growth(page: Page): string[] {
   return [
     ...titled(page, {
       title: "Growth over turns",
-      about: `largest ${short(peak)} tokens, ${short(sizes.at(-1)!)} at the end; ${how}`,
+      about: `largest ${formatCompact(peak)} tokens, ${formatCompact(sizes.at(-1)!)} at the end; ${how}`,
     }),
     ...indented(
       columnChart({
@@ -37,7 +53,7 @@ export function growth(page: Page): string[] {
       1,
     ),
     ...boundaries.flatMap(({ turn, before, after, estimated = 0, needed }) => [
-      `${" ".repeat(9)}${style.yellow("▲")} compacted after turn ${turn}: ${short(before)} to ${after === undefined ? `about ${short(estimated)} (estimated)` : short(after)}`,
+      `${" ".repeat(9)}${style.yellow("▲")} compacted after turn ${turn}: ${formatCompact(before)} to ${after === undefined ? `about ${formatCompact(estimated)} (estimated)` : formatCompact(after)}`,
       ...indented(keptLines(needed, width - 11), 11),
     ]),
   ]
@@ -47,11 +63,11 @@ const LINES_OF_NAMES = 2
 
 /** What the compaction kept of what was used again. */
 function keptLines(needed: BoundaryNames | undefined, width: number): readonly string[] {
-  if (needed === "unrecorded") return wrapped(`what was used again is ${keptNames(needed)}`, width)
+  if (needed === "unrecorded") return wrapped(`what was used again is ${describeNamesInView(needed)}`, width)
   if (!needed || needed.names === 0) return []
   const lines = (max: number) => {
-    const lost = printable(lostNames(needed, max))
-    return wrapped(`kept ${keptNames(needed)} used again${lost === "" ? "" : `; lost: ${lost}`}`, width)
+    const lost = escapeToLine(describeLostNames(needed, max))
+    return wrapped(`kept ${describeNamesInView(needed)} used again${lost === "" ? "" : `; lost: ${lost}`}`, width)
   }
   let max = needed.lost.length
   while (max > 1 && lines(max).length > LINES_OF_NAMES) max--
@@ -63,14 +79,14 @@ export function cache(page: Page): string[] {
   const { requests, counts, hitRatio, breaks, broken } = analysis.cache
   if (requests === 0) return titled(page, { title: "Cache", about: "the transcript does not record what was billed" })
   if (counts.cacheRead === 0)
-    return titled(page, { title: "Cache", about: `none of the ${counted(requests, "request")} read from a cache` })
-  const facts = `${percent(hitRatio, 1)} of the input came from it: ${cacheWords(counts)}`
+    return titled(page, { title: "Cache", about: `none of the ${pluralize(requests, "request")} read from a cache` })
+  const facts = `${formatPercent(hitRatio, 1)} of the input came from it: ${cacheWords(counts)}`
   if (broken.breaks === 0) return [...titled(page, { title: "Cache", about: facts }), "  the cache was never lost"]
   const hasReasons = breaks.some(({ apiReason }) => apiReason !== undefined)
   const shown = breaks.toSorted((a, b) => b.rewrittenTokens - a.rewrittenTokens).slice(0, MAX_BREAKS)
   return [
     ...titled(page, { title: "Cache", about: facts }),
-    `  lost ${counted(broken.breaks, "time")}; ${short(broken.rewrittenTokens)} tokens paid again, ${paidWords(lossWords(broken))}:`,
+    `  lost ${pluralize(broken.breaks, "time")}; ${formatCompact(broken.rewrittenTokens)} tokens paid again, ${pricePhrase(formatMissCost(broken))}:`,
     ...table({
       width,
       titles: style.dim,
@@ -86,13 +102,13 @@ export function cache(page: Page): string[] {
       rows: shown
         .toSorted((a, b) => a.turn - b.turn)
         .map(({ turn, gapMinutes, readBefore, read, rewrittenTokens, dollars: cost, cause, apiReason }) => [
-          grouped(turn),
-          gapMinutes === undefined ? "?" : pause(gapMinutes),
-          `${short(readBefore)} to ${short(read)}`,
-          short(rewrittenTokens),
-          dollarsOrUnknown(cost),
-          CAUSES[cause],
-          ...(hasReasons ? [apiReason === undefined ? "" : apiReasonWords(apiReason)] : []),
+          formatNumber(turn),
+          gapMinutes === undefined ? "?" : formatPause(gapMinutes),
+          `${formatCompact(readBefore)} to ${formatCompact(read)}`,
+          formatCompact(rewrittenTokens),
+          formatDollarsOrUnknown(cost),
+          CAUSE_LABELS[cause],
+          ...(hasReasons ? [apiReason === undefined ? "" : apiReasonLabel(apiReason)] : []),
         ]),
     }),
     ...more(broken.breaks - shown.length, "loss", "losses"),
@@ -103,8 +119,8 @@ export function money(page: Page): string[] {
   const { analysis, style, width } = page
   const { lines, dollars: all, unpriced, stubs, remarks } = analysis.money
   if (lines.length === 0) return []
-  const unknown = `no price is known for ${unpriced.map(printable).join(", ")}`
-  const spent = spentWords({ dollars: all, unpriced, isLowerBound: stubs !== undefined })
+  const unknown = `no price is known for ${unpriced.map(escapeToLine).join(", ")}`
+  const spent = formatCost({ dollars: all, unpriced, isLowerBound: stubs !== undefined })
   const sum = unpriced.length === 0 ? spent : spent === "unknown" ? unknown : `${spent}; ${unknown}`
   return [
     ...titled(page, { title: "Money", about: sum }),
@@ -121,13 +137,13 @@ export function money(page: Page): string[] {
         { title: "cost", align: "right" },
       ],
       rows: lines.map(({ model, purpose, requests, counts, dollars: cost }) => [
-        printable(model),
+        escapeToLine(model),
         purpose === "main" ? "" : PURPOSE_LABELS[purpose],
-        grouped(requests),
-        short(counts.input + counts.cacheWrite5m + counts.cacheWrite1h),
-        short(counts.cacheRead),
-        short(counts.output),
-        cost === undefined ? "unknown" : dollars(cost),
+        formatNumber(requests),
+        formatCompact(counts.input + counts.cacheWrite5m + counts.cacheWrite1h),
+        formatCompact(counts.cacheRead),
+        formatCompact(counts.output),
+        cost === undefined ? "unknown" : formatDollars(cost),
       ]),
     }),
     ...remarks.flatMap((remark) => indented(wrapped(remark, width - 2), 2)),

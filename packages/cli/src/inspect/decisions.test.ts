@@ -1,5 +1,5 @@
 import { type DecisionEntry, type Entry, handleOf } from "@strata/core"
-import { decisionsIn } from "@strata/page"
+import { listLayerDecisions } from "@strata/page"
 import type { Transcript } from "@strata/transcripts"
 import { expect, it } from "vitest"
 import { plainStyle as style } from "../display/terminal.ts"
@@ -64,7 +64,7 @@ const transcript: Transcript = {
 }
 
 it("decisions of the layers, each with its turn, and what the server reports only where it is more", () => {
-  expect(decisionsIn(ENTRIES)).toEqual([
+  expect(listLayerDecisions(ENTRIES)).toEqual([
     { turn: 1, what: "put aside", tokens: 20_000, rewrites: 0, about: "80,000 bytes" },
     {
       turn: 2,
@@ -82,14 +82,16 @@ it("BEY-4 CACHE-8 a change of the cache's lifetime is listed with its sentence",
   const why = "Tools and system prompt are cached for an hour, messages for five minutes."
   const chosen = { subtype: "cache-lifetime", forPrompt: "1h", forMessages: "5m", why }
   const about = "tools and system prompt for an hour, messages for five minutes"
-  expect(decisionsIn([decision(chosen as never)])).toEqual([{ turn: 0, what: "cache lifetime", about, planned: why }])
+  expect(listLayerDecisions([decision(chosen as never)])).toEqual([
+    { turn: 0, what: "cache lifetime", about, planned: why },
+  ])
 })
 
 it("BEY-4 a planned compaction is listed with its sentence", async () => {
   const why = "About 60,000 old tokens need not be sent again: the cache is gone."
   const compacted = { subtype: "compacted", boundary: "b", kept: [], trigger: "auto", route: "shared", planned: why }
   const entries = [...ENTRIES, decision({ ...compacted, tokensBefore: 90_000, tokensAfter: 30_000 })]
-  expect(decisionsIn(entries).at(-1)).toEqual({
+  expect(listLayerDecisions(entries).at(-1)).toEqual({
     ...{ turn: 4, what: "compacted", tokens: 60_000, about: "planned, shared", planned: why },
   })
   const lines = report(await analyse({ ...transcript, entries }), { style, columns: 110 })
@@ -100,7 +102,7 @@ it("BEY-13 folded and snipped ranges are listed with their handles", () => {
   const range = { from: "from", to: "to", effect: { saves: 4_000, rewrites: 900 } }
   const handles = `${handleOf("from")} to ${handleOf("to")}`
   expect(
-    decisionsIn([
+    listLayerDecisions([
       decision({ subtype: "folded", line: "[Folded: …]", ...range }),
       decision({ subtype: "snipped", by: "agent", why: "a dead end", ...range }),
       decision({ subtype: "snipped", by: "user", why: "", ...range }),
@@ -159,7 +161,7 @@ it("BEY-3 an undo says in plain words what it took back, and where a person aske
   const undo = (uuid: string, more = {}) => decision({ subtype: "undone", decision: uuid, ...more })
   const entries = [cleared, folded, images, undo(cleared.uuid), undo(folded.uuid, { by: "chat" }), undo(images.uuid)]
   const boundaryElsewhere = undo("b1", { tokens: 90_000, by: "page" })
-  const about = decisionsIn([...entries, boundaryElsewhere]).filter(({ what }) => what === "undone")
+  const about = listLayerDecisions([...entries, boundaryElsewhere]).filter(({ what }) => what === "undone")
   expect(about.map((one) => one.about)).toEqual([
     "a clearing of results",
     "a fold, asked for in the chat",

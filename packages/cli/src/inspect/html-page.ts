@@ -1,20 +1,20 @@
 /** Conversations as they were recorded, as the content of a page. */
 
 import {
-  type Compaction,
-  courseOnPage,
-  keptNames,
-  lossWords,
-  lostNames,
+  type CompactionRow,
+  describeLostNames,
+  describeNamesInView,
+  formatCost,
+  formatMissCost,
+  formatRecordedCost,
   type Markup,
   type PageConversation,
   page,
-  recordedCostWords,
-  spentWords,
+  recordedTimeline,
   withShortNames,
 } from "@strata/page"
 import type { InspectionTotal, RecordedBoundary, Transcript } from "@strata/transcripts"
-import { counted, grouped, percent, short } from "../display/numbers.ts"
+import { formatCompact, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
 import { ESTIMATED_SIZES, PARTIAL } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
 import { totalSentences } from "./comparison.ts"
@@ -27,7 +27,7 @@ export interface Inspected {
 export const inspectionPage = async (all: readonly Inspected[], total: InspectionTotal): Promise<Markup> =>
   page({
     title: all.length === 1 ? "Strata: a recorded conversation" : "Strata: recorded conversations",
-    about: [
+    description: [
       "Where the context and the money went, as recorded. Money is recorded usage times the known prices.",
       ...(all.length === 1 ? [] : totalSentences(total)),
     ],
@@ -37,11 +37,11 @@ export const inspectionPage = async (all: readonly Inspected[], total: Inspectio
 
 async function conversationOf({ transcript, analysis }: Inspected): Promise<PageConversation> {
   const { file, format, model, title, time, growth, cache, messages, money } = analysis
-  const course = await courseOnPage(transcript)
+  const course = await recordedTimeline(transcript)
   const isBilled = money.lines.length > 0
   return {
     name: file,
-    facts: [format, model ?? "model unknown", counted(growth.sizes.length, "turn"), ...(time ? [daysOf(time)] : [])],
+    facts: [format, model ?? "model unknown", pluralize(growth.sizes.length, "turn"), ...(time ? [daysOf(time)] : [])],
     remarks: [
       ...(title === undefined ? [] : [title]),
       ...(Object.keys(analysis.report.notUnderstood).length > 0 ? [PARTIAL] : []),
@@ -49,21 +49,21 @@ async function conversationOf({ transcript, analysis }: Inspected): Promise<Page
       ...(isBilled ? money.remarks : ["The transcript does not record what was billed."]),
     ],
     unit: course.unit,
-    courses: [
+    timelines: [
       {
         ...course,
         name: "as recorded",
-        about: "",
+        description: "",
         compactions: growth.boundaries.map(compactionOf),
         facts: [
-          ["messages", grouped(messages)],
-          ["cost", recordedCostWords(money)],
-          ["requests", grouped(cache.requests)],
-          ["cached", cache.requests === 0 ? "-" : percent(cache.hitRatio, 1)],
+          ["messages", formatNumber(messages)],
+          ["cost", formatRecordedCost(money)],
+          ["requests", formatNumber(cache.requests)],
+          ["cached", cache.requests === 0 ? "-" : formatPercent(cache.hitRatio, 1)],
           ["cache lost", timesLost(cache.broken)],
           ["paid again", paidAgain(cache.broken)],
-          ["peak tokens", short(Math.max(0, ...growth.sizes))],
-          ["compacted", grouped(growth.boundaries.length)],
+          ["peak tokens", formatCompact(Math.max(0, ...growth.sizes))],
+          ["compacted", formatNumber(growth.boundaries.length)],
         ],
       },
     ],
@@ -73,29 +73,29 @@ async function conversationOf({ transcript, analysis }: Inspected): Promise<Page
 /** The last row of the table. */
 function totalFacts({ messages, requests, hitRatio, broken, boundaries, money }: InspectionTotal) {
   return {
-    messages: grouped(messages),
-    cost: spentWords(money),
-    requests: grouped(requests),
-    cached: percent(hitRatio, 1),
+    messages: formatNumber(messages),
+    cost: formatCost(money),
+    requests: formatNumber(requests),
+    cached: formatPercent(hitRatio, 1),
     "cache lost": timesLost(broken),
     "paid again": paidAgain(broken),
-    compacted: grouped(boundaries),
+    compacted: formatNumber(boundaries),
   }
 }
 
-const compactionOf = ({ turn, before, after, estimated = 0, needed }: RecordedBoundary): Compaction => ({
+const compactionOf = ({ turn, before, after, estimated = 0, needed }: RecordedBoundary): CompactionRow => ({
   turn,
-  size: `${short(before)} to ${after === undefined ? `about ${short(estimated)}` : short(after)}`,
-  kept: keptNames(needed),
-  lost: lostNames(needed),
+  size: `${formatCompact(before)} to ${after === undefined ? `about ${formatCompact(estimated)}` : formatCompact(after)}`,
+  kept: describeNamesInView(needed),
+  lost: describeLostNames(needed),
 })
 
 type Broken = Analysis["cache"]["broken"]
 
-const timesLost = ({ breaks }: Broken): string => (breaks === 0 ? "never" : counted(breaks, "time"))
+const timesLost = ({ breaks }: Broken): string => (breaks === 0 ? "never" : pluralize(breaks, "time"))
 
 const paidAgain = (broken: Broken): string =>
-  broken.breaks === 0 ? "-" : `${short(broken.rewrittenTokens)} tokens, ${lossWords(broken)}`
+  broken.breaks === 0 ? "-" : `${formatCompact(broken.rewrittenTokens)} tokens, ${formatMissCost(broken)}`
 
 function daysOf({ from, to }: NonNullable<Analysis["time"]>): string {
   const [first, last] = [from.slice(0, 10), to.slice(0, 10)]

@@ -1,6 +1,6 @@
 /** Shared by the sections of a report: the analysis, the look, and how paths read. */
 import type { Look } from "../display/section.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import type { Analysis } from "./analysis.ts"
 
 export interface Page extends Look {
@@ -9,7 +9,7 @@ export interface Page extends Look {
 
 /** Relative to the project, if the path is inside it. */
 export function within(path: string, cwd: string | undefined): string {
-  const clean = printable(path)
+  const clean = escapeToLine(path)
   return cwd !== undefined && clean.startsWith(cwd) && /^[\\/]/.test(clean.slice(cwd.length))
     ? clean.slice(cwd.length + 1)
     : clean

@@ -1,15 +1,22 @@
 /** An analysis as a page: one section per question, without the empty ones. */
 
 import type { AgentCost, CostReport } from "@strata/core/views"
-import { auditLines, auditWords, costWithUnit, type DecidedWhat } from "@strata/page"
+import { describeAudit, formatAmountWithUnit, type LayerDecisionKind, listAuditFindings } from "@strata/page"
 import type { ReplayReport } from "@strata/transcripts/replay"
-import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "../display/numbers.ts"
+import {
+  formatCompact,
+  formatDollars,
+  formatDollarsOrUnknown,
+  formatNumber,
+  formatPercent,
+  pluralize,
+} from "../display/numbers.ts"
 import { savedInAll, savingLines } from "../display/savings.ts"
 import { fileLine, more, titled, withGap } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { fitted, indented, wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { actionsIn, actionTable } from "../replay/action-table.ts"
 import { assumptions } from "../replay/page.ts"
 import type { Analysis } from "./analysis.ts"
@@ -29,7 +36,7 @@ export function agents(page: Page): string[] {
   const hasRoom = width >= WIDE
   const shown = started.slice(0, MAX_AGENTS)
   return [
-    ...titled(page, { title: "Agents", about: `${counted(started.length, "agent")} worked for this conversation` }),
+    ...titled(page, { title: "Agents", about: `${pluralize(started.length, "agent")} worked for this conversation` }),
     ...table({
       width,
       titles: style.dim,
@@ -61,19 +68,19 @@ export function agents(page: Page): string[] {
 }
 
 const nameOf = ({ name, definition }: AgentCost): string =>
-  printable(definition === undefined || definition === name ? name : `${name} (${definition})`)
+  escapeToLine(definition === undefined || definition === name ? name : `${name} (${definition})`)
 
-const taskOf = ({ description = "" }: AgentCost): string => printable(description)
+const taskOf = ({ description = "" }: AgentCost): string => escapeToLine(description)
 
 /** No turn of it is recorded, so no one knows what it cost. */
 const isUnrecorded = ({ requests }: CostReport): boolean => requests === 0
 
 const figures = ({ requests, tokens, dollars }: CostReport, isMore = false): readonly string[] => [
-  grouped(requests),
-  short(tokens.input + tokens.cacheWrite),
-  short(tokens.cacheRead),
-  short(tokens.output),
-  requests === 0 ? "unknown" : `${isMore && dollars !== undefined ? ">" : ""}${dollarsOrUnknown(dollars)}`,
+  formatNumber(requests),
+  formatCompact(tokens.input + tokens.cacheWrite),
+  formatCompact(tokens.cacheRead),
+  formatCompact(tokens.output),
+  requests === 0 ? "unknown" : `${isMore && dollars !== undefined ? ">" : ""}${formatDollarsOrUnknown(dollars)}`,
 ]
 
 // The section about layers 1 and 2: what they would have done, and what that saves compared with other policies.
@@ -113,7 +120,7 @@ export function layers(page: Page): string[] {
 function verdict({ totals: { saved } }: ReplayReport): string {
   const than = "compared with sending everything, with the same pauses and compactions"
   if (saved.amount === 0) return `Strata changes nothing, ${than}.`
-  const amount = `${costWithUnit(Math.abs(saved.amount), saved.unit)} (${percent(Math.abs(saved.share), 1)})`
+  const amount = `${formatAmountWithUnit(Math.abs(saved.amount), saved.unit)} (${formatPercent(Math.abs(saved.share), 1)})`
   return `Strata ${saved.amount > 0 ? "saves" : "costs"} ${amount}${saved.amount > 0 ? "" : " more"}, ${than}.`
 }
 
@@ -121,37 +128,37 @@ function totals({ policy, totals: { dollars: spent, weighed, saved, peak, hitRat
   const cleared = acts.cleared + acts["cleared by the server"]
   return [
     policy,
-    spent === undefined ? short(weighed) : dollars(spent),
+    spent === undefined ? formatCompact(weighed) : formatDollars(spent),
     signedPercent(saved.share),
-    short(peak),
-    percent(hitRatio, 1),
-    acts["put aside"] === 0 ? "" : grouped(acts["put aside"]),
-    cleared === 0 ? "" : grouped(cleared),
+    formatCompact(peak),
+    formatPercent(hitRatio, 1),
+    acts["put aside"] === 0 ? "" : formatNumber(acts["put aside"]),
+    cleared === 0 ? "" : formatNumber(cleared),
   ]
 }
 
 function decisions(look: Page, report: ReplayReport): string[] {
   const acted = actionsIn(report)
   if (acted.length === 0) return []
-  return [`  Strata would have acted ${counted(acted.length, "time")}:`, ...actionTable(report, look)]
+  return [`  Strata would have acted ${pluralize(acted.length, "time")}:`, ...actionTable(report, look)]
 }
 
 function signedPercent(share: number): string {
   if (share === 0) return ""
-  return share < 0 ? `-${percent(-share, 1)}` : percent(share, 1)
+  return share < 0 ? `-${formatPercent(-share, 1)}` : formatPercent(share, 1)
 }
 
 // The section about Strata's layers: their decisions, the savings, and what the savings are compared with.
 
 const MAX_DECISIONS = 12
-const WITHOUT_SIZE: ReadonlySet<DecidedWhat> = new Set(["undone", "cache lifetime"])
+const WITHOUT_SIZE: ReadonlySet<LayerDecisionKind> = new Set(["undone", "cache lifetime"])
 
 export function savings(page: Page): string[] {
   const { analysis, style, width } = page
   const { decided, savings: saved } = analysis
   if (decided.length === 0 && saved.length === 0) return []
   return [
-    ...titled(page, { title: "Layers", about: `${counted(decided.length, "decision")}; ${savedInAll(saved)}` }),
+    ...titled(page, { title: "Layers", about: `${pluralize(decided.length, "decision")}; ${savedInAll(saved)}` }),
     ...decisionTable(page),
     ...plannedDecisions(page),
     ...checkedSummaries(page),
@@ -165,10 +172,10 @@ function plannedDecisions({ analysis, width }: Page): string[] {
   if (planned.length === 0) return []
   const lines = planned
     .slice(-MAX_DECISIONS)
-    .map(({ turn, planned: why }) => `Planned after turn ${grouped(turn)}: ${why}`)
+    .map(({ turn, planned: why }) => `Planned after turn ${formatNumber(turn)}: ${why}`)
   return [
     "",
-    ...lines.flatMap((line) => indented(wrapped(printable(line), width - 2), 2)),
+    ...lines.flatMap((line) => indented(wrapped(escapeToLine(line), width - 2), 2)),
     ...more(planned.length - lines.length, "planned decision"),
   ]
 }
@@ -176,9 +183,9 @@ function plannedDecisions({ analysis, width }: Page): string[] {
 /** How each summary was checked, and what that changed. */
 function checkedSummaries({ analysis, width }: Page): string[] {
   const lines = analysis.decided.flatMap(({ turn, audit }) =>
-    audit ? [`Summary after turn ${grouped(turn)}: ${auditWords(audit)}.`, ...auditLines(audit)] : [],
+    audit ? [`Summary after turn ${formatNumber(turn)}: ${describeAudit(audit)}.`, ...listAuditFindings(audit)] : [],
   )
-  return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => indented(wrapped(printable(line), width - 2), 2))]
+  return lines.length === 0 ? [] : ["", ...lines.flatMap((line) => indented(wrapped(escapeToLine(line), width - 2), 2))]
 }
 
 /** The largest decisions, in order. */
@@ -200,11 +207,11 @@ function decisionTable({ analysis, style, width }: Page): string[] {
       rows: decided
         .filter((one) => shown.includes(one))
         .map(({ turn, what, tokens, rewrites, about }) => [
-          grouped(turn),
+          formatNumber(turn),
           what,
-          tokens === undefined ? (WITHOUT_SIZE.has(what) ? "" : "?") : short(tokens),
-          rewrites ? short(rewrites) : "",
-          printable(about),
+          tokens === undefined ? (WITHOUT_SIZE.has(what) ? "" : "?") : formatCompact(tokens),
+          rewrites ? formatCompact(rewrites) : "",
+          escapeToLine(about),
         ]),
     }),
     ...more(decided.length - shown.length, "decision"),
@@ -234,27 +241,27 @@ function heading({ analysis, style, width }: Page): string[] {
   const { file, format, title, cwd, model, time, report: read, messages, growth: course } = analysis
   const facts = [
     format,
-    printable(model ?? "model unknown"),
+    escapeToLine(model ?? "model unknown"),
     ...(time ? [spanOf(time)] : []),
-    ...(cwd ? [printable(cwd)] : []),
+    ...(cwd ? [escapeToLine(cwd)] : []),
   ]
   const strange = Object.entries(read.notUnderstood)
   const lost =
-    strange.length === 0 ? "all understood" : `${grouped(total(strange.map(([, count]) => count)))} not understood`
+    strange.length === 0 ? "all understood" : `${formatNumber(total(strange.map(([, count]) => count)))} not understood`
   const size = [
-    `${counted(read.lines, "line")}, ${lost}`,
-    counted(messages, "message"),
-    counted(course.sizes.length, "turn"),
-    ...(course.boundaries.length > 0 ? [counted(course.boundaries.length, "compaction")] : []),
+    `${pluralize(read.lines, "line")}, ${lost}`,
+    pluralize(messages, "message"),
+    pluralize(course.sizes.length, "turn"),
+    ...(course.boundaries.length > 0 ? [pluralize(course.boundaries.length, "compaction")] : []),
   ]
   return [
     fileLine(file, { style, width }),
-    ...(title ? [fitted(printable(title), width)] : []),
+    ...(title ? [fitted(escapeToLine(title), width)] : []),
     ...wrapped(facts.join(" · "), width),
     ...wrapped(size.join(" · "), width),
     ...strange
       .slice(0, MAX_NOTES)
-      .map(([kind, count]) => style.yellow(`  not understood: ${printable(kind)} (${grouped(count)})`)),
+      .map(([kind, count]) => style.yellow(`  not understood: ${escapeToLine(kind)} (${formatNumber(count)})`)),
     ...more(strange.length - MAX_NOTES, "kind"),
   ]
 }
@@ -265,7 +272,7 @@ function notes(page: Page): string[] {
   if (said.length === 0) return []
   return [
     ...titled(page, { title: "Import notes" }),
-    ...said.slice(0, MAX_NOTES).flatMap((note) => indented(wrapped(printable(note), width - 4), 2)),
+    ...said.slice(0, MAX_NOTES).flatMap((note) => indented(wrapped(escapeToLine(note), width - 4), 2)),
     ...more(said.length - MAX_NOTES, "note"),
   ]
 }

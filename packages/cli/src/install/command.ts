@@ -3,10 +3,10 @@ import { strataDirectory } from "@strata/core"
 import {
   CLIENTS,
   type Client,
+  type InstallPlan,
   isInstalled,
-  type Plan,
+  planArchiveHookRemoval,
   planInstall,
-  planKeepHookRemoval,
   planUninstall,
 } from "@strata/plugins"
 import { readArguments } from "../arguments.ts"
@@ -14,7 +14,7 @@ import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
 import { INSTALL, UNINSTALL } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 const DONE = 0
 const NOT_DONE = 1
@@ -36,12 +36,12 @@ export const uninstall: Run = async ({ args, env, terminal }) => {
   const { values, operands } = readArguments(UNINSTALL, args)
   const client = clientNamed(operands[0])
   const home = strataDirectory(env)
-  const hasKeepHook = client === "claude-code" && (await planKeepHookRemoval({ home })) !== undefined
+  const hasKeepHook = client === "claude-code" && (await planArchiveHookRemoval({ home })) !== undefined
   if ((await isInstalled({ client, home })) || !hasKeepHook) {
     if (!(await isAccepted(() => planUninstall({ client, home }), terminal, values.yes))) return NOT_DONE
   }
   // planned only now: both change the same file
-  if (hasKeepHook && !(await isAccepted(() => planKeepHookRemoval({ home }), terminal, values.yes))) return NOT_DONE
+  if (hasKeepHook && !(await isAccepted(() => planArchiveHookRemoval({ home }), terminal, values.yes))) return NOT_DONE
   terminal.print(`Done. Strata is no longer in ${client}.\n`)
   return DONE
 }
@@ -54,7 +54,7 @@ function clientNamed(name: string | undefined): Client {
 
 /** Shows what would change, and changes it if the person agrees. What another program wrote in the meantime is shown, and the question asked again. */
 export async function isAccepted(
-  makePlan: () => Promise<Plan | undefined>,
+  makePlan: () => Promise<InstallPlan | undefined>,
   terminal: Terminal,
   isSure: boolean,
 ): Promise<boolean> {
@@ -72,12 +72,12 @@ export async function isAccepted(
   }
 }
 
-function show({ changes, notes }: Plan, terminal: Terminal): void {
+function show({ changes, notes }: InstallPlan, terminal: Terminal): void {
   for (const { path, before = "", after = "" } of changes) {
-    terminal.print(`${printable(path)}\n`)
+    terminal.print(`${escapeToLine(path)}\n`)
     const [old, new_] = [before.split("\n"), after.split("\n")]
-    for (const line of old.filter((each) => !new_.includes(each))) terminal.print(`  - ${printable(line)}\n`)
-    for (const line of new_.filter((each) => !old.includes(each))) terminal.print(`  + ${printable(line)}\n`)
+    for (const line of old.filter((each) => !new_.includes(each))) terminal.print(`  - ${escapeToLine(line)}\n`)
+    for (const line of new_.filter((each) => !old.includes(each))) terminal.print(`  + ${escapeToLine(line)}\n`)
   }
   for (const note of notes) terminal.print(`${note}\n`)
 }

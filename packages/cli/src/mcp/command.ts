@@ -6,7 +6,7 @@ import { mcpServer, mcpToken, serveHttp, serveStdio } from "@strata/plugins/mcp"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { MCP } from "../descriptions.ts"
-import { visibleJson } from "../display/visible.ts"
+import { jsonForTerminal } from "../display/visible.ts"
 import { version } from "../version.ts"
 
 const PORT = 4017
@@ -21,7 +21,10 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   try {
     if (http) await listen(server.methods, { env, terminal, port: port ?? PORT })
     else
-      await serveStdio(server.methods, { input: stdin!, send: (answer) => terminal.print(`${visibleJson(answer)}\n`) })
+      await serveStdio(server.methods, {
+        input: stdin!,
+        send: (answer) => terminal.print(`${jsonForTerminal(answer)}\n`),
+      })
   } finally {
     await server.close()
   }

@@ -5,11 +5,11 @@ import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { type Memory, type MemoryBank, StrataError } from "@strata/core"
 import type { MemoryChange } from "@strata/core/memory"
-import { authorWords, INDEX, minuteOf } from "@strata/page"
+import { authorLabel, formatMinute, MEMORY_INDEX } from "@strata/page"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { editorOf, runEditor } from "../text-editor.ts"
 import { namedMemory } from "./named.ts"
 import { changeWords, diffLines } from "./page.ts"
@@ -35,7 +35,7 @@ export async function edit(name: string, { bank, terminal, env }: Changing & Pic
   else {
     const kinds = edited.change.masked?.map(({ kind }) => kind) ?? []
     if (kinds.length > 0) terminal.complain(`Memory keeps no secrets. Removed from your text: ${kinds.join(", ")}.\n`)
-    terminal.print(`${printable(memory.file)} is changed. ${takeBack(edited.change)}`)
+    terminal.print(`${escapeToLine(memory.file)} is changed. ${takeBack(edited.change)}`)
   }
   return DONE
 }
@@ -45,8 +45,10 @@ export async function forget(name: string, { bank, terminal }: Changing): Promis
   const change = await bank.change({ by: "person", why: "Forgotten on request", removals: [memory.file] })
   if (!change) throw new UsageError(`${memory.file} is gone already.`)
   const archived = change.files.find(({ path }) => path === memory.file)?.archived
-  terminal.print(`"${printable(memory.name)}" is forgotten.`)
-  terminal.print(archived === undefined ? " " : ` The text is kept in ${printable(`${bank.location}/${archived}`)}\n`)
+  terminal.print(`"${escapeToLine(memory.name)}" is forgotten.`)
+  terminal.print(
+    archived === undefined ? " " : ` The text is kept in ${escapeToLine(`${bank.location}/${archived}`)}\n`,
+  )
   terminal.print(takeBack(change))
   return DONE
 }
@@ -60,7 +62,7 @@ export async function erase(name: string, { bank, terminal, isSure }: Erasing) {
   const file = await erasable(bank, name)
   if (!isSure && !isAtTerminal())
     throw new UsageError(`strata memory forget --erase asks at a terminal. In scripts, add --yes`)
-  const question = `Erase ${printable(file)} for good, also from the archive and the history? yes or no: `
+  const question = `Erase ${escapeToLine(file)} for good, also from the archive and the history? yes or no: `
   if (!isSure && (await askForWord(question, ["yes", "no"])) !== "yes") {
     terminal.print("Nothing was changed.\n")
     return NOT_DONE
@@ -75,7 +77,7 @@ export async function erase(name: string, { bank, terminal, isSure }: Erasing) {
     )
     return NOT_DONE
   }
-  terminal.print(`${printable(file)} is erased: the file, the archive and the history have nothing of it.\n`)
+  terminal.print(`${escapeToLine(file)} is erased: the file, the archive and the history have nothing of it.\n`)
   const where =
     source?.conversation === undefined
       ? "If it was said in a conversation, that"
@@ -89,7 +91,7 @@ export async function erase(name: string, { bank, terminal, isSure }: Erasing) {
 /** The file of a memory, or of one that only the history knows. */
 async function erasable(bank: MemoryBank, name: string): Promise<string> {
   const paths = new Set((await bank.history()).flatMap(({ files }) => files.map(({ path }) => path)))
-  const known = [name, `${name}.md`].find((path) => path !== INDEX && paths.has(path))
+  const known = [name, `${name}.md`].find((path) => path !== MEMORY_INDEX && paths.has(path))
   return known ?? namedMemory(await bank.all(), name).file
 }
 
@@ -117,8 +119,8 @@ export async function changeOf(bank: MemoryBank, id: string): Promise<MemoryChan
 
 export function showChange(change: MemoryChange, { diff, terminal }: { diff: string; terminal: Terminal }): void {
   const { style } = terminal
-  const title = `Change ${change.id}, ${minuteOf(change.at)} UTC, by ${authorWords(change.by)}`
-  const lines = [style.bold(title), printable(changeWords(change)), "", ...diffLines(diff, terminal)]
+  const title = `Change ${change.id}, ${formatMinute(change.at)} UTC, by ${authorLabel(change.by)}`
+  const lines = [style.bold(title), escapeToLine(changeWords(change)), "", ...diffLines(diff, terminal)]
   terminal.print(`${lines.join("\n")}\n`)
 }
 

@@ -6,10 +6,10 @@ import { type Call, type Run, UsageError } from "../command.ts"
 import { findById, titleFrom } from "../conversation-names.ts"
 import { MEMORY } from "../descriptions.ts"
 import { listing } from "../display/long-list.ts"
-import { ageOf } from "../display/numbers.ts"
+import { describeAge } from "../display/numbers.ts"
 import { during } from "../display/progress.ts"
 import { firstLine, indented } from "../display/text.ts"
-import { printable, visible, visibleJson } from "../display/visible.ts"
+import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { nearestTo } from "../suggestion.ts"
 import { changeOf, edit, erase, forget, revert, showChange } from "./changes.ts"
 import { namedMemory } from "./named.ts"
@@ -28,8 +28,8 @@ export function searchPage({ memories, passages }: FoundInProject, look: Look): 
   if (memories.length + passages.length === 0) return ["Nothing in this project's memory or conversations fits."]
   const found = memories.map(({ memory }) => memory)
   const said = passages.flatMap(({ conversation, speaker, time, text, at }) => [
-    `  ${conversation.slice(0, 8)}  ${speaker === "user" ? "you" : "the agent"}, ${ageOf(time, now)}`,
-    ...indented([style.dim(firstLine(printable(lineAt(text, at)), columns - 6))], 6),
+    `  ${conversation.slice(0, 8)}  ${speaker === "user" ? "you" : "the agent"}, ${describeAge(time, now)}`,
+    ...indented([style.dim(firstLine(escapeToLine(lineAt(text, at)), columns - 6))], 6),
   ])
   return [
     ...(found.length === 0 ? [] : [style.bold("Memories"), ...memoryRows(found, look)]),
@@ -75,10 +75,10 @@ export const run: Run = async ({ args, cwd, env, terminal, stdin }) => {
   if (values.json && WITHOUT_JSON.has(action)) throw new UsageError(`strata memory ${action} has no --json.`)
   const bank = await openProjectBank({ cwd, env })
   const { location } = bank
-  for (const notice of bank.notices) terminal.complain(`${visible(notice)}\n`)
+  for (const notice of bank.notices) terminal.complain(`${escapeForTerminal(notice)}\n`)
   const look = { style: terminal.style, columns: terminal.columns, now: new Date(), isShort: terminal.isScreen }
   const show = (value: unknown, page: () => readonly string[]) => {
-    terminal.print(`${values.json ? visibleJson(value, 2) : page().join("\n")}\n`)
+    terminal.print(`${values.json ? jsonForTerminal(value, 2) : page().join("\n")}\n`)
     return DONE
   }
   if (PERSONS.has(action) && (await bank.isCommandRunning()))
@@ -174,5 +174,5 @@ export function whyPage(
   const heading = `Conversation ${conversation.slice(0, 8)}${title === undefined ? "" : `: ${title}`}`
   const lines = offeredLines(offered, Math.min(columns, 110))
   const { shown, rest } = listing(lines, { isShort, seeAll: "strata memory why | less" })
-  return [style.bold(printable(heading)), ...shown, ...rest.map(style.dim)]
+  return [style.bold(escapeToLine(heading)), ...shown, ...rest.map(style.dim)]
 }

@@ -1,12 +1,12 @@
 /** Finds the memory that a person names: by its file, its name, or the start of one of them. */
 import type { Memory } from "@strata/core"
-import { stemOf } from "@strata/page"
+import { fileStem } from "@strata/page"
 import { UsageError } from "../command.ts"
 import { nearestTo } from "../suggestion.ts"
 
 export function namedMemory(memories: readonly Memory[], typed: string): Memory {
   const wanted = typed.toLowerCase()
-  const namesOf = ({ file, name }: Memory) => [file, stemOf(file), name].map((one) => one.toLowerCase())
+  const namesOf = ({ file, name }: Memory) => [file, fileStem(file), name].map((one) => one.toLowerCase())
   const exact = memories.filter((memory) => namesOf(memory).includes(wanted))
   const fitting =
     exact.length > 0 ? exact : memories.filter((memory) => namesOf(memory).some((one) => one.startsWith(wanted)))
@@ -17,7 +17,7 @@ export function namedMemory(memories: readonly Memory[], typed: string): Memory 
   }
   const near = nearestTo(
     wanted,
-    memories.map(({ file }) => stemOf(file)),
+    memories.map(({ file }) => fileStem(file)),
   )
   const hint = near === undefined ? '"strata memory" lists them.' : `Did you mean ${near}?`
   throw new UsageError(`There is no memory "${typed}" in this project. ${hint}`)

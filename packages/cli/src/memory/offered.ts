@@ -1,9 +1,9 @@
 /** Which memories a conversation was offered, and why, read from its journal. Pure but for the reading. */
-import { contentOf, type Entry, isHuman, isMessage, textOf } from "@strata/core"
+import { contentOf, type Entry, isFromUser, isMessage, textOf } from "@strata/core"
 import { type AttachedMemory, listAttachedMemories } from "@strata/core/memory"
-import { stemOf } from "@strata/page"
+import { fileStem } from "@strata/page"
 import { firstLine, indented, wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 const MESSAGE_COLUMNS = 60
 
@@ -18,8 +18,8 @@ export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered>
   const messages = new Map<string, string>()
   const offered: AttachedMemory[] = []
   for await (const entry of entries) {
-    if (isMessage(entry) && isHuman(entry))
-      messages.set(entry.uuid, firstLine(printable(textOf(contentOf(entry))), MESSAGE_COLUMNS))
+    if (isMessage(entry) && isFromUser(entry))
+      messages.set(entry.uuid, firstLine(escapeToLine(textOf(contentOf(entry))), MESSAGE_COLUMNS))
     offered.push(...listAttachedMemories(entry))
   }
   const recalled = offered.filter(({ from }) => from !== "start")
@@ -35,10 +35,10 @@ export async function offeredIn(entries: AsyncIterable<Entry>): Promise<Offered>
 /** As lines: first what is always there, then each message with what was attached to it. */
 export function offeredLines({ standing, recalled }: Offered, columns: number): readonly string[] {
   if (standing.length + recalled.length === 0) return ["No memory was offered in this conversation."]
-  const start = `At the start, in full: ${standing.map(stemOf).join(", ")}`
+  const start = `At the start, in full: ${standing.map(fileStem).join(", ")}`
   const groups = Map.groupBy(recalled, ({ message }) => message)
   return [
-    ...(standing.length === 0 ? [] : wrapped(printable(start), columns)),
+    ...(standing.length === 0 ? [] : wrapped(escapeToLine(start), columns)),
     ...[...groups].flatMap(([message, memories]) => [
       message === undefined ? "Saved in this conversation:" : `For "${message}":`,
       ...memories.flatMap((memory) => memoryLines(memory, columns)),
@@ -50,10 +50,10 @@ function memoryLines(
   { path, from, age, source, gone = [], words }: AttachedMemory,
   columns: number,
 ): readonly string[] {
-  const name = from === "conversation" ? `a passage of conversation ${path.slice(0, 8)}` : stemOf(path)
+  const name = from === "conversation" ? `a passage of conversation ${path.slice(0, 8)}` : fileStem(path)
   const facts = [age, source].filter((fact) => fact !== undefined).join(", ")
   const why = words.length === 0 ? "" : ` It fits the words ${words.join(", ")}.`
   const lost = gone.length === 0 ? "" : ` The code no longer has ${gone.join(", ")}.`
   const text = `${name}${facts === "" ? "" : ` (${facts})`}.${why}${lost}`
-  return indented(wrapped(printable(text), columns - 2), 2)
+  return indented(wrapped(escapeToLine(text), columns - 2), 2)
 }

@@ -2,13 +2,13 @@
 
 import type { Memory } from "@strata/core"
 import { type CodeReference, isCurrentMemory, isUserMemory, MEMORY_TYPES, type MemoryChange } from "@strata/core/memory"
-import { authorWords, editedWords, minuteOf, shortSource, sourceWords, stemOf } from "@strata/page"
+import { authorLabel, describeEdits, describeSource, describeSourceBriefly, fileStem, formatMinute } from "@strata/page"
 import { listing } from "../display/long-list.ts"
-import { ageOf, counted } from "../display/numbers.ts"
+import { describeAge, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
-import { printable, visible } from "../display/visible.ts"
+import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 
 const WIDEST = 110
 
@@ -38,7 +38,7 @@ export interface ListPage {
 
 export function listPage({ memories, location, all }: ListPage, look: Look): readonly string[] {
   const { style } = look
-  const where = printable(location)
+  const where = escapeToLine(location)
   if (memories.length === 0) return [`This project has no memories yet. They are kept in ${where}`]
   const current = inOrder(memories.filter(isCurrentMemory))
   const replaced = inOrder(memories.filter((memory) => !isCurrentMemory(memory)))
@@ -46,11 +46,11 @@ export function listPage({ memories, location, all }: ListPage, look: Look): rea
   const own = current.filter(isUserMemory)
   const { shown, rest } = listing(all ? [...own, ...replaced] : own, { ...look, seeAll: "strata memory | less" })
   return [
-    `${style.bold(counted(current.length, "memory", "memories"))} in ${where}`,
+    `${style.bold(pluralize(current.length, "memory", "memories"))} in ${where}`,
     ...(shown.length === 0 ? [] : ["", ...memoryRows(shown, look)]),
     ...rest.map(style.dim),
     ...unconfirmedRows(current, look),
-    ...(hidden === 0 ? [] : ["", style.dim(`${counted(hidden, "replaced one")} not shown; --all lists them.`)]),
+    ...(hidden === 0 ? [] : ["", style.dim(`${pluralize(hidden, "replaced one")} not shown; --all lists them.`)]),
   ]
 }
 
@@ -62,7 +62,7 @@ function unconfirmedRows(current: readonly Memory[], look: Look): readonly strin
   const { style } = look
   return [
     "",
-    style.bold(`${counted(notes.length, "memory", "memories")} not confirmed`),
+    style.bold(`${pluralize(notes.length, "memory", "memories")} not confirmed`),
     ...wrapped(
       "The agent noted them, and never follows them as rules. strata memory review shows each; one key confirms or drops it.",
       Math.min(look.columns, WIDEST),
@@ -79,10 +79,10 @@ export function memoryRows(memories: readonly Memory[], { style, columns, now }:
     width,
     columns: [{ title: "name", gives: "end" }, { title: "type" }, { title: "confirmed" }, { title: "source" }],
     rows: memories.map((memory) => [
-      printable(stemOf(memory.file)),
+      escapeToLine(fileStem(memory.file)),
       memory.type,
-      ageOf(memory.confirmed, now),
-      shortSource(memory),
+      describeAge(memory.confirmed, now),
+      describeSourceBriefly(memory),
     ]),
     titles: style.dim,
   })
@@ -97,9 +97,9 @@ export function memoryRows(memories: readonly Memory[], { style, columns, now }:
 }
 
 function aboutWords({ description, failed, supersededBy, source }: Memory): string {
-  const replaced = supersededBy === undefined ? "" : `Replaced by ${stemOf(supersededBy)}. `
+  const replaced = supersededBy === undefined ? "" : `Replaced by ${fileStem(supersededBy)}. `
   const view = source.outside === undefined || isUserMemory({ source }) ? "" : ` In view: ${source.outside}`
-  return printable(`${replaced}${failed ? "Did not work: " : ""}${description}${view}`)
+  return escapeToLine(`${replaced}${failed ? "Did not work: " : ""}${description}${view}`)
 }
 
 export interface MemoryPage {
@@ -129,8 +129,8 @@ export function memoryPage({ memory, location, claims }: MemoryPage, { style, co
     ["about", description],
     ["type", type],
     ["created", created],
-    ["confirmed", `${confirmed} (${ageOf(confirmed, now)})`],
-    ["source", sourceWords(memory)],
+    ["confirmed", `${confirmed} (${describeAge(confirmed, now)})`],
+    ["source", describeSource(memory)],
     ["conversation", source.conversation],
     ["message", source.message],
     ["outcome", failed && "it was tried and did not work"],
@@ -141,14 +141,14 @@ export function memoryPage({ memory, location, claims }: MemoryPage, { style, co
     ["file", `${location}/${file}`],
   ]
   return [
-    style.bold(printable(name)),
+    style.bold(escapeToLine(name)),
     ...table({
       width: Math.min(columns, WIDEST),
       columns: [{ title: "" }, { title: "", gives: "wrap" }],
-      rows: facts.flatMap(([key, value]) => (value ? [[key, printable(value)]] : [])),
+      rows: facts.flatMap(([key, value]) => (value ? [[key, escapeToLine(value)]] : [])),
     }),
     "",
-    visible(body),
+    escapeForTerminal(body),
   ]
 }
 
@@ -166,9 +166,9 @@ export function historyPage(changes: readonly MemoryChange[], { style, columns, 
       ],
       rows: shown.map((change) => [
         change.id,
-        minuteOf(change.at),
-        authorWords(change.by),
-        printable(changeWords(change)),
+        formatMinute(change.at),
+        authorLabel(change.by),
+        escapeToLine(changeWords(change)),
       ]),
       titles: style.dim,
     }),
@@ -179,13 +179,15 @@ export function historyPage(changes: readonly MemoryChange[], { style, columns, 
 }
 
 export function changeWords(change: MemoryChange): string {
-  const masked = change.masked?.length ? ` ${counted(change.masked.length, "secret was", "secrets were")} removed.` : ""
-  return `${editedWords(change)}. ${change.why.replace(/[.\s]*$/, ".")}${masked}`
+  const masked = change.masked?.length
+    ? ` ${pluralize(change.masked.length, "secret was", "secrets were")} removed.`
+    : ""
+  return `${describeEdits(change)}. ${change.why.replace(/[.\s]*$/, ".")}${masked}`
 }
 
 /** A unified diff, in colours where there are some. */
 export const diffLines = (diff: string, { style }: Pick<Look, "style">): readonly string[] =>
-  visible(diff)
+  escapeForTerminal(diff)
     .trimEnd()
     .split("\n")
     .map((line) => {

@@ -2,11 +2,11 @@
 
 import type { Memory, MemoryBank } from "@strata/core"
 import { isCurrentMemory, isUserMemory } from "@strata/core/memory"
-import { sourceWords, stemOf } from "@strata/page"
+import { describeSource, fileStem } from "@strata/page"
 import { type Call, UsageError } from "../command.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { indented, wrapped } from "../display/text.ts"
-import { printable, visible } from "../display/visible.ts"
+import { escapeForTerminal, escapeToLine } from "../display/visible.ts"
 import { inOrder } from "./page.ts"
 
 export type Verdict = "confirm" | "drop" | "later"
@@ -17,7 +17,7 @@ export const unconfirmedIn = (memories: readonly Memory[]): readonly Memory[] =>
 
 /** Carries out a verdict and says what happened. */
 export async function judgeMemory(bank: MemoryBank, { file }: Memory, verdict: Verdict): Promise<string> {
-  const name = printable(stemOf(file))
+  const name = escapeToLine(fileStem(file))
   if (verdict === "later") return `${name} stays as it is: noted by the agent, not confirmed.`
   if (verdict === "confirm") {
     const change = await bank.confirm(file)
@@ -31,8 +31,8 @@ const takeBack = (id: string) => `Take it back with: strata memory revert ${id}`
 
 function reviewLines(memory: Memory, columns: number): readonly string[] {
   return [
-    `${printable(memory.name)} (${memory.type}, ${printable(sourceWords(memory))})`,
-    ...indented(wrapped(visible(memory.body), columns - 2), 2),
+    `${escapeToLine(memory.name)} (${memory.type}, ${escapeToLine(describeSource(memory))})`,
+    ...indented(wrapped(escapeForTerminal(memory.body), columns - 2), 2),
   ]
 }
 

@@ -2,28 +2,28 @@
 
 import type { Store } from "@strata/core"
 import {
-  type Choice,
-  chosenIn,
+  type ContentCriteria,
   isCommandRunning,
   type MoveOutcome,
   type MoveReport,
   moveContents,
-  WRITING,
+  selectContents,
+  WRITE_ANNOUNCEMENTS,
 } from "@strata/core/store"
 import { bytes } from "../archive/page.ts"
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
-import { counted, grouped } from "../display/numbers.ts"
+import { formatNumber, pluralize } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
-import { printable, visible, visibleJson } from "../display/visible.ts"
+import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { MOVE } from "../store/descriptions.ts"
 import { openAddress } from "../store/open-address.ts"
 
 // From a person's own store to one that others share: the person sees what others will be able to read, and says yes. Nothing is written before.
 // An agent's command cannot say it.
 
-interface Sharing extends Choice, Pick<Call, "terminal"> {
+interface Sharing extends ContentCriteria, Pick<Call, "terminal"> {
   readonly from: Store
   readonly to: Store
   /** The person said so with the command. */
@@ -40,27 +40,27 @@ export async function askFirst({ from, to, isAgreed, terminal, ...choice }: Shar
       "An agent is running a command in one of your projects, and it must not send your memories away. Nothing was moved. Wait for its end.",
     )
   if (isAgreed) return true
-  const what = `${counted(conversations, "conversation")} and ${counted(memories, "memory file")}`
+  const what = `${pluralize(conversations, "conversation")} and ${pluralize(memories, "memory file")}`
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true)
     throw new UsageError(
-      `This would share ${what} with everyone who uses ${printable(to.description)}, and there is no terminal to ask you. Nothing was moved. If you want that, add --yes.`,
+      `This would share ${what} with everyone who uses ${escapeToLine(to.description)}, and there is no terminal to ask you. Nothing was moved. If you want that, add --yes.`,
     )
   terminal.print(
-    `${what} would go to ${printable(to.description)}.\nEveryone who uses that tenant, and their agents, will be able to read them.\n`,
+    `${what} would go to ${escapeToLine(to.description)}.\nEveryone who uses that tenant, and their agents, will be able to read them.\n`,
   )
   if ((await askForWord("Share them? yes or no: ", ["yes", "no"])) === "yes") return true
   terminal.print("Nothing was moved.\n")
   return false
 }
 
-async function lookedAt(store: Store, choice: Choice) {
-  const { all, isChosen } = await chosenIn(store, choice)
+async function lookedAt(store: Store, choice: ContentCriteria) {
+  const { all, isSelected } = await selectContents(store, choice)
   const found = { conversations: 0, memories: 0, isAgentAtWork: false }
   for (const { address, files } of all) {
     // in any project: a command can name another one
-    if (address.kind === "memories" && files.some(({ name }) => name.startsWith(`${WRITING}/`)))
-      found.isAgentAtWork ||= await isCommandRunning(store.memories(address.place))
-    if (!isChosen(address)) continue
+    if (address.kind === "memories" && files.some(({ name }) => name.startsWith(`${WRITE_ANNOUNCEMENTS}/`)))
+      found.isAgentAtWork ||= await isCommandRunning(store.memories(address.namespace))
+    if (!isSelected(address)) continue
     if (address.kind === "journal" && address.under === undefined) found.conversations++
     if (address.kind === "memories") found.memories += files.length
   }
@@ -95,14 +95,14 @@ export const run: Run = async ({ args, cwd, terminal }) => {
     const report = await moveContents({
       ...{ ...move, signal: stop.signal },
       onProgress: ({ contents, written, at }) =>
-        progress.show(`Moving: ${grouped(contents)} done, ${bytes(written)} written, now ${at}`),
+        progress.show(`Moving: ${formatNumber(contents)} done, ${bytes(written)} written, now ${at}`),
     })
     progress.end()
     const isPart = project !== undefined || owner !== undefined
     const removal = isPart ? "The rest of it was not copied." : from.removal
     const shown = { from: from.store.description, to: to.store.description, removal }
-    if (values.json) terminal.print(`${visibleJson({ from: shown.from, to: shown.to, ...report }, 2)}\n`)
-    else terminal.print(`${pageOf(report, shown).map(visible).join("\n")}\n`)
+    if (values.json) terminal.print(`${jsonForTerminal({ from: shown.from, to: shown.to, ...report }, 2)}\n`)
+    else terminal.print(`${pageOf(report, shown).map(escapeForTerminal).join("\n")}\n`)
     return report.refused.length === 0 ? DONE : NOT_DONE
   } catch (error) {
     progress.end()
@@ -124,28 +124,28 @@ interface Shown {
 }
 
 function pageOf(report: MoveReport, { from, to, removal }: Shown): readonly string[] {
-  const { outcomes, written, proven, sha256, refused, open, leftOut } = report
+  const { outcomes, written, verifiedBytes, sha256, refused, open, omitted } = report
   const names = Object.keys(OUTCOMES) as MoveOutcome[]
   const said = names
     .filter((name) => outcomes[name] > 0)
-    .map((name) => `  ${grouped(outcomes[name])} ${OUTCOMES[name]}`)
+    .map((name) => `  ${formatNumber(outcomes[name])} ${OUTCOMES[name]}`)
   if (said.length + refused.length === 0) return [`There is nothing to move in ${from}.`]
   return [
     `From ${from} to ${to}:`,
     ...said,
-    `${bytes(written)} written. ${bytes(proven)} read again on both sides and equal (SHA-256 ${sha256}).`,
+    `${bytes(written)} written. ${bytes(verifiedBytes)} read again on both sides and equal (SHA-256 ${sha256}).`,
     ...listed(
       refused,
-      (count) => `${counted(count, "thing")} not moved, because something else is there, or someone has it open:`,
+      (count) => `${pluralize(count, "thing")} not moved, because something else is there, or someone has it open:`,
     ),
-    ...listed(open, (count) => `${counted(count, "thing")} in use. Close them and move again for the rest:`),
-    ...listed(leftOut, (count) => `${counted(count, "file")} that other stores cannot keep:`),
+    ...listed(open, (count) => `${pluralize(count, "thing")} in use. Close them and move again for the rest:`),
+    ...listed(omitted, (count) => `${pluralize(count, "file")} that other stores cannot keep:`),
     refused.length + open.length === 0 ? `The source is unchanged. ${removal}` : "The source is unchanged. Keep it.",
   ]
 }
 
 function listed(all: readonly string[], title: (count: number) => string): readonly string[] {
   if (all.length === 0) return []
-  const rest = all.length > MAX_NAMED ? [`  and ${grouped(all.length - MAX_NAMED)} more`] : []
+  const rest = all.length > MAX_NAMED ? [`  and ${formatNumber(all.length - MAX_NAMED)} more`] : []
   return [title(all.length), ...all.slice(0, MAX_NAMED).map((one) => `  ${one}`), ...rest]
 }

@@ -1,6 +1,6 @@
 /** What passed through a proxy cost, beside what it would have cost without it. */
 import type { ConversationStatus } from "@strata/adapters/proxy"
-import { counted, dollarsOrUnknown } from "../display/numbers.ts"
+import { formatDollarsOrUnknown, pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { statusTable } from "./status.ts"
 
@@ -35,16 +35,16 @@ export function costLines(
 ): readonly string[] {
   if (rows.length === 0) return ["Strata: no request passed through the proxy."]
   const { requests, cost, direct, passed, isObserved } = totalsOf(rows)
-  const asked = counted(requests, "request")
+  const asked = pluralize(requests, "request")
   const first = isObserved
-    ? `Strata observed ${asked} and changed nothing. They cost ${dollarsOrUnknown(cost)}, the same as direct.`
-    : `Strata: ${asked} cost ${dollarsOrUnknown(cost)}, Strata's own included. Direct: about ${dollarsOrUnknown(direct)} (an estimate).${beside(cost, direct)}`
+    ? `Strata observed ${asked} and changed nothing. They cost ${formatDollarsOrUnknown(cost)}, the same as direct.`
+    : `Strata: ${asked} cost ${formatDollarsOrUnknown(cost)}, Strata's own included. Direct: about ${formatDollarsOrUnknown(direct)} (an estimate).${beside(cost, direct)}`
   return [
     style.bold(first),
     ...(passed.requests === 0
       ? []
       : [
-          `${counted(passed.requests, "request")} (${dollarsOrUnknown(passed.cost)}) passed unmanaged after a failure of Strata. --verbose says why.`,
+          `${pluralize(passed.requests, "request")} (${formatDollarsOrUnknown(passed.cost)}) passed unmanaged after a failure of Strata. --verbose says why.`,
         ]),
     ...(rows.length === 1 ? [] : statusTable(rows, { style, width: Math.min(columns, WIDEST) })),
   ]

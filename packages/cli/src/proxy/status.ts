@@ -1,9 +1,9 @@
 /** `strata proxy --status`: what each proxy of this machine does, read from the proxies themselves. */
 import type { ConversationStatus } from "@strata/adapters/proxy"
-import { counted, dollarsOrUnknown, short, timeAgo } from "../display/numbers.ts"
+import { formatCompact, formatDollarsOrUnknown, formatTimeAgo, pluralize } from "../display/numbers.ts"
 import { table } from "../display/table.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { printable, visibleJson } from "../display/visible.ts"
+import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import type { Announcement } from "./announcement.ts"
 import { shownAddress } from "./upstream.ts"
 
@@ -26,7 +26,7 @@ export async function printStatus(
   { terminal, isJson }: StatusOptions,
 ): Promise<number> {
   const seen = await Promise.all(proxies.map(look))
-  if (isJson) terminal.print(`${visibleJson({ proxies: seen.map(asJson) }, 2)}\n`)
+  if (isJson) terminal.print(`${jsonForTerminal({ proxies: seen.map(asJson) }, 2)}\n`)
   else if (seen.length === 0) terminal.print("No proxy runs. strata proxy or strata wrap starts one.\n")
   else terminal.print(`${seen.map((each) => page(each, terminal).join("\n")).join("\n\n")}\n`)
   return seen.some(({ problem }) => problem !== undefined) ? 1 : 0
@@ -51,10 +51,10 @@ const portOf = (url: string): number => Number(new URL(url).port)
 
 function page({ proxy, conversations = [], problem }: Seen, { style, columns }: Terminal): readonly string[] {
   const { pid, url, upstream, cwd, mode, started } = proxy
-  const since = timeAgo(new Date(started), new Date())
+  const since = formatTimeAgo(new Date(started), new Date())
   return [
     style.bold(`${shownAddress(url)} to ${shownAddress(upstream)}`),
-    `${mode === "observe" ? "observes" : "manages"} ${printable(cwd)} · process ${pid} · started ${since}`,
+    `${mode === "observe" ? "observes" : "manages"} ${escapeToLine(cwd)} · process ${pid} · started ${since}`,
     ...(problem === undefined ? [] : [problem]),
     ...(conversations.length === 0 && problem === undefined ? ["No conversation has passed yet."] : []),
     ...(conversations.length === 0 ? [] : statusTable(conversations, { style, width: Math.min(columns, WIDEST) })),
@@ -80,18 +80,20 @@ export function statusTable(
       { title: "decisions", gives: "end", isMinor: true },
     ],
     rows: rows.map((row) => [
-      printable(row.title === "" ? row.id : row.title),
-      printable(row.client),
+      escapeToLine(row.title === "" ? row.id : row.title),
+      escapeToLine(row.client),
       String(row.requests),
-      row.sent === 0 ? "" : short(row.sent),
-      row.direct === 0 ? "" : short(row.direct),
+      row.sent === 0 ? "" : formatCompact(row.sent),
+      row.direct === 0 ? "" : formatCompact(row.direct),
       row.sent === 0 ? "" : `${Math.round(row.cacheRead * 100)}%`,
-      dollarsOrUnknown(row.cost),
-      dollarsOrUnknown(row.directCost),
-      printable([...row.decisions, ...(row.off === undefined ? [] : [`off: ${row.off}`]), ...passed(row)].join(", ")),
+      formatDollarsOrUnknown(row.cost),
+      formatDollarsOrUnknown(row.directCost),
+      escapeToLine(
+        [...row.decisions, ...(row.off === undefined ? [] : [`off: ${row.off}`]), ...passed(row)].join(", "),
+      ),
     ]),
   })
 }
 
 const passed = ({ passedThrough }: ConversationStatus): readonly string[] =>
-  passedThrough ? [`${counted(passedThrough.requests, "request")} passed untouched`] : []
+  passedThrough ? [`${pluralize(passedThrough.requests, "request")} passed untouched`] : []

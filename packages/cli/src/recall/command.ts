@@ -7,7 +7,7 @@ import { type Run, UsageError } from "../command.ts"
 import { findById } from "../conversation-names.ts"
 import { RECALL } from "../descriptions.ts"
 import { during } from "../display/progress.ts"
-import { visible, visibleJson } from "../display/visible.ts"
+import { escapeForTerminal, jsonForTerminal } from "../display/visible.ts"
 import { conversationsIn, nearestFirst } from "../kept-conversation.ts"
 
 const DONE = 0
@@ -28,9 +28,9 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     const { state, text, ...data } = await during(terminal, "Searching", () => past.recall(input, FOR_PEOPLE))
     if (state === "unclear") throw new UsageError(asOptions(text))
     const isFound = state === "found"
-    if (json) terminal.print(`${visibleJson(isFound ? data : { found: [], why: text }, 2)}\n`)
-    else if (isFound) terminal.print(`${visible(text)}\n`)
-    else terminal.complain(`${visible(text)}\n`)
+    if (json) terminal.print(`${jsonForTerminal(isFound ? data : { found: [], why: text }, 2)}\n`)
+    else if (isFound) terminal.print(`${escapeForTerminal(text)}\n`)
+    else terminal.complain(`${escapeForTerminal(text)}\n`)
     return isFound ? DONE : NOTHING_FOUND
   } finally {
     await past.close()

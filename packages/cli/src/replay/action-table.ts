@@ -1,10 +1,10 @@
 /** What a policy did, the largest actions in order. */
-import { costIn } from "@strata/page"
+import { formatAmount } from "@strata/page"
 import type { ReplayReport } from "@strata/transcripts/replay"
-import { grouped, short } from "../display/numbers.ts"
+import { formatCompact, formatNumber } from "../display/numbers.ts"
 import { type Look, more } from "../display/section.ts"
 import { table } from "../display/table.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 const MAX_ACTIONS = 12
 
@@ -30,11 +30,11 @@ export function actionTable(report: ReplayReport, { style, width }: Look): strin
       rows: acted
         .filter((action) => shown.has(action))
         .map((action) => [
-          grouped(action.turn),
+          formatNumber(action.turn),
           actionWords(action),
-          short(action.tokens),
-          `${action.saved < 0 ? "-" : ""}${costIn(Math.abs(action.saved), unit)}`,
-          printable(action.why),
+          formatCompact(action.tokens),
+          `${action.saved < 0 ? "-" : ""}${formatAmount(Math.abs(action.saved), unit)}`,
+          escapeToLine(action.why),
         ]),
     }),
     ...more(acted.length - shown.size, "action"),
@@ -43,4 +43,4 @@ export function actionTable(report: ReplayReport, { style, width }: Look): strin
 
 /** `3 cleared`, `compacted` */
 export const actionWords = ({ kind, results }: ReplayReport["actions"][number]): string =>
-  `${results > 0 ? `${grouped(results)} ` : ""}${kind}`
+  `${results > 0 ? `${formatNumber(results)} ` : ""}${kind}`

@@ -4,7 +4,7 @@ import { calibrate, type Policy, replay } from "@strata/transcripts/replay"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { REPLAY } from "../descriptions.ts"
-import { visibleJson } from "../display/visible.ts"
+import { jsonForTerminal } from "../display/visible.ts"
 import { checkPagePlace, writePage } from "../html/file.ts"
 import { overFiles } from "../inspect/over-files.ts"
 import { replayPage } from "./html-page.ts"
@@ -38,7 +38,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
       terminal.print(`${report.join("\n")}\n\n`)
     }
   })
-  if (values.json) terminal.print(`${visibleJson({ conversations: found.map(asJson) }, 2)}\n`)
+  if (values.json) terminal.print(`${jsonForTerminal({ conversations: found.map(asJson) }, 2)}\n`)
   else if (found.length > 1) terminal.print(`${replayOverview(found, terminal).join("\n")}\n`)
   if (place !== undefined && found.length > 0) await writePage(place, replayPage(found), terminal)
   return code

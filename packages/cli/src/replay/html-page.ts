@@ -1,25 +1,25 @@
 /** Replayed conversations as the content of a page: each policy is a course of its own. */
 import {
-  type Course,
-  costIn,
+  type ChartTimeline,
+  formatAmount,
+  formatCautiousPercent,
+  formatDuration,
   type Markup,
   type PageConversation,
-  type Point,
   page,
-  timeWords,
-  wholePercent,
+  type TimelinePoint,
   withShortNames,
 } from "@strata/page"
 import { type CostUnit, type ReplayReport, requestCost } from "@strata/transcripts/replay"
 import { costOf } from "../compare/conversations.ts"
-import { counted, grouped, short } from "../display/numbers.ts"
+import { formatCompact, formatNumber, pluralize } from "../display/numbers.ts"
 import { LOSS_WORDS, remarksOn, turnsOf } from "./page.ts"
 import type { Replayed } from "./report.ts"
 
 export const replayPage = (all: readonly Replayed[]): Markup =>
   page({
     title: `Strata: replayed with the policy ${all[0]?.report.policy ?? "strata"}`,
-    about: [
+    description: [
       all[0]?.report.about ?? "",
       "No model was asked. Answers and pauses are as recorded. What the policy took out of the view and an answer used again is fetched and paid for.",
     ].filter(Boolean),
@@ -30,30 +30,30 @@ export function replayedOnPage({ recording, replay }: Pick<Replayed, "recording"
   const unit: CostUnit = replay.reports.every(({ totals }) => totals.saved.unit === "dollars") ? "dollars" : "tokens"
   return {
     name: recording.file,
-    facts: [recording.format, replay.model, counted(turnsOf(replay), "turn")],
+    facts: [recording.format, replay.model, pluralize(turnsOf(replay), "turn")],
     remarks: [...(recording.title === undefined ? [] : [recording.title]), ...remarksOn({ recording, replay })],
     unit,
-    courses: replay.reports.map((report) => courseOf(report, unit)),
+    timelines: replay.reports.map((report) => courseOf(report, unit)),
   }
 }
 
-function courseOf(report: ReplayReport, unit: CostUnit): Course {
-  const { policy, about, boundaries, losses, totals, usedAgain } = report
+function courseOf(report: ReplayReport, unit: CostUnit): ChartTimeline {
+  const { policy, about: description, boundaries, losses, totals, usedAgain } = report
   return {
     name: policy,
-    about,
+    description,
     points: pointsOf(report, unit),
     boundaries,
-    losses: losses.map(({ turn, tokens, why }) => ({ turn, tokens, kind: why, why: LOSS_WORDS[why] })),
+    misses: losses.map(({ turn, tokens, why }) => ({ turn, tokens, kind: why, reason: LOSS_WORDS[why] })),
     facts: [
-      [unit === "dollars" ? "cost" : "tokens", costIn(costOf(report), unit)],
+      [unit === "dollars" ? "cost" : "tokens", formatAmount(costOf(report), unit)],
       ["compared with none", besideNone(report)],
-      ["cached", wholePercent(totals.hitRatio)],
-      ["peak tokens", short(totals.peak)],
-      ["compacted", grouped(totals.compactions)],
-      ["blocked", timeWords(totals.blockedMs)],
-      ["names in view", usedAgain.names === 0 ? "-" : wholePercent(usedAgain.inView / usedAgain.names)],
-      ["tokens fetched again", short(usedAgain.fetchedTokens)],
+      ["cached", formatCautiousPercent(totals.hitRatio)],
+      ["peak tokens", formatCompact(totals.peak)],
+      ["compacted", formatNumber(totals.compactions)],
+      ["blocked", formatDuration(totals.blockedMs)],
+      ["names in view", usedAgain.names === 0 ? "-" : formatCautiousPercent(usedAgain.inView / usedAgain.names)],
+      ["tokens fetched again", formatCompact(usedAgain.fetchedTokens)],
     ],
   }
 }
@@ -62,11 +62,11 @@ function besideNone({ policy, totals: { saved } }: ReplayReport): string {
   if (policy === "none") return "-"
   return saved.amount === 0
     ? "the same"
-    : `${wholePercent(Math.abs(saved.share))} ${saved.amount > 0 ? "less" : "more"}`
+    : `${formatCautiousPercent(Math.abs(saved.share))} ${saved.amount > 0 ? "less" : "more"}`
 }
 
-function pointsOf({ requests }: ReplayReport, unit: CostUnit): Point[] {
-  const points: Point[] = []
+function pointsOf({ requests }: ReplayReport, unit: CostUnit): TimelinePoint[] {
+  const points: TimelinePoint[] = []
   let [paid, last] = [0, 0]
   for (const request of requests) {
     paid += requestCost(request, unit)

@@ -1,7 +1,7 @@
 /** What `replay` and `compare` work on: the conversations in files of any importable format, or generated work. */
 import { asModel, generatedWork, type RecordedConversation } from "@strata/transcripts/replay"
 import { type Call, UsageError } from "../command.ts"
-import { grouped } from "../display/numbers.ts"
+import { formatNumber } from "../display/numbers.ts"
 import { filesNamed, readEach } from "../inspect/over-files.ts"
 
 export interface Recording {
@@ -41,7 +41,7 @@ export async function* recordings({
     throw new UsageError(`strata ${command} needs FILE…, or --generate N. "strata ${command} --help" shows an example.`)
   if (generate !== undefined) {
     const conversation = generatedWork({ model: model ?? GENERATED_MODEL, tokens: generate })
-    yield { file: `generated work, ${grouped(generate)} tokens`, format: "generated", conversation }
+    yield { file: `generated work, ${formatNumber(generate)} tokens`, format: "generated", conversation }
   }
   for await (const { transcript, at } of readEach(await filesNamed(files, place), {
     complain,

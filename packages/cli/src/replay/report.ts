@@ -1,14 +1,14 @@
 /** One replayed conversation as a page for the terminal, and a table of several. */
 
 import { basename } from "node:path"
-import { costIn, costWithUnit, wholePercent } from "@strata/page"
+import { formatAmount, formatAmountWithUnit, formatCautiousPercent } from "@strata/page"
 import { requestCost } from "@strata/transcripts/replay"
-import { counted, grouped, short } from "../display/numbers.ts"
+import { formatCompact, formatNumber, pluralize } from "../display/numbers.ts"
 import { fileLine, more, titled, withGap } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { actionWords } from "./action-table.ts"
 import { LOSS_WORDS, PURPOSE_LABELS, type ReplayPage, remarksOn, turnsOf } from "./page.ts"
 import { actions, billed, cache, context, cost, evidence, failures } from "./sections.ts"
@@ -38,7 +38,7 @@ export function replayReport(replayed: Replayed, { style, columns, turns: max }:
 }
 
 function heading({ recording, replay, report, style, width }: ReplayPage): string[] {
-  const facts = [recording.format, printable(replay.model), counted(turnsOf(replay), "turn")]
+  const facts = [recording.format, escapeToLine(replay.model), pluralize(turnsOf(replay), "turn")]
   return [
     fileLine(recording.file, { style, width }),
     ...wrapped(facts.join(" · "), width),
@@ -64,13 +64,13 @@ export function replayOverview(all: readonly Replayed[], { style, columns }: Rep
         { title: "saved", align: "right" },
       ],
       rows: all.map(({ recording, replay, report: { totals } }) => [
-        printable(basename(recording.file)),
-        grouped(turnsOf(replay)),
-        short(totals.peak),
-        grouped(totals.compactions),
-        wholePercent(totals.hitRatio),
-        costWithUnit(totals.dollars ?? totals.weighed, totals.saved.unit),
-        `${totals.saved.amount < 0 ? "-" : ""}${wholePercent(Math.abs(totals.saved.share))}`,
+        escapeToLine(basename(recording.file)),
+        formatNumber(turnsOf(replay)),
+        formatCompact(totals.peak),
+        formatNumber(totals.compactions),
+        formatCautiousPercent(totals.hitRatio),
+        formatAmountWithUnit(totals.dollars ?? totals.weighed, totals.saved.unit),
+        `${totals.saved.amount < 0 ? "-" : ""}${formatCautiousPercent(Math.abs(totals.saved.share))}`,
       ]),
     }),
     ...wrapped(OVERVIEW_COLUMNS, Math.min(columns, WIDEST)).map(style.dim),
@@ -111,13 +111,13 @@ function turns(page: ReplayPage, max: number): string[] {
           ...(loss ? [loss.why === "compaction" ? "cache lost" : `cache lost: ${LOSS_WORDS[loss.why]}`] : []),
         ]
         return [
-          grouped(turn),
+          formatNumber(turn),
           isMain ? "" : PURPOSE_LABELS[purpose],
-          short(context),
-          short(counts.cacheRead),
-          short(counts.cacheWrite5m + counts.cacheWrite1h + counts.input),
-          short(counts.output),
-          costIn(requestCost(request, unit), unit),
+          formatCompact(context),
+          formatCompact(counts.cacheRead),
+          formatCompact(counts.cacheWrite5m + counts.cacheWrite1h + counts.input),
+          formatCompact(counts.output),
+          formatAmount(requestCost(request, unit), unit),
           what.join("; "),
         ]
       }),

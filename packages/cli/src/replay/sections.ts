@@ -1,13 +1,13 @@
 /** The sections of a replay's report: context, cost, cache, what the layers did, and what left the view. */
-import { costIn, costWithUnit, timeWords, wholePercent } from "@strata/page"
+import { formatAmount, formatAmountWithUnit, formatCautiousPercent, formatDuration } from "@strata/page"
 import { PURPOSES, type Purpose, type ReplayReport } from "@strata/transcripts/replay"
 import { columnChart } from "../display/bars.ts"
-import { counted, grouped, percent, short } from "../display/numbers.ts"
+import { formatCompact, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
 import { cacheWords } from "../display/savings.ts"
 import { more, titled } from "../display/section.ts"
 import { table } from "../display/table.ts"
 import { indented, wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { actionsIn, actionTable } from "./action-table.ts"
 import { LOSS_WORDS, PURPOSE_NAMES, type ReplayPage } from "./page.ts"
 
@@ -23,13 +23,13 @@ export function context(page: ReplayPage): string[] {
   const sizes = sent.map((request) => request.context)
   const largest = sizes.reduce((max, size) => Math.max(max, size))
   const summary = report.requests.reduce((max, each) => Math.max(max, each.purpose === "summary" ? each.context : 0), 0)
-  const withSummary = summary > largest ? ` (${short(summary)} with the request for a summary)` : ""
+  const withSummary = summary > largest ? ` (${formatCompact(summary)} with the request for a summary)` : ""
   const invalid =
-    totals.invalid === 0 ? "" : `; ${counted(totals.invalid, "request does", "requests do")} not fit the window`
+    totals.invalid === 0 ? "" : `; ${pluralize(totals.invalid, "request does", "requests do")} not fit the window`
   return [
     ...titled(page, {
       title: "Context over turns",
-      about: `largest ${short(largest)} tokens${withSummary}, ${short(sizes.at(-1)!)} at the end${invalid}`,
+      about: `largest ${formatCompact(largest)} tokens${withSummary}, ${formatCompact(sizes.at(-1)!)} at the end${invalid}`,
     }),
     ...indented(
       columnChart({
@@ -49,7 +49,7 @@ export function context(page: ReplayPage): string[] {
     ...boundaries.slice(0, MAX_BOUNDARIES).map((turn) => {
       const at = sent.findIndex((request) => request.turn >= turn)
       const before = sizes[at - 1] ?? 0
-      return `${" ".repeat(9)}${style.yellow("▲")} compacted before turn ${grouped(turn)}: ${short(before)} to ${short(sizes[at] ?? 0)}`
+      return `${" ".repeat(9)}${style.yellow("▲")} compacted before turn ${formatNumber(turn)}: ${formatCompact(before)} to ${formatCompact(sizes[at] ?? 0)}`
     }),
     ...more(boundaries.length - MAX_BOUNDARIES, "compaction"),
   ]
@@ -63,15 +63,18 @@ export function cost(page: ReplayPage): string[] {
   const requestsFor = (wanted: Purpose) => report.requests.filter(({ purpose }) => purpose === wanted).length
   const rows = PURPOSES.filter((purpose) => byPurpose[purpose] > 0).map((purpose) => [
     PURPOSE_NAMES[purpose],
-    grouped(requestsFor(purpose)),
-    costIn(byPurpose[purpose], unit),
-    percent(byPurpose[purpose], whole),
+    formatNumber(requestsFor(purpose)),
+    formatAmount(byPurpose[purpose], unit),
+    formatPercent(byPurpose[purpose], whole),
   ])
   const waited =
     blockedMs === 0
       ? "no wait for a summary"
-      : `${timeWords(blockedMs)} of waiting for ${counted(requestsFor("summary"), "summary", "summaries")}`
-  const amount = unit === "dollars" ? costIn(whole, unit) : `${short(whole)} tokens of plain input (a price is unknown)`
+      : `${formatDuration(blockedMs)} of waiting for ${pluralize(requestsFor("summary"), "summary", "summaries")}`
+  const amount =
+    unit === "dollars"
+      ? formatAmount(whole, unit)
+      : `${formatCompact(whole)} tokens of plain input (a price is unknown)`
   return [
     ...titled(page, { title: "Cost", about: `${amount}, ${savedWords(report)}; ${waited}` }),
     ...table({
@@ -91,7 +94,7 @@ export function cost(page: ReplayPage): string[] {
 export function savedWords({ policy, totals: { saved } }: ReplayReport): string {
   if (policy === "none") return "sending everything"
   if (saved.amount === 0) return "the same as sending everything"
-  return `${wholePercent(Math.abs(saved.share))} ${saved.amount > 0 ? "less" : "more"} than sending everything`
+  return `${formatCautiousPercent(Math.abs(saved.share))} ${saved.amount > 0 ? "less" : "more"} than sending everything`
 }
 
 export function cache(page: ReplayPage): string[] {
@@ -99,7 +102,7 @@ export function cache(page: ReplayPage): string[] {
   const { counts, hitRatio } = report.totals
   const head = titled(page, {
     title: "Cache",
-    about: `${wholePercent(hitRatio)} of the input came from it: ${cacheWords(counts)}`,
+    about: `${formatCautiousPercent(hitRatio)} of the input came from it: ${cacheWords(counts)}`,
   })
   if (report.losses.length === 0) return [...head, "  the cache was never lost"]
   const byReason = [...Map.groupBy(report.losses, ({ why }) => why)]
@@ -119,7 +122,7 @@ export function cache(page: ReplayPage): string[] {
         { title: "times", align: "right" },
         { title: "tokens written again", align: "right" },
       ],
-      rows: byReason.map(({ why, times, tokens }) => [LOSS_WORDS[why], grouped(times), short(tokens)]),
+      rows: byReason.map(({ why, times, tokens }) => [LOSS_WORDS[why], formatNumber(times), formatCompact(tokens)]),
     }),
   ]
 }
@@ -132,7 +135,7 @@ export function actions(page: ReplayPage): string[] {
   const acted = actionsIn(page.report)
   if (acted.length === 0) return titled(page, { title, about: "nothing: every request was sent whole" })
   return [
-    ...titled(page, { title, about: counted(acted.length, "action") }),
+    ...titled(page, { title, about: pluralize(acted.length, "action") }),
     ...actionTable(page.report, page),
     ...indented(wrapped(SAVED, page.width - 2), 2).map(page.style.dim),
   ]
@@ -149,24 +152,28 @@ export function evidence(page: ReplayPage): string[] {
       ? "It forgets nothing that an answer uses again."
       : names === 0
         ? "No answer used a name, path or number from an earlier block."
-        : `Answers used ${counted(names, "name")} from earlier blocks; ${grouped(inView)} (${wholePercent(inView / names)}) were in view.`,
+        : `Answers used ${pluralize(names, "name")} from earlier blocks; ${formatNumber(inView)} (${formatCautiousPercent(inView / names)}) were in view.`,
     ...(fetched === 0
       ? []
       : [
-          `Fetched again, for names or for lines to edit: ${counted(fetched, "block")}, ${short(fetchedTokens)} tokens.`,
+          `Fetched again, for names or for lines to edit: ${pluralize(fetched, "block")}, ${formatCompact(fetchedTokens)} tokens.`,
         ]),
     ...(found === undefined || missing === 0
       ? []
-      : [`One search of the journal finds ${grouped(found)} of the ${grouped(missing)} that had left the view.`]),
+      : [
+          `One search of the journal finds ${formatNumber(found)} of the ${formatNumber(missing)} that had left the view.`,
+        ]),
     ...(changedFiles === 0
       ? []
       : [
-          `Right after compactions, the view names ${grouped(changedFilesNamed)} of ${counted(changedFiles, "changed file")}.`,
+          `Right after compactions, the view names ${formatNumber(changedFilesNamed)} of ${pluralize(changedFiles, "changed file")}.`,
         ]),
-    ...(paths === 0 ? [] : [`Of ${counted(paths, "path")} written there, tools had touched ${grouped(pathsTouched)}.`]),
+    ...(paths === 0
+      ? []
+      : [`Of ${pluralize(paths, "path")} written there, tools had touched ${formatNumber(pathsTouched)}.`]),
     ...(rules === 0
       ? []
-      : [`${grouped(rulesVerbatim)} of ${counted(rules, "rule")} of the person are there word for word.`]),
+      : [`${formatNumber(rulesVerbatim)} of ${pluralize(rules, "rule")} of the person are there word for word.`]),
   ]
   return [
     ...titled(page, { title: "What left the view" }),
@@ -181,16 +188,18 @@ export function billed(page: ReplayPage): string[] {
   const { calibration, width } = page
   if (!calibration || calibration.bill === 0) return []
   const { bill, modelled, unit, ratios, unexplained, parts, incidents } = calibration
-  const away = wholePercent(Math.abs(ratios.modelled - 1))
+  const away = formatCautiousPercent(Math.abs(ratios.modelled - 1))
   const side = ratios.modelled < 1 ? "below" : "above"
   const sentences = [
-    `The recorded requests were billed ${costWithUnit(bill, unit)}. The replay computes ${costWithUnit(modelled, unit)}: ${away === "0%" ? "the same" : `${away} ${side}`}.`,
+    `The recorded requests were billed ${formatAmountWithUnit(bill, unit)}. The replay computes ${formatAmountWithUnit(modelled, unit)}: ${away === "0%" ? "the same" : `${away} ${side}`}.`,
     ...(incidents === 0
       ? []
       : [
-          `In ${counted(incidents, "request")}, the server read more or less from the cache than its rules say. The replay takes that over from the recording.`,
+          `In ${pluralize(incidents, "request")}, the server read more or less from the cache than its rules say. The replay takes that over from the recording.`,
         ]),
-    ...(unexplained === 0 ? [] : [`For ${wholePercent(unexplained)} of the bill, the recording does not show why.`]),
+    ...(unexplained === 0
+      ? []
+      : [`For ${formatCautiousPercent(unexplained)} of the bill, the recording does not show why.`]),
   ]
   const causes = parts.filter(({ amount }) => Math.abs(amount) > bill / 200).slice(0, MAX_PARTS)
   return [
@@ -199,7 +208,7 @@ export function billed(page: ReplayPage): string[] {
     ...causes.flatMap(({ about, amount, requests }) =>
       indented(
         wrapped(
-          `${amount < 0 ? "-" : "+"}${costIn(Math.abs(amount), unit)} in ${counted(requests, "request")}: ${about}.`,
+          `${amount < 0 ? "-" : "+"}${formatAmount(Math.abs(amount), unit)} in ${pluralize(requests, "request")}: ${about}.`,
           width - 4,
         ),
         4,
@@ -213,7 +222,7 @@ export function failures(page: ReplayPage): string[] {
   if (failed.length === 0) return []
   return [
     ...titled(page, { title: "Failures", about: "the replay went on without the layer" }),
-    ...failed.slice(0, MAX_FAILURES).flatMap((each) => indented(wrapped(printable(each), page.width - 2), 2)),
+    ...failed.slice(0, MAX_FAILURES).flatMap((each) => indented(wrapped(escapeToLine(each), page.width - 2), 2)),
     ...more(failed.length - MAX_FAILURES, "failure"),
   ]
 }

@@ -6,14 +6,14 @@
 import {
   type Agent,
   CompactionFailedError,
-  type CompactionOrder,
   type CompactionPlan,
   type QueryEnd,
   type QueryEvent,
+  type ResolvedCompactionRequest,
 } from "@strata/core"
 import type { Attachment } from "@strata/core/messages"
-import type { ClearingOrder } from "@strata/core/policy"
-import { clearingSentence } from "@strata/page"
+import type { ClearingTarget } from "@strata/core/policy"
+import { describeClearing } from "@strata/page"
 import { loadOwnCommands } from "../chat/own-commands.ts"
 import { ownMessage } from "../chat/own-message.ts"
 import { userEnvironment } from "../claude/person-environment.ts"
@@ -23,7 +23,7 @@ import { connectionFrom, NO_KEY, unusedConnection } from "../connection.ts"
 import { titleFrom } from "../conversation-names.ts"
 import { RUN } from "../descriptions.ts"
 import { ledgerOf } from "../display/ledger.ts"
-import { visibleJson } from "../display/visible.ts"
+import { jsonForTerminal } from "../display/visible.ts"
 import { EXIT, EXIT_MEANINGS, exitCodeOf } from "../exit-codes.ts"
 import { endsWithProcess } from "../kept-conversation.ts"
 import { priceBefore, priceSentence } from "../price-before.ts"
@@ -184,7 +184,7 @@ async function follow(query: AsyncGenerator<QueryEvent, QueryEnd>, report: Repor
  * written as an escape.
  */
 function jsonReport(print: (text: string) => void): Report {
-  const line = (value: object) => print(`${visibleJson(value)}\n`)
+  const line = (value: object) => print(`${jsonForTerminal(value)}\n`)
   const isNews = progressFilter()
   return {
     begin: (begin) => line({ type: "conversation", ...begin }),
@@ -237,12 +237,12 @@ async function* compact(run: CompactRun): AsyncGenerator<QueryEvent, QueryEnd> {
   return end
 }
 
-async function clear({ agent, isDryRun, notice }: CompactRun, order: ClearingOrder): Promise<void> {
+async function clear({ agent, isDryRun, notice }: CompactRun, order: ClearingTarget): Promise<void> {
   const report = await agent.conversation.clearResults({ ...order, dryRun: isDryRun })
-  notice(clearingSentence(report, { isDryRun, undo: "strata undo" }))
+  notice(describeClearing(report, { isDryRun, undo: "strata undo" }))
 }
 
-const reviewOf = ({ edits, env }: CompactRun): Pick<CompactionOrder, "review"> =>
+const reviewOf = ({ edits, env }: CompactRun): Pick<ResolvedCompactionRequest, "review"> =>
   edits ? { review: ({ text }) => editText({ text, name: "summary.md", env }) } : {}
 
 async function plan({ agent, order, showPlan }: CompactRun): Promise<void> {

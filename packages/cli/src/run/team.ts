@@ -1,9 +1,9 @@
 /** `strata run --team`: this process is one of several on the same directory. After its answer it waits for what the others send. */
 import { isSafeId } from "@strata/core"
-import { TEAM_WAIT_MINUTES, type Team, type TeamPlace } from "@strata/core/agent"
+import { TEAM_WAIT_MINUTES, type Team, type TeamJoinOptions } from "@strata/core/agent"
 import type { Mailbox } from "@strata/core/store"
 import { type Options, UsageError, type Values } from "../command.ts"
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import type { SessionAgent } from "../session.ts"
 
 const USUAL_WAIT = 60 // seconds: a person starts the other process by hand
@@ -22,7 +22,7 @@ export const TEAM_OPTIONS = {
 } as const satisfies Options
 
 export interface TeamWork {
-  readonly place: TeamPlace
+  readonly place: TeamJoinOptions
   readonly waitMs: number
 }
 
@@ -75,7 +75,7 @@ export class TeamWait {
   async #othersJoined({ mail, mailbox }: TeamMail): Promise<boolean> {
     const { place, waitMs, signal, notice } = this.#parts
     const either = AbortSignal.any([signal, AbortSignal.timeout(waitMs)])
-    const seconds = counted(waitMs / 1_000, "second")
+    const seconds = pluralize(waitMs / 1_000, "second")
     for (let isSaid = waitMs === 0; ; isSaid = true) {
       if ((await mailbox.members()).some(({ name }) => name !== place.as)) return true
       if (mail.hasAny || either.aborted) break

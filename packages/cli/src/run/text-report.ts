@@ -4,12 +4,12 @@
  */
 
 import type { CompactionProgress, QueryEvent } from "@strata/core"
-import { attachmentWords, compactedSentence } from "@strata/page"
+import { attachmentLabel, describeCompaction } from "@strata/page"
 import { planLines, stepWords } from "../display/compaction.ts"
-import { counted, duration } from "../display/numbers.ts"
+import { formatDuration, pluralize } from "../display/numbers.ts"
 import { type Progress, progressOn } from "../display/progress.ts"
 import { callWords, resultSummary } from "../display/tool-calls.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { sentenceOf } from "../exit-codes.ts"
 import type { Report, RunEnd } from "./report.ts"
 
@@ -82,7 +82,7 @@ export function textReport(outputs: Outputs): Report {
       }
       const line = compactions.isPart(event) ? undefined : (calls.lineOf(event) ?? lineOf(event))
       const isVoid = event.type === "retry" && hasBegun
-      if (line !== undefined) note(`- ${printable(line)}${isVoid ? VOID : ""}`)
+      if (line !== undefined) note(`- ${escapeToLine(line)}${isVoid ? VOID : ""}`)
       if (event.type === "retry" || event.type === "response") hasBegun = false
     },
     plan(plan) {
@@ -114,7 +114,7 @@ class ToolLines {
     if (event.type !== "tool-result" || this.#denied.has(event.id)) return undefined
     const { state, text } = resultSummary(event.result)
     const call = callWords(event.name, this.#summaries.get(event.id) ?? "")
-    const time = event.ms > 0 || state === "ok" ? `, ${duration(event.ms)}` : "" // a call that never ran took no time
+    const time = event.ms > 0 || state === "ok" ? `, ${formatDuration(event.ms)}` : "" // a call that never ran took no time
     return `${call}: ${state}${time}${state === "ok" ? "" : `: ${text}`}`
   }
 }
@@ -160,15 +160,15 @@ class CompactionSteps {
 function lineOf(event: QueryEvent): string | undefined {
   switch (event.type) {
     case "retry":
-      return `retrying in ${duration(event.delayMs)}: ${event.reason}.`
+      return `retrying in ${formatDuration(event.delayMs)}: ${event.reason}.`
     case "attached":
-      return `attached: ${attachmentWords(event)}`
+      return `attached: ${attachmentLabel(event)}`
     case "notice":
       return event.message
     case "compaction":
       return "message" in event.progress ? event.progress.message : undefined
     case "compacted":
-      return compactedSentence(event)
+      return describeCompaction(event)
     default:
       return undefined
   }
@@ -183,9 +183,9 @@ function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
   const rules = asked.flatMap((call) => call.rules ?? [])
   const options = [...new Set(rules)].map((rule) => `--allow ${quoted(rule)}`)
   return [
-    `${counted(asked.length, "call was", "calls were")} denied, because strata run cannot ask. Allow such calls with --mode or --allow.`,
+    `${pluralize(asked.length, "call was", "calls were")} denied, because strata run cannot ask. Allow such calls with --mode or --allow.`,
     ...(options.length === 0 ? [] : [`These rules would allow them: ${options.join(" ")}`]),
-  ].map(printable)
+  ].map(escapeToLine)
 }
 
 /** For a shell. */

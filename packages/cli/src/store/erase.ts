@@ -4,10 +4,10 @@ import { storeFrom } from "@strata/core/store"
 import type { TenantRows } from "@strata/postgres"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, UsageError } from "../command.ts"
-import { grouped } from "../display/numbers.ts"
+import { formatNumber } from "../display/numbers.ts"
 import { during } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { visible, visibleJson } from "../display/visible.ts"
+import { escapeForTerminal, jsonForTerminal } from "../display/visible.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
 
 const DONE = 0
@@ -51,11 +51,13 @@ export async function erase(call: Call, values: EraseValues): Promise<number> {
   const wanted = await during(terminal, "Looking for it", () => eraseFrom(store, { ...request, dryRun: true }))
   const total = Object.values(wanted.before).reduce((sum, count) => sum + count, 0)
   if (total === 0) {
-    terminal.print(values.json ? `${visibleJson(wanted, 2)}\n` : "Nothing of it is kept. Nothing was erased.\n")
+    terminal.print(values.json ? `${jsonForTerminal(wanted, 2)}\n` : "Nothing of it is kept. Nothing was erased.\n")
     return DONE
   }
   if (!values.json)
-    terminal.print(`In ${visible(store.description)} this would go:\n${countLines(wanted.before).join("\n")}\n`)
+    terminal.print(
+      `In ${escapeForTerminal(store.description)} this would go:\n${countLines(wanted.before).join("\n")}\n`,
+    )
   if (!values.yes && !(await isAgreed(terminal))) return NOT_DONE
   const report = await during(terminal, "Erasing", () => eraseFrom(store, request))
   const { before, after, erased, left } = report
@@ -67,7 +69,7 @@ export async function erase(call: Call, values: EraseValues): Promise<number> {
     ...(left.length === 0 ? [] : ["Close it and erase again."]),
     "Backups of yours, and what other programs copied, are not touched.",
   ]
-  terminal.print(values.json ? `${visibleJson(report, 2)}\n` : `${lines.map(visible).join("\n")}\n`)
+  terminal.print(values.json ? `${jsonForTerminal(report, 2)}\n` : `${lines.map(escapeForTerminal).join("\n")}\n`)
   return left.length === 0 ? DONE : NOT_DONE
 }
 
@@ -75,7 +77,9 @@ function countLines(before: EraseCounts, after?: EraseCounts): readonly string[]
   const kinds = Object.keys(KINDS) as (keyof EraseCounts)[]
   return kinds
     .filter((kind) => before[kind] > 0)
-    .map((kind) => `  ${KINDS[kind]}: ${grouped(before[kind])}${after ? `, now ${grouped(after[kind])}` : ""}`)
+    .map(
+      (kind) => `  ${KINDS[kind]}: ${formatNumber(before[kind])}${after ? `, now ${formatNumber(after[kind])}` : ""}`,
+    )
 }
 
 async function isAgreed(terminal: Terminal): Promise<boolean> {
@@ -96,17 +100,18 @@ async function eraseTenant(
   const target = { connectionString: address.trim(), tenant: values.tenant }
   const before = await eraseRows({ ...target, countsOnly: true })
   const isThere = before.some(({ rows }) => rows > 0)
-  if (!values.json) terminal.print(`Rows of tenant ${visible(values.tenant)}:\n${rowLines(before).join("\n")}\n`)
+  if (!values.json)
+    terminal.print(`Rows of tenant ${escapeForTerminal(values.tenant)}:\n${rowLines(before).join("\n")}\n`)
   if (isThere && !values.yes && !(await isAgreed(terminal))) return NOT_DONE
   const erased = isThere ? await eraseRows(target) : []
   const after = await eraseRows({ ...target, countsOnly: true })
   const sum = (rows: readonly TenantRows[]) => rows.reduce((total, one) => total + one.rows, 0)
-  const said = `${grouped(sum(erased))} rows erased, ${grouped(sum(after))} left.`
-  terminal.print(values.json ? `${visibleJson({ before, erased, after }, 2)}\n` : `${said}\n`)
+  const said = `${formatNumber(sum(erased))} rows erased, ${formatNumber(sum(after))} left.`
+  terminal.print(values.json ? `${jsonForTerminal({ before, erased, after }, 2)}\n` : `${said}\n`)
   return sum(after) === 0 ? DONE : NOT_DONE
 }
 
 const rowLines = (rows: readonly TenantRows[]): readonly string[] => {
-  const kept = rows.filter((one) => one.rows > 0).map(({ table, rows: count }) => `  ${table}: ${grouped(count)}`)
+  const kept = rows.filter((one) => one.rows > 0).map(({ table, rows: count }) => `  ${table}: ${formatNumber(count)}`)
   return kept.length === 0 ? ["  nothing"] : kept
 }

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises"
 import { resolve } from "node:path"
 import { fileStore, type Store } from "@strata/core"
 import { type Call, UsageError } from "../command.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
 
 export interface AddressedStore {
@@ -34,8 +34,8 @@ export async function openAddress(address: string, { cwd, mustExist }: AddressOp
   const root = resolve(cwd, address)
   if (mustExist && !(await stat(root).catch(() => undefined))?.isDirectory())
     throw new UsageError(
-      `${printable(root)} is no directory. Nothing was moved. Name the one that has the folder "projects".`,
+      `${escapeToLine(root)} is no directory. Nothing was moved. Name the one that has the folder "projects".`,
     )
-  const removal = `When you no longer need it, remove the folders projects, callers and agent-memory in ${printable(root)}.`
+  const removal = `When you no longer need it, remove the folders projects, callers and agent-memory in ${escapeToLine(root)}.`
   return { store: fileStore({ root }), identity: root, removal }
 }

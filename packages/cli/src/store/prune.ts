@@ -4,9 +4,9 @@ import { storeFrom } from "@strata/core/store"
 import { daysIn } from "../archive/erase.ts"
 import { bytes } from "../archive/page.ts"
 import { type Call, UsageError } from "../command.ts"
-import { counted, grouped } from "../display/numbers.ts"
+import { formatNumber, pluralize } from "../display/numbers.ts"
 import { during } from "../display/progress.ts"
-import { visible, visibleJson } from "../display/visible.ts"
+import { escapeForTerminal, jsonForTerminal } from "../display/visible.ts"
 
 const DONE = 0
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -32,8 +32,8 @@ export async function prune({ env, terminal }: Call, given: Pruning): Promise<nu
   )
   terminal.print(
     json
-      ? `${visibleJson({ dryRun, ...report }, 2)}\n`
-      : `${pageOf(report, { dryRun, where: store.description }).map(visible).join("\n")}\n`,
+      ? `${jsonForTerminal({ dryRun, ...report }, 2)}\n`
+      : `${pageOf(report, { dryRun, where: store.description }).map(escapeForTerminal).join("\n")}\n`,
   )
   return DONE
 }
@@ -53,13 +53,13 @@ interface Shown {
 function pageOf(report: PruneReport, { dryRun, where }: Shown): readonly string[] {
   const { conversations, subAgents, bytes: size, messages, sums, removed, open } = report
   const went = dryRun ? "would go" : "went"
-  const rest = removed.length > MAX_NAMED ? [`  and ${grouped(removed.length - MAX_NAMED)} more`] : []
+  const rest = removed.length > MAX_NAMED ? [`  and ${formatNumber(removed.length - MAX_NAMED)} more`] : []
   return [
     `In ${where}:`,
-    `${counted(conversations, "conversation")} and ${counted(subAgents, "sub-agent")} ${went}, ${bytes(size)}.`,
+    `${pluralize(conversations, "conversation")} and ${pluralize(subAgents, "sub-agent")} ${went}, ${bytes(size)}.`,
     ...removed.slice(0, MAX_NAMED).map((name) => `  ${name}`),
     ...rest,
-    `${counted(messages, "message")} that everyone had read, and the sums of ${counted(sums, "day")} ${went}.`,
+    `${pluralize(messages, "message")} that everyone had read, and the sums of ${pluralize(sums, "day")} ${went}.`,
     ...(open.length === 0 ? [] : [`Left because it is open: ${open.join(", ")}.`]),
     ...(dryRun ? ["Nothing was changed."] : []),
   ]

@@ -2,7 +2,7 @@
 
 import type { SchemaStatus } from "@strata/postgres"
 import { type Call, UsageError } from "../command.ts"
-import { visible, visibleJson } from "../display/visible.ts"
+import { escapeForTerminal, jsonForTerminal } from "../display/visible.ts"
 import { isPostgres, loadPostgres } from "../named-store.ts"
 
 const DONE = 0
@@ -24,8 +24,8 @@ export async function migrateTables(
   const report = await migrate({ connectionString, ...(role === undefined ? {} : { role }) })
   const { from, to } = report
   const did = from === to ? `The tables have version ${to} already.` : `The tables went from version ${from} to ${to}.`
-  const rights = `The role ${visible(report.role)} may use them. Grant it to the role that your agents connect with: GRANT ${visible(report.role)} TO that_role`
-  terminal.print(json ? `${visibleJson(report, 2)}\n` : `${did}\n${rights}\n`)
+  const rights = `The role ${escapeForTerminal(report.role)} may use them. Grant it to the role that your agents connect with: GRANT ${escapeForTerminal(report.role)} TO that_role`
+  terminal.print(json ? `${jsonForTerminal(report, 2)}\n` : `${did}\n${rights}\n`)
   return DONE
 }
 
@@ -33,7 +33,7 @@ export async function tablesStatus({ env, terminal }: Call, { json }: { readonly
   const connectionString = addressIn(env)
   const { schemaStatus } = await loadPostgres()
   const status = await schemaStatus(connectionString)
-  terminal.print(json ? `${visibleJson(status, 2)}\n` : `${statusPage(status).map(visible).join("\n")}\n`)
+  terminal.print(json ? `${jsonForTerminal(status, 2)}\n` : `${statusPage(status).map(escapeForTerminal).join("\n")}\n`)
   return status.version === status.newest ? DONE : NOT_DONE
 }
 

@@ -3,8 +3,8 @@
 import { realpath } from "node:fs/promises"
 import { localUser, StrataError, strataDirectory } from "@strata/core"
 import { systemClock } from "@strata/core/base"
-import { whichProject } from "@strata/core/projects"
-import { memoriesOf, type ProjectInStore, placeOf, storeFrom } from "@strata/core/store"
+import { resolveProject } from "@strata/core/projects"
+import { type ProjectInStore, projectMemories, projectNamespace, storeFrom } from "@strata/core/store"
 import {
   allProjects,
   type Branch,
@@ -14,7 +14,7 @@ import {
   type RemoteTrust,
   rememberedTrust,
   rememberTrust,
-  remoteNamed,
+  resolveRemote,
   SESSIONS_BRANCH,
   type SessionReport,
   type SyncedProject,
@@ -25,11 +25,11 @@ import {
 import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import { during } from "../display/progress.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
-import { printable, visible, visibleJson } from "../display/visible.ts"
+import { escapeForTerminal, escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { openProjectBank } from "../memory/place.ts"
 import { SYNC } from "../store/descriptions.ts"
 import { leaving, leavingSessions, memoryLines, namesOf, sessionLines } from "./page.ts"
@@ -57,15 +57,15 @@ const SHARED =
 /** Nothing: the person said no. */
 export async function askWhose({ remote, leaving, terminal }: Question): Promise<RemoteTrust | undefined> {
   const columns = Math.min(terminal.columns, 110)
-  const choices = remote.isProjects ? [TEAM] : [MINE, SHARED]
+  const choices = remote.isProjectRemote ? [TEAM] : [MINE, SHARED]
   const lines = [
-    terminal.style.bold(`You have not synced with ${printable(remote.title)} before.`),
+    terminal.style.bold(`You have not synced with ${escapeToLine(remote.title)} before.`),
     ...leavingLines(leaving),
     "",
     ...choices.flatMap((text) => wrapped(text, columns)),
   ]
   terminal.print(`${lines.join("\n")}\n`)
-  if (remote.isProjects) {
+  if (remote.isProjectRemote) {
     const answer = await askForWord("\nSync with it all the same? Type shared, or no: ", ["shared", "no"])
     return answer === "shared" ? answer : undefined
   }
@@ -75,20 +75,20 @@ export async function askWhose({ remote, leaving, terminal }: Question): Promise
 
 function leavingLines({ memories, sessions }: Leaving): readonly string[] {
   const lines = [
-    ...(memories.length === 0 ? [] : [`${counted(memories.length, "memory", "memories")}: ${namesOf(memories)}`]),
+    ...(memories.length === 0 ? [] : [`${pluralize(memories.length, "memory", "memories")}: ${namesOf(memories)}`]),
     ...(sessions.length === 0
       ? []
-      : [`${counted(sessions.length, "session")}, with everything said in them: ${namesOf(sessions)}`]),
+      : [`${pluralize(sessions.length, "session")}, with everything said in them: ${namesOf(sessions)}`]),
   ]
   return lines.length === 0
     ? ["Nothing would leave this machine now."]
     : ["This would leave this machine:", ...lines.map((line) => `  ${line}`)]
 }
 
-export const mustBeAsked = ({ title, isProjects }: SyncRemote): UsageError =>
+export const mustBeAsked = ({ title, isProjectRemote }: SyncRemote): UsageError =>
   new UsageError(
-    `You have not synced with ${printable(title)} before, and there is no terminal to ask whose it is. Nothing was sent. ${
-      isProjects
+    `You have not synced with ${escapeToLine(title)} before, and there is no terminal to ask whose it is. Nothing was sent. ${
+      isProjectRemote
         ? "It is a remote of the project itself: everyone who can read that repository would read your memories. If you want that, add --shared."
         : "Add --mine if only you can read and write it, or --shared if others can."
     }`,
@@ -96,13 +96,13 @@ export const mustBeAsked = ({ title, isProjects }: SyncRemote): UsageError =>
 
 export const notMine = ({ title }: SyncRemote): UsageError =>
   new UsageError(
-    `${printable(title)} is a remote of the project itself: everyone who can read that repository would read your memories. Nothing was sent. If you want that, use --shared in place of --mine.`,
+    `${escapeToLine(title)} is a remote of the project itself: everyone who can read that repository would read your memories. Nothing was sent. If you want that, use --shared in place of --mine.`,
   )
 
 /** A journal has the person's words in it: what others wrote must not pose as them. */
 export const sessionsAreYours = ({ title }: SyncRemote): UsageError =>
   new UsageError(
-    `Sessions are synced only with a remote that is yours alone, and others can reach ${printable(title)}. Nothing was changed. Leave out --sessions, or name another remote.`,
+    `Sessions are synced only with a remote that is yours alone, and others can reach ${escapeToLine(title)}. Nothing was changed. Leave out --sessions, or name another remote.`,
   )
 
 const [DONE, NOT_DONE] = [0, 1]
@@ -110,7 +110,7 @@ const [DONE, NOT_DONE] = [0, 1]
 export const run: Run = async ({ args, cwd: given, env, terminal }) => {
   const { values, operands } = readArguments(SYNC, args)
   const cwd = await realpath(given)
-  const remote = await remoteNamed(operands[0]!, { cwd, env }).catch(asUsage)
+  const remote = await resolveRemote(operands[0]!, { cwd, env }).catch(asUsage)
   const [root, isDryRun, isAtTerminal] = [strataDirectory(env), values["dry-run"], atTerminal()]
   const known = await knownTrust({ root, remote, values })
   if (values["with-secrets"] && !values.sessions)
@@ -120,7 +120,7 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
   if (known === undefined && !isDryRun && !isAtTerminal) throw mustBeAsked(remote)
 
   const { current, notices, store } = await projectHere({ cwd, env, readOnly: isDryRun })
-  for (const notice of notices) terminal.complain(`${visible(notice)}\n`)
+  for (const notice of notices) terminal.complain(`${escapeForTerminal(notice)}\n`)
   const open = (name: string) =>
     openBranch({ env, isAtTerminal, name, url: remote.url, title: remote.title, now: () => systemClock.now() })
   await using branches = new Branches(open)
@@ -138,12 +138,12 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
       syncSessions({
         ...{ branch: await branches.named(SESSIONS_BRANCH), store, clock: systemClock, isDryRun: dry },
         withSecrets: values["with-secrets"],
-        places: async (there) => (await all(there)).map(({ place }) => place),
+        projects: async (there) => (await all(there)).map(({ key }) => key),
       }),
     )
     return { memories, sessions }
   }
-  const usual = remote.isProjects ? "shared" : "mine"
+  const usual = remote.isProjectRemote ? "shared" : "mine"
   const trust = known ?? (isDryRun ? usual : await askFirst({ remote, terminal, preview: () => syncAs(usual, true) }))
   if (trust === undefined) {
     terminal.print("Nothing was changed, and nothing was sent.\n")
@@ -152,7 +152,7 @@ export const run: Run = async ({ args, cwd: given, env, terminal }) => {
   if (trust === "shared" && values.sessions) throw sessionsAreYours(remote)
   if (!isDryRun) await rememberTrust(root, { remote, trust, now: systemClock.now() })
   const outcome = { remote: remote.title, trust, dryRun: isDryRun, ...(await syncAs(trust, isDryRun)) }
-  terminal.print(values.json ? `${visibleJson(outcome, 2)}\n` : pageOf(outcome, known === undefined && isDryRun))
+  terminal.print(values.json ? `${jsonForTerminal(outcome, 2)}\n` : pageOf(outcome, known === undefined && isDryRun))
   return DONE
 }
 
@@ -207,10 +207,10 @@ interface Trusting {
 /** What the person says now, or said before. A remote of the project is never theirs alone. */
 async function knownTrust({ root, remote, values: { mine, shared } }: Trusting): Promise<RemoteTrust | undefined> {
   if (mine && shared) throw new UsageError("A remote is yours or shared: use either --mine or --shared.")
-  if (mine && remote.isProjects) throw notMine(remote)
+  if (mine && remote.isProjectRemote) throw notMine(remote)
   if (mine || shared) return mine ? "mine" : "shared"
   const before = await rememberedTrust(root, remote)
-  return before === "mine" && remote.isProjects ? undefined : before
+  return before === "mine" && remote.isProjectRemote ? undefined : before
 }
 
 interface Here extends Pick<Call, "cwd" | "env"> {
@@ -220,14 +220,14 @@ interface Here extends Pick<Call, "cwd" | "env"> {
 async function projectHere({ cwd, env, readOnly }: Here) {
   const root = strataDirectory(env)
   const store = storeFrom({ dir: root, env })
-  const project = await whichProject({ root, env, cwd, store })
+  const project = await resolveProject({ root, env, cwd, store })
   const bank = await openProjectBank({ cwd, env, readOnly })
   if (await bank.isCommandRunning())
     throw new UsageError(
       "An agent is running a command in this project, and it must not send your memories away. Nothing was changed. Wait for its end.",
     )
   const given: ProjectInStore = { store, project, owner: localUser }
-  const current: SyncedProject = { place: placeOf(given), files: memoriesOf(given), bank }
+  const current: SyncedProject = { key: projectNamespace(given), files: projectMemories(given), bank }
   const pathNotice = `Only its path names this project, so another machine finds these memories only at the same path. Set STRATA_PROJECT to name it.`
   return { current, store, notices: [...bank.notices, ...(project.from === "path" ? [pathNotice] : [])] }
 }
@@ -244,7 +244,7 @@ function pageOf({ remote, trust, dryRun, memories, sessions }: Outcome, isAssume
   const whose = isAssumed ? `if it is ${answer}; a sync asks` : answer
   const lines = [...memoryLines(memories), ...sessionLines(sessions)]
   const title = dryRun
-    ? `With ${printable(remote)} (${whose}), a sync would do this. Nothing was changed.`
-    : `Synced with ${printable(remote)} (${whose}).`
+    ? `With ${escapeToLine(remote)} (${whose}), a sync would do this. Nothing was changed.`
+    : `Synced with ${escapeToLine(remote)} (${whose}).`
   return `${[title, ...(lines.length === 0 ? ["Both sides are the same."] : lines)].join("\n")}\n`
 }

@@ -1,10 +1,10 @@
 /** What a sync did, or would do, in sentences. */
-import type { ProjectReport, SessionReport, SessionStep, TakenStep } from "@strata/sync"
-import { counted } from "../display/numbers.ts"
-import { printable } from "../display/visible.ts"
+import type { MemoryStep, ProjectReport, SessionReport, SessionStep } from "@strata/sync"
+import { pluralize } from "../display/numbers.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 /** Steps that one line says for all of them. */
-const TOGETHER: readonly (readonly [what: TakenStep["what"], words: string])[] = [
+const TOGETHER: readonly (readonly [what: MemoryStep["what"], words: string])[] = [
   ["sent", "Sent"],
   ["received", "Received"],
   ["merged", "Merged, because two machines changed them"],
@@ -18,12 +18,12 @@ const TOGETHER: readonly (readonly [what: TakenStep["what"], words: string])[] =
 export function memoryLines(reports: readonly ProjectReport[]): readonly string[] {
   const shown = reports.filter(({ steps, problems }) => steps.length + problems.length > 0)
   return shown.flatMap(({ project, steps, problems }) => {
-    const lines = [...stepLines(steps), ...problems.map(printable)]
-    return reports.length === 1 ? lines : [`${printable(project)}:`, ...lines.map((line) => `  ${line}`)]
+    const lines = [...stepLines(steps), ...problems.map(escapeToLine)]
+    return reports.length === 1 ? lines : [`${escapeToLine(project)}:`, ...lines.map((line) => `  ${line}`)]
   })
 }
 
-function stepLines(steps: readonly TakenStep[]): readonly string[] {
+function stepLines(steps: readonly MemoryStep[]): readonly string[] {
   const together = TOGETHER.flatMap(([what, words]) => {
     const names = steps.filter((step) => step.what === what).map(({ file }) => file)
     return names.length === 0 ? [] : [`${words}: ${namesOf(names)}`]
@@ -31,19 +31,21 @@ function stepLines(steps: readonly TakenStep[]): readonly string[] {
   return [...together, ...steps.flatMap(ownLine)]
 }
 
-function ownLine(step: TakenStep): readonly string[] {
-  const file = printable(step.file)
+function ownLine(step: MemoryStep): readonly string[] {
+  const file = escapeToLine(step.file)
   switch (step.what) {
     case "kept-both":
       return [
-        `${file} was changed in the same lines on two machines. Both texts are kept: the other one is ${printable(step.as)}.`,
+        `${file} was changed in the same lines on two machines. Both texts are kept: the other one is ${escapeToLine(step.as)}.`,
       ]
     case "refused":
-      return [`${file} was not taken from the remote: ${printable(step.why)}.`]
+      return [`${file} was not taken from the remote: ${escapeToLine(step.why)}.`]
     case "not-sent":
-      return [`${file} was not sent: ${printable(step.why)}.`]
+      return [`${file} was not sent: ${escapeToLine(step.why)}.`]
     case "not-erased":
-      return [`${file} was erased on another machine, but not here yet: ${printable(step.why)} Sync again afterwards.`]
+      return [
+        `${file} was erased on another machine, but not here yet: ${escapeToLine(step.why)} Sync again afterwards.`,
+      ]
     default:
       return []
   }
@@ -52,8 +54,8 @@ function ownLine(step: TakenStep): readonly string[] {
 const MAX_NAMED = 20
 
 export function namesOf(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMED).map(printable).join(", ")
-  return names.length <= MAX_NAMED ? shown : `${shown} and ${counted(names.length - MAX_NAMED, "other")}`
+  const shown = names.slice(0, MAX_NAMED).map(escapeToLine).join(", ")
+  return names.length <= MAX_NAMED ? shown : `${shown} and ${pluralize(names.length - MAX_NAMED, "other")}`
 }
 
 /** Names of what would leave this machine. */
@@ -73,12 +75,12 @@ export function sessionLines(reports: readonly SessionReport[]): readonly string
       steps.filter((step) => step.what === what).map(({ session }) => session)
     const lines = (["sent", "received"] as const).flatMap((what) => {
       const ids = named(what)
-      return ids.length === 0 ? [] : [`${counted(ids.length, "session")} ${what}: ${namesOf(ids)}`]
+      return ids.length === 0 ? [] : [`${pluralize(ids.length, "session")} ${what}: ${namesOf(ids)}`]
     })
     const all = [...lines, ...steps.flatMap(ownSessionLine)]
     return reports.length === 1 || all.length === 0
       ? all
-      : [`${printable(project)}:`, ...all.map((line) => `  ${line}`)]
+      : [`${escapeToLine(project)}:`, ...all.map((line) => `  ${line}`)]
   })
 }
 
@@ -86,12 +88,12 @@ function ownSessionLine(step: SessionStep): readonly string[] {
   switch (step.what) {
     case "kept-both":
       return [
-        `Session ${printable(step.session)} went on here and on another machine. The other one is here as ${printable(step.as)}.`,
+        `Session ${escapeToLine(step.session)} went on here and on another machine. The other one is here as ${escapeToLine(step.as)}.`,
       ]
     case "not-sent":
-      return [`Session ${printable(step.session)} was not sent: ${printable(step.why)}.`]
+      return [`Session ${escapeToLine(step.session)} was not sent: ${escapeToLine(step.why)}.`]
     case "not-received":
-      return [`Session ${printable(step.session)} was not taken from the remote: ${printable(step.why)}.`]
+      return [`Session ${escapeToLine(step.session)} was not taken from the remote: ${escapeToLine(step.why)}.`]
     default:
       return []
   }

@@ -8,7 +8,7 @@ import { readArguments } from "../arguments.ts"
 import { askForWord } from "../ask-for-word.ts"
 import { type Run, UsageError } from "../command.ts"
 import { TRUST } from "../descriptions.ts"
-import { escaped } from "../display/escaped.ts"
+import { escapeInvisible } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { columnsOf, dayOf, partLines } from "./page.ts"
 import { explain, keep } from "./question.ts"
@@ -38,7 +38,7 @@ async function list(root: string, { print, complain }: Terminal): Promise<number
   const all = await listTrust(root)
   if (all.length === 0) print("No directory is trusted.\n")
   for (const one of all)
-    if (one.state === "kept") print(`${dayOf(one.trusted)}  ${escaped(one.directory)}\n`)
+    if (one.state === "kept") print(`${dayOf(one.trusted)}  ${escapeInvisible(one.directory)}\n`)
     else complain(`The file ${one.file} cannot be used, because ${one.why}. Nothing is trusted through it.\n`)
   return DONE
 }
@@ -46,7 +46,7 @@ async function list(root: string, { print, complain }: Terminal): Promise<number
 async function revoke(root: string, { directory, terminal }: { directory: string; terminal: Terminal }) {
   const wasTrusted = await revokeTrust(root, directory)
   const sentence = wasTrusted ? "is not trusted any more" : "was not trusted"
-  terminal.print(`${escaped(directory)} ${sentence}.\n`)
+  terminal.print(`${escapeInvisible(directory)} ${sentence}.\n`)
   return DONE
 }
 
@@ -57,7 +57,7 @@ interface Shown {
 
 function show({ reading, trust, terminal }: Shown & { readonly trust: Exclude<Trust, { state: "untrusted" }> }) {
   const { style, print } = terminal
-  const directory = escaped(reading.directory)
+  const directory = escapeInvisible(reading.directory)
   if (trust.state === "not-needed") print(`The settings of ${directory} run nothing and widen nothing.\n`)
   else {
     const lines = partLines(reading.parts, { style, values: isAtTerminal(), columns: columnsOf(terminal) })
@@ -79,7 +79,7 @@ async function grant(root: string, { isSure, ...question }: Grant): Promise<numb
     throw new UsageError("strata trust asks at a terminal. In scripts, use: strata trust --yes")
   const answer = isSure ? "trust" : await askForWord("\nType trust to use it from now on, or quit: ", ["trust", "quit"])
   if (answer !== "trust" || !(await keep(root, { reading, terminal }))) return NOT_TRUSTED
-  terminal.print(`${escaped(reading.directory)} is trusted until these settings change.\n`)
+  terminal.print(`${escapeInvisible(reading.directory)} is trusted until these settings change.\n`)
   return DONE
 }
 

@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path"
 import type { ProjectPart } from "@strata/core/settings"
 import { partTitle, partVariables } from "@strata/core/settings"
 import { bodyRows } from "../chat/body-rows.ts"
-import { escaped } from "../display/escaped.ts"
+import { escapeInvisible } from "../display/escaped.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
 
 export interface PartsLook {
@@ -34,7 +34,7 @@ export function partLines(parts: readonly ProjectPart[], look: PartsLook): reado
       text.length > max
         ? [`… ${text.length - max} more lines${part.kind === "output style" ? "" : ', shown by "strata trust"'}`]
         : []
-    const lines = [...text.slice(0, max).map(escaped), ...more, ...variables]
+    const lines = [...text.slice(0, max).map(escapeInvisible), ...more, ...variables]
     return [`  ${style.bold(partTitle(part))}  ${file}${mark}`, ...lines.flatMap((line) => rowsOf(line, columns))]
   })
 }

@@ -2,7 +2,7 @@
 
 import type { ProjectSettings } from "@strata/core"
 import type { ProjectPart, Trust } from "@strata/core/settings"
-import { escaped } from "../display/escaped.ts"
+import { escapeInvisible } from "../display/escaped.ts"
 import type { Terminal } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
 import { columnsOf, dayOf, type PartsLook, partLines } from "./page.ts"
@@ -29,7 +29,7 @@ export function explain({
   const columns = columnsOf(terminal)
   const lines = [
     ...wrapped(titleOf(reading.parts), columns).map(style.bold),
-    escaped(reading.directory),
+    escapeInvisible(reading.directory),
     "",
     ...partLines(reading.parts, {
       ...{ style, values, columns },

@@ -1,9 +1,9 @@
 /** `strata undo`: takes back the last compaction, or what was last cleared, folded or snipped by hand. */
-import { undoSentence } from "@strata/page"
+import { describeUndo } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import type { Run } from "../command.ts"
 import { UNDO } from "../descriptions.ts"
-import { visibleJson } from "../display/visible.ts"
+import { jsonForTerminal } from "../display/visible.ts"
 import { openKeptConversation } from "../kept-conversation.ts"
 
 export const run: Run = async ({ args, cwd, env, terminal }) => {
@@ -12,7 +12,9 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const chat = await openKeptConversation({ cwd, env, id: values.conversation })
   try {
     const report = await chat.undo({ keepLater: !values["drop-later"], dryRun: isDryRun, by: "command" })
-    const text = values.json ? visibleJson({ conversation: chat.id, ...report }, 2) : undoSentence(report, { isDryRun })
+    const text = values.json
+      ? jsonForTerminal({ conversation: chat.id, ...report }, 2)
+      : describeUndo(report, { isDryRun })
     terminal.print(`${text}\n`)
     return 0
   } finally {

@@ -3,14 +3,14 @@
 import { realpath } from "node:fs/promises"
 import { basename, dirname, join, relative } from "node:path"
 import { localUser, type Store, strataDirectory } from "@strata/core"
-import { isPlaceOf, type NamedHolder } from "@strata/core/base"
-import { whichProject } from "@strata/core/projects"
+import { isNamespaceOf, type NamedHolder } from "@strata/core/base"
+import { resolveProject } from "@strata/core/projects"
 import {
   breakLock,
   type FoundLock,
   findLocks,
-  journalDirectoryOf,
-  placesOf as placesInStore,
+  journalDirectoryIn,
+  listProjectNamespaces as placesInStore,
   projectDirectory,
   storeFrom,
 } from "@strata/core/store"
@@ -19,7 +19,7 @@ import { askForWord } from "../ask-for-word.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { UNLOCK } from "../descriptions.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 // Who has conversations open in a store without files. It ends by itself what a process that is gone has held, so nothing is broken here.
 
@@ -58,7 +58,7 @@ export async function heldIn(store: Store, { places, id = "" }: Wanted): Promise
 export const heldLines = (held: readonly HeldConversation[]): readonly string[] =>
   held.map(
     ({ id, holder: { pid, host, since, endsAfterSeconds } }) =>
-      `Conversation ${id}: process ${pid} on ${printable(host)}, since ${printable(since)}.${endsAfterSeconds === undefined ? "" : ` If that process was killed, the lock ends by itself within ${endsAfterSeconds} seconds.`}`,
+      `Conversation ${id}: process ${pid} on ${escapeToLine(host)}, since ${escapeToLine(since)}.${endsAfterSeconds === undefined ? "" : ` If that process was killed, the lock ends by itself within ${endsAfterSeconds} seconds.`}`,
   )
 
 export const NOT_BROKEN =
@@ -75,8 +75,10 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
   const here = { root, env, store, cwd: await realpath(cwd) }
   const places = [...(await placesOf(here)), ...(id === undefined ? [] : await ownedPlaces(here))]
   const nothing =
-    id === undefined ? "Nothing of this project is locked.\n" : `Nothing that starts with ${printable(id)} is locked.\n`
-  if (journalDirectoryOf(store, places[0]!) === undefined) {
+    id === undefined
+      ? "Nothing of this project is locked.\n"
+      : `Nothing that starts with ${escapeToLine(id)} is locked.\n`
+  if (journalDirectoryIn(store, places[0]!) === undefined) {
     const held = await heldIn(store, { places, id })
     if (held.length > 0) terminal.complain(`${[...heldLines(held), NOT_BROKEN].join("\n")}\n`)
     else terminal.print(nothing)
@@ -89,7 +91,7 @@ export const run: Run = async ({ args, cwd, env, terminal }) => {
     return DONE
   }
   terminal.print(`${locks.flatMap((lock) => linesOf(lock, root)).join("\n")}\n`)
-  const breakable = locks.filter(({ verdict }) => verdict !== "alive")
+  const breakable = locks.filter(({ status }) => status !== "alive")
   if (breakable.length === 0) {
     terminal.complain("Nothing was unlocked: what runs here keeps its lock. Close it there.\n")
     return NOT_DONE
@@ -108,7 +110,7 @@ interface Here extends Pick<Call, "cwd" | "env"> {
 
 /** The places of the project that the directory belongs to. */
 async function placesOf({ root, env, store, cwd }: Here): Promise<readonly string[]> {
-  const project = await whichProject({ root, env, cwd, store })
+  const project = await resolveProject({ root, env, cwd, store })
   return placesInStore({ store, project, owner: localUser })
 }
 
@@ -120,10 +122,10 @@ const agentMemories = ({ root, cwd }: Here): readonly string[] => [
 
 /** What a program made with the library keeps here, for owners and for no one. Only a conversation that is named is looked for there. */
 async function ownedPlaces({ root, env, store, cwd }: Here): Promise<readonly string[]> {
-  const { name: current, formerly } = await whichProject({ root, env, cwd, store })
-  const own = [current, ...formerly]
+  const { name: current, formerNames } = await resolveProject({ root, env, cwd, store })
+  const own = [current, ...formerNames]
   const names = await store.projects()
-  return names.filter((name) => own.some((project) => name !== project && isPlaceOf(project, name)))
+  return names.filter((name) => own.some((project) => name !== project && isNamespaceOf(project, name)))
 }
 
 /** A conversation's own lock, or one of its agents'. */
@@ -132,17 +134,17 @@ const isOf = (path: string, id: string): boolean =>
     .split("/")
     .some((part, at, parts) => part.startsWith(id) && (at === parts.length - 1 || parts[at + 1] === "subagents"))
 
-function linesOf({ path, pid, host, since, verdict }: FoundLock, root: string): readonly string[] {
+function linesOf({ path, pid, host, since, status }: FoundLock, root: string): readonly string[] {
   const state = {
     alive: "It runs, and keeps the lock.",
     dead: "It has ended. The next process that needs the lock takes it over by itself.",
     unknown: "It is on another machine or in another container. Whether it still runs cannot be seen from here.",
-  }[verdict]
+  }[status]
   const shown = relative(root, path)
   return [
-    `${whatOf(path)}: process ${pid} on ${printable(host)}, since ${printable(since)}.`,
+    `${whatOf(path)}: process ${pid} on ${escapeToLine(host)}, since ${escapeToLine(since)}.`,
     `  ${state}`,
-    `  ${printable(shown.startsWith("..") ? path : shown)}`,
+    `  ${escapeToLine(shown.startsWith("..") ? path : shown)}`,
   ]
 }
 

@@ -4,24 +4,24 @@ import { open, rename, rm, stat, writeFile } from "node:fs/promises"
 import { basename, dirname, join, resolve } from "node:path"
 import {
   isPictureReady,
-  type Look,
-  type LookFilter,
-  type LookList,
-  type LookReport,
-  type LookRow,
-  openLook,
-  PICTURE_BEGINNING,
+  openUsage,
+  PICTURE_PREFIX,
   sharePicture,
   shareText,
+  type Usage,
+  type UsageFilter,
+  type UsageList,
+  type UsageReport,
+  type UsageRow,
 } from "@strata/page"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
 import { LOOK } from "../descriptions.ts"
-import { counted } from "../display/numbers.ts"
+import { pluralize } from "../display/numbers.ts"
 import { progressOn } from "../display/progress.ts"
 import type { Style, Terminal } from "../display/terminal.ts"
 import { fitted, fittedAtEnd, wrapped } from "../display/text.ts"
-import { printable, visibleJson } from "../display/visible.ts"
+import { escapeToLine, jsonForTerminal } from "../display/visible.ts"
 import { hasBrowser } from "../open-browser.ts"
 import { reportText } from "./report-text.ts"
 import { startWorker } from "./workers.ts"
@@ -34,24 +34,26 @@ interface HitsLook {
   readonly width: number
 }
 
-export function hitsText({ rows, total }: LookList, { query, style, width }: HitsLook): readonly string[] {
-  if (total === 0) return [`No conversation has the words "${printable(query)}".`]
+export function hitsText({ rows, total }: UsageList, { query, style, width }: HitsLook): readonly string[] {
+  if (total === 0) return [`No conversation has the words "${escapeToLine(query)}".`]
   const rest = total - rows.length
   return [
-    style.bold(`${counted(total, "conversation")} ${total === 1 ? "has" : "have"} the words "${printable(query)}"`),
+    style.bold(
+      `${pluralize(total, "conversation")} ${total === 1 ? "has" : "have"} the words "${escapeToLine(query)}"`,
+    ),
     ...rows.flatMap((row) => ["", ...hitLines(row, { style, width })]),
-    ...(rest > 0 ? ["", `and ${counted(rest, "more conversation")}`] : []),
+    ...(rest > 0 ? ["", `and ${pluralize(rest, "more conversation")}`] : []),
   ]
 }
 
-function hitLines(row: LookRow, { style, width }: Omit<HitsLook, "query">): readonly string[] {
+function hitLines(row: UsageRow, { style, width }: Omit<HitsLook, "query">): readonly string[] {
   const { hit, title, program, project, file, to } = row
   const day = (hit?.at ?? to)?.slice(0, 10)
-  const facts = [day, program, project].filter((fact) => fact !== undefined).map(printable)
+  const facts = [day, program, project].filter((fact) => fact !== undefined).map(escapeToLine)
   return [
-    fitted(`${facts.join("  ")}${title === undefined ? "" : `  ${printable(title)}`}`, width),
-    ...(hit ? [`  ${fitted(printable(hit.snippet), width - 2)}`] : []),
-    style.dim(`  ${fittedAtEnd(printable(file), width - 2)}`),
+    fitted(`${facts.join("  ")}${title === undefined ? "" : `  ${escapeToLine(title)}`}`, width),
+    ...(hit ? [`  ${fitted(escapeToLine(hit.snippet), width - 2)}`] : []),
+    style.dim(`  ${fittedAtEnd(escapeToLine(file), width - 2)}`),
   ]
 }
 
@@ -74,13 +76,8 @@ export async function checkPicturePlace(file: string, cwd: string): Promise<stri
 async function isPicture(path: string): Promise<boolean> {
   try {
     await using file = await open(path)
-    const { buffer, bytesRead } = await file.read(
-      Buffer.alloc(PICTURE_BEGINNING.length),
-      0,
-      PICTURE_BEGINNING.length,
-      0,
-    )
-    return buffer.subarray(0, bytesRead).toString() === PICTURE_BEGINNING
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(PICTURE_PREFIX.length), 0, PICTURE_PREFIX.length, 0)
+    return buffer.subarray(0, bytesRead).toString() === PICTURE_PREFIX
   } catch {
     return false
   }
@@ -126,7 +123,7 @@ export const run: Run = async (call) => {
     const report = look.report(filter)
     const isReady = isPictureReady(report)
     if (picture !== undefined && isReady) await writePicture(picture, sharePicture(report), terminal)
-    if (json) terminal.print(`${visibleJson(report, 2)}\n`)
+    if (json) terminal.print(`${jsonForTerminal(report, 2)}\n`)
     else if (summary) terminal.print(`${wrapped(report.sentence, width(terminal)).join("\n")}\n`)
     else if (share) terminal.print(`${shareText(report)}\n`)
     else await showLook(look, { report, filter, terminal, home: env.HOME, onlyDirs: false })
@@ -155,24 +152,24 @@ export async function lookAt(
   return withLook({ env, dirs, onlyDirs: dirs.length > 0, terminal }, async (look) => {
     await replayFor(look, { seconds: undefined, filter: {}, terminal })
     const report = look.report()
-    if (json) terminal.print(`${visibleJson(report, 2)}\n`)
+    if (json) terminal.print(`${jsonForTerminal(report, 2)}\n`)
     else await showLook(look, { report, filter: {}, terminal, home: env.HOME, onlyDirs: dirs.length > 0 })
     return 0
   })
 }
 
 interface Shown {
-  readonly report: LookReport
-  readonly filter: LookFilter
+  readonly report: UsageReport
+  readonly filter: UsageFilter
   readonly terminal: Terminal
   readonly home: string | undefined
   readonly onlyDirs: boolean
 }
 
 /** The report for a person: tables in the terminal. */
-async function showLook(look: Look, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
+async function showLook(look: Usage, { report, filter, terminal, home, onlyDirs }: Shown): Promise<void> {
   const { rows } = look.list({ ...filter, sort: "cost", limit: MAX_ROWS })
-  const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.gone() : undefined
+  const gone = !onlyDirs && look.isFirst("claude-code-deletes") ? await look.findDeletedSessions() : undefined
   const { style } = terminal
   terminal.print(
     `${reportText({ report, rows, style, width: width(terminal), home, onlyDirs, ...(gone ? { gone } : {}) }).join("\n")}\n`,
@@ -188,12 +185,12 @@ interface Opened {
 
 async function withLook(
   { env, dirs, onlyDirs, terminal }: Opened,
-  work: (look: Look) => Promise<number>,
+  work: (look: Usage) => Promise<number>,
 ): Promise<number> {
-  const look = openLook({ env, dirs, onlyDirs, startWorker })
+  const look = openUsage({ env, dirs, onlyDirs, startWorker })
   const progress = progressOn(terminal)
   try {
-    await look.follow((at) => progress.show("Reading conversations", at))
+    await look.update((at) => progress.show("Reading conversations", at))
     progress.end()
     return await work(look)
   } finally {
@@ -205,12 +202,12 @@ async function withLook(
 interface Replaying {
   /** Default: a few seconds, and longer until the sample is large enough. */
   readonly seconds: number | undefined
-  readonly filter: LookFilter
+  readonly filter: UsageFilter
   readonly terminal: Terminal
 }
 
 /** As much as fits into the time. Pressing Ctrl-C ends the program; what was replayed is kept. */
-async function replayFor(look: Look, { seconds, filter, terminal }: Replaying): Promise<void> {
+async function replayFor(look: Usage, { seconds, filter, terminal }: Replaying): Promise<void> {
   if (seconds === 0) return
   const { of, replayed } = look.savings(filter)
   if (replayed === of) return
@@ -240,7 +237,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/
 function filterFrom(
   { project, since }: { readonly project: string | undefined; readonly since: string | undefined },
   cwd: string,
-): LookFilter {
+): UsageFilter {
   if (since !== undefined && (!DAY.test(since) || Number.isNaN(Date.parse(since))))
     throw new UsageError(`--since needs a day such as 2026-01-31, but got "${since}".`)
   return {
@@ -251,14 +248,14 @@ function filterFrom(
 
 interface Searched {
   readonly query: string
-  readonly filter: LookFilter
+  readonly filter: UsageFilter
   readonly json: boolean
   readonly terminal: Terminal
 }
 
-function printHits(look: Look, { query, filter, json, terminal }: Searched): number {
+function printHits(look: Usage, { query, filter, json, terminal }: Searched): number {
   const found = look.list({ ...filter, query, limit: 20 })
-  if (json) terminal.print(`${visibleJson(found, 2)}\n`)
+  if (json) terminal.print(`${jsonForTerminal(found, 2)}\n`)
   else terminal.print(`${hitsText(found, { query, style: terminal.style, width: width(terminal) }).join("\n")}\n`)
   return found.total === 0 ? 1 : 0
 }

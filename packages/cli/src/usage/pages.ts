@@ -3,12 +3,12 @@ import { realpath } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { StrataError } from "@strata/core"
-import { journalDirectoryOf, storedAddress, storedName, storeFrom } from "@strata/core/store"
-import { type Look, type LookRow, openLook } from "@strata/page"
-import type { FollowedJournal, LookPages, NamedConversation, PageSource } from "@strata/page/server"
+import { journalDirectoryIn, parseStoreUri, storeFrom, storeUri } from "@strata/core/store"
+import { openUsage, type Usage, type UsageRow } from "@strata/page"
+import type { JournalLocation, NamedConversation, PageSource, UsagePages } from "@strata/page/server"
 import type { Call } from "../command.ts"
 import { projectSource } from "../dashboard/source.ts"
-import { counted, grouped } from "../display/numbers.ts"
+import { formatNumber, pluralize } from "../display/numbers.ts"
 import { showPages } from "../show-pages.ts"
 import { startWorker } from "./workers.ts"
 
@@ -22,7 +22,7 @@ const TELL_MS = 1_000 // between two news of progress
 const AGAIN_MS = 30_000 // until the places are looked at again
 
 export async function showLookPages({ env, dirs, terminal, port, isQuiet }: LookPagesOptions): Promise<number> {
-  const look = openLook({ env, dirs, startWorker })
+  const look = openUsage({ env, dirs, startWorker })
   const work = new BackgroundWork(look)
   const ended = work.run()
   try {
@@ -35,18 +35,18 @@ export async function showLookPages({ env, dirs, terminal, port, isQuiet }: Look
 }
 
 /** Reads what is new, then replays, then looks again. */
-class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
-  readonly #look: Look
+class BackgroundWork implements Pick<UsagePages, "progress" | "onChange"> {
+  readonly #look: Usage
   readonly #listeners = new Set<() => void>()
   readonly #end = new AbortController()
   #words: string | undefined = "Reading conversations."
   #soon: NodeJS.Timeout | undefined
 
-  constructor(look: Look) {
+  constructor(look: Usage) {
     this.#look = look
   }
 
-  working = (): string | undefined => this.#words
+  progress = (): string | undefined => this.#words
 
   onChange = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
@@ -57,9 +57,9 @@ class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
     const { signal } = this.#end
     while (!signal.aborted) {
       try {
-        await this.#look.follow(
+        await this.#look.update(
           ({ done, of }) =>
-            this.#say(done < of ? `Reading conversations: ${grouped(done)} of ${grouped(of)}.` : undefined),
+            this.#say(done < of ? `Reading conversations: ${formatNumber(done)} of ${formatNumber(of)}.` : undefined),
           signal,
         )
       } catch (error) {
@@ -71,7 +71,7 @@ class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
       const { of, replayed } = this.#look.savings()
       let left = of - replayed
       const words = () =>
-        left > 0 ? `Computing what Strata would have saved: ${counted(left, "conversation")} to go.` : undefined
+        left > 0 ? `Computing what Strata would have saved: ${pluralize(left, "conversation")} to go.` : undefined
       this.#say(words())
       await this.#look.replay({
         signal,
@@ -101,22 +101,25 @@ class BackgroundWork implements Pick<LookPages, "working" | "onChange"> {
   }
 }
 
-function sourceOf(look: Look, { work, env }: { readonly work: BackgroundWork; readonly env: Call["env"] }): PageSource {
+function sourceOf(
+  look: Usage,
+  { work, env }: { readonly work: BackgroundWork; readonly env: Call["env"] },
+): PageSource {
   const find = async (id: string): Promise<NamedConversation | undefined> => {
     const row = /^\d{1,15}$/.test(id) ? look.row(Number(id)) : undefined
     if (!row) return undefined
     const kept = row.program === "strata" ? await keptAs(row, env) : undefined
-    return { id, title: row.title ?? row.id, ...(kept ?? { at: { file: row.file, within: row.id } }) }
+    return { id, title: row.title ?? row.id, ...(kept ?? { location: { file: row.file, conversationId: row.id } }) }
   }
   return {
     name: "All conversations",
     conversations: async () => [],
     find,
-    look: {
+    usage: {
       report: (filter) => look.report(filter),
       list: (request) => look.list(request),
-      gone: () => look.gone(),
-      working: work.working,
+      findDeletedSessions: () => look.findDeletedSessions(),
+      progress: work.progress,
       onChange: work.onChange,
     },
   }
@@ -124,20 +127,20 @@ function sourceOf(look: Look, { work, env }: { readonly work: BackgroundWork; re
 
 /** A conversation of ours in its store, with what a person may do with it if its project is still there. */
 async function keptAs(
-  { project, file }: LookRow,
+  { project, file }: UsageRow,
   env: Call["env"],
-): Promise<Pick<NamedConversation, "at" | "own"> | undefined> {
-  const stored = storedAddress(file)
+): Promise<Pick<NamedConversation, "location" | "actions"> | undefined> {
+  const stored = parseStoreUri(file)
   const source = project === undefined ? undefined : await projectSource({ cwd: project, env }).catch(() => undefined)
   const found = await source?.find(stored?.id ?? basename(file, ".jsonl"))
-  if (found && "store" in found.at && (await isAt(found.at, file))) return found
-  return stored && { at: { store: storeFrom({ env }), address: stored } }
+  if (found && "store" in found.location && (await isAt(found.location, file))) return found
+  return stored && { location: { store: storeFrom({ env }), address: stored } }
 }
 
 /** A file elsewhere may claim the project and the id of another conversation. */
-async function isAt({ store, address }: FollowedJournal, file: string): Promise<boolean> {
-  if (storedAddress(file)) return storedName(address) === file
-  const directory = journalDirectoryOf(store, address.project)
+async function isAt({ store, address }: JournalLocation, file: string): Promise<boolean> {
+  if (parseStoreUri(file)) return storeUri(address) === file
+  const directory = journalDirectoryIn(store, address.project)
   return directory !== undefined && isSameFile(join(directory, `${address.id}.jsonl`), file)
 }
 

@@ -1,34 +1,34 @@
 /** A report over all conversations, for the terminal: the first sentence, the tables, and remarks. About a screen and a half. */
 import {
-  type GoneSessions,
-  intervalWords,
-  type LookReport,
-  type LookRow,
-  type LookSavings,
-  type LookSpent,
-  moneyWords,
-  namesCompared,
-  type SpentOn,
+  compareNames,
+  type DeletedSessions,
+  describeCoverage,
+  formatInterval,
+  type NamedCost,
+  type UsageCost,
+  type UsageReport,
+  type UsageRow,
+  type UsageSavings,
 } from "@strata/page"
 import { sparkline } from "../display/bars.ts"
-import { counted, dollars, grouped, percent, short } from "../display/numbers.ts"
+import { formatCompact, formatDollars, formatNumber, formatPercent, pluralize } from "../display/numbers.ts"
 import { titled, withGap } from "../display/section.ts"
 import { type Column, table } from "../display/table.ts"
 import type { Style } from "../display/terminal.ts"
 import { wrapped } from "../display/text.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 
 export interface ReportLook {
-  readonly report: LookReport
+  readonly report: UsageReport
   /** The most expensive conversations. */
-  readonly rows: readonly LookRow[]
+  readonly rows: readonly UsageRow[]
   readonly style: Style
   readonly width: number
   readonly home: string | undefined
   /** It is about directories that the person named, and nothing else. */
   readonly onlyDirs: boolean
   /** Shown the first time. */
-  readonly gone?: GoneSessions
+  readonly gone?: DeletedSessions
 }
 
 const MAX_LINES = 4 // of one table
@@ -51,7 +51,7 @@ function conversations({ report, rows, style, width, home }: ReportLook): readon
   return [
     ...titled(
       { style, width },
-      { title: "Most expensive conversations", about: `of ${grouped(report.conversations)}` },
+      { title: "Most expensive conversations", about: `of ${formatNumber(report.conversations)}` },
     ),
     ...table({
       width,
@@ -66,28 +66,28 @@ function conversations({ report, rows, style, width, home }: ReportLook): readon
       rows: rows.map((row) => [
         row.to?.slice(0, 10) ?? "?",
         row.program,
-        printable(row.title ?? row.id),
+        escapeToLine(row.title ?? row.id),
         shortPath(row.project ?? "", home),
-        grouped(row.turns),
-        grouped(row.compactions),
-        row.lost.count === 0 ? "-" : dollars(row.lost.dollars),
+        formatNumber(row.turns),
+        formatNumber(row.compactions),
+        row.lost.count === 0 ? "-" : formatDollars(row.lost.dollars),
         costOf(row),
       ]),
     }),
   ]
 }
 
-function costOf({ cost, dollars: spent }: LookRow): string {
+function costOf({ cost, dollars: spent }: UsageRow): string {
   if (cost === "none") return "-"
   if (cost === "simulated") return "simulated"
   if (cost === "unknown") return "?"
-  return `${dollars(spent)}${cost === "partly-unknown" ? "?" : cost === "lower-bound" ? "+" : ""}`
+  return `${formatDollars(spent)}${cost === "partly-unknown" ? "?" : cost === "lower-bound" ? "+" : ""}`
 }
 
 function money({ report, style, width }: ReportLook): readonly string[] {
   const { total, byModel, byPurpose, byProgram } = report
   if (total.requests === 0) return []
-  const lines = (name: string, rows: readonly SpentOn[]) => costRows(rows, { name })
+  const lines = (name: string, rows: readonly NamedCost[]) => costRows(rows, { name })
   return [
     ...titled({ style, width }, { title: "Money", about: totalWords(report) }),
     ...table({
@@ -104,43 +104,51 @@ function money({ report, style, width }: ReportLook): readonly string[] {
   ]
 }
 
-function costRows(rows: readonly SpentOn[], { name }: { readonly name: string }): readonly (readonly string[])[] {
+function costRows(rows: readonly NamedCost[], { name }: { readonly name: string }): readonly (readonly string[])[] {
   const shown = rows.slice(0, MAX_LINES)
   return shown.map((row, at) => {
     const { input, cacheRead, cacheWrite5m, cacheWrite1h, output } = row.tokens
     const all = input + cacheRead + cacheWrite5m + cacheWrite1h
     return [
-      ...[at === 0 ? name : "", printable(row.name), grouped(row.conversations), grouped(row.requests), short(all)],
-      ...[cacheRead === 0 ? "-" : percent(cacheRead, all), short(output), spentWords(row)],
-      row.unpriced === row.requests ? "" : percent(row.share, 1),
+      ...[
+        at === 0 ? name : "",
+        escapeToLine(row.name),
+        formatNumber(row.conversations),
+        formatNumber(row.requests),
+        formatCompact(all),
+      ],
+      ...[cacheRead === 0 ? "-" : formatPercent(cacheRead, all), formatCompact(output), spentWords(row)],
+      row.unpriced === row.requests ? "" : formatPercent(row.share, 1),
     ]
   })
 }
 
 /** Unknown is never $0. */
-function spentWords({ requests, unpriced, dollars: spent }: LookSpent): string {
+function spentWords({ requests, unpriced, dollars: spent }: UsageCost): string {
   if (requests === 0) return "-"
-  return unpriced === requests ? "?" : `${dollars(spent)}${unpriced > 0 ? "?" : ""}`
+  return unpriced === requests ? "?" : `${formatDollars(spent)}${unpriced > 0 ? "?" : ""}`
 }
 
-function totalWords({ total }: LookReport): string {
+function totalWords({ total }: UsageReport): string {
   const { requests, unpriced, unpricedModels, estimated, isLowerBound } = total
   const unknown =
     unpriced > 0
       ? [
-          `no price is known for ${unpricedModels.slice(0, 3).map(printable).join(", ")}${unpricedModels.length > 3 ? ", …" : ""}`,
+          `no price is known for ${unpricedModels.slice(0, 3).map(escapeToLine).join(", ")}${unpricedModels.length > 3 ? ", …" : ""}`,
         ]
       : []
   if (unpriced === requests) return unknown.join("")
-  const sum = `${isLowerBound || unpriced > 0 ? "more than " : ""}${dollars(total.dollars)}`
-  return [sum, ...(estimated > 0 ? [`of which about ${dollars(estimated)} is estimated`] : []), ...unknown].join("; ")
+  const sum = `${isLowerBound || unpriced > 0 ? "more than " : ""}${formatDollars(total.dollars)}`
+  return [sum, ...(estimated > 0 ? [`of which about ${formatDollars(estimated)} is estimated`] : []), ...unknown].join(
+    "; ",
+  )
 }
 
 function projects({ report, style, width, home }: ReportLook): readonly string[] {
   const { byProject } = report
   if (byProject.length < 2) return []
   return [
-    ...titled({ style, width }, { title: "Projects", about: grouped(byProject.length) }),
+    ...titled({ style, width }, { title: "Projects", about: formatNumber(byProject.length) }),
     ...table({
       width,
       columns: [{ title: "", gives: "beginning" }, right(""), right(""), right("")],
@@ -148,9 +156,9 @@ function projects({ report, style, width, home }: ReportLook): readonly string[]
         .slice(0, MAX_LINES)
         .map((row) => [
           shortPath(row.name, home),
-          counted(row.conversations, "conversation"),
+          pluralize(row.conversations, "conversation"),
           spentWords(row),
-          row.unpriced === row.requests ? "" : percent(row.share, 1),
+          row.unpriced === row.requests ? "" : formatPercent(row.share, 1),
         ]),
     }),
   ]
@@ -166,7 +174,7 @@ function days({ report, style, width }: ReportLook): readonly string[] {
     known.map((day) => day.dollars),
     { max, width: Math.max(10, width - LABELS) },
   )
-  const about = `${counted(known.length, "day")} with requests, at most ${dollars(max)} on one`
+  const about = `${pluralize(known.length, "day")} with requests, at most ${formatDollars(max)} on one`
   return [
     ...titled({ style, width }, { title: "Money by day", about }),
     `  ${known[0]!.day}  ${style.cyan(line)}  ${known.at(-1)!.day}`,
@@ -176,13 +184,15 @@ function days({ report, style, width }: ReportLook): readonly string[] {
 function caches({ report, style, width }: ReportLook): readonly string[] {
   const { lost, byCause, byReason, hitRatio } = report.cache
   if (lost.count === 0) return []
-  const reasons = byReason.slice(0, MAX_LINES).map(({ reason, count }) => `${printable(reason)} ${grouped(count)}`)
+  const reasons = byReason
+    .slice(0, MAX_LINES)
+    .map(({ reason, count }) => `${escapeToLine(reason)} ${formatNumber(count)}`)
   return [
     ...titled(
       { style, width },
       {
         title: "Lost caches",
-        about: `${grouped(lost.count)}; ${percent(hitRatio, 1)} of the input came from the cache`,
+        about: `${formatNumber(lost.count)}; ${formatPercent(hitRatio, 1)} of the input came from the cache`,
       },
     ),
     ...table({
@@ -199,10 +209,10 @@ function caches({ report, style, width }: ReportLook): readonly string[] {
         .slice(0, MAX_LINES)
         .map((one) => [
           one.words,
-          grouped(one.count),
-          short(one.tokens),
-          one.unpriced === one.count ? "?" : `${dollars(one.dollars)}${one.unpriced > 0 ? "?" : ""}`,
-          one.unpriced === one.count ? "" : percent(one.share, 1),
+          formatNumber(one.count),
+          formatCompact(one.tokens),
+          one.unpriced === one.count ? "?" : `${formatDollars(one.dollars)}${one.unpriced > 0 ? "?" : ""}`,
+          one.unpriced === one.count ? "" : formatPercent(one.share, 1),
         ]),
     }),
     ...(reasons.length > 0 ? wrapped(`  The API's own reasons: ${reasons.join(", ")}`, width) : []),
@@ -213,9 +223,13 @@ function compactions({ report, style, width, home }: ReportLook): readonly strin
   const { count, unrecorded, dollars: cost, names, worst } = report.compactions
   if (count === 0) return []
   const about = [
-    `${grouped(count)}, ${dollars(cost)}`,
-    ...(names.needed > 0 ? [`${grouped(names.lost)} of ${counted(names.needed, "name")} needed later were lost`] : []),
-    ...(unrecorded > 0 ? [`what ${grouped(unrecorded)} of them lost is unknown: their files begin with them`] : []),
+    `${formatNumber(count)}, ${formatDollars(cost)}`,
+    ...(names.needed > 0
+      ? [`${formatNumber(names.lost)} of ${pluralize(names.needed, "name")} needed later were lost`]
+      : []),
+    ...(unrecorded > 0
+      ? [`what ${formatNumber(unrecorded)} of them lost is unknown: their files begin with them`]
+      : []),
   ]
   return [
     ...titled({ style, width }, { title: "Compactions", about: about.join("; ") }),
@@ -225,9 +239,9 @@ function compactions({ report, style, width, home }: ReportLook): readonly strin
       rows: worst
         .slice(0, MAX_WORST)
         .map((row) => [
-          `lost ${grouped(row.names.lost)} of ${grouped(row.names.needed)}`,
-          printable(row.title ?? shortPath(row.file, home)),
-          printable(row.examples.slice(0, 3).join(", ")),
+          `lost ${formatNumber(row.names.lost)} of ${formatNumber(row.names.needed)}`,
+          escapeToLine(row.title ?? shortPath(row.file, home)),
+          escapeToLine(row.examples.slice(0, 3).join(", ")),
         ]),
     }),
   ]
@@ -237,33 +251,36 @@ function withStrata({ report, style, width }: ReportLook): readonly string[] {
   const { saved } = report
   const { figure, of, dearer } = saved
   const compared = comparedWords(saved)
-  const names = namesCompared(saved)
+  const names = compareNames(saved)
   if (compared === undefined) return []
   const sample = figure.kind === "sampled" ? figure.sample : of
   return [
     ...titled({ style, width }, { title: "With Strata", about: compared }),
     ...(dearer > 0
-      ? wrapped(`${grouped(dearer)} of these ${counted(sample, "conversation")} would have cost more.`, width - 2)
+      ? wrapped(
+          `${formatNumber(dearer)} of these ${pluralize(sample, "conversation")} would have cost more.`,
+          width - 2,
+        )
       : []
     ).map((line) => `  ${line}`),
     ...(names === undefined ? [] : wrapped(names, width - 2)).map((line) => `  ${line}`),
   ]
 }
 
-function comparedWords(saved: LookSavings): string | undefined {
+function comparedWords(saved: UsageSavings): string | undefined {
   const { figure, of } = saved
   if (figure.kind === "nothing" || figure.kind === "unknown") return undefined
-  const how = `${percent(Math.abs(figure.share), 1)} ${figure.share >= 0 ? "less" : "more"}`
-  const money = `${moneyWords(saved)}`
+  const how = `${formatPercent(Math.abs(figure.share), 1)} ${figure.share >= 0 ? "less" : "more"}`
+  const money = `${describeCoverage(saved)}`
   if (figure.kind === "sampled")
-    return `${how} (${intervalWords(figure)}), modelled; a sample of ${grouped(figure.sample)} of ${grouped(of)} conversations, drawn by cost, for ${money}`
-  return `${dollars(figure.strata)} instead of ${dollars(figure.recorded)} (${how}), both modelled; ${counted(of, "conversation")}, ${money}`
+    return `${how} (${formatInterval(figure)}), modelled; a sample of ${formatNumber(figure.sample)} of ${formatNumber(of)} conversations, drawn by cost, for ${money}`
+  return `${formatDollars(figure.strata)} instead of ${formatDollars(figure.recorded)} (${how}), both modelled; ${pluralize(of, "conversation")}, ${money}`
 }
 
 function context({ report, style, width }: ReportLook): readonly string[] {
   const shown = report.context.slice(0, MAX_LINES + 1)
   if (shown.length === 0) return []
-  const parts = shown.map(({ name, share }) => `${printable(name)} ${percent(share, 1)}`)
+  const parts = shown.map(({ name, share }) => `${escapeToLine(name)} ${formatPercent(share, 1)}`)
   return [
     ...titled({ style, width }, { title: "What filled the contexts", about: "estimated" }),
     ...wrapped(parts.join(" · "), width - 2).map((line) => `  ${line}`),
@@ -277,21 +294,21 @@ function remarks(page: ReportLook): readonly string[] {
   return [
     ...(repeated.responses > 0
       ? [
-          `${counted(repeated.responses, "response")} (${dollars(repeated.dollars)}) ${repeated.responses === 1 ? "is" : "are"} in more than one file and counted once.`,
+          `${pluralize(repeated.responses, "response")} (${formatDollars(repeated.dollars)}) ${repeated.responses === 1 ? "is" : "are"} in more than one file and counted once.`,
         ]
       : []),
     ...files.unread.map(
       ({ reason, files: count, examples }) =>
-        `Not read: ${counted(count, "file")} (${printable(reason)}): ${namedFiles({ files: count, examples }, page)}.`,
+        `Not read: ${pluralize(count, "file")} (${escapeToLine(reason)}): ${namedFiles({ files: count, examples }, page)}.`,
     ),
     ...(files.damaged.files > 0
       ? [
-          `${counted(files.damaged.lines, "line")} of ${counted(files.damaged.files, "file")} ${files.damaged.lines === 1 ? "is" : "are"} damaged and not counted: ${namedFiles(files.damaged, page)}.`,
+          `${pluralize(files.damaged.lines, "line")} of ${pluralize(files.damaged.files, "file")} ${files.damaged.lines === 1 ? "is" : "are"} damaged and not counted: ${namedFiles(files.damaged, page)}.`,
         ]
       : []),
     ...(report.simulated > 0
       ? [
-          `${counted(report.simulated, "conversation")} with the simulator cost nothing and ${report.simulated === 1 ? "is" : "are"} not counted.`,
+          `${pluralize(report.simulated, "conversation")} with the simulator cost nothing and ${report.simulated === 1 ? "is" : "are"} not counted.`,
         ]
       : []),
     ...(saved.replayed < saved.of ? ['"strata usage --replay 600" replays more of them.'] : []),
@@ -311,19 +328,19 @@ function namedFiles(
   { home }: ReportLook,
 ): string {
   const rest = files - examples.length
-  return `${examples.map((path) => shortPath(path, home)).join(", ")}${rest > 0 ? ` and ${grouped(rest)} more` : ""}`
+  return `${examples.map((path) => shortPath(path, home)).join(", ")}${rest > 0 ? ` and ${formatNumber(rest)} more` : ""}`
 }
 
-function goneWords({ days, named, gone }: GoneSessions): string {
+function goneWords({ days, named, gone }: DeletedSessions): string {
   const lost =
     gone > 0
-      ? ` Of ${counted(named, "session")} in its history, ${grouped(gone)} ${gone === 1 ? "is" : "are"} gone.`
+      ? ` Of ${pluralize(named, "session")} in its history, ${formatNumber(gone)} ${gone === 1 ? "is" : "are"} gone.`
       : ""
-  return `Claude Code deletes transcripts after ${counted(days, "day")}, without asking.${lost} "strata archive" copies them before that.`
+  return `Claude Code deletes transcripts after ${pluralize(days, "day")}, without asking.${lost} "strata archive" copies them before that.`
 }
 
 const shortPath = (path: string, home: string | undefined): string =>
-  printable(
+  escapeToLine(
     home !== undefined && home !== "" && (path === home || path.startsWith(`${home}/`))
       ? `~${path.slice(home.length)}`
       : path,

@@ -13,9 +13,9 @@ import { strataDirectory } from "@strata/core"
 import type { ReplayReport } from "@strata/transcripts/replay"
 import { readArguments } from "../arguments.ts"
 import { type Call, type Run, UsageError } from "../command.ts"
-import { counted, dollars } from "../display/numbers.ts"
+import { formatDollars, pluralize } from "../display/numbers.ts"
 import type { Terminal } from "../display/terminal.ts"
-import { printable } from "../display/visible.ts"
+import { escapeToLine } from "../display/visible.ts"
 import { commandHelp } from "../help.ts"
 import { announced } from "../proxy/announcement.ts"
 import { WRAP } from "../proxy/descriptions.ts"
@@ -93,8 +93,8 @@ export function pauses({ terminal, ask, isQuiet }: PauseOptions): Pauses {
       noticed.push(notice)
       const { minutes, cost, direct } = notice
       if (cost < WORTH_A_WORD) return true
-      const saved = direct > cost * 1.1 ? ` Without Strata: about ${dollars(direct)}.` : ""
-      const line = `After ${Math.round(minutes)} minutes the server's cache is gone. This request costs about ${dollars(cost)}.${saved}`
+      const saved = direct > cost * 1.1 ? ` Without Strata: about ${formatDollars(direct)}.` : ""
+      const line = `After ${Math.round(minutes)} minutes the server's cache is gone. This request costs about ${formatDollars(cost)}.${saved}`
       if (ask) return ask(`${line} Send it?`)
       if (!isQuiet) terminal.complain(`${line}\n`)
       return true
@@ -103,7 +103,9 @@ export function pauses({ terminal, ask, isQuiet }: PauseOptions): Pauses {
       if (noticed.length === 0) return []
       const [cost, direct] = [sum(noticed.map((each) => each.cost)), sum(noticed.map((each) => each.direct))]
       const times = noticed.length === 1 ? "One pause" : `${noticed.length} pauses`
-      return [`${times} cost the server's cache: about ${dollars(cost)}, without Strata about ${dollars(direct)}.`]
+      return [
+        `${times} cost the server's cache: about ${formatDollars(cost)}, without Strata about ${formatDollars(direct)}.`,
+      ]
     },
   }
 }
@@ -197,11 +199,11 @@ function sentence(replayed: readonly Replayed[]): string {
   const [saved, cost] = [sum((each) => each.saved.amount), sum((each) => each.dollars ?? 0)]
   const acts = sum(({ acts: { compacted: _, ...others } }) => Object.values(others).reduce((all, one) => all + one, 0))
   const compactions = sum((each) => each.compactions)
-  const would = `Managed, Strata would have acted on ${counted(acts, "result")} and compacted ${counted(compactions, "time")}`
+  const would = `Managed, Strata would have acted on ${pluralize(acts, "result")} and compacted ${pluralize(compactions, "time")}`
   if (acts + compactions === 0) return "Managed, Strata would have done nothing yet: the conversation is too short."
   if (totals.length === 0) return `${would}. What that saves is unknown: the model has no known price.`
   const share = Math.round((100 * Math.abs(saved)) / (cost + saved || 1))
-  return `${would}: about ${dollars(Math.abs(saved))} ${saved >= 0 ? "less" : "more"} (${share}%), by a replay of the journal.`
+  return `${would}: about ${formatDollars(Math.abs(saved))} ${saved >= 0 ? "less" : "more"} (${share}%), by a replay of the journal.`
 }
 
 export const run: Run = async (call) => {
@@ -286,7 +288,7 @@ async function modeFor(
 }
 
 function observing(program: string): string {
-  const shown = printable(CLIENT_NAMES.some((name) => name === program) ? program : `-- ${program} …`)
+  const shown = escapeToLine(CLIENT_NAMES.some((name) => name === program) ? program : `-- ${program} …`)
   return `Strata only observes in this project: nothing is changed. To let it manage the context: strata wrap --manage ${shown}`
 }
 
@@ -303,7 +305,7 @@ async function report(
   if (rows.length > 0) {
     const files = rows.map(({ id }) => join(journals, `${id}.jsonl`))
     if (mode === "observe") lines.push(await wouldHave(files, { cwd, env }))
-    lines.push(`Journals: ${printable(journals)}`)
+    lines.push(`Journals: ${escapeToLine(journals)}`)
   }
   terminal.complain(`${lines.join("\n")}\n`)
 }

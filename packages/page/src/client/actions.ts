@@ -1,48 +1,48 @@
 /** What a person does on a page: opens a block, asks for something and says yes, copies an address. */
 import { fragment } from "./live.ts"
 
-const OWN = { "x-strata-page": "1" }
+const PAGE_HEADER = { "x-strata-page": "1" }
 
 export function listenForActions(): void {
-  document.addEventListener("toggle", (event) => void opened(event.target), true)
+  document.addEventListener("toggle", (event) => void loadOpenedBlock(event.target), true)
   document.addEventListener("click", (event) => {
     if (!(event.target instanceof Element)) return
     const whole = event.target.closest<HTMLButtonElement>("button[data-whole]")
     const post = event.target.closest<HTMLButtonElement>("button[data-post]")
-    if (whole) void showWhole(whole)
+    if (whole) void showFullText(whole)
     if (post) void act(post)
   })
 }
 
 /** A folded block gets its text when it is opened first. */
-async function opened(target: EventTarget | null): Promise<void> {
+async function loadOpenedBlock(target: EventTarget | null): Promise<void> {
   if (!(target instanceof HTMLDetailsElement) || !target.open) return
   const { block } = target.dataset
-  const place = target.querySelector("pre")
-  if (block === undefined || !place || place.textContent !== "") return
-  place.textContent = await textOf(block)
-  place.after(exactLink(block))
+  const pre = target.querySelector("pre")
+  if (block === undefined || !pre || pre.textContent !== "") return
+  pre.textContent = await fetchBlock(block)
+  pre.after(exactLink(block))
 }
 
-async function showWhole(button: HTMLButtonElement): Promise<void> {
+async function showFullText(button: HTMLButtonElement): Promise<void> {
   const { whole } = button.dataset
   const text = button.parentElement?.querySelector(".said")
   if (whole === undefined || !text) return
-  text.textContent = await textOf(whole)
+  text.textContent = await fetchBlock(whole)
   button.replaceWith(exactLink(whole))
 }
 
-const pathOf = (block: string): string => `${location.pathname.replace(/\/[^/]*$/, "")}/block/${block}`
+const blockPath = (block: string): string => `${location.pathname.replace(/\/[^/]*$/, "")}/block/${block}`
 
-async function textOf(block: string): Promise<string> {
-  const answer = await fetch(pathOf(block)).catch(() => undefined)
+async function fetchBlock(block: string): Promise<string> {
+  const answer = await fetch(blockPath(block)).catch(() => undefined)
   return answer?.ok ? answer.text() : "This cannot be shown now. Load the page again."
 }
 
 /** Hidden characters are shown as signs; the file has the exact ones. */
 function exactLink(block: string): HTMLAnchorElement {
   const link = document.createElement("a")
-  link.href = `${pathOf(block)}?exact`
+  link.href = `${blockPath(block)}?exact`
   link.className = "exact"
   link.textContent = "Save the exact text"
   return link
@@ -50,10 +50,10 @@ function exactLink(block: string): HTMLAnchorElement {
 
 async function act(button: HTMLButtonElement): Promise<void> {
   const { post, into, asks, asksMore = "" } = button.dataset
-  if (post === undefined || (asks !== undefined && !(await agreed(asks, asksMore)))) return
+  if (post === undefined || (asks !== undefined && !(await confirmAction(asks, asksMore)))) return
   button.disabled = true
   try {
-    const answer = await fetch(post, { method: "POST", headers: OWN })
+    const answer = await fetch(post, { method: "POST", headers: PAGE_HEADER })
     const text = answer.ok ? await answer.text() : "<p>That failed. Nothing was changed. Load the page again.</p>"
     document.getElementById(into ?? "")?.replaceChildren(fragment(text))
   } finally {
@@ -63,7 +63,7 @@ async function act(button: HTMLButtonElement): Promise<void> {
 }
 
 /** Asks with a dialog. Escape and Cancel are a no. */
-function agreed(title: string, more: string): Promise<boolean> {
+function confirmAction(title: string, more: string): Promise<boolean> {
   const dialog = document.querySelector<HTMLDialogElement>("[data-ask]")
   if (!dialog) return Promise.resolve(false)
   dialog.querySelector("h2")!.textContent = title

@@ -2,7 +2,7 @@
 
 export function listenToCharts(): void {
   document.addEventListener("pointermove", ({ target }) => {
-    if (target instanceof SVGRectElement && target.classList.contains("slice")) say(target)
+    if (target instanceof SVGRectElement && target.classList.contains("slice")) showReadout(target)
   })
   document.addEventListener("keydown", (event) => {
     const chart = document.activeElement?.closest?.("[data-chart]")
@@ -13,16 +13,16 @@ export function listenToCharts(): void {
     const next = now < 0 ? (step > 0 ? 0 : slices.length - 1) : Math.min(slices.length - 1, Math.max(0, now + step))
     event.preventDefault()
     const slice = slices[next]
-    if (slice) say(slice)
+    if (slice) showReadout(slice)
   })
 }
 
-function say(slice: SVGRectElement): void {
+function showReadout(slice: SVGRectElement): void {
   if (slice.classList.contains("chosen")) return
   const figure = slice.closest("figure")
-  const place = figure?.querySelector("[data-readout]")
-  if (!figure || !place) return
+  const readout = figure?.querySelector("[data-readout]")
+  if (!figure || !readout) return
   figure.querySelector("rect.chosen")?.classList.remove("chosen")
   slice.classList.add("chosen")
-  place.textContent = slice.querySelector("title")?.textContent ?? ""
+  readout.textContent = slice.querySelector("title")?.textContent ?? ""
 }

@@ -4,8 +4,8 @@ interface State {
   readonly rows: number
 }
 
-const BETWEEN_MS = 400 // two drawings
-const words = (text: string): void => {
+const REDRAW_INTERVAL_MS = 400 // two drawings
+const setStatus = (text: string): void => {
   const place = document.querySelector("[data-live-words]")
   if (place && place.textContent !== text) place.textContent = text
 }
@@ -19,11 +19,11 @@ export function followEvents(onState: (state: State) => void): void {
   let waits = false
   events.onopen = () => {
     live?.classList.add("on")
-    words("live")
+    setStatus("live")
   }
   events.onerror = () => {
     live?.classList.remove("on")
-    words("not connected; trying again")
+    setStatus("not connected; trying again")
   }
   events.onmessage = ({ data }: MessageEvent<string>) => {
     onState(JSON.parse(data) as State)
@@ -34,7 +34,7 @@ export function followEvents(onState: (state: State) => void): void {
     setTimeout(() => {
       waits = false
       void redraw()
-    }, BETWEEN_MS)
+    }, REDRAW_INTERVAL_MS)
   }
 }
 
@@ -47,16 +47,18 @@ export async function redraw(): Promise<void> {
   )
   if (!answer?.ok) return
   const open = [...main.querySelectorAll<HTMLDetailsElement>("details[id][open]")].map(({ id }) => id)
-  const said = [...main.querySelectorAll<HTMLElement>("[aria-live][id]")].filter((place) => place.childElementCount > 0)
+  const regions = [...main.querySelectorAll<HTMLElement>("[aria-live][id]")].filter(
+    (place) => place.childElementCount > 0,
+  )
   const focused = document.activeElement
-  const focusKey = focused instanceof HTMLElement && main.contains(focused) ? keyOf(focused) : undefined
+  const focusKey = focused instanceof HTMLElement && main.contains(focused) ? focusSelector(focused) : undefined
   main.replaceChildren(fragment(await answer.text()))
   for (const id of open) document.getElementById(id)?.setAttribute("open", "")
-  for (const place of said) document.getElementById(place.id)?.replaceChildren(...place.childNodes)
+  for (const place of regions) document.getElementById(place.id)?.replaceChildren(...place.childNodes)
   if (focusKey !== undefined) document.querySelector<HTMLElement>(focusKey)?.focus({ preventScroll: true })
 }
 
-function keyOf(element: HTMLElement): string | undefined {
+function focusSelector(element: HTMLElement): string | undefined {
   if (element.id !== "") return `#${CSS.escape(element.id)}`
   const { post } = element.dataset
   return post === undefined ? undefined : `[data-post="${CSS.escape(post)}"]`

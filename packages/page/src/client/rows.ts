@@ -58,7 +58,7 @@ class Rows {
     const form = document.querySelector<HTMLFormElement>("[data-find]")
     form?.addEventListener("submit", (event) => {
       event.preventDefault()
-      void find(form)
+      void search(form)
     })
   }
 
@@ -146,7 +146,7 @@ class Rows {
   }
 }
 
-async function find(form: HTMLFormElement): Promise<void> {
+async function search(form: HTMLFormElement): Promise<void> {
   const place = document.querySelector("[data-found]")
   const words = String(new FormData(form).get("words") ?? "")
   const answer = await fetch(`${form.dataset.find}?words=${encodeURIComponent(words)}`).catch(() => undefined)

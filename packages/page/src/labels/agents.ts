@@ -1,7 +1,7 @@
 /** How the states of agents read on every screen and page. */
 import type { AgentView } from "@strata/core/agent"
 
-export const STATUS_WORDS: Readonly<Record<AgentView["status"], string>> = {
+export const STATUS_LABELS: Readonly<Record<AgentView["status"], string>> = {
   running: "running",
   idle: "waits",
   completed: "completed",

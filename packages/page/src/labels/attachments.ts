@@ -1,6 +1,6 @@
 /** How the kinds of attachments read on every screen. */
 
-const NAMES: Readonly<Record<string, string>> = {
+const ATTACHMENT_NAMES: Readonly<Record<string, string>> = {
   agent_listing: "list of agents",
   agent_result: "report of the agent",
   agent_status: "state of the agents",
@@ -19,8 +19,8 @@ const NAMES: Readonly<Record<string, string>> = {
   tool_delta: "tools loaded",
 }
 
-export const attachmentName = (kind: string): string => NAMES[kind] ?? kind.replaceAll("_", " ")
+export const attachmentName = (kind: string): string => ATTACHMENT_NAMES[kind] ?? kind.replaceAll("_", " ")
 
 /** `instructions src/AGENTS.md` */
-export const attachmentWords = ({ kind, about }: { readonly kind: string; readonly about: string }): string =>
+export const attachmentLabel = ({ kind, about }: { readonly kind: string; readonly about: string }): string =>
   [attachmentName(kind), about].filter(Boolean).join(" ")

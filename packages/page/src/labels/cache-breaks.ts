@@ -1,9 +1,9 @@
 /** The causes of a lost cache, as they read on the screen. */
 
-import { dollars } from "@strata/core/base"
+import { formatDollars } from "@strata/core/base"
 import type { BreakCause, CacheBreak, CacheBreakTotal } from "@strata/core/views"
 
-export const CAUSES: Readonly<Record<BreakCause, string>> = {
+export const CAUSE_LABELS: Readonly<Record<BreakCause, string>> = {
   compaction: "compacted",
   clearing: "old results were cleared",
   undone: "a decision was undone",
@@ -18,7 +18,7 @@ export const CAUSES: Readonly<Record<BreakCause, string>> = {
 }
 
 /** What the API itself says about a lost cache. */
-const API_REASONS: Readonly<Record<string, string>> = {
+const API_REASON_LABELS: Readonly<Record<string, string>> = {
   model_changed: "another model",
   system_changed: "system prompt changed",
   tools_changed: "tools changed",
@@ -27,17 +27,17 @@ const API_REASONS: Readonly<Record<string, string>> = {
   unavailable: "no reason is available",
 }
 
-export const apiReasonWords = (reason: string): string => API_REASONS[reason] ?? reason.replaceAll("_", " ")
+export const apiReasonLabel = (reason: string): string => API_REASON_LABELS[reason] ?? reason.replaceAll("_", " ")
 
 /** Why the cache was lost: our cause, and beside it what the API says where the recording has it. */
-export const causeWords = ({ cause, apiReason }: Pick<CacheBreak, "cause" | "apiReason">): string =>
-  apiReason === undefined ? CAUSES[cause] : `${CAUSES[cause]}; the API says: ${apiReasonWords(apiReason)}`
+export const describeCause = ({ cause, apiReason }: Pick<CacheBreak, "cause" | "apiReason">): string =>
+  apiReason === undefined ? CAUSE_LABELS[cause] : `${CAUSE_LABELS[cause]}; the API says: ${apiReasonLabel(apiReason)}`
 
 /** What lost caches cost. An unknown price is never $0, and makes a sum a lower bound. */
-export function lossWords({ breaks, dollars: paid, unpriced }: CacheBreakTotal): string {
+export function formatMissCost({ breaks, dollars: paid, unpriced }: CacheBreakTotal): string {
   if (breaks > 0 && unpriced === breaks) return "unknown"
-  return `${unpriced > 0 ? "more than " : ""}${dollars(paid)}`
+  return `${unpriced > 0 ? "more than " : ""}${formatDollars(paid)}`
 }
 
 /** How a cost reads after "paid again". */
-export const paidWords = (cost: string): string => (cost === "unknown" ? "at an unknown price" : `for ${cost}`)
+export const pricePhrase = (cost: string): string => (cost === "unknown" ? "at an unknown price" : `for ${cost}`)

@@ -1,10 +1,10 @@
 /** How a compaction reads on every screen and page: its result and its audit. Pure. */
 
-import { counted, grouped, percent } from "@strata/core/base"
+import { formatNumber, formatPercent, pluralize } from "@strata/core/base"
 import { COMPACTION_ROUTE_LABELS, type CompactionRoute } from "@strata/core/policy"
 import type { AuditFigures } from "@strata/core/store"
 
-export interface CompactionFigures {
+export interface CompactionMetrics {
   /** Absent where unknown: in old journals and those of other programs. */
   readonly tokensBefore?: number | undefined
   readonly tokensAfter?: number | undefined
@@ -16,39 +16,39 @@ export interface CompactionFigures {
 }
 
 /** `Compacted: 167,000 to 54,000 tokens, from the notes.` */
-export function compactedSentence({ tokensBefore, tokensAfter, route, planned, audit }: CompactionFigures): string {
+export function describeCompaction({ tokensBefore, tokensAfter, route, planned, audit }: CompactionMetrics): string {
   if (tokensAfter === undefined) return "Compacted."
-  if (tokensBefore === undefined) return `Compacted to ${grouped(tokensAfter)} tokens.`
-  const how = route === undefined ? "" : `, ${routeWords(route)}`
-  const checked = audit === undefined ? "" : ` Checked: ${auditWords(audit)}.`
+  if (tokensBefore === undefined) return `Compacted to ${formatNumber(tokensAfter)} tokens.`
+  const how = route === undefined ? "" : `, ${routeLabel(route)}`
+  const checked = audit === undefined ? "" : ` Checked: ${describeAudit(audit)}.`
   const why = planned === undefined ? "" : ` ${planned}`
-  return `Compacted: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens${how}.${why}${checked}`
+  return `Compacted: ${formatNumber(tokensBefore)} to ${formatNumber(tokensAfter)} tokens${how}.${why}${checked}`
 }
 
 /** `98% of the facts kept, 2 of 40 claims struck, 1 could not be checked, 1 fact added` */
-export function auditWords({ coverage, perClass, unchecked = [], added }: AuditFigures): string {
+export function describeAudit({ coverage, perClass, unchecked = [], added }: AuditFigures): string {
   const claims = Object.values(perClass.fabrication)
   const checked = claims.reduce((sum, { of }) => sum + of, 0)
   const struck = claims.reduce((sum, { found }) => sum + found, 0)
   return [
-    `${percent(coverage, 1)} of the facts kept`,
-    `${grouped(struck)} of ${counted(checked, "claim")} struck`,
-    ...(unchecked.length === 0 ? [] : [`${grouped(unchecked.length)} could not be checked`]),
-    ...(added.length === 0 ? [] : [`${counted(added.length, "fact")} added`]),
+    `${formatPercent(coverage, 1)} of the facts kept`,
+    `${formatNumber(struck)} of ${pluralize(checked, "claim")} struck`,
+    ...(unchecked.length === 0 ? [] : [`${formatNumber(unchecked.length)} could not be checked`]),
+    ...(added.length === 0 ? [] : [`${pluralize(added.length, "fact")} added`]),
   ].join(", ")
 }
 
 /** What was struck, what could not be checked and what was added, one line each. Empty where the summary was good. */
-export const auditLines = ({ struck, unchecked = [], added }: AuditFigures): readonly string[] => [
+export const listAuditFindings = ({ struck, unchecked = [], added }: AuditFigures): readonly string[] => [
   ...(struck.length === 0
     ? []
-    : ["Struck from the summary, because the conversation does not say it:", ...struck.map(item)]),
+    : ["Struck from the summary, because the conversation does not say it:", ...struck.map(bullet)]),
   ...(unchecked.length === 0
     ? []
-    : ["Not checked, because only an image, a document or a page could confirm it:", ...unchecked.map(item)]),
-  ...(added.length === 0 ? [] : ["Added, because the summary left it out:", ...added.map(item)]),
+    : ["Not checked, because only an image, a document or a page could confirm it:", ...unchecked.map(bullet)]),
+  ...(added.length === 0 ? [] : ["Added, because the summary left it out:", ...added.map(bullet)]),
 ]
 
-const item = (text: string) => `- ${text}`
+const bullet = (text: string) => `- ${text}`
 
-export const routeWords = (route: string): string => COMPACTION_ROUTE_LABELS[route as CompactionRoute] ?? `by ${route}`
+export const routeLabel = (route: string): string => COMPACTION_ROUTE_LABELS[route as CompactionRoute] ?? `by ${route}`

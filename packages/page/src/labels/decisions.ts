@@ -1,25 +1,25 @@
 /** What the layers decided in a Strata journal, in order. Other programs' transcripts have no decisions. */
 import { type DecisionEntry, type Entry, handleOf } from "@strata/core"
-import { counted, grouped } from "@strata/core/base"
+import { formatNumber, pluralize } from "@strata/core/base"
 import { type AuditFigures, isDecision } from "@strata/core/store"
 
 /** How long the server keeps what it caches, in words. */
-interface Lifetimes {
+interface CacheLifetimes {
   readonly forPrompt: "5m" | "1h"
   readonly forMessages: "5m" | "1h"
 }
 
-const WORDS = { "5m": "five minutes", "1h": "an hour" } as const
+const LIFETIME_LABELS = { "5m": "five minutes", "1h": "an hour" } as const
 
-export function lifetimeWords({ forPrompt, forMessages }: Lifetimes): string {
-  if (forPrompt === forMessages) return `everything for ${WORDS[forMessages]}`
-  return `tools and system prompt for ${WORDS[forPrompt]}, messages for ${WORDS[forMessages]}`
+export function describeLifetimes({ forPrompt, forMessages }: CacheLifetimes): string {
+  if (forPrompt === forMessages) return `everything for ${LIFETIME_LABELS[forMessages]}`
+  return `tools and system prompt for ${LIFETIME_LABELS[forPrompt]}, messages for ${LIFETIME_LABELS[forMessages]}`
 }
 
-export interface Decided {
+export interface LayerDecision {
   /** Responses before it. */
   readonly turn: number
-  readonly what: DecidedWhat
+  readonly what: LayerDecisionKind
   /** Tokens taken out of the window; absent if the decision does not record them. */
   readonly tokens?: number
   /** Tokens written to the cache again because of it. */
@@ -31,7 +31,7 @@ export interface Decided {
   readonly audit?: AuditFigures
 }
 
-export type DecidedWhat =
+export type LayerDecisionKind =
   | "put aside"
   | "cleared"
   | "cleared by the server"
@@ -43,7 +43,7 @@ export type DecidedWhat =
   | "cache lifetime"
   | "undone"
 
-const REASONS = {
+const CLEARING_REASON_LABELS = {
   idle: "after a long pause",
   size: "because the window was filling up",
   api: "by the server, on request",
@@ -51,8 +51,8 @@ const REASONS = {
   asked: "on request",
 } as const
 
-export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
-  const decided: Decided[] = []
+export function listLayerDecisions(entries: readonly Entry[]): readonly LayerDecision[] {
+  const decided: LayerDecision[] = []
   const responses = new Set<string>()
   /** What an undo may name. An undone compaction is not on the path, so what is not here is one. */
   const subtypes = new Map<string, DecisionEntry["subtype"]>()
@@ -63,11 +63,11 @@ export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
     const turn = responses.size
     if (entry.subtype === "server-edited") {
       // each response reports everything cleared from its request
-      const cleared = clearedBy(entry.edits)
-      if (cleared > onServer) decided.push({ turn, ...byServer(cleared - onServer) })
+      const cleared = sumClearedTokens(entry.edits)
+      if (cleared > onServer) decided.push({ turn, ...describeServerClearing(cleared - onServer) })
       onServer = cleared
     } else {
-      const found = entry.subtype === "undone" ? undone(entry, subtypes) : described(entry)
+      const found = entry.subtype === "undone" ? describeUndoEntry(entry, subtypes) : descriptionOf(entry)
       if (found) decided.push({ turn, ...found })
       subtypes.set(entry.uuid, entry.subtype)
     }
@@ -76,88 +76,101 @@ export function decisionsIn(entries: readonly Entry[]): readonly Decided[] {
 }
 
 /** One decision in a few words. An undo is named without what it took back. */
-export function decisionWords(decision: DecisionEntry): string {
+export function describeDecision(decision: DecisionEntry): string {
   const found =
     decision.subtype === "undone"
-      ? { what: "undone", about: `an earlier decision${whereAsked(decision)}` }
-      : described(decision)
+      ? { what: "undone", about: `an earlier decision${requestSource(decision)}` }
+      : descriptionOf(decision)
   return found ? `${found.what}: ${found.about}` : decision.subtype.replaceAll("-", " ")
 }
 
-type Description = Omit<Decided, "turn">
-type Undone = Extract<DecisionEntry, { readonly subtype: "undone" }>
+type DecisionDescription = Omit<LayerDecision, "turn">
+type UndoEntry = Extract<DecisionEntry, { readonly subtype: "undone" }>
 
-function described(decision: DecisionEntry): Description | undefined {
+function descriptionOf(decision: DecisionEntry): DecisionDescription | undefined {
   switch (decision.subtype) {
     case "tool-result-persisted":
-      return { what: "put aside", ...effectOf(decision), about: `${grouped(decision.bytes)} bytes` }
+      return { what: "put aside", ...effectFields(decision), about: `${formatNumber(decision.bytes)} bytes` }
     case "tool-results-cleared": {
-      const results = counted(decision.toolUseIds.length, "result")
+      const results = pluralize(decision.toolUseIds.length, "result")
       const why = decision.planned === undefined ? {} : { planned: decision.planned }
-      return { what: "cleared", ...effectOf(decision), about: `${results}, ${REASONS[decision.why]}`, ...why }
+      return {
+        what: "cleared",
+        ...effectFields(decision),
+        about: `${results}, ${CLEARING_REASON_LABELS[decision.why]}`,
+        ...why,
+      }
     }
     case "folded":
-      return { what: "folded", ...effectOf(decision), about: rangeOf(decision) }
+      return { what: "folded", ...effectFields(decision), about: formatRange(decision) }
     case "snipped": {
       const why = decision.by === "agent" ? `the agent proposed it: ${decision.why}` : decision.why
-      return { what: "snipped", ...effectOf(decision), about: [rangeOf(decision), why].filter(Boolean).join(", ") }
+      return {
+        what: "snipped",
+        ...effectFields(decision),
+        about: [formatRange(decision), why].filter(Boolean).join(", "),
+      }
     }
     case "compacted": {
       const { tokensBefore, tokensAfter, trigger, route, planned, audit } = decision
       const tokens = tokensBefore - tokensAfter
-      const about = `${planned === undefined ? TRIGGERS[trigger] : "planned"}, ${route}`
+      const about = `${planned === undefined ? TRIGGER_LABELS[trigger] : "planned"}, ${route}`
       const why = planned === undefined ? {} : { planned }
       return { what: "compacted", tokens, about, ...why, ...(audit ? { audit } : {}) }
     }
     case "compaction-failed":
-      return { what: "compaction failed", about: `${TRIGGERS[decision.trigger]}: ${decision.message}` }
+      return { what: "compaction failed", about: `${TRIGGER_LABELS[decision.trigger]}: ${decision.message}` }
     case "thinking-dropped":
       return { what: "thinking dropped", about: decision.why }
     case "cache-lifetime": {
       const { forPrompt, forMessages, why: planned } = decision
-      return { what: "cache lifetime", about: lifetimeWords({ forPrompt, forMessages }), planned }
+      return { what: "cache lifetime", about: describeLifetimes({ forPrompt, forMessages }), planned }
     }
     default:
       return undefined
   }
 }
 
-function undone(undo: Undone, earlier: ReadonlyMap<string, DecisionEntry["subtype"]>): Description {
+function describeUndoEntry(
+  undo: UndoEntry,
+  earlier: ReadonlyMap<string, DecisionEntry["subtype"]>,
+): DecisionDescription {
   const { decision, tokens } = undo
   const subtype = earlier.get(decision)
-  const what = subtype === undefined ? "a compaction" : (UNDONE[subtype] ?? "an earlier decision")
-  const size = tokens === undefined ? "" : `, to ${grouped(tokens)} tokens again`
-  return { what: "undone", about: `${what}${size}${whereAsked(undo)}` }
+  const what = subtype === undefined ? "a compaction" : (UNDONE_LABELS[subtype] ?? "an earlier decision")
+  const size = tokens === undefined ? "" : `, to ${formatNumber(tokens)} tokens again`
+  return { what: "undone", about: `${what}${size}${requestSource(undo)}` }
 }
 
 /** Where a person asked for an undo. */
-const whereAsked = ({ by }: Undone): string => (by === undefined ? "" : `, asked for ${ASKED[by]}`)
+const requestSource = ({ by }: UndoEntry): string =>
+  by === undefined ? "" : `, asked for ${REQUEST_SOURCE_LABELS[by]}`
 
-const ASKED = { chat: "in the chat", command: "with strata undo", page: "on the page" } as const
+const REQUEST_SOURCE_LABELS = { chat: "in the chat", command: "with strata undo", page: "on the page" } as const
 
-const UNDONE: Partial<Record<DecisionEntry["subtype"], string>> = {
+const UNDONE_LABELS: Partial<Record<DecisionEntry["subtype"], string>> = {
   "tool-results-cleared": "a clearing of results",
   "media-withheld": "a clearing of images",
   folded: "a fold",
   snipped: "a snip",
 }
 
-const rangeOf = ({ from, to }: { readonly from: string; readonly to: string }): string =>
+const formatRange = ({ from, to }: { readonly from: string; readonly to: string }): string =>
   `${handleOf(from)} to ${handleOf(to)}`
 
-const byServer = (tokens: number): Description => ({
+const describeServerClearing = (tokens: number): DecisionDescription => ({
   what: "cleared by the server",
   tokens,
   about: "from its copy of the request",
 })
 
-const TRIGGERS = { auto: "automatic", manual: "on request" } as const
+const TRIGGER_LABELS = { auto: "automatic", manual: "on request" } as const
 
-function effectOf({ effect }: { readonly effect?: { readonly saves: number; readonly rewrites: number } }) {
+function effectFields({ effect }: { readonly effect?: { readonly saves: number; readonly rewrites: number } }) {
   return effect ? { tokens: effect.saves, rewrites: effect.rewrites } : {}
 }
 
-function clearedBy(edits: readonly unknown[]): number {
+function sumClearedTokens(edits: readonly unknown[]): number {
   return edits.reduce<number>((sum, edit) => {
     const tokens = (edit as { cleared_input_tokens?: unknown } | null)?.cleared_input_tokens
     return sum + (typeof tokens === "number" ? tokens : 0)

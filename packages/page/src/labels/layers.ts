@@ -1,7 +1,7 @@
 /** How the layers read on every screen and page. */
 import type { LayerSaving } from "@strata/core/views"
 
-export const LAYER_WORDS: Readonly<Record<LayerSaving["layer"], string>> = {
+export const LAYER_LABELS: Readonly<Record<LayerSaving["layer"], string>> = {
   "tool-results": "results put aside",
   microcompact: "results cleared",
   fold: "ranges folded or cut",

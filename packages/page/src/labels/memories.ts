@@ -2,13 +2,13 @@
 import type { Memory } from "@strata/core"
 import type { MemoryAuthor, MemoryChange } from "@strata/core/memory"
 
-export const INDEX = "MEMORY.md"
+export const MEMORY_INDEX = "MEMORY.md"
 
 /** `release-process` for `release-process.md`: what a person types. */
-export const stemOf = (file: string): string => file.replace(/\.md$/i, "")
+export const fileStem = (file: string): string => file.replace(/\.md$/i, "")
 
 /** Who it comes from, as a sentence without a full stop. */
-export function sourceWords({ source }: Pick<Memory, "source">): string {
+export function describeSource({ source }: Pick<Memory, "source">): string {
   if (source.confirmed) return "you confirmed it"
   if (source.saidBy === "user") return source.conversation === undefined ? "you wrote it" : "you said it"
   const noted = source.saidBy === "tool" ? "from a tool's output" : "noted by the agent"
@@ -16,10 +16,10 @@ export function sourceWords({ source }: Pick<Memory, "source">): string {
 }
 
 /** The same, for a column of a table. */
-export const shortSource = ({ source: { outside: _, ...source } }: Pick<Memory, "source">): string =>
-  sourceWords({ source })
+export const describeSourceBriefly = ({ source: { outside: _, ...source } }: Pick<Memory, "source">): string =>
+  describeSource({ source })
 
-const AUTHORS: Readonly<Record<MemoryAuthor, string>> = {
+const AUTHOR_LABELS: Readonly<Record<MemoryAuthor, string>> = {
   person: "you",
   agent: "the agent",
   extraction: "after a query",
@@ -28,11 +28,11 @@ const AUTHORS: Readonly<Record<MemoryAuthor, string>> = {
   outside: "not known",
 }
 
-export const authorWords = (by: MemoryAuthor): string => AUTHORS[by]
+export const authorLabel = (by: MemoryAuthor): string => AUTHOR_LABELS[by]
 
 /** `added a.md; removed b.md`. The index follows the memories, so it is named only where it changed alone. */
-export function editedWords({ files, refused = [] }: Pick<MemoryChange, "files" | "refused">): string {
-  const memories = files.filter(({ path }) => path !== INDEX)
+export function describeEdits({ files, refused = [] }: Pick<MemoryChange, "files" | "refused">): string {
+  const memories = files.filter(({ path }) => path !== MEMORY_INDEX)
   const isAlone = memories.length === 0 && refused.length === 0
   const kinds = Map.groupBy(isAlone ? files : memories, ({ before, after }) => {
     if (before === undefined) return "added"
@@ -46,4 +46,4 @@ export function editedWords({ files, refused = [] }: Pick<MemoryChange, "files" 
 }
 
 /** `2026-03-01 10:00` in UTC. */
-export const minuteOf = (time: string): string => time.slice(0, 16).replace("T", " ")
+export const formatMinute = (time: string): string => time.slice(0, 16).replace("T", " ")

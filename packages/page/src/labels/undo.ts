@@ -1,8 +1,8 @@
 /** How an undo and a clearing by hand read on every screen. Pure. */
 import type { ClearingReport, UndoReport } from "@strata/core"
-import { counted, dollars, grouped } from "@strata/core/base"
+import { formatDollars, formatNumber, pluralize } from "@strata/core/base"
 
-const WHAT: Readonly<Record<UndoReport["kind"], string>> = {
+const KIND_LABELS: Readonly<Record<UndoReport["kind"], string>> = {
   compaction: "compaction",
   clearing: "clearing of tool results",
   images: "clearing of images",
@@ -11,38 +11,38 @@ const WHAT: Readonly<Record<UndoReport["kind"], string>> = {
 }
 
 /** `The last compaction was undone: 12,000 to 140,000 tokens. 4 messages that came later are kept.` */
-export function undoSentence(report: UndoReport, { isDryRun = false } = {}): string {
+export function describeUndo(report: UndoReport, { isDryRun = false } = {}): string {
   const { kind, undone, tokensBefore, tokensAfter, later } = report
   const many = undone.length
-  const subject = many > 1 ? `The last ${many} ${WHAT[kind]}s` : `The last ${WHAT[kind]}`
+  const subject = many > 1 ? `The last ${many} ${KIND_LABELS[kind]}s` : `The last ${KIND_LABELS[kind]}`
   const verb = isDryRun ? "would be" : many > 1 ? "were" : "was"
-  const size = `${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens`
-  return `${subject} ${verb} undone: ${size}.${laterWords(later, isDryRun)}${isDryRun ? " Nothing was changed." : ""}`
+  const size = `${formatNumber(tokensBefore)} to ${formatNumber(tokensAfter)} tokens`
+  return `${subject} ${verb} undone: ${size}.${describeLaterMessages(later, isDryRun)}${isDryRun ? " Nothing was changed." : ""}`
 }
 
-function laterWords({ messages, kept }: UndoReport["later"], isDryRun: boolean): string {
+function describeLaterMessages({ messages, kept }: UndoReport["later"], isDryRun: boolean): string {
   if (messages === 0) return ""
-  const came = `${counted(messages, "message")} that came later`
+  const came = `${pluralize(messages, "message")} that came later`
   if (kept) return ` ${came} ${isDryRun ? "would stay" : messages === 1 ? "stays" : "stay"}.`
   return ` ${came} ${isDryRun ? "would be" : messages === 1 ? "is" : "are"} left out; the journal keeps ${messages === 1 ? "it" : "them"}.`
 }
 
-export function clearingSentence(report: ClearingReport, { isDryRun = false, undo = "/undo" } = {}): string {
+export function describeClearing(report: ClearingReport, { isDryRun = false, undo = "/undo" } = {}): string {
   const { results, shortened, images, tokensBefore, tokensAfter, rewrites, dollars: price } = report
   const count = results + shortened + images
   if (count === 0) return "There is nothing to clear. What the model has not answered yet always stays."
   const what = [
-    ...(results > 0 ? [counted(results, "old tool result")] : []),
-    ...(shortened > 0 ? [`the middle of ${counted(shortened, "long result")}`] : []),
-    ...(images > 0 ? [counted(images, "image or document", "images and documents")] : []),
+    ...(results > 0 ? [pluralize(results, "old tool result")] : []),
+    ...(shortened > 0 ? [`the middle of ${pluralize(shortened, "long result")}`] : []),
+    ...(images > 0 ? [pluralize(images, "image or document", "images and documents")] : []),
   ].join(" and ")
   const subject = what.charAt(0).toUpperCase() + what.slice(1)
   const verb = isDryRun ? "would be" : count === 1 || results + images === 0 ? "was" : "were"
-  const cost = price === undefined ? "" : `, for ${dollars(price)} more than reading them`
+  const cost = price === undefined ? "" : `, for ${formatDollars(price)} more than reading them`
   const cache =
     rewrites === 0
       ? "The cache is cold, so this costs nothing."
-      : `The next request writes ${grouped(rewrites)} tokens to the cache again${cost}.`
+      : `The next request writes ${formatNumber(rewrites)} tokens to the cache again${cost}.`
   const end = isDryRun ? " Nothing was changed." : ` ${undo} brings ${count === 1 ? "it" : "them"} back.`
-  return `${subject} ${verb} cleared: ${grouped(tokensBefore)} to ${grouped(tokensAfter)} tokens. ${cache}${end}`
+  return `${subject} ${verb} cleared: ${formatNumber(tokensBefore)} to ${formatNumber(tokensAfter)} tokens. ${cache}${end}`
 }

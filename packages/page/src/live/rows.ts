@@ -21,7 +21,7 @@ export type Row =
   | { readonly kind: "decision"; readonly at: number; readonly handle: string; readonly decision: DecisionEntry }
 
 /** Decisions that a reader cares about. The others are bookkeeping. */
-const SHOWN: ReadonlySet<string> = new Set([
+const DISPLAYED_DECISIONS: ReadonlySet<string> = new Set([
   "tool-result-persisted",
   "tool-results-cleared",
   "folded",
@@ -34,16 +34,17 @@ const SHOWN: ReadonlySet<string> = new Set([
   "rewound",
 ])
 
-export function rowOf(entry: Entry, at: number): Row | undefined {
+export function toRow(entry: Entry, at: number): Row | undefined {
   const handle = handleOf(entry.uuid)
-  if (isDecision(entry)) return SHOWN.has(entry.subtype) ? { kind: "decision", at, handle, decision: entry } : undefined
+  if (isDecision(entry))
+    return DISPLAYED_DECISIONS.has(entry.subtype) ? { kind: "decision", at, handle, decision: entry } : undefined
   if (entry.type === "progress") return undefined
   if (isBoundary(entry)) return { kind: "boundary", at, handle, message: entry }
   return { kind: "message", at, handle, message: entry }
 }
 
 /** The blocks of an entry, as they can be opened one by one. */
-export function blocksIn(entry: Entry): readonly Block[] {
+export function entryBlocks(entry: Entry): readonly Block[] {
   if (isDecision(entry)) return []
   if (entry.type === "attachment") return renderAttachment(entry.attachment)
   if (entry.type === "user" || entry.type === "assistant") return contentOf(entry)
@@ -51,7 +52,7 @@ export function blocksIn(entry: Entry): readonly Block[] {
 }
 
 /** The whole text of a block, as it is in the journal. A call is its input as JSON. */
-export function textIn(block: Block): string {
+export function blockText(block: Block): string {
   if (isToolUse(block)) return JSON.stringify(block.input, undefined, 2)
   return isToolResult(block) ? resultText(block) : plainText(block)
 }

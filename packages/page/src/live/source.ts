@@ -8,8 +8,8 @@ import type { AgentDirectory, AgentView } from "@strata/core/agent"
 import type { DreamKillResult, DreamState } from "@strata/core/memory"
 import type { CompactionRefusal } from "@strata/core/policy"
 import type { SentRequest } from "@strata/core/store"
-import type { Look } from "../usage/open-look.ts"
-import type { FollowedFile, FollowedJournal } from "./followed-source.ts"
+import type { Usage } from "../usage/open-usage.ts"
+import type { JournalLocation, TranscriptLocation } from "./live-source.ts"
 
 export interface PageSource {
   /** What the conversations are of: a project, or this machine. */
@@ -18,7 +18,7 @@ export interface PageSource {
   conversations(): Promise<readonly ListedConversation[]>
   find(id: string): Promise<NamedConversation | undefined>
   /** All conversations of this machine. It takes the place of the list. */
-  readonly look?: LookPages
+  readonly usage?: UsagePages
   /** Memories of the project. Absent where pages are not about one project. */
   memories?(): Promise<ProjectBank>
   /** What works in the background. Absent where pages are not about one project. */
@@ -35,20 +35,20 @@ export interface WorkPages {
 /** Something that works while no one waits for it. */
 export type BackgroundWork =
   | { readonly kind: "dream"; readonly dream: DreamState }
-  | { readonly kind: "agent"; readonly agent: AgentView; readonly conversation: WorkPlace }
+  | { readonly kind: "agent"; readonly agent: AgentView; readonly conversation: WorkConversation }
   /** Notes, a summary, memories: the model was asked, and has not answered yet. */
-  | { readonly kind: "request"; readonly request: SentRequest; readonly conversation: WorkPlace }
+  | { readonly kind: "request"; readonly request: SentRequest; readonly conversation: WorkConversation }
 
 /** The conversation that something works for. */
-export interface WorkPlace {
+export interface WorkConversation {
   readonly id: string
   readonly title: string
 }
 
 /** What the page about all conversations asks for. */
-export interface LookPages extends Pick<Look, "report" | "list" | "gone"> {
+export interface UsagePages extends Pick<Usage, "report" | "list" | "findDeletedSessions"> {
   /** What is still being done, as a sentence. */
-  working(): string | undefined
+  progress(): string | undefined
   onChange(listener: () => void): () => void
 }
 
@@ -67,12 +67,12 @@ export interface NamedConversation {
   readonly id: string
   readonly title: string
   /** Where it is read: in a store, or in a file. */
-  readonly at: FollowedJournal | FollowedFile
+  readonly location: JournalLocation | TranscriptLocation
   /** What a person may do with it. Absent for other programs' conversations. */
-  readonly own?: OwnConversation
+  readonly actions?: ConversationActions
 }
 
-export interface OwnConversation {
+export interface ConversationActions {
   agents(): Promise<AgentDirectory>
   /** Takes back a compaction, named by its boundary, or says what would happen. */
   undo(request: { readonly compaction: string; readonly dryRun: boolean }): Promise<UndoReport>

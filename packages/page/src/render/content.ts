@@ -4,7 +4,7 @@ import type { ContextClass, CostUnit, Scorecard } from "@strata/transcripts/repl
 
 export interface PageContent {
   readonly title: string
-  readonly about: readonly string[]
+  readonly description: readonly string[]
   readonly scorecard?: Scorecard
   readonly conversations: readonly PageConversation[]
   /** The last row of the table of conversations: a value for each fact, by its title. */
@@ -16,25 +16,25 @@ export interface PageConversation {
   readonly facts: readonly string[]
   readonly remarks: readonly string[]
   readonly unit: CostUnit
-  readonly courses: readonly Course[]
+  readonly timelines: readonly ChartTimeline[]
 }
 
 /** How a conversation went under one policy, or as recorded. */
-export interface Course {
+export interface ChartTimeline {
   readonly name: string
-  readonly about: string
+  readonly description: string
   /** By turn. */
-  readonly points: readonly Point[]
+  readonly points: readonly TimelinePoint[]
   /** The turn of the first request after each compaction. */
   readonly boundaries: readonly number[]
-  readonly losses: readonly Loss[]
+  readonly misses: readonly ChartedMiss[]
   /** What is known about each compaction. */
-  readonly compactions?: readonly Compaction[]
+  readonly compactions?: readonly CompactionRow[]
   /** What the page says about it in words: a title and its value. */
   readonly facts: readonly (readonly [title: string, value: string])[]
 }
 
-export interface Point {
+export interface TimelinePoint {
   readonly turn: number
   /** Tokens of the request. */
   readonly context: number
@@ -46,11 +46,11 @@ export interface Point {
   readonly cost?: number
 }
 
-export const LOSS_KINDS = ["pause", "compaction", "clearing", "model", "other"] as const
-export type LossKind = (typeof LOSS_KINDS)[number]
+export const MISS_KINDS = ["pause", "compaction", "clearing", "model", "other"] as const
+export type CacheMissKind = (typeof MISS_KINDS)[number]
 
 /** A compaction, and what it lost that was needed later. */
-export interface Compaction {
+export interface CompactionRow {
   /** The turn before it. */
   readonly turn: number
   readonly size: string
@@ -59,12 +59,12 @@ export interface Compaction {
   readonly lost: string
 }
 
-export interface Loss {
+export interface ChartedMiss {
   readonly turn: number
   readonly tokens: number
   /** What was paid for it beyond reading. Absent where it is not computed. */
   readonly cost?: string
-  readonly kind: LossKind
+  readonly kind: CacheMissKind
   /** The reason in words. */
-  readonly why: string
+  readonly reason: string
 }

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest"
-import { barsOf, namesIn } from "./day-chart.ts"
+import { groupIntoBars, namesByCost } from "./day-chart.ts"
 
 const day = (name: string, paid: number, model: string) => ({ day: name, dollars: paid, parts: { [model]: paid } })
 
 test("BEY-15 every day has a bar, also one without money", () => {
-  const { unit, days } = barsOf([day("2026-01-03", 2, "b"), day("2026-01-01", 1, "a"), day("unknown", 9, "c")])
+  const { unit, days } = groupIntoBars([day("2026-01-03", 2, "b"), day("2026-01-01", 1, "a"), day("unknown", 9, "c")])
   expect(unit).toBe("day")
   expect(days.map((each) => [each.day, each.dollars])).toEqual([
     ["2026-01-01", 1],
@@ -18,9 +18,9 @@ test.for([
   { last: "2026-05-01", unit: "week" },
   { last: "2029-01-01", unit: "four weeks" },
 ] as const)("BEY-15 a chart up to $last has a bar for each $unit, and leaves out no money", ({ last, unit }) => {
-  const found = barsOf([day("2026-01-01", 30, "first"), day("2026-01-02", 1, "other"), day(last, 2, "other")])
+  const found = groupIntoBars([day("2026-01-01", 30, "first"), day("2026-01-02", 1, "other"), day(last, 2, "other")])
   expect(found.unit).toBe(unit)
   expect(found.days.length).toBeLessThanOrEqual(120)
   expect(found.days.reduce((sum, { dollars }) => sum + dollars, 0)).toBe(33)
-  expect(namesIn(found.days)).toEqual(["first", "other"])
+  expect(namesByCost(found.days)).toEqual(["first", "other"])
 })

@@ -4,13 +4,13 @@ import { html, Markup } from "./markup.ts"
 import { STYLE } from "./style.ts"
 
 /** How every page begins. A file that begins otherwise is never replaced. */
-export const BEGINNING = '<!doctype html>\n<html lang="en" data-page="strata">'
+export const PAGE_PREFIX = '<!doctype html>\n<html lang="en" data-page="strata">'
 
 const STYLE_HASH = createHash("sha256").update(STYLE).digest("base64")
 const POLICY = `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; base-uri 'none'; form-action 'none'`
 
 export function document({ title, body }: { readonly title: string; readonly body: Markup }): Markup {
-  return html`${Markup.of(BEGINNING)}
+  return html`${Markup.of(PAGE_PREFIX)}
 <head>
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${Markup.of(POLICY)}">

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { escaped, html, places } from "./markup.ts"
+import { escapeHtml, html, pathPoints } from "./markup.ts"
 
 describe("BEY-7 text in a page", () => {
   it.each([
@@ -14,11 +14,11 @@ describe("BEY-7 text in a page", () => {
   })
 
   it("is cut, however long it is", () => {
-    expect(escaped("<".repeat(10_000_000)).length).toBeLessThan(2_000)
+    expect(escapeHtml("<".repeat(10_000_000)).length).toBeLessThan(2_000)
   })
 
   it("keeps what a template made, and paths of any length", () => {
-    const path = places(Array.from({ length: 500 }, (_, i) => [i, 2 * i] as const))
+    const path = pathPoints(Array.from({ length: 500 }, (_, i) => [i, 2 * i] as const))
     const source = html`<b>${html`<i>${1}</i>`}</b>${undefined}<path d="M${path}"/>`.toString()
     expect(source).toMatch(/^<b><i>1<\/i><\/b><path d="M0 0L1 2L.*L499 998"\/>$/)
   })

@@ -1,34 +1,34 @@
 /** A page: the scorecard, a table of the conversations, and charts for each of them. Its size is bounded. */
 
-import { counted, grouped, short } from "@strata/core/base"
-import type { Course, PageContent, PageConversation } from "./content.ts"
-import { classLegend, contextChart, lossLegend, MARK_SHAPES } from "./context-chart.ts"
-import { costAtEnd, costChart } from "./cost-chart.ts"
-import { costIn } from "./cost-words.ts"
+import { formatCompact, formatNumber, pluralize } from "@strata/core/base"
+import type { ChartTimeline, PageContent, PageConversation } from "./content.ts"
+import { classLegend, contextChart, MISS_SYMBOLS, missLegend } from "./context-chart.ts"
+import { costChart, finalCost } from "./cost-chart.ts"
 import { document } from "./document.ts"
+import { formatAmount } from "./format.ts"
 import { html, type Markup } from "./markup.ts"
-import { turnsIn } from "./scale.ts"
+import { turnRange } from "./scale.ts"
 import { SCORE_COLUMNS } from "./score-columns.ts"
 
 const MAX_POINTS = 400 // in one chart: more cannot be seen
-const FEWEST_POINTS = 40
-const POINTS_IN_ALL = 30_000 // about 4 MB
+const MIN_POINTS = 40
+const MAX_TOTAL_POINTS = 30_000 // about 4 MB
 const MAX_DETAILED = 60 // conversations with charts; the others are in the table
 const SLICES = 48
 const MAX_CHARTS_WITH_SLICES = 40
-const TALL = 220 // pixels
-const LOW = 130
-const OURS = "strata"
-const BOUND = "optimum"
+const TALL_PIXELS = 220 // pixels
+const LOW_PIXELS = 130
+const OWN_POLICY = "strata"
+const ORACLE_POLICY = "optimum"
 
-export function page({ title, about, scorecard, conversations, total }: PageContent): Markup {
-  const detailed = new Set(conversations.toSorted((a, b) => weightOf(b) - weightOf(a)).slice(0, MAX_DETAILED))
-  const charts = [...detailed].reduce((sum, { courses }) => sum + courses.length, 0)
-  const points = Math.min(MAX_POINTS, Math.max(FEWEST_POINTS, Math.floor(POINTS_IN_ALL / Math.max(1, charts))))
+export function page({ title, description, scorecard, conversations, total }: PageContent): Markup {
+  const detailed = new Set(conversations.toSorted((a, b) => costWeight(b) - costWeight(a)).slice(0, MAX_DETAILED))
+  const charts = [...detailed].reduce((sum, { timelines }) => sum + timelines.length, 0)
+  const points = Math.min(MAX_POINTS, Math.max(MIN_POINTS, Math.floor(MAX_TOTAL_POINTS / Math.max(1, charts))))
   const slices = charts <= MAX_CHARTS_WITH_SLICES ? SLICES : 0
   const isMany = conversations.length > 1
-  const body = html`${MARK_SHAPES}
-<header><h1>${title}</h1>${about.map((sentence) => html`<p class="soft">${sentence}</p>`)}</header>
+  const body = html`${MISS_SYMBOLS}
+<header><h1>${title}</h1>${description.map((sentence) => html`<p class="soft">${sentence}</p>`)}</header>
 <main>
 ${scorecard && scorecard.scores.length > 0 ? scoreSection(scorecard) : undefined}
 ${isMany ? conversationTable(conversations, { detailed, total }) : undefined}
@@ -39,23 +39,23 @@ ${conversations.map((conversation, i) =>
   return document({ title, body })
 }
 
-const weightOf = ({ courses }: PageConversation) =>
-  Math.max(0, ...courses.map((course) => costAtEnd(course) ?? 0)) || (courses[0]?.points.length ?? 0) / 1e9
+const costWeight = ({ timelines }: PageConversation) =>
+  Math.max(0, ...timelines.map((course) => finalCost(course) ?? 0)) || (timelines[0]?.points.length ?? 0) / 1e9
 
 function scoreSection({ scores, unit, conversations }: NonNullable<PageContent["scorecard"]>): Markup {
-  const min = Math.min(...scores.filter(({ policy }) => policy !== BOUND).map(({ cost }) => cost))
+  const min = Math.min(...scores.filter(({ policy }) => policy !== ORACLE_POLICY).map(({ cost }) => cost))
   return html`<section><h2>Scorecard</h2>
-<p>${counted(scores.length, "policy", "policies")} on ${counted(conversations, "conversation")}. The lowest cost is marked. Optimum knows the future, so it is a bound and not marked.</p>
-<div class="scroll" tabindex="0"><table><thead><tr><th>policy</th>${SCORE_COLUMNS.map(({ title, about }) => html`<th title="${about}">${title}</th>`)}</tr></thead>
+<p>${pluralize(scores.length, "policy", "policies")} on ${pluralize(conversations, "conversation")}. The lowest cost is marked. Optimum knows the future, so it is a bound and not marked.</p>
+<div class="scroll" tabindex="0"><table><thead><tr><th>policy</th>${SCORE_COLUMNS.map(({ title, description }) => html`<th title="${description}">${title}</th>`)}</tr></thead>
 <tbody>${scores.map(
     (score) =>
-      html`<tr${score.policy === OURS ? html` class="ours"` : undefined}><th title="${score.about}">${score.policy}</th>${SCORE_COLUMNS.map(
+      html`<tr${score.policy === OWN_POLICY ? html` class="ours"` : undefined}><th title="${score.about}">${score.policy}</th>${SCORE_COLUMNS.map(
         ({ title, cell }) =>
-          html`<td${title === "cost" && score.policy !== BOUND && score.cost === min ? html` class="best"` : undefined}>${cell(score, unit)}</td>`,
+          html`<td${title === "cost" && score.policy !== ORACLE_POLICY && score.cost === min ? html` class="best"` : undefined}>${cell(score, unit)}</td>`,
       )}</tr>`,
   )}</tbody></table></div>
 <details><summary>What the columns and policies mean</summary>
-<dl class="columns">${SCORE_COLUMNS.map(({ title, about }) => html`<dt>${title}</dt><dd>${about}</dd>`)}<dt>-</dt><dd>there was nothing to count</dd></dl>
+<dl class="columns">${SCORE_COLUMNS.map(({ title, description }) => html`<dt>${title}</dt><dd>${description}</dd>`)}<dt>-</dt><dd>there was nothing to count</dd></dl>
 <dl class="columns">${scores.map(({ policy, about }) => html`<dt>${policy}</dt><dd>${about}</dd>`)}</dl></details></section>`
 }
 
@@ -66,15 +66,15 @@ interface TableOptions {
 
 function conversationTable(all: readonly PageConversation[], { detailed, total }: TableOptions): Markup {
   const left = all.length - detailed.size
-  const isRecorded = all.every(({ courses }) => courses.length === 1)
+  const isRecorded = all.every(({ timelines }) => timelines.length === 1)
   const columns = isRecorded ? factColumns(all) : costColumns(all)
   return html`<section><h2>Conversations</h2>
-${left > 0 ? html`<p>The ${grouped(detailed.size)} with the highest cost have charts below; ${grouped(left)} are in this table only.</p>` : undefined}
+${left > 0 ? html`<p>The ${formatNumber(detailed.size)} with the highest cost have charts below; ${formatNumber(left)} are in this table only.</p>` : undefined}
 <div class="scroll" tabindex="0"><table><thead><tr><th class="long">conversation</th><th>turns</th>${columns.map(({ title }) => html`<th>${title}</th>`)}</tr></thead>
 <tbody>${all.map((conversation, i) => {
     const { name } = conversation
     const link = detailed.has(conversation) ? html`<a href="#c${i + 1}">${name}</a>` : name
-    return html`<tr><td class="long">${link}</td><td>${grouped(turnCount(conversation))}</td>${columns.map(({ cell }) => html`<td>${cell(conversation)}</td>`)}</tr>`
+    return html`<tr><td class="long">${link}</td><td>${formatNumber(turnCount(conversation))}</td>${columns.map(({ cell }) => html`<td>${cell(conversation)}</td>`)}</tr>`
   })}${total ? totalRow(all, { columns, total }) : undefined}</tbody></table></div>
 ${!isRecorded && all.some(({ unit }) => unit === "tokens") ? html`<p class="soft">Without a dollar sign: tokens of plain input, because a price is unknown.</p>` : undefined}</section>`
 }
@@ -86,7 +86,7 @@ const totalRow = (
     total,
   }: { readonly columns: readonly ConversationColumn[]; readonly total: NonNullable<TableOptions["total"]> },
 ): Markup =>
-  html`<tr class="total"><th class="long">all</th><td>${grouped(all.reduce((sum, each) => sum + turnCount(each), 0))}</td>${columns.map(({ title }) => html`<td>${total[title] ?? ""}</td>`)}</tr>`
+  html`<tr class="total"><th class="long">all</th><td>${formatNumber(all.reduce((sum, each) => sum + turnCount(each), 0))}</td>${columns.map(({ title }) => html`<td>${total[title] ?? ""}</td>`)}</tr>`
 
 interface ConversationColumn {
   readonly title: string
@@ -95,112 +95,113 @@ interface ConversationColumn {
 
 /** What each policy cost. */
 const costColumns = (all: readonly PageConversation[]): readonly ConversationColumn[] =>
-  [...new Set(all.flatMap(({ courses }) => courses.map(({ name }) => name)))].map((title) => ({
+  [...new Set(all.flatMap(({ timelines }) => timelines.map(({ name }) => name)))].map((title) => ({
     title,
-    cell: ({ courses, unit }) => {
-      const course = courses.find(({ name }) => name === title)
-      const paid = course && costAtEnd(course)
-      return paid === undefined ? "-" : costIn(paid, unit)
+    cell: ({ timelines, unit }) => {
+      const course = timelines.find(({ name }) => name === title)
+      const paid = course && finalCost(course)
+      return paid === undefined ? "-" : formatAmount(paid, unit)
     },
   }))
 
 /** With one course each: what is known about it. */
 const factColumns = (all: readonly PageConversation[]): readonly ConversationColumn[] =>
-  (all[0]?.courses[0]?.facts ?? []).map(([title], i) => ({
+  (all[0]?.timelines[0]?.facts ?? []).map(([title], i) => ({
     title,
-    cell: ({ courses }) => courses[0]!.facts[i]?.[1] ?? "-",
+    cell: ({ timelines }) => timelines[0]!.facts[i]?.[1] ?? "-",
   }))
 
-const turnCount = ({ courses }: PageConversation) => Math.max(0, ...courses.map(({ points }) => points.length))
+const turnCount = ({ timelines }: PageConversation) => Math.max(0, ...timelines.map(({ points }) => points.length))
 
-interface Drawn {
+interface DetailOptions {
   readonly id: string
   readonly points: number
   readonly slices: number
   readonly isOpen: boolean
 }
 
-function details(conversation: PageConversation, { id, points, slices, isOpen }: Drawn): Markup {
-  const { name, facts, remarks, courses } = conversation
-  const turns = turnsIn(courses[0]?.points ?? [])
-  const scales = contextScales(courses)
-  const isSingle = courses.length === 1
-  const hasTurns = courses.some((course) => course.points.length > 0)
+function details(conversation: PageConversation, { id, points, slices, isOpen }: DetailOptions): Markup {
+  const { name, facts, remarks, timelines } = conversation
+  const turns = turnRange(timelines[0]?.points ?? [])
+  const scales = contextScales(timelines)
+  const isSingle = timelines.length === 1
+  const hasTurns = timelines.some((course) => course.points.length > 0)
   return html`<details class="conversation" id="${id}"${isOpen ? html` open` : undefined}><summary>${name} <span class="soft">${facts.join(" · ")}</span></summary>
 ${remarks.map((remark) => html`<p class="soft">${remark}</p>`)}
-${factTable(courses)}
+${factTable(timelines)}
 ${hasTurns ? costChart({ conversation, turns, points }) : html`<p>There are no requests to draw.</p>`}
 ${
   hasTurns
     ? html`<figure><figcaption>Context over turns, by class (tokens)${isSingle ? "" : "; panels share one scale unless they say otherwise"}</figcaption>
-${classLegend(courses)}${lossLegend(courses)}
-<div class="${isSingle ? "single" : "panels"}">${courses.map(
-        (course) =>
-          html`<div class="panel">${isSingle ? undefined : panelTitle(course, scales.of(course) > scales.shared)}${contextChart({ course, height: isSingle ? TALL : LOW, turns, max: scales.of(course), points, slices })}</div>`,
+${classLegend(timelines)}${missLegend(timelines)}
+<div class="${isSingle ? "single" : "panels"}">${timelines.map(
+        (timeline) =>
+          html`<div class="panel">${isSingle ? undefined : panelTitle(timeline, scales.of(timeline) > scales.shared)}${contextChart({ timeline, height: isSingle ? TALL_PIXELS : LOW_PIXELS, turns, max: scales.of(timeline), points, slices })}</div>`,
       )}</div></figure>`
     : undefined
 }
-${isSingle ? lossTable(courses[0]!) : undefined}
-${isSingle ? compactionTable(courses[0]!) : undefined}
+${isSingle ? missTable(timelines[0]!) : undefined}
+${isSingle ? compactionTable(timelines[0]!) : undefined}
 </details>`
 }
 
-const LARGER = 2 // times the middle one: with one scale, the others would be too flat to read
+const OUTLIER_FACTOR = 2 // times the middle one: with one scale, the others would be too flat to read
 
 interface ContextScales {
   /** The top of the scale that most panels have, in tokens. */
   readonly shared: number
-  readonly of: (course: Course) => number
+  readonly of: (course: ChartTimeline) => number
 }
 
 /** One scale for all panels. A course that is much larger than the others has its own. */
-function contextScales(courses: readonly Course[]): ContextScales {
-  const peaks = courses.map(peakOf).toSorted((a, b) => a - b)
-  const usual = LARGER * (peaks[Math.floor((peaks.length - 1) / 2)] ?? 0)
+function contextScales(courses: readonly ChartTimeline[]): ContextScales {
+  const peaks = courses.map(peakContext).toSorted((a, b) => a - b)
+  const usual = OUTLIER_FACTOR * (peaks[Math.floor((peaks.length - 1) / 2)] ?? 0)
   const shared = Math.max(1, ...peaks.filter((peak) => peak <= usual))
-  return { shared, of: (course) => Math.max(shared, peakOf(course)) }
+  return { shared, of: (course) => Math.max(shared, peakContext(course)) }
 }
 
-const peakOf = ({ points }: Course) => points.reduce((largest, { context }) => Math.max(largest, context), 0)
+const peakContext = ({ points }: ChartTimeline) =>
+  points.reduce((largest, { context }) => Math.max(largest, context), 0)
 
-function panelTitle(course: Course, hasOwnScale: boolean): Markup {
-  const { name, boundaries, losses } = course
-  const lost = losses.length === 0 ? "cache never lost" : `cache lost ${counted(losses.length, "time")}`
-  const compacted = boundaries.length === 0 ? "no compaction" : counted(boundaries.length, "compaction")
-  return html`<h4>${name}</h4><p class="soft">at most ${short(peakOf(course))}, ${compacted}, ${lost}${hasOwnScale ? "; its own scale" : ""}</p>`
+function panelTitle(course: ChartTimeline, hasOwnScale: boolean): Markup {
+  const { name, boundaries, misses } = course
+  const lost = misses.length === 0 ? "cache never lost" : `cache lost ${pluralize(misses.length, "time")}`
+  const compacted = boundaries.length === 0 ? "no compaction" : pluralize(boundaries.length, "compaction")
+  return html`<h4>${name}</h4><p class="soft">at most ${formatCompact(peakContext(course))}, ${compacted}, ${lost}${hasOwnScale ? "; its own scale" : ""}</p>`
 }
 
-function factTable(courses: readonly Course[]): Markup {
+function factTable(courses: readonly ChartTimeline[]): Markup {
   const titles = (courses[0]?.facts ?? []).map(([title]) => title)
   const isSingle = courses.length === 1
   return html`<div class="scroll" tabindex="0"><table><thead><tr>${isSingle ? undefined : html`<th>policy</th>`}${titles.map((title) => html`<th>${title}</th>`)}</tr></thead>
 <tbody>${courses.map(
     ({ name, facts }) =>
-      html`<tr${name === OURS ? html` class="ours"` : undefined}>${isSingle ? undefined : html`<th>${name}</th>`}${facts.map(([, value]) => html`<td>${value}</td>`)}</tr>`,
+      html`<tr${name === OWN_POLICY ? html` class="ours"` : undefined}>${isSingle ? undefined : html`<th>${name}</th>`}${facts.map(([, value]) => html`<td>${value}</td>`)}</tr>`,
   )}</tbody></table></div>`
 }
 
-const MAX_LOSSES = 12
+const MAX_LISTED_MISSES = 12
 
 /** The reasons in words, also for paper and for those who cannot point at a mark. */
-function lossTable({ losses }: Course): Markup | undefined {
-  if (losses.length === 0) return undefined
-  const hasCosts = losses.some(({ cost }) => cost !== undefined)
-  const largest = new Set(losses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MAX_LOSSES))
+function missTable({ misses }: ChartTimeline): Markup | undefined {
+  if (misses.length === 0) return undefined
+  const hasCosts = misses.some(({ cost }) => cost !== undefined)
+  const largest = new Set(misses.toSorted((a, b) => b.tokens - a.tokens).slice(0, MAX_LISTED_MISSES))
   return html`<h3>Where the cache was lost</h3><div class="scroll" tabindex="0"><table><thead><tr><th>turn</th><th>tokens written again</th>${hasCosts ? html`<th>cost</th>` : undefined}<th class="long">why</th></tr></thead>
-<tbody>${losses
+<tbody>${misses
     .filter((loss) => largest.has(loss))
     .map(
-      ({ turn, tokens, cost = "-", why }) =>
-        html`<tr><td>${grouped(turn)}</td><td>${short(tokens)}</td>${hasCosts ? html`<td>${cost}</td>` : undefined}<td class="long">${why}</td></tr>`,
+      ({ turn, tokens, cost = "-", reason }) =>
+        html`<tr><td>${formatNumber(turn)}</td><td>${formatCompact(tokens)}</td>${hasCosts ? html`<td>${cost}</td>` : undefined}<td class="long">${reason}</td></tr>`,
     )}</tbody></table></div>
-${losses.length > largest.size ? html`<p class="soft">and ${grouped(losses.length - largest.size)} smaller ones</p>` : undefined}`
+${misses.length > largest.size ? html`<p class="soft">and ${formatNumber(misses.length - largest.size)} smaller ones</p>` : undefined}`
 }
 
 const MAX_COMPACTIONS = 30
 
 /** What each compaction lost that was used again after it. */
-function compactionTable({ compactions = [] }: Course): Markup | undefined {
+function compactionTable({ compactions = [] }: ChartTimeline): Markup | undefined {
   if (compactions.length === 0) return undefined
   const left = compactions.length - MAX_COMPACTIONS
   return html`<h3>What compactions kept of what was used again</h3><div class="scroll" tabindex="0"><table><thead><tr><th>after turn</th><th>tokens</th><th>still in view</th><th class="long">lost</th></tr></thead>
@@ -208,7 +209,7 @@ function compactionTable({ compactions = [] }: Course): Markup | undefined {
     .slice(0, MAX_COMPACTIONS)
     .map(
       ({ turn, size, kept, lost }) =>
-        html`<tr><td>${grouped(turn)}</td><td>${size}</td><td>${kept}</td><td class="long">${lost}</td></tr>`,
+        html`<tr><td>${formatNumber(turn)}</td><td>${size}</td><td>${kept}</td><td class="long">${lost}</td></tr>`,
     )}</tbody></table></div>
-${left > 0 ? html`<p class="soft">and ${grouped(left)} more</p>` : undefined}`
+${left > 0 ? html`<p class="soft">and ${formatNumber(left)} more</p>` : undefined}`
 }

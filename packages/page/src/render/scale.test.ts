@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { percentAt, sampled, tickLabel, ticksUpTo } from "./scale.ts"
+import { samplePoints, tickLabel, ticksUpTo, turnPercent } from "./scale.ts"
 
 const course = (sizes: readonly number[]) => sizes.map((context, i) => ({ turn: i + 1, context }))
 
@@ -20,17 +20,17 @@ describe("BEY-7 the scales of a chart", () => {
 
   it("keeps peaks, drops and both ends where there are too many points", () => {
     const sizes = Array.from({ length: 10_000 }, (_, i) => (i % 1_000) * 100)
-    const shown = sampled(course(sizes), 400)
+    const shown = samplePoints(course(sizes), 400)
     expect(shown.length).toBeLessThanOrEqual(400)
     expect(shown[0]!.turn).toBe(1)
     expect(shown.at(-1)!.turn).toBe(10_000)
     expect(Math.max(...shown.map(({ context }) => context))).toBe(99_900)
     expect(shown.filter(({ context }) => context === 0)).toHaveLength(10)
-    expect(sampled(course([1, 2, 3]), 400)).toHaveLength(3)
+    expect(samplePoints(course([1, 2, 3]), 400)).toHaveLength(3)
   })
 
   it("places a single turn in the middle", () => {
-    expect(percentAt(1, { first: 1, last: 1 })).toBe("50%")
-    expect(percentAt(3, { first: 1, last: 5 })).toBe("50%")
+    expect(turnPercent(1, { first: 1, last: 1 })).toBe("50%")
+    expect(turnPercent(3, { first: 1, last: 5 })).toBe("50%")
   })
 })

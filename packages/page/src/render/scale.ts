@@ -1,8 +1,8 @@
 /** From values to places in a chart: round ticks, places, and fewer points where a course is long. */
 
-import { short } from "@strata/core/base"
+import { formatCompact } from "@strata/core/base"
 import type { CostUnit } from "@strata/transcripts/replay"
-import type { Point } from "./content.ts"
+import type { TimelinePoint } from "./content.ts"
 
 /** The coordinates of a plot. It is stretched to the width of the page. */
 export const PLOT_WIDTH = 1_000
@@ -22,31 +22,32 @@ export function ticksUpTo(max: number): readonly number[] {
 /** `$0.25`, `$12`, `75K`, `1.5M` */
 export const tickLabel = (value: number, unit: CostUnit): string =>
   unit === "tokens"
-    ? short(value)
+    ? formatCompact(value)
         .replace(/(\.\d*?)0+(?=[KM])/, "$1")
         .replace(/\.(?=[KM])/, "")
     : `$${Number(value.toPrecision(3))}`
 
-export interface Range {
+export interface TurnRange {
   readonly first: number
   readonly last: number
 }
 
-export const turnsIn = (points: readonly Point[]): Range => ({
+export const turnRange = (points: readonly TimelinePoint[]): TurnRange => ({
   first: points[0]?.turn ?? 1,
   last: points.at(-1)?.turn ?? 1,
 })
 
 /** From 0 to 1 along the turns. A single turn is in the middle. */
-export const alongTurns = (turn: number, { first, last }: Range): number =>
+export const turnFraction = (turn: number, { first, last }: TurnRange): number =>
   last <= first ? 0.5 : Math.min(1, Math.max(0, (turn - first) / (last - first)))
 
-export const percentAt = (turn: number, range: Range): string => `${round(100 * alongTurns(turn, range))}%`
+export const turnPercent = (turn: number, range: TurnRange): string =>
+  `${roundToTenth(100 * turnFraction(turn, range))}%`
 
-export const round = (value: number): number => Math.round(value * 10) / 10
+export const roundToTenth = (value: number): number => Math.round(value * 10) / 10
 
 /** At most so many points. Of each stretch the largest and the smallest context stay, so that no peak and no drop is lost. */
-export function sampled(points: readonly Point[], max: number): readonly Point[] {
+export function samplePoints(points: readonly TimelinePoint[], max: number): readonly TimelinePoint[] {
   if (points.length <= max) return points
   const stretches = Math.max(1, Math.floor(max / 2) - 1)
   const kept = new Set([points[0]!, points.at(-1)!])

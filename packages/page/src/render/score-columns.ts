@@ -1,12 +1,12 @@
 /** The columns of a scorecard, on screens and pages. */
-import { grouped, short } from "@strata/core/base"
+import { formatCompact, formatNumber } from "@strata/core/base"
 import type { CostUnit, Score } from "@strata/transcripts/replay"
-import { costIn, shareOf, timeWords, wholePercent } from "./cost-words.ts"
+import { formatAmount, formatCautiousPercent, formatDuration, formatShare } from "./format.ts"
 
 export interface ScoreColumn {
   readonly title: string
   /** For the explanation below a table, and for a tooltip. */
-  readonly about: string
+  readonly description: string
   readonly cell: (score: Score, unit: CostUnit) => string
 }
 
@@ -15,49 +15,65 @@ const ratio = (value: number | undefined) => (value === undefined ? "-" : value.
 export const SCORE_COLUMNS: readonly ScoreColumn[] = [
   {
     title: "cost",
-    about: "in dollars, or in tokens of plain input where a price is unknown",
-    cell: ({ cost }, unit) => costIn(cost, unit),
+    description: "in dollars, or in tokens of plain input where a price is unknown",
+    cell: ({ cost }, unit) => formatAmount(cost, unit),
   },
-  { title: "/none", about: "cost divided by that of sending everything", cell: ({ relative }) => ratio(relative.none) },
-  { title: "/claude", about: "by that of claude-style", cell: ({ relative }) => ratio(relative["claude-style"]) },
+  {
+    title: "/none",
+    description: "cost divided by that of sending everything",
+    cell: ({ relative }) => ratio(relative.none),
+  },
+  { title: "/claude", description: "by that of claude-style", cell: ({ relative }) => ratio(relative["claude-style"]) },
   {
     title: "/best",
-    about: "by that of optimum, which knows the future",
+    description: "by that of optimum, which knows the future",
     cell: ({ relative }) => ratio(relative.optimum),
   },
-  { title: "cached", about: "share of the input read from cache", cell: ({ hitRatio }) => wholePercent(hitRatio) },
-  { title: "peak", about: "largest context, in tokens", cell: ({ peak }) => short(peak) },
-  { title: "invalid", about: "requests that do not fit the window", cell: ({ invalid }) => grouped(invalid) },
-  { title: "compacted", about: "number of compactions", cell: ({ compactions }) => grouped(compactions) },
+  {
+    title: "cached",
+    description: "share of the input read from cache",
+    cell: ({ hitRatio }) => formatCautiousPercent(hitRatio),
+  },
+  { title: "peak", description: "largest context, in tokens", cell: ({ peak }) => formatCompact(peak) },
+  {
+    title: "invalid",
+    description: "requests that do not fit the window",
+    cell: ({ invalid }) => formatNumber(invalid),
+  },
+  { title: "compacted", description: "number of compactions", cell: ({ compactions }) => formatNumber(compactions) },
   {
     title: "in view",
-    about: "of the names that answers used again, those in view",
-    cell: ({ namesInView }) => shareOf(namesInView),
+    description: "of the names that answers used again, those in view",
+    cell: ({ namesInView }) => formatShare(namesInView),
   },
   {
     title: "found",
-    about: "the same with those that one search of the journal finds",
-    cell: ({ namesWithinSearch }) => (namesWithinSearch ? shareOf(namesWithinSearch) : "-"),
+    description: "the same with those that one search of the journal finds",
+    cell: ({ namesWithinSearch }) => (namesWithinSearch ? formatShare(namesWithinSearch) : "-"),
   },
   {
     title: "paths",
-    about: "of the paths named after a compaction, those that tools had touched",
-    cell: ({ trailPrecision }) => shareOf(trailPrecision),
+    description: "of the paths named after a compaction, those that tools had touched",
+    cell: ({ trailPrecision }) => formatShare(trailPrecision),
   },
   {
     title: "files",
-    about: "of the files changed so far, those named after a compaction",
-    cell: ({ trailRecall }) => shareOf(trailRecall),
+    description: "of the files changed so far, those named after a compaction",
+    cell: ({ trailRecall }) => formatShare(trailRecall),
   },
   {
     title: "rules",
-    about: "of the person's rules, those still there word for word",
-    cell: ({ rulesVerbatim }) => shareOf(rulesVerbatim),
+    description: "of the person's rules, those still there word for word",
+    cell: ({ rulesVerbatim }) => formatShare(rulesVerbatim),
   },
-  { title: "blocked", about: "time the person waited for summaries", cell: ({ blockedMs }) => timeWords(blockedMs) },
+  {
+    title: "blocked",
+    description: "time the person waited for summaries",
+    cell: ({ blockedMs }) => formatDuration(blockedMs),
+  },
   {
     title: "time",
-    about: "time the replay of this policy took",
-    cell: ({ processingMs }) => (processingMs === undefined ? "-" : timeWords(processingMs)),
+    description: "time the replay of this policy took",
+    cell: ({ processingMs }) => (processingMs === undefined ? "-" : formatDuration(processingMs)),
   },
 ]

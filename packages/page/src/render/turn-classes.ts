@@ -14,14 +14,14 @@ export class TurnClasses {
   #every = 1
 
   /** What compactions wrote is a class of its own. */
-  take(entry: Entry): void {
+  addEntry(entry: Entry): void {
     const isOwn =
       (entry.type === "user" && entry.isCompactSummary) ||
       (entry.type === "attachment" && entry.attachment.type === "carried_facts")
     if (isOwn) this.#own.add([entry as Message])
   }
 
-  note({ turn, messages }: RecordedView): void {
+  recordTurn({ turn, messages }: RecordedView): void {
     if ((turn - 1) % this.#every !== 0) return
     this.#noted.set(turn, classesOf({ messages: messages(), prompt: 0 }, this.#own))
     if (this.#noted.size <= MAX_NOTED) return
@@ -30,7 +30,7 @@ export class TurnClasses {
   }
 
   /** Estimated, without system prompt and tools. */
-  of(turn: number): ClassSums | undefined {
+  sumsFor(turn: number): ClassSums | undefined {
     return this.#noted.get(turn)
   }
 }

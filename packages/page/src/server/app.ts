@@ -4,60 +4,63 @@ import { readFile } from "node:fs/promises"
 import { stripTypeScriptTypes } from "node:module"
 import { type ProjectBank, StrataError } from "@strata/core"
 import { Hono } from "hono"
-import type { LookPages, PageSource, WorkPages } from "../live/source.ts"
+import type { PageSource, UsagePages, WorkPages } from "../live/source.ts"
 import { PAGE_STYLE } from "../render/page-style.ts"
 import { conversationsView } from "../render/views/conversations.ts"
-import { type ListAsked, lookView, ROWS_ON_PAGE } from "../render/views/look.ts"
 import { changeView, memoriesView } from "../render/views/memories.ts"
-import { empty, shell } from "../render/views/shell.ts"
+import { emptyState, shell } from "../render/views/shell.ts"
+import { type ListQuery, ROWS_ON_PAGE, usageView } from "../render/views/usage.ts"
 import { workView } from "../render/views/work.ts"
-import { LIST_ORDERS, type LookReport } from "../usage/report-data.ts"
+import { LIST_ORDERS, type UsageReport } from "../usage/report-data.ts"
 import { isPictureReady, sharePicture } from "../usage/share.ts"
-import { said, sent } from "./answers.ts"
-import { addConversation, type Conversations } from "./conversation-routes.ts"
-import type { Doors } from "./doors.ts"
-import { eventsOf } from "./events.ts"
+import type { PageAccess } from "./access.ts"
+import { addConversationRoutes, type Conversations } from "./conversation-routes.ts"
+import { streamEvents } from "./events.ts"
+import { respondWithPage, respondWithText } from "./responses.ts"
 
 /** Strata's mark: layers. */
 export const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#14171a"/><path d="M5 10h22v3H5z" fill="#8fd0f5"/><path d="M5 15h22v3H5z" fill="#2fb58a"/><path d="M5 20h22v3H5z" fill="#f0b429"/></svg>`
 
 // The page about all conversations of this machine.
 
-export interface LookRoutes {
+export interface UsageRoutes {
   readonly base: string
-  readonly look: LookPages
+  readonly usage: UsagePages
   readonly now: () => Date
 }
 
-export function addLook(routes: Hono, { base, look, now }: LookRoutes): void {
-  let report: LookReport | undefined // adding up takes longer than drawing, and most pages ask for the same
+export function addUsageRoutes(routes: Hono, { base, usage, now }: UsageRoutes): void {
+  let report: UsageReport | undefined // adding up takes longer than drawing, and most pages ask for the same
   let changes = 0
-  look.onChange(() => {
+  usage.onChange(() => {
     report = undefined
     changes++
   })
   routes.get("/", async (context) => {
-    const asked = askedFor((name) => context.req.query(name))
-    const { query, sort, page, project } = asked
-    report ??= look.report()
-    const list = look.list({
-      ...(query === "" ? {} : { query }),
+    const listQuery = parseListQuery((name) => context.req.query(name))
+    const { text, sort, page, project } = listQuery
+    report ??= usage.report()
+    const list = usage.list({
+      ...(text === "" ? {} : { query: text }),
       ...(sort === "" ? {} : { sort }),
       ...(project === "" ? {} : { project }),
       offset: page * ROWS_ON_PAGE,
       limit: ROWS_ON_PAGE,
     })
-    const [gone, working] = [await look.gone(), look.working()]
-    const main = lookView({
-      ...{ base, report, list, asked, now: now() },
-      ...(gone ? { gone } : {}),
-      ...(working === undefined ? {} : { working }),
+    const [deletedSessions, progress] = [await usage.findDeletedSessions(), usage.progress()]
+    const main = usageView({
+      ...{ base, report, list, listQuery, now: now() },
+      ...(deletedSessions ? { deletedSessions } : {}),
+      ...(progress === undefined ? {} : { progress }),
     })
-    if (context.req.header("x-part") === "main") return sent(context, main)
-    return sent(context, shell({ title: "All conversations", base, trail: [], events: `${base}/events`, main }))
+    if (context.req.header("x-part") === "main") return respondWithPage(context, main)
+    return respondWithPage(
+      context,
+      shell({ title: "All conversations", base, trail: [], events: `${base}/events`, main }),
+    )
   })
   routes.get("/picture.svg", (context) => {
-    report ??= look.report()
+    report ??= usage.report()
     if (!isPictureReady(report))
       return context.text("What Strata would have saved is not known yet. Try again later.", 409)
     return context.body(sharePicture(report), 200, {
@@ -66,15 +69,15 @@ export function addLook(routes: Hono, { base, look, now }: LookRoutes): void {
     })
   })
   routes.get("/events", (context) =>
-    eventsOf(context, { state: () => ({ rows: changes }), onChange: (listener) => look.onChange(listener) }),
+    streamEvents(context, { state: () => ({ rows: changes }), onChange: (listener) => usage.onChange(listener) }),
   )
 }
 
 /** What the form of the list says. Anything else is left out. */
-function askedFor(given: (name: string) => string | undefined): ListAsked {
+function parseListQuery(given: (name: string) => string | undefined): ListQuery {
   const page = given("page") ?? ""
   return {
-    query: (given("q") ?? "").slice(0, 500),
+    text: (given("q") ?? "").slice(0, 500),
     sort: LIST_ORDERS.find((order) => order === given("sort")) ?? "",
     page: /^\d{1,6}$/.test(page) ? Number(page) : 0,
     project: given("project") ?? "",
@@ -83,18 +86,21 @@ function askedFor(given: (name: string) => string | undefined): ListAsked {
 
 // The memories of a project: what is remembered, each change as a diff, forgetting, and taking a change back.
 
-export interface MemoryPages {
+export interface MemoryRoutes {
   readonly base: string
   readonly memories: () => Promise<ProjectBank>
   readonly now: () => Date
 }
 
-export function addMemories(routes: Hono, { base, memories, now }: MemoryPages): void {
+export function addMemoryRoutes(routes: Hono, { base, memories, now }: MemoryRoutes): void {
   routes.get("/memories", async (context) => {
     const bank = await memories()
     const [all, history, problems] = await Promise.all([bank.all(), bank.history(), bank.problems()])
     const main = memoriesView({ base, memories: all, history, problems, now: now() })
-    return sent(context, shell({ title: "Memories", base, trail: [{ words: "Memories", path: "/memories" }], main }))
+    return respondWithPage(
+      context,
+      shell({ title: "Memories", base, trail: [{ words: "Memories", path: "/memories" }], main }),
+    )
   })
   routes.get("/memories/changes/:id", async (context) => {
     const bank = await memories()
@@ -102,15 +108,15 @@ export function addMemories(routes: Hono, { base, memories, now }: MemoryPages):
     if (!change) return context.notFound()
     const main = changeView({ base, change, diff: await bank.diff(change.id) })
     const trail = [{ words: "Memories", path: "/memories" }]
-    return sent(context, shell({ title: `Change ${change.id}`, base, trail, main }))
+    return respondWithPage(context, shell({ title: `Change ${change.id}`, base, trail, main }))
   })
   routes.post("/memories/forget", async (context) => {
     const bank = await memories()
     const memory = (await bank.all()).find(({ file }) => file === context.req.query("file"))
-    if (!memory) return said(context, "This memory is gone already. Nothing was changed.")
-    if (await bank.isCommandRunning()) return said(context, COMMAND_RUNS)
+    if (!memory) return respondWithText(context, "This memory is gone already. Nothing was changed.")
+    if (await bank.isCommandRunning()) return respondWithText(context, COMMAND_IS_RUNNING)
     const change = await bank.change({ by: "person", why: "Forgotten on the page", removals: [memory.file] })
-    return said(
+    return respondWithText(
       context,
       change ? `“${memory.name}” is forgotten. The history has it as change ${change.id}.` : "It is gone already.",
     )
@@ -118,39 +124,39 @@ export function addMemories(routes: Hono, { base, memories, now }: MemoryPages):
   routes.post("/memories/revert", async (context) => {
     const bank = await memories()
     const change = (await bank.history()).find(({ id }) => id === context.req.query("change"))
-    if (!change) return said(context, "There is no such change. Nothing was changed.")
-    if (await bank.isCommandRunning()) return said(context, COMMAND_RUNS)
+    if (!change) return respondWithText(context, "There is no such change. Nothing was changed.")
+    if (await bank.isCommandRunning()) return respondWithText(context, COMMAND_IS_RUNNING)
     const reverted = await bank.revert(change.id, { by: "person", why: "Taken back on the page" })
-    return said(
+    return respondWithText(
       context,
       reverted ? `Change ${change.id} is taken back, as change ${reverted.id}.` : "It is taken back already.",
     )
   })
 }
 
-const COMMAND_RUNS =
+const COMMAND_IS_RUNNING =
   "An agent is running a command in this project, and it must not speak for you. Nothing was changed. Wait for its end."
 
 // The scripts of the pages, for the browser. From sources they are TypeScript with its types taken out, one file each, so nothing has to be
 // built. In a published package the build has put them here as text.
 
-const NAMES: ReadonlySet<string> = new Set(["page", "live", "rows", "chart", "actions"])
+const SCRIPT_NAMES: ReadonlySet<string> = new Set(["page", "live", "rows", "chart", "actions"])
 /** Filled by the build. */
-const BUILT: Readonly<Record<string, string>> = {}
+const BUILT_SCRIPTS: Readonly<Record<string, string>> = {}
 
-export async function scriptNamed(file: string): Promise<string | undefined> {
+export async function readScript(file: string): Promise<string | undefined> {
   const name = file.replace(/\.js$/, "")
-  if (!NAMES.has(name)) return undefined
-  return BUILT[name] ?? fromSource(name)
+  if (!SCRIPT_NAMES.has(name)) return undefined
+  return BUILT_SCRIPTS[name] ?? readScriptSource(name)
 }
 
-async function fromSource(name: string): Promise<string> {
+async function readScriptSource(name: string): Promise<string> {
   const source = await readFile(new URL(`../client/${name}.ts`, import.meta.url), "utf8")
-  return withoutTypes(source).replace(/(from "\.\/\w+)\.ts"/g, '$1.js"')
+  return stripTypes(source).replace(/(from "\.\/\w+)\.ts"/g, '$1.js"')
 }
 
 /** Node warns that this is new. The person who opens a page can do nothing about it. */
-function withoutTypes(source: string): string {
+function stripTypes(source: string): string {
   const { emitWarning } = process
   process.emitWarning = () => undefined
   try {
@@ -168,16 +174,19 @@ export interface WorkRoutes {
   readonly now: () => Date
 }
 
-export function addWork(routes: Hono, { base, work, now }: WorkRoutes): void {
+export function addWorkRoutes(routes: Hono, { base, work, now }: WorkRoutes): void {
   routes.get("/work", async (context) => {
     const main = workView({ base, work: await work.now(), now: now() })
-    if (context.req.header("x-part") === "main") return sent(context, main)
+    if (context.req.header("x-part") === "main") return respondWithPage(context, main)
     const trail = [{ words: "Background work", path: "/work" }]
-    return sent(context, shell({ title: "Background work", base, trail, events: `${base}/work/events`, main }))
+    return respondWithPage(
+      context,
+      shell({ title: "Background work", base, trail, events: `${base}/work/events`, main }),
+    )
   })
   routes.get("/work/events", (context) => {
     let changes = 0
-    return eventsOf(context, {
+    return streamEvents(context, {
       state: () => ({ rows: changes }),
       onChange: (listener) =>
         work.onChange(() => {
@@ -188,35 +197,35 @@ export function addWork(routes: Hono, { base, work, now }: WorkRoutes): void {
   })
   routes.post("/work/dream/stop", async (context) => {
     const answer = await work.stopDream()
-    return said(
+    return respondWithText(
       context,
-      answer.state === "asked" ? "The dream was asked to end. The memories stay as they were before it." : answer.why,
+      answer.state === "listQuery" ? "The dream was listQuery to end. The memories stay as they were before it." : answer.why,
     )
   })
 }
 
-export interface App {
+export interface PageAppOptions {
   readonly source: PageSource
-  readonly doors: Doors
+  readonly access: PageAccess
   readonly conversations: Conversations
   readonly now: () => Date
   /** Learns of errors that are ours. The person at the page gets a sentence. */
   readonly onFault: (error: unknown) => void
 }
 
-export function pageApp(app: App): Hono {
-  const { source, doors, now, onFault } = app
-  const { base, check } = doors
+export function pageApp(app: PageAppOptions): Hono {
+  const { source, access, now, onFault } = app
+  const { base, check } = access
   const routes = new Hono({ strict: false }).basePath(base)
   routes.use(check)
   routes.get("/style.css", (context) => context.body(PAGE_STYLE, 200, { "content-type": "text/css; charset=utf-8" }))
   routes.get("/icon.svg", (context) => context.body(ICON, 200, { "content-type": "image/svg+xml" }))
   routes.get("/script/:name", async (context) => {
-    const script = await scriptNamed(context.req.param("name"))
+    const script = await readScript(context.req.param("name"))
     if (script === undefined) return context.notFound()
     return context.body(script, 200, { "content-type": "text/javascript; charset=utf-8" })
   })
-  if (source.look) addLook(routes, { base, look: source.look, now })
+  if (source.usage) addUsageRoutes(routes, { base, usage: source.usage, now })
   else
     routes.get("/", async (context) => {
       const main = conversationsView({
@@ -227,28 +236,28 @@ export function pageApp(app: App): Hono {
         hasWork: source.work !== undefined,
         now: now(),
       })
-      return sent(context, shell({ title: source.name, base, trail: [], main }))
+      return respondWithPage(context, shell({ title: source.name, base, trail: [], main }))
     })
-  if (source.work) addWork(routes, { base, work: source.work, now })
-  if (source.memories) addMemories(routes, { base, memories: source.memories, now })
-  addConversation(routes, {
+  if (source.work) addWorkRoutes(routes, { base, work: source.work, now })
+  if (source.memories) addMemoryRoutes(routes, { base, memories: source.memories, now })
+  addConversationRoutes(routes, {
     ...{ base, conversations: app.conversations, now, onFault },
-    beside: [
-      ...(source.memories ? [{ words: "Memories", path: "/memories" }] : []),
-      ...(source.work ? [{ words: "Work", path: "/work" }] : []),
+    projectLinks: [
+      ...(source.memories ? [{ label: "Memories", path: "/memories" }] : []),
+      ...(source.work ? [{ label: "Work", path: "/work" }] : []),
     ],
   })
   const outer = new Hono({ strict: false })
   outer.route("/", routes)
   outer.use(check)
   outer.notFound((context) =>
-    sent(
+    respondWithPage(
       context,
       shell({
         title: "Not found",
         base,
         trail: [],
-        main: empty("There is no such page.", "Go back to the start with the link at the top."),
+        main: emptyState("There is no such page.", "Go back to the start with the link at the top."),
       }),
       404,
     ),
@@ -259,9 +268,14 @@ export function pageApp(app: App): Hono {
       error instanceof StrataError
         ? error.message
         : "The page cannot be drawn, because of a fault in Strata. Nothing was changed."
-    return sent(
+    return respondWithPage(
       context,
-      shell({ title: "Failed", base, trail: [], main: empty(why, "Load the page again, or go back to the start.") }),
+      shell({
+        title: "Failed",
+        base,
+        trail: [],
+        main: emptyState(why, "Load the page again, or go back to the start."),
+      }),
       500,
     )
   })

@@ -5,7 +5,7 @@ import { streamSSE } from "hono/streaming"
 
 const PING_MS = 20_000 // keeps what is between from closing the connection
 
-export interface Told {
+export interface EventStreamOptions {
   /** What is sent after each change. */
   readonly state: () => unknown
   readonly onChange: (listener: () => void) => () => void
@@ -13,7 +13,7 @@ export interface Told {
   readonly begin?: () => Promise<void>
 }
 
-export const eventsOf = (context: Context, { state, onChange, begin }: Told): Response =>
+export const streamEvents = (context: Context, { state, onChange, begin }: EventStreamOptions): Response =>
   streamSSE(context, async (stream) => {
     const send = () => void stream.writeSSE({ data: JSON.stringify(state()) })
     const stop = onChange(send)

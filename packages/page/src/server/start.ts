@@ -1,22 +1,23 @@
 /** Starts the server of the pages: on loopback, on a free port, with a secret of its own. */
 import { serve } from "@hono/node-server"
 import type { Clock } from "@strata/core"
-import { kindOfError, systemClock } from "@strata/core/base"
-import { FollowedConversation } from "../live/followed-conversation.ts"
-import { fileSource, journalSource } from "../live/followed-source.ts"
+import { errorKind, systemClock } from "@strata/core/base"
+import type { LoadedConversation } from "../live/find.ts"
+import { LiveConversation } from "../live/live-conversation.ts"
+import { fileSource, journalSource } from "../live/live-source.ts"
 import type { NamedConversation, PageSource } from "../live/source.ts"
+import { createPageAccess } from "./access.ts"
 import { pageApp } from "./app.ts"
 import type { Conversations } from "./conversation-routes.ts"
-import { doors } from "./doors.ts"
 
-export type { FollowedFile, FollowedJournal } from "../live/followed-source.ts"
+export type { JournalLocation, TranscriptLocation } from "../live/live-source.ts"
 export type {
   BackgroundWork,
+  ConversationActions,
   ListedConversation,
-  LookPages,
   NamedConversation,
-  OwnConversation,
   PageSource,
+  UsagePages,
   WorkPages,
 } from "../live/source.ts"
 
@@ -43,7 +44,7 @@ export interface RunningPage {
   close(): Promise<void>
 }
 
-const warn = (error: unknown): void => process.emitWarning(`A page failed: ${kindOfError(error)}`)
+const warn = (error: unknown): void => process.emitWarning(`A page failed: ${errorKind(error)}`)
 
 export async function startPage({
   source,
@@ -52,9 +53,9 @@ export async function startPage({
   onFault = warn,
 }: PageOptions): Promise<RunningPage> {
   let listening = port
-  const opened = doors({ port: () => listening })
+  const access = createPageAccess({ port: () => listening })
   const conversations = new OpenConversations(source, clock)
-  const app = pageApp({ source, doors: opened, conversations, now: () => clock.now(), onFault })
+  const app = pageApp({ source, access: access, conversations, now: () => clock.now(), onFault })
   const server = await new Promise<ReturnType<typeof serve>>((resolve, reject) => {
     const started = serve({ fetch: app.fetch, hostname: LOOPBACK, port }, (info) => {
       listening = info.port
@@ -65,9 +66,9 @@ export async function startPage({
   const origin = `http://${LOOPBACK}:${listening}`
   const to = (id: string | undefined) => (id === undefined ? "" : `&to=${encodeURIComponent(id)}`)
   return {
-    address: `${origin}${opened.entrance}`,
-    addressOf: (id) => `${origin}${opened.entrance}${to(id)}`,
-    addressOnce: (id) => `${origin}${opened.entranceOnce()}${to(id)}`,
+    address: `${origin}${access.entryPath}`,
+    addressOf: (id) => `${origin}${access.entryPath}${to(id)}`,
+    addressOnce: (id) => `${origin}${access.oneTimeEntryPath()}${to(id)}`,
     close: () =>
       new Promise((resolve) => {
         conversations.close()
@@ -81,14 +82,14 @@ export async function startPage({
 class OpenConversations implements Conversations {
   readonly #source: PageSource
   readonly #clock: Clock
-  readonly #open = new Map<string, Promise<Opened | undefined>>()
+  readonly #open = new Map<string, Promise<LoadedConversation | undefined>>()
 
   constructor(source: PageSource, clock: Clock) {
     this.#source = source
     this.#clock = clock
   }
 
-  async open(id: string): Promise<Opened | undefined> {
+  async open(id: string): Promise<LoadedConversation | undefined> {
     const known = this.#open.get(id)
     this.#open.delete(id)
     const opening = known ?? this.#read(id)
@@ -100,16 +101,16 @@ class OpenConversations implements Conversations {
       throw error
     })
     if (!found) this.#open.delete(id)
-    else if (known) await found.followed.update()
+    else if (known) await found.live.update()
     return found
   }
 
-  async #read(id: string): Promise<Opened | undefined> {
+  async #read(id: string): Promise<LoadedConversation | undefined> {
     const named = await this.#named(id)
     if (!named) return undefined
-    const { at } = named
-    const source = "store" in at ? journalSource(at, this.#clock) : fileSource(at, this.#clock)
-    return { named, followed: await FollowedConversation.open(source) }
+    const { location } = named
+    const source = "store" in location ? journalSource(location, this.#clock) : fileSource(location, this.#clock)
+    return { named, live: await LiveConversation.open(source) }
   }
 
   /** An agent's conversation is named by its lead's id, `~` and its own. */
@@ -117,21 +118,15 @@ class OpenConversations implements Conversations {
     const [lead = "", name] = id.split("~")
     const named = await this.#source.find(lead)
     if (name === undefined) return named
-    if (!named?.own || !("store" in named.at)) return undefined
-    const { store, address } = named.at
-    const agent = (await (await named.own.agents()).list()).find((each) => each.id === name)
-    const at = { store, address: { project: address.project, under: address.id, id: name } }
-    return agent && { id, title: `${agent.name} for ${named.title}`, at }
+    if (!named?.actions || !("store" in named.location)) return undefined
+    const { store, address } = named.location
+    const agent = (await (await named.actions.agents()).list()).find((each) => each.id === name)
+    const location = { store, address: { project: address.project, under: address.id, id: name } }
+    return agent && { id, title: `${agent.name} for ${named.title}`, location }
   }
 
   close(): void {
-    for (const opening of this.#open.values())
-      void opening.then((found) => found?.followed.close()).catch(() => undefined)
+    for (const opening of this.#open.values()) void opening.then((found) => found?.live.close()).catch(() => undefined)
     this.#open.clear()
   }
-}
-
-interface Opened {
-  readonly named: NamedConversation
-  readonly followed: FollowedConversation
 }

@@ -3,13 +3,13 @@
 import type { TokenCounts } from "@strata/core"
 import { addCounts, NO_TOKENS } from "@strata/core/base"
 import type { BreakCause, RequestPurpose } from "@strata/core/views"
-import type { Recorded, RecordedLine } from "./recorded.ts"
+import type { RecordedUsage, ResponseLine } from "./recorded-usage.ts"
 
 export interface Digest {
-  readonly spent: readonly SpentLine[]
-  readonly lost: readonly LostSum[]
-  readonly compactions: readonly CompactionSum[]
-  readonly agents: readonly AgentSum[]
+  readonly spent: readonly CostLine[]
+  readonly lost: readonly MissTotal[]
+  readonly compactions: readonly CompactionTotal[]
+  readonly agents: readonly AgentTotal[]
   readonly context: Readonly<Record<string, number>>
   /** Responses that are counted in another file. */
   readonly repeated: { readonly responses: number; readonly dollars: number }
@@ -17,7 +17,7 @@ export interface Digest {
   readonly isSimulated?: true
 }
 
-export interface SpentLine {
+export interface CostLine {
   readonly day: string
   readonly model: string
   readonly purpose: RequestPurpose
@@ -28,7 +28,7 @@ export interface SpentLine {
   estimated: number
 }
 
-export interface LostSum {
+export interface MissTotal {
   readonly day: string
   readonly cause: BreakCause
   readonly reason?: string
@@ -38,7 +38,7 @@ export interface LostSum {
   unpriced: number
 }
 
-export interface CompactionSum {
+export interface CompactionTotal {
   readonly day: string
   readonly needed: number
   readonly inView: number
@@ -47,7 +47,7 @@ export interface CompactionSum {
   readonly isUnrecorded?: true
 }
 
-export interface AgentSum {
+export interface AgentTotal {
   readonly name: string
   count: number
   dollars: number
@@ -58,18 +58,18 @@ export interface AgentSum {
 export const NO_DAY = "unknown"
 
 /** `elsewhere`: the keys of responses that another file counts. */
-export function digestOf(recorded: Recorded, elsewhere: ReadonlySet<string> = new Set()): Digest {
+export function createDigest(recorded: RecordedUsage, elsewhere: ReadonlySet<string> = new Set()): Digest {
   const own = recorded.responses.filter(({ key }) => !elsewhere.has(key))
   const repeated = recorded.responses.filter(({ key }) => elsewhere.has(key))
   const isElsewhere = (place: number | undefined) =>
     place !== undefined && elsewhere.has(recorded.responses[place]?.key ?? "")
   return {
-    spent: spentOn(own),
-    lost: [...lostTo(own), ...recorded.moreLost.map((more) => ({ day: dayOf(recorded.to), ...more }))],
+    spent: sumCosts(own),
+    lost: [...sumMisses(own), ...recorded.moreLost.map((more) => ({ day: dayOf(recorded.to), ...more }))],
     compactions: recorded.boundaries
       .filter(({ response }) => !isElsewhere(response))
       .map(({ at, response: _, ...boundary }) => ({ day: dayOf(at), ...boundary })),
-    agents: agentsIn(recorded, { own, repeated }),
+    agents: sumAgents(recorded, { own, repeated }),
     context: recorded.context,
     repeated: { responses: repeated.length, dollars: sum(repeated.map(({ dollars = 0 }) => dollars)) },
     isLowerBound: recorded.isLowerBound,
@@ -80,12 +80,12 @@ export function digestOf(recorded: Recorded, elsewhere: ReadonlySet<string> = ne
 /** In UTC, as transcripts have it. */
 export const dayOf = (at: string | undefined): string => at?.slice(0, 10) ?? NO_DAY
 
-function spentOn(responses: readonly RecordedLine[]): readonly SpentLine[] {
-  const lines = new Map<string, SpentLine>()
+function sumCosts(responses: readonly ResponseLine[]): readonly CostLine[] {
+  const lines = new Map<string, CostLine>()
   for (const { at, model, purpose, requests, counts, dollars, estimated } of responses) {
     const day = dayOf(at)
     const key = JSON.stringify([day, model, purpose])
-    const line = lines.get(key) ?? { day, model, purpose, ...NOTHING_SPENT }
+    const line = lines.get(key) ?? { day, model, purpose, ...NO_COST }
     lines.set(key, line)
     line.requests += requests
     line.counts = addCounts(line.counts, counts)
@@ -96,10 +96,10 @@ function spentOn(responses: readonly RecordedLine[]): readonly SpentLine[] {
   return [...lines.values()]
 }
 
-const NOTHING_SPENT = { requests: 0, counts: NO_TOKENS, dollars: 0, unpriced: 0, estimated: 0 }
+const NO_COST = { requests: 0, counts: NO_TOKENS, dollars: 0, unpriced: 0, estimated: 0 }
 
-function lostTo(responses: readonly RecordedLine[]): readonly LostSum[] {
-  const sums = new Map<string, LostSum>()
+function sumMisses(responses: readonly ResponseLine[]): readonly MissTotal[] {
+  const sums = new Map<string, MissTotal>()
   for (const { at, lost } of responses) {
     if (!lost) continue
     const { cause, reason, tokens, dollars } = lost
@@ -116,13 +116,13 @@ function lostTo(responses: readonly RecordedLine[]): readonly LostSum[] {
   return [...sums.values()]
 }
 
-interface Parted {
-  readonly own: readonly RecordedLine[]
-  readonly repeated: readonly RecordedLine[]
+interface PartitionedResponses {
+  readonly own: readonly ResponseLine[]
+  readonly repeated: readonly ResponseLine[]
 }
 
 /** By kind. A sub-agent whose responses are all counted in another file is counted there too. */
-function agentsIn({ agents }: Recorded, { own, repeated }: Parted): readonly AgentSum[] {
+function sumAgents({ agents }: RecordedUsage, { own, repeated }: PartitionedResponses): readonly AgentTotal[] {
   const dollars = agents.map(() => 0)
   const isOwn = agents.map(() => false)
   const isPriced = agents.map(() => true)
@@ -134,7 +134,7 @@ function agentsIn({ agents }: Recorded, { own, repeated }: Parted): readonly Age
       isOwn[agent] = true
       isPriced[agent] &&= cost !== undefined
     }
-  const sums = new Map<string, AgentSum>()
+  const sums = new Map<string, AgentTotal>()
   for (const [at, name] of agents.entries()) {
     if (isElsewhere[at] && !isOwn[at]) continue
     const one = sums.get(name) ?? { name, count: 0, dollars: 0, unknown: 0 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { indexPath } from "./look-index.ts"
+import { indexPath } from "./usage-index.ts"
 
 test("BEY-12 each store and each tenant has an index of its own on this machine, and its name does not depend on a password", () => {
   const of = (store?: string) => indexPath("/root", store)

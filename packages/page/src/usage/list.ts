@@ -1,9 +1,9 @@
 /** The list of conversations: searched by what was said in them, filtered, sorted, a slice at a time. */
-import { printable } from "@strata/core/base"
-import { inScope, type Looked, type Scope } from "./look-index.ts"
-import type { ListOrder, ListRequest, LookFilter, LookList, LookRow } from "./report-data.ts"
+import { escapeToLine } from "@strata/core/base"
+import type { ListOrder, ListRequest, UsageFilter, UsageList, UsageRow } from "./report-data.ts"
+import { type IndexScope, type ScopedIndex, scopeCondition } from "./usage-index.ts"
 
-const USUAL_LIMIT = 50
+const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 1_000
 
 const ORDERS: Readonly<Record<ListOrder, string>> = {
@@ -18,8 +18,8 @@ const ORDERS: Readonly<Record<ListOrder, string>> = {
 const COLUMNS = `c.id, c.name, c.program, c.project, c.title, c.model, c.first, c.last, c.turns, c.peak, c.compactions, c.agents, c.dollars,
   c.cost, c.estimated, c.lost, c.lost_dollars, c.needed, c.in_view, c.replay_recorded, c.replay_strata, file.path`
 
-export function lookList({ index, scope }: Looked, request: ListRequest = {}): LookList {
-  const { query = "", sort, offset = 0, limit = USUAL_LIMIT } = request
+export function listUsage({ index, scope }: ScopedIndex, request: ListRequest = {}): UsageList {
+  const { query = "", sort, offset = 0, limit = DEFAULT_LIMIT } = request
   const { where, values } = rowQuery({ scope, filter: request })
   const days = daysQuery(request)
   const from = "conversation c JOIN file ON file.id = c.file"
@@ -60,7 +60,7 @@ export function lookList({ index, scope }: Looked, request: ListRequest = {}): L
 }
 
 /** One conversation of the list. */
-export function lookRow({ index, scope }: Looked, key: number): LookRow | undefined {
+export function findUsageRow({ index, scope }: ScopedIndex, key: number): UsageRow | undefined {
   const { where, values } = rowQuery({ scope, filter: {} })
   const row = index.db
     .statement(`SELECT ${COLUMNS} FROM conversation c JOIN file ON file.id = c.file WHERE ${where} AND c.id = ?`)
@@ -74,14 +74,14 @@ function ftsQuery(query: string): string | undefined {
   return words.length === 0 ? undefined : `${words.map((word) => `"${word}"`).join(" ")}*`
 }
 
-interface RowsAsked {
-  readonly scope: Scope
-  readonly filter: LookFilter
+interface RowQuery {
+  readonly scope: IndexScope
+  readonly filter: UsageFilter
 }
 
 /** Conditions on `conversation c` and `file`. Days are the caller's: money counts by the day, a row in a list by its last day. */
-export function rowQuery({ scope, filter: { project, program } }: RowsAsked) {
-  const { where, values } = inScope(scope)
+export function rowQuery({ scope, filter: { project, program } }: RowQuery) {
+  const { where, values } = scopeCondition(scope)
   const conditions = [where, ...(project === undefined ? [] : ["(c.project = ? OR c.project LIKE ? ESCAPE '\\')"])]
   if (program !== undefined) conditions.push("c.program = ?")
   return {
@@ -94,7 +94,7 @@ export function rowQuery({ scope, filter: { project, program } }: RowsAsked) {
   }
 }
 
-function daysQuery({ from, to }: LookFilter) {
+function daysQuery({ from, to }: UsageFilter) {
   return {
     where: `${from === undefined ? "1" : "c.last >= ?"} AND ${to === undefined ? "1" : "c.first < ?"}`,
     values: [...(from === undefined ? [] : [from]), ...(to === undefined ? [] : [`${to}U`])], // after every time of that day
@@ -103,13 +103,13 @@ function daysQuery({ from, to }: LookFilter) {
 
 type Row = Readonly<Record<string, unknown>>
 
-export function rowFrom(row: Row, hit?: { readonly at: string; readonly snippet: string }): LookRow {
+export function rowFrom(row: Row, hit?: { readonly at: string; readonly snippet: string }): UsageRow {
   const text = (name: string) => (typeof row[name] === "string" ? { text: row[name] } : undefined)
-  const optional = (name: string, key: string) => (text(name) ? { [key]: printable(text(name)!.text) } : {})
+  const optional = (name: string, key: string) => (text(name) ? { [key]: escapeToLine(text(name)!.text) } : {})
   const number = (name: string) => Number(row[name] ?? 0)
   return {
     key: number("id"),
-    id: printable(String(row.name)),
+    id: escapeToLine(String(row.name)),
     program: String(row.program),
     file: String(row.path),
     ...optional("project", "project"),
@@ -118,12 +118,12 @@ export function rowFrom(row: Row, hit?: { readonly at: string; readonly snippet:
     ...optional("first", "from"),
     ...optional("last", "to"),
     ...{ turns: number("turns"), peak: number("peak"), compactions: number("compactions"), agents: number("agents") },
-    ...{ dollars: number("dollars"), cost: row.cost as LookRow["cost"], estimated: number("estimated") },
+    ...{ dollars: number("dollars"), cost: row.cost as UsageRow["cost"], estimated: number("estimated") },
     lost: { count: number("lost"), dollars: number("lost_dollars") },
     names: { needed: number("needed"), inView: number("in_view"), lost: number("needed") - number("in_view") },
     ...(row.replay_recorded === null
       ? {}
       : { replayed: { recorded: number("replay_recorded"), strata: number("replay_strata") } }),
-    ...(hit ? { hit: { ...(hit.at === "" ? {} : { at: hit.at }), snippet: printable(hit.snippet) } } : {}),
+    ...(hit ? { hit: { ...(hit.at === "" ? {} : { at: hit.at }), snippet: escapeToLine(hit.snippet) } } : {}),
   }
 }

@@ -1,9 +1,9 @@
 /** Reads transcripts for the index. Nothing ends it: what cannot be read becomes a reason. It runs in this thread or in a worker. */
 import { readTranscripts } from "@strata/transcripts"
 import { journalTranscript, type NamedJournal } from "@strata/transcripts/inspect"
-import type { ReadConversation, ReadFile } from "./look-index.ts"
-import { recordedFrom } from "./recorded.ts"
-import { saidIn } from "./said.ts"
+import { recordUsage } from "./recorded-usage.ts"
+import { searchableTexts } from "./searchable-texts.ts"
+import type { IndexedConversation, ReadFile } from "./usage-index.ts"
 
 const MAX_BYTES = 512 * 1024 * 1024 // a text of this size is the largest that Node holds as one
 
@@ -18,9 +18,9 @@ export async function readFileForIndex({ path, size, journal }: FileToRead): Pro
   if (size > MAX_BYTES) return { kind: "problem", reason: "larger than 512 MB" }
   if (journal?.bytes.length === 0) return { kind: "problem", reason: EMPTY }
   try {
-    const conversations: ReadConversation[] = []
+    const conversations: IndexedConversation[] = []
     for (const transcript of journal ? [journalTranscript(journal)] : await readTranscripts(path)) {
-      conversations.push({ recorded: await recordedFrom(transcript), said: saidIn(transcript) })
+      conversations.push({ recorded: await recordUsage(transcript), texts: searchableTexts(transcript) })
     }
     return { kind: "read", conversations }
   } catch (error) {

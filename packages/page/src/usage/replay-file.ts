@@ -7,11 +7,11 @@ import { journalTranscript, listResponses, type NamedJournal } from "@strata/tra
 import { AS_RECORDED, replay, strata } from "@strata/transcripts/replay"
 
 export type ReplayedFile =
-  | ({ readonly kind: "replayed" } & ReplayFigures)
+  | ({ readonly kind: "replayed" } & ReplayMetrics)
   /** A price is unknown, or it is gone. */
   | { readonly kind: "cannot" }
 
-export interface ReplayFigures {
+export interface ReplayMetrics {
   /** Modelled dollars as recorded, with what its compactions cost. */
   readonly recorded: number
   readonly strata: number
@@ -43,7 +43,7 @@ export async function replayForIndex({ path, name, journal }: ConversationToRepl
     const { compactions, names, inView } = recorded.namesKept
     return {
       kind: "replayed",
-      recorded: recorded.totals.dollars + compactionsOf(transcript),
+      recorded: recorded.totals.dollars + sumCompactionCost(transcript),
       strata: ours.totals.dollars,
       ...{ compactions, names, kept: inView, strataKept: ours.namesKept.inView },
     }
@@ -53,7 +53,7 @@ export async function replayForIndex({ path, name, journal }: ConversationToRepl
 }
 
 /** The replay charges Strata for its summaries, and leaves out the recorded ones. */
-const compactionsOf = (transcript: Transcript): number =>
+const sumCompactionCost = (transcript: Transcript): number =>
   listResponses(transcript)
     .filter(({ purpose, agent }) => purpose === "compaction" && agent === undefined)
     .reduce((all, { dollars = 0 }) => all + dollars, 0)

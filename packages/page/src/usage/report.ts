@@ -3,34 +3,34 @@
 import type { TokenCounts } from "@strata/core"
 import { inputTokens, NO_TOKENS } from "@strata/core/base"
 import { type BreakCause, PURPOSE_LABELS, type RequestPurpose } from "@strata/core/views"
-import { CAUSES } from "../labels/cache-breaks.ts"
-import { type AgentSum, type CompactionSum, type Digest, NO_DAY, type SpentLine } from "./digest.ts"
+import { CAUSE_LABELS } from "../labels/cache-breaks.ts"
+import { type AgentTotal, type CompactionTotal, type CostLine, type Digest, NO_DAY } from "./digest.ts"
 import { rowFrom, rowQuery } from "./list.ts"
-import { inScope, type Looked, type LookIndex, type Scope } from "./look-index.ts"
 import { EMPTY, NO_TRANSCRIPT } from "./read-files.ts"
 import type {
+  AgentUsage,
+  CacheMisses,
   ContextClass,
-  LookAgents,
-  LookFilter,
-  LookReport,
-  LookRow,
-  LookSpent,
-  LostCaches,
-  SpentOn,
-  SpentOnDay,
-  Unread,
+  DayCost,
+  NamedCost,
+  UnreadFiles,
+  UsageCost,
+  UsageFilter,
+  UsageReport,
+  UsageRow,
 } from "./report-data.ts"
-import { savingsIn } from "./savings.ts"
+import { computeSavings } from "./savings.ts"
 import { firstSentence, twoSentences } from "./sentences.ts"
+import { type IndexScope, type ScopedIndex, scopeCondition, type UsageIndex } from "./usage-index.ts"
 
 // Sums of costs and losses.
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A sum that grows in place: a report adds tens of thousands of lines to several of them. */
-export type RunningSpent = Mutable<Omit<LookSpent, "tokens">> & { readonly tokens: Mutable<TokenCounts> }
+export type RunningCost = Mutable<Omit<UsageCost, "tokens">> & { readonly tokens: Mutable<TokenCounts> }
 
-export const nothingSpent = (): RunningSpent => ({
+export const zeroCost = (): RunningCost => ({
   requests: 0,
   tokens: { ...NO_TOKENS },
   dollars: 0,
@@ -38,7 +38,7 @@ export const nothingSpent = (): RunningSpent => ({
   estimated: 0,
 })
 
-export function spend(sum: RunningSpent, { requests, counts, dollars, unpriced, estimated }: SpentLine): void {
+export function addCost(sum: RunningCost, { requests, counts, dollars, unpriced, estimated }: CostLine): void {
   sum.requests += requests
   sum.tokens.input += counts.input
   sum.tokens.output += counts.output
@@ -51,18 +51,18 @@ export function spend(sum: RunningSpent, { requests, counts, dollars, unpriced, 
 }
 
 /** Costs by name. */
-export class Named {
-  readonly #all = new Map<string, { readonly spent: RunningSpent; conversations: number }>()
+export class CostsByName {
+  readonly #all = new Map<string, { readonly spent: RunningCost; conversations: number }>()
 
-  add(name: string, line: SpentLine): void {
-    spend(this.#of(name).spent, line)
+  add(name: string, line: CostLine): void {
+    addCost(this.#of(name).spent, line)
   }
 
-  counted(name: string): void {
+  countConversation(name: string): void {
     this.#of(name).conversations++
   }
 
-  rows(total: LookSpent): readonly SpentOn[] {
+  rows(total: UsageCost): readonly NamedCost[] {
     return [...this.#all]
       .map(([name, { spent, conversations }]) => ({
         ...{ name, ...spent, conversations },
@@ -74,15 +74,15 @@ export class Named {
   #of(name: string) {
     const known = this.#all.get(name)
     if (known) return known
-    const one = { spent: nothingSpent(), conversations: 0 }
+    const one = { spent: zeroCost(), conversations: 0 }
     this.#all.set(name, one)
     return one
   }
 }
 
-export const NO_LOSS: LostCaches = { count: 0, tokens: 0, dollars: 0, unpriced: 0, share: 0 }
+export const NO_MISSES: CacheMisses = { count: 0, tokens: 0, dollars: 0, unpriced: 0, share: 0 }
 
-export const together = (a: LostCaches = NO_LOSS, b: Omit<LostCaches, "share">): LostCaches => ({
+export const addMisses = (a: CacheMisses = NO_MISSES, b: Omit<CacheMisses, "share">): CacheMisses => ({
   count: a.count + b.count,
   tokens: a.tokens + b.tokens,
   dollars: a.dollars + b.dollars,
@@ -96,8 +96,8 @@ const MAX_AGENT_KINDS = 12
 const MAX_NAMED = 5 // files
 const NO_PROJECT = "(no directory recorded)"
 
-export function lookReport({ index, scope }: Looked, filter: LookFilter = {}): LookReport {
-  const sums = new Sums(filter)
+export function createUsageReport({ index, scope }: ScopedIndex, filter: UsageFilter = {}): UsageReport {
+  const sums = new ReportSums(filter)
   const { where, values } = rowQuery({ scope, filter })
   const rows = index.db
     .statement(
@@ -105,16 +105,16 @@ export function lookReport({ index, scope }: Looked, filter: LookFilter = {}): L
     )
     .iterate(...values)
   for (const row of rows) sums.add(row as unknown as ReportRow)
-  const saved = savingsIn({ index, scope }, filter)
+  const saved = computeSavings({ index, scope }, filter)
   const figures = sums.report()
   const worst = sums.worst().flatMap(({ key, examples }) => {
-    const row = rowOf(index, key)
+    const row = readRow(index, key)
     return row ? [{ ...row, examples }] : []
   })
   const report = {
     filter,
     ...figures,
-    files: filesIn(index, scope),
+    files: summarizeFiles(index, scope),
     compactions: { ...figures.compactions, worst },
     saved,
   }
@@ -130,29 +130,29 @@ interface ReportRow {
   readonly digest: string
 }
 
-class Sums {
-  readonly #filter: LookFilter
+class ReportSums {
+  readonly #filter: UsageFilter
   #conversations = 0
   #from: string | undefined
   #to: string | undefined
-  readonly #total = nothingSpent()
+  readonly #total = zeroCost()
   #isLowerBound = false
   readonly #unpricedModels = new Set<string>()
   #repeated = { responses: 0, dollars: 0 }
-  readonly #days = new Map<string, { readonly spent: RunningSpent; readonly byModel: Record<string, number> }>()
-  readonly #models = new Named()
-  readonly #purposes = new Named()
-  readonly #programs = new Named()
-  readonly #projects = new Named()
+  readonly #days = new Map<string, { readonly spent: RunningCost; readonly byModel: Record<string, number> }>()
+  readonly #models = new CostsByName()
+  readonly #purposes = new CostsByName()
+  readonly #programs = new CostsByName()
+  readonly #projects = new CostsByName()
   readonly #context = new Map<string, number>()
-  readonly #causes = new Map<BreakCause, LostCaches>()
-  readonly #reasons = new Map<string, LostCaches>()
-  readonly #agents = new Map<string, AgentSum>()
+  readonly #causes = new Map<BreakCause, CacheMisses>()
+  readonly #reasons = new Map<string, CacheMisses>()
+  readonly #agents = new Map<string, AgentTotal>()
   #simulated = 0
   #compactions = { count: 0, unrecorded: 0, dollars: 0, estimated: 0, names: { needed: 0, inView: 0, lost: 0 } }
   readonly #lossesOfNames: { readonly key: number; readonly lost: number; readonly examples: readonly string[] }[] = []
 
-  constructor(filter: LookFilter) {
+  constructor(filter: UsageFilter) {
     this.#filter = filter
   }
 
@@ -164,22 +164,22 @@ class Sums {
     this.#conversations++
     if (digest.isSimulated) {
       this.#simulated++
-      this.#programs.counted(row.program)
-      this.#projects.counted(row.project ?? NO_PROJECT)
+      this.#programs.countConversation(row.program)
+      this.#projects.countConversation(row.project ?? NO_PROJECT)
       return
     }
     this.#note(row)
     for (const line of spent) this.#spend(line, row)
-    for (const name of new Set(spent.map(({ model }) => model))) this.#models.counted(name)
-    for (const name of new Set(spent.map(({ purpose }) => purpose))) this.#purposes.counted(name)
-    this.#programs.counted(row.program)
-    this.#projects.counted(row.project ?? NO_PROJECT)
+    for (const name of new Set(spent.map(({ model }) => model))) this.#models.countConversation(name)
+    for (const name of new Set(spent.map(({ purpose }) => purpose))) this.#purposes.countConversation(name)
+    this.#programs.countConversation(row.program)
+    this.#projects.countConversation(row.project ?? NO_PROJECT)
     for (const [name, tokens] of Object.entries(digest.context))
       this.#context.set(name, (this.#context.get(name) ?? 0) + tokens)
     for (const { day, cause, reason, ...lost } of digest.lost) {
       if (!this.#isIn(day)) continue
-      this.#causes.set(cause, together(this.#causes.get(cause), lost))
-      if (reason !== undefined) this.#reasons.set(reason, together(this.#reasons.get(reason), lost))
+      this.#causes.set(cause, addMisses(this.#causes.get(cause), lost))
+      if (reason !== undefined) this.#reasons.set(reason, addMisses(this.#reasons.get(reason), lost))
     }
     for (const { name, count, dollars, unknown } of digest.agents) {
       const one = this.#agents.get(name) ?? { name, count: 0, dollars: 0, unknown: 0 }
@@ -206,11 +206,11 @@ class Sums {
   report() {
     const total = this.#total
     const share = (dollars: number) => (total.dollars === 0 ? 0 : dollars / total.dollars)
-    const lost = [...this.#causes.values()].reduce(together, NO_LOSS)
+    const lost = [...this.#causes.values()].reduce(addMisses, NO_MISSES)
     const agents = [...this.#agents.values()]
     const spentOnAgents = sum(agents.map(({ dollars }) => dollars))
-    const withShare = (one: LostCaches): LostCaches => ({ ...one, share: share(one.dollars) })
-    const costly = <T extends LostCaches>(all: readonly T[]) =>
+    const withShare = (one: CacheMisses): CacheMisses => ({ ...one, share: share(one.dollars) })
+    const costly = <T extends CacheMisses>(all: readonly T[]) =>
       all.toSorted((a, b) => b.dollars - a.dollars || b.count - a.count)
     return {
       conversations: this.#conversations,
@@ -235,7 +235,9 @@ class Sums {
       cache: {
         hitRatio: inputTokens(total.tokens) === 0 ? 0 : total.tokens.cacheRead / inputTokens(total.tokens),
         lost: withShare(lost),
-        byCause: costly([...this.#causes].map(([cause, one]) => ({ cause, words: CAUSES[cause], ...withShare(one) }))),
+        byCause: costly(
+          [...this.#causes].map(([cause, one]) => ({ cause, words: CAUSE_LABELS[cause], ...withShare(one) })),
+        ),
         byReason: costly([...this.#reasons].map(([reason, one]) => ({ reason, ...withShare(one) }))),
       },
       compactions: this.#compactions,
@@ -245,7 +247,7 @@ class Sums {
         unknown: sum(agents.map(({ unknown }) => unknown)),
         share: share(spentOnAgents),
         byName: agents.sort((a, b) => b.dollars - a.dollars || b.count - a.count).slice(0, MAX_AGENT_KINDS),
-      } satisfies LookAgents,
+      } satisfies AgentUsage,
     }
   }
 
@@ -260,13 +262,13 @@ class Sums {
     if (last !== null && (this.#to === undefined || last > this.#to)) this.#to = last
   }
 
-  #spend(line: SpentLine, { program, project }: ReportRow): void {
+  #spend(line: CostLine, { program, project }: ReportRow): void {
     const { day, model, purpose } = line
-    spend(this.#total, line)
+    addCost(this.#total, line)
     if (line.unpriced > 0) this.#unpricedModels.add(model)
-    const onDay = this.#days.get(day) ?? { spent: nothingSpent(), byModel: {} }
+    const onDay = this.#days.get(day) ?? { spent: zeroCost(), byModel: {} }
     this.#days.set(day, onDay)
-    spend(onDay.spent, line)
+    addCost(onDay.spent, line)
     onDay.byModel[model] = (onDay.byModel[model] ?? 0) + line.dollars
     this.#models.add(model, line)
     this.#purposes.add(purpose, line)
@@ -278,7 +280,7 @@ class Sums {
     }
   }
 
-  #compacted({ id }: ReportRow, all: readonly CompactionSum[]): void {
+  #compacted({ id }: ReportRow, all: readonly CompactionTotal[]): void {
     const needed = sum(all.map((one) => one.needed))
     const inView = sum(all.map((one) => one.inView))
     const { names } = this.#compactions
@@ -297,7 +299,7 @@ class Sums {
       })
   }
 
-  #byDay(): readonly SpentOnDay[] {
+  #byDay(): readonly DayCost[] {
     return [...this.#days]
       .map(([day, { spent, byModel }]) => ({ day, ...spent, byModel }))
       .sort((a, b) => (a.day < b.day ? -1 : 1))
@@ -313,8 +315,8 @@ class Sums {
 }
 
 /** Where a program keeps its transcripts, another file is a damaged one. A directory that a person named holds other files too. */
-function filesIn(index: LookIndex, scope: Scope): LookReport["files"] {
-  const { where, values } = inScope(scope)
+function summarizeFiles(index: UsageIndex, scope: IndexScope): UsageReport["files"] {
+  const { where, values } = scopeCondition(scope)
   const rows = index.db
     .statement(`SELECT path, place, problem, damaged FROM file WHERE ${where} ORDER BY path`)
     .all(...values)
@@ -333,13 +335,13 @@ function filesIn(index: LookIndex, scope: Scope): LookReport["files"] {
     read: rows.filter(({ reason }) => reason === undefined).length,
     empty: rows.filter(({ reason }) => reason === EMPTY).length,
     unread: [...Map.groupBy(unread, ({ reason }) => reason!)].map(
-      ([reason, files]): Unread => ({ reason, files: files.length, examples: examplesOf(files) }),
+      ([reason, files]): UnreadFiles => ({ reason, files: files.length, examples: examplesOf(files) }),
     ),
     damaged: { files: damaged.length, lines: sum(damaged.map(({ lines }) => lines)), examples: examplesOf(damaged) },
   }
 }
 
-function rowOf(index: LookIndex, key: number): LookRow | undefined {
+function readRow(index: UsageIndex, key: number): UsageRow | undefined {
   const row = index.db
     .statement("SELECT c.*, file.path FROM conversation c JOIN file ON file.id = c.file WHERE c.id = ?")
     .get(key)

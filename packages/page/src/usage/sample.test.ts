@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { type DrawnConversation, drawFor, savingFrom } from "./sample.ts"
+import { type DrawnConversation, drawFor, estimateSaving } from "./sample.ts"
 
 interface Made {
   readonly money: number
@@ -19,7 +19,9 @@ function drawn(all: readonly Made[], seed: string) {
   return {
     order,
     after: (count: number) =>
-      savingFrom(order.map(({ replayed, ...one }, at): DrawnConversation => (at < count ? { ...one, replayed } : one))),
+      estimateSaving(
+        order.map(({ replayed, ...one }, at): DrawnConversation => (at < count ? { ...one, replayed } : one)),
+      ),
   }
 }
 
@@ -68,7 +70,7 @@ describe("BEY-15 the saving over all conversations, from a sample that is drawn 
   test("says nothing from a few replays, and nothing where there is nothing to replay", () => {
     const { after } = drawn(MACHINE, "any")
     for (const count of [0, 1, 2, 3]) expect(after(count)).toEqual({ kind: "unknown", sample: count })
-    expect(savingFrom([])).toEqual({ kind: "nothing" })
+    expect(estimateSaving([])).toEqual({ kind: "nothing" })
   })
 
   test.each([1, 2, 3])(
@@ -104,7 +106,7 @@ describe("BEY-15 the saving over all conversations, from a sample that is drawn 
     const early = order.map(
       ({ replayed, ...one }, at): DrawnConversation => (at < 11 || at > 60 ? { ...one, replayed } : one),
     )
-    expect(savingFrom(early)).toEqual(drawn(MACHINE, "any").after(11))
+    expect(estimateSaving(early)).toEqual(drawn(MACHINE, "any").after(11))
   })
 
   test("the draw is the same every time", () => {

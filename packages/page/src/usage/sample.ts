@@ -20,7 +20,7 @@ export interface DrawnConversation {
   readonly replayed?: { readonly recorded: number; readonly strata: number } | undefined
 }
 
-export type SavingFigure =
+export type SavingEstimate =
   /** Nothing can be replayed. */
   | { readonly kind: "nothing" }
   /** The sample is too small to say anything. */
@@ -54,7 +54,7 @@ export function sampleSize(order: readonly DrawnConversation[]): number {
   return gap < 0 ? order.length : gap
 }
 
-export function savingFrom(order: readonly DrawnConversation[]): SavingFigure {
+export function estimateSaving(order: readonly DrawnConversation[]): SavingEstimate {
   const size = sampleSize(order)
   const sample = order.slice(0, size).map(({ money, replayed }) => ({ money, ...replayed! }))
   const next = order[size]
@@ -65,7 +65,7 @@ export function savingFrom(order: readonly DrawnConversation[]): SavingFigure {
     return { kind: "exact", recorded, strata, share: recorded === 0 ? 0 : (recorded - strata) / recorded }
   }
   if (size < MIN_SAMPLE) return { kind: "unknown", sample: size }
-  const { share, halfWidth } = estimate(sample, next.place)
+  const { share, halfWidth } = estimateShare(sample, next.place)
   if (!(halfWidth <= MAX_HALF_WIDTH)) return { kind: "unknown", sample: size }
   // people are shown whole percents, and the interval holds also for what they read
   const from = Math.floor((share - halfWidth) * 100) / 100
@@ -80,7 +80,7 @@ interface SampledConversation {
 }
 
 /** `end`: the place of the first conversation that is not in the sample. */
-function estimate(sample: readonly SampledConversation[], end: number) {
+function estimateShare(sample: readonly SampledConversation[], end: number) {
   const drawn = sample.map(({ money, recorded, strata }) => {
     const probability = -Math.expm1(-money * end)
     return { recorded, saved: recorded - strata, probability }
@@ -93,11 +93,11 @@ function estimate(sample: readonly SampledConversation[], end: number) {
     total((one) => (deviation(one) ** 2 * (1 - one.probability)) / one.probability ** 2) / recorded ** 2
   const found = (variance((one) => one.saved - share * one.recorded) * drawn.length) / (drawn.length - 1)
   const min = variance((one) => MIN_SPREAD * one.recorded)
-  return { share, halfWidth: student(drawn.length - 1) * Math.sqrt(Math.max(found, min)) }
+  return { share, halfWidth: studentQuantile(drawn.length - 1) * Math.sqrt(Math.max(found, min)) }
 }
 
 /** The 99% quantile of Student's distribution on both sides, as a series in the degrees of freedom. */
-function student(degrees: number): number {
+function studentQuantile(degrees: number): number {
   const z = Z_99
   return (
     z +

@@ -1,15 +1,15 @@
 /** What Strata would have saved, from the conversations that were replayed so far, and which one comes next. */
 import { rowQuery } from "./list.ts"
-import { type Looked, type LookIndex, REPLAY_FIGURES } from "./look-index.ts"
 import type { ConversationToReplay, ReplayedFile } from "./replay-file.ts"
-import type { LookFilter, LookSavings } from "./report-data.ts"
-import { type DrawnConversation, sampleSize, savingFrom } from "./sample.ts"
+import type { UsageFilter, UsageSavings } from "./report-data.ts"
+import { type DrawnConversation, estimateSaving, sampleSize } from "./sample.ts"
+import { REPLAY_METRICS, type ScopedIndex, type UsageIndex } from "./usage-index.ts"
 
 /** A fork repeats its parent's work, so only the parent is replayed. Without a price there is nothing to compare. */
-const CAN_BE_REPLAYED = "c.replayable > 0 AND c.repeated = 0 AND coalesce(c.replay, '') <> 'cannot'"
+const IS_REPLAYABLE = "c.replayable > 0 AND c.repeated = 0 AND coalesce(c.replay, '') <> 'cannot'"
 const PLACE = "c.draw / c.replayable"
 
-export function savingsIn({ index, scope }: Looked, filter: LookFilter): LookSavings {
+export function computeSavings({ index, scope }: ScopedIndex, filter: UsageFilter): UsageSavings {
   const { from, to } = filter
   const { where, values } = rowQuery({ scope, filter })
   const days = `${from === undefined ? "1" : "c.last >= ?"} AND ${to === undefined ? "1" : "c.first < ?"}`
@@ -18,11 +18,11 @@ export function savingsIn({ index, scope }: Looked, filter: LookFilter): LookSav
   const spent = Number(index.db.statement(`SELECT coalesce(sum(c.dollars), 0) AS spent ${found}`).get(...all)!.spent)
   const order = index.db
     .statement(
-      `SELECT ${PLACE} AS place, c.replayable, ${REPLAY_FIGURES.map((name) => `c.${name}`).join(", ")}
-       ${found} AND ${CAN_BE_REPLAYED} ORDER BY place, c.id`,
+      `SELECT ${PLACE} AS place, c.replayable, ${REPLAY_METRICS.map((name) => `c.${name}`).join(", ")}
+       ${found} AND ${IS_REPLAYABLE} ORDER BY place, c.id`,
     )
     .all(...all)
-    .map(drawn)
+    .map(toDrawnConversation)
   const sample = order.slice(0, sampleSize(order)).flatMap(({ replayed }) => replayed ?? [])
   const total = (value: (one: (typeof sample)[number]) => number) => sample.reduce((sum, one) => sum + value(one), 0)
   const money = order.reduce((sum, one) => sum + one.money, 0)
@@ -30,7 +30,7 @@ export function savingsIn({ index, scope }: Looked, filter: LookFilter): LookSav
     replayed: order.filter(({ replayed }) => replayed).length,
     of: order.length,
     covers: spent === 0 ? 0 : money / spent,
-    figure: savingFrom(order),
+    figure: estimateSaving(order),
     dearer: sample.filter(({ recorded, strata }) => strata > recorded).length,
     names: {
       compactions: total((one) => one.compactions),
@@ -41,7 +41,7 @@ export function savingsIn({ index, scope }: Looked, filter: LookFilter): LookSav
   }
 }
 
-function drawn(row: Readonly<Record<string, unknown>>) {
+function toDrawnConversation(row: Readonly<Record<string, unknown>>) {
   const number = (name: string) => Number(row[name])
   const conversation: DrawnConversation = { place: number("place"), money: number("replayable") }
   if (row.replay_recorded === null) return { ...conversation, replayed: undefined }
@@ -55,20 +55,20 @@ function drawn(row: Readonly<Record<string, unknown>>) {
   }
 }
 
-export interface ReplayNext extends ConversationToReplay {
+export interface PendingReplay extends ConversationToReplay {
   readonly key: number
 }
 
 /** In the order of the draw. What was replayed before its file grew comes last. */
 export function nextReplays(
-  { index, scope }: Looked,
-  { filter, max }: { readonly filter: LookFilter; readonly max: number },
-): readonly ReplayNext[] {
+  { index, scope }: ScopedIndex,
+  { filter, max }: { readonly filter: UsageFilter; readonly max: number },
+): readonly PendingReplay[] {
   const { where, values } = rowQuery({ scope, filter })
   return index.db
     .statement(
       `SELECT c.id, c.name, file.path FROM conversation c JOIN file ON file.id = c.file
-       WHERE ${where} AND ${CAN_BE_REPLAYED} AND coalesce(c.replay, 'old') = 'old'
+       WHERE ${where} AND ${IS_REPLAYABLE} AND coalesce(c.replay, 'old') = 'old'
        ORDER BY c.replay IS NOT NULL, ${PLACE}, c.id LIMIT ?`,
     )
     .all(...values, max)
@@ -76,7 +76,7 @@ export function nextReplays(
 }
 
 /** A conversation whose file has changed in the meantime has another key. */
-export function storeReplay(index: LookIndex, key: number, result: ReplayedFile): void {
+export function storeReplay(index: UsageIndex, key: number, result: ReplayedFile): void {
   if (result.kind === "cannot") {
     index.db.statement("UPDATE conversation SET replay = 'cannot' WHERE id = ?").run(key)
     return
@@ -84,7 +84,7 @@ export function storeReplay(index: LookIndex, key: number, result: ReplayedFile)
   const { recorded, strata, compactions, names, kept, strataKept } = result
   index.db
     .statement(
-      `UPDATE conversation SET replay = 'done', ${REPLAY_FIGURES.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`,
+      `UPDATE conversation SET replay = 'done', ${REPLAY_METRICS.map((column) => `${column} = ?`).join(", ")} WHERE id = ?`,
     )
     .run(recorded, strata, compactions, names, kept, strataKept, key)
 }

@@ -1,13 +1,13 @@
 /** What a report says first: one sentence for the terminal, two for the page. Every figure in them is in the report. */
 
-import { counted, dollars, percent, printable } from "@strata/core/base"
+import { escapeToLine, formatDollars, formatPercent, pluralize } from "@strata/core/base"
 import type { BreakCause } from "@strata/core/views"
-import { wholePercent } from "../render/cost-words.ts"
-import type { LookReport, LookSavings } from "./report-data.ts"
+import { formatCautiousPercent } from "../render/format.ts"
+import type { UsageReport, UsageSavings } from "./report-data.ts"
 
-type Figures = Omit<LookReport, "sentence" | "sentences">
+type ReportMetrics = Omit<UsageReport, "sentence" | "sentences">
 
-const AFTER: Readonly<Record<BreakCause, string>> = {
+const CAUSE_PHRASES: Readonly<Record<BreakCause, string>> = {
   compaction: "after a compaction",
   clearing: "after old results were cleared",
   undone: "after a decision was undone",
@@ -24,116 +24,116 @@ const MAX_CAUSES = 3
 const MAX_REASONS = 3
 
 /** What was spent, what was lost to broken caches and after what, what Strata would have saved. */
-export function firstSentence(report: Figures): string {
+export function firstSentence(report: ReportMetrics): string {
   const real = report.conversations - report.simulated
   if (report.conversations === 0) return "No conversations were found."
   if (real === 0) return "Nothing was spent: the simulator answered in all conversations that were found."
   const { lost } = report.cache
-  const parts = [`${spentWords(report)} on ${counted(real, "conversation")}`]
+  const parts = [`${describeCost(report)} on ${pluralize(real, "conversation")}`]
   if (lost.count === 0) parts.push("no cache was lost")
-  else parts.push(`${lossWords(report)}${mainCause(report)}`)
-  parts.push(savedWords(report.saved))
+  else parts.push(`${describeMisses(report)}${describeMainCause(report)}`)
+  parts.push(describeSaving(report.saved))
   return `${parts.join("; ")}.`
 }
 
 /** What was lost to broken caches and why; what compactions lost that was needed later, and what Strata would have kept and cost. */
-export const twoSentences = (report: Figures): readonly [string, string] => [
+export const twoSentences = (report: ReportMetrics): readonly [string, string] => [
   cacheSentence(report),
   namesSentence(report),
 ]
 
-function spentWords({ total }: Figures): string {
+function describeCost({ total }: ReportMetrics): string {
   if (total.requests === 0) return "The transcripts do not record what was billed"
   if (total.unpriced === total.requests) return "The price of every model is unknown"
   const isMore = total.isLowerBound || total.unpriced > 0
-  return `You spent ${isMore ? "more than " : ""}${dollars(total.dollars)}`
+  return `You spent ${isMore ? "more than " : ""}${formatDollars(total.dollars)}`
 }
 
 /** The first cause has the most dollars, which need not be most of them. */
-function mainCause({ cache: { lost, byCause } }: Figures): string {
+function describeMainCause({ cache: { lost, byCause } }: ReportMetrics): string {
   const [first] = byCause
   if (!first) return ""
   const part = lost.dollars > 0 ? first.dollars / lost.dollars : first.count / lost.count
   const howMuch = byCause.length === 1 ? "" : part > 0.5 ? "most " : "the largest part "
-  return `, ${howMuch}${AFTER[first.cause]}`
+  return `, ${howMuch}${CAUSE_PHRASES[first.cause]}`
 }
 
-function lossWords({ cache: { lost } }: Figures): string {
-  const losses = counted(lost.count, "lost cache")
+function describeMisses({ cache: { lost } }: ReportMetrics): string {
+  const losses = pluralize(lost.count, "lost cache")
   if (lost.unpriced === lost.count) return `${losses} cost an unknown amount`
-  return `${lost.unpriced > 0 ? "more than " : ""}${dollars(lost.dollars)} of it (${percent(lost.dollars, lost.dollars / (lost.share || 1))}) went to ${losses}`
+  return `${lost.unpriced > 0 ? "more than " : ""}${formatDollars(lost.dollars)} of it (${formatPercent(lost.dollars, lost.dollars / (lost.share || 1))}) went to ${losses}`
 }
 
-function savedWords(saved: LookSavings): string {
+function describeSaving(saved: UsageSavings): string {
   const { replayed, of, figure } = saved
   if (figure.kind === "nothing") return "there is nothing that Strata's saving can be computed for"
   if (figure.kind === "unknown")
     return replayed === 0
-      ? `what Strata would have saved is not computed yet for any of ${counted(of, "conversation")}`
-      : `what Strata would have saved is not known yet: ${replayed} of ${counted(of, "conversation")} replayed`
-  if (figure.kind === "sampled") return `Strata would have ${sampledWords(saved)}`
+      ? `what Strata would have saved is not computed yet for any of ${pluralize(of, "conversation")}`
+      : `what Strata would have saved is not known yet: ${replayed} of ${pluralize(of, "conversation")} replayed`
+  if (figure.kind === "sampled") return `Strata would have ${describeSampledSaving(saved)}`
   const { recorded, strata, share } = figure
-  const how = `${dollars(Math.abs(recorded - strata))} (${percent(Math.abs(share), 1)})`
-  return `Strata would have ${recorded >= strata ? `saved ${how}` : `cost ${how} more`} on ${counted(of, "conversation")}, ${moneyWords(saved)}`
+  const how = `${formatDollars(Math.abs(recorded - strata))} (${formatPercent(Math.abs(share), 1)})`
+  return `Strata would have ${recorded >= strata ? `saved ${how}` : `cost ${how} more`} on ${pluralize(of, "conversation")}, ${describeCoverage(saved)}`
 }
 
 /** `saved 19% (9% to 29%) on 98% of this money, as a sample of 12 of 43 conversations says` */
-function sampledWords(saved: LookSavings): string {
+function describeSampledSaving(saved: UsageSavings): string {
   if (saved.figure.kind !== "sampled") return ""
   const { share, sample } = saved.figure
-  const how = share >= 0 ? `saved ${percent(share, 1)}` : `cost ${percent(-share, 1)} more`
-  return `${how} (${intervalWords(saved.figure)}) on ${moneyWords(saved)}, as a sample of ${sample} of ${saved.of} conversations says`
+  const how = share >= 0 ? `saved ${formatPercent(share, 1)}` : `cost ${formatPercent(-share, 1)} more`
+  return `${how} (${formatInterval(saved.figure)}) on ${describeCoverage(saved)}, as a sample of ${sample} of ${saved.of} conversations says`
 }
 
 /** `9% to 29%`, or `-4% to 12%`: below 0 it would have cost more. */
-export const intervalWords = ({ from, to }: { readonly from: number; readonly to: number }): string =>
-  `${signed(from)} to ${signed(to)}`
+export const formatInterval = ({ from, to }: { readonly from: number; readonly to: number }): string =>
+  `${formatSignedPercent(from)} to ${formatSignedPercent(to)}`
 
-const signed = (share: number): string => `${share < 0 ? "-" : ""}${percent(Math.abs(share), 1)}`
+const formatSignedPercent = (share: number): string => `${share < 0 ? "-" : ""}${formatPercent(Math.abs(share), 1)}`
 
 /** The part of the money that the figure is about. Rounded down, so that only all of it is all. */
-export const moneyWords = ({ covers }: Pick<LookSavings, "covers">): string =>
+export const describeCoverage = ({ covers }: Pick<UsageSavings, "covers">): string =>
   covers > 0.9999 ? "all of this money" : `${Math.min(99, Math.floor(covers * 100))}% of this money`
 
-function cacheSentence(report: Figures): string {
+function cacheSentence(report: ReportMetrics): string {
   const { lost, byCause, byReason } = report.cache
   if (lost.count === 0) return "No cache was lost."
   const causes = byCause
     .slice(0, MAX_CAUSES)
     .map(
       ({ cause, dollars: cost, count, unpriced }) =>
-        `${unpriced === count ? `${count} times` : dollars(cost)} ${AFTER[cause]}`,
+        `${unpriced === count ? `${count} times` : formatDollars(cost)} ${CAUSE_PHRASES[cause]}`,
     )
   const named = byReason.reduce((all, { count }) => all + count, 0)
-  const reasons = byReason.slice(0, MAX_REASONS).map(({ reason, count }) => `${printable(reason)} (${count})`)
+  const reasons = byReason.slice(0, MAX_REASONS).map(({ reason, count }) => `${escapeToLine(reason)} (${count})`)
   const api = named === 0 ? "" : `. The API itself gives a reason for ${named} of them: ${reasons.join(", ")}`
-  return `${upper(lossWords(report).replace(" of it (", " (").replace(") went", " of the bill) went"))}: ${causes.join(", ")}${api}.`
+  return `${capitalize(describeMisses(report).replace(" of it (", " (").replace(") went", " of the bill) went"))}: ${causes.join(", ")}${api}.`
 }
 
 /** Once compactions were replayed, the sentence is about their names alone: the same ones as recorded and with Strata. */
-function namesSentence(report: Figures): string {
+function namesSentence(report: ReportMetrics): string {
   const { compactions, saved } = report
-  const compared = namesCompared(saved)
-  if (compared !== undefined) return `${compared} ${costCompared(saved)}`
+  const compared = compareNames(saved)
+  if (compared !== undefined) return `${compared} ${compareCost(saved)}`
   const { count, names, unrecorded } = compactions
-  if (count === 0) return `Nothing was compacted. ${costCompared(saved)}`
-  const all = counted(count, "compaction")
+  if (count === 0) return `Nothing was compacted. ${compareCost(saved)}`
+  const all = pluralize(count, "compaction")
   const lost =
     unrecorded === count
       ? `What ${all} lost is unknown, because the files begin with them.`
       : names.needed === 0
         ? `After ${all} no answer needed a name from before.`
-        : `${upper(all)} lost ${names.lost} of ${counted(names.needed, "name")} that answers needed later (${percent(names.lost, names.needed)}).`
-  return `${lost} ${costCompared(saved)}`
+        : `${capitalize(all)} lost ${names.lost} of ${pluralize(names.needed, "name")} that answers needed later (${formatPercent(names.lost, names.needed)}).`
+  return `${lost} ${compareCost(saved)}`
 }
 
 /** `After 12 replayed compactions, answers used 700 names from before: 38% of them were still in view, and 97% would have been with Strata.` */
-export function namesCompared({ names: { compactions, names, recorded, strata } }: LookSavings): string | undefined {
+export function compareNames({ names: { compactions, names, recorded, strata } }: UsageSavings): string | undefined {
   if (names === 0) return undefined
-  return `After ${counted(compactions, "replayed compaction")}, answers used ${counted(names, "name")} from before: ${wholePercent(recorded / names)} of them were still in view, and ${wholePercent(strata / names)} would have been with Strata.`
+  return `After ${pluralize(compactions, "replayed compaction")}, answers used ${pluralize(names, "name")} from before: ${formatCautiousPercent(recorded / names)} of them were still in view, and ${formatCautiousPercent(strata / names)} would have been with Strata.`
 }
 
-function costCompared(saved: LookSavings): string {
+function compareCost(saved: UsageSavings): string {
   const { figure, of } = saved
   switch (figure.kind) {
     case "nothing":
@@ -141,10 +141,10 @@ function costCompared(saved: LookSavings): string {
     case "unknown":
       return "Strata's replay has not gone far enough to say what it would have cost."
     case "sampled":
-      return `With Strata it would have ${sampledWords(saved)}. Both costs are modelled.`
+      return `With Strata it would have ${describeSampledSaving(saved)}. Both costs are modelled.`
     case "exact":
-      return `Strata would have cost ${dollars(figure.strata)} instead of ${dollars(figure.recorded)}, both modelled, on ${counted(of, "conversation")}.`
+      return `Strata would have cost ${formatDollars(figure.strata)} instead of ${formatDollars(figure.recorded)}, both modelled, on ${pluralize(of, "conversation")}.`
   }
 }
 
-const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)
+const capitalize = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,41 +1,41 @@
 /** A report to give away: a block of text and a picture. Both have figures and our own words only: no names, paths, titles or contents. */
-import { counted, dollars, percent, short } from "@strata/core/base"
-import { wholePercent } from "../render/cost-words.ts"
+import { formatCompact, formatDollars, formatPercent, pluralize } from "@strata/core/base"
+import { formatCautiousPercent } from "../render/format.ts"
 import { html, type Markup } from "../render/markup.ts"
-import type { LookReport, SpentOnDay } from "./report-data.ts"
-import { intervalWords, moneyWords } from "./sentences.ts"
+import type { DayCost, UsageReport } from "./report-data.ts"
+import { describeCoverage, formatInterval } from "./sentences.ts"
 
 const MAX_CAUSES = 4
 
-export function shareText(report: LookReport): string {
+export function shareText(report: UsageReport): string {
   const { total, cache, agents, saved } = report
   const lines: readonly (readonly [string, string])[] = [
-    ["conversations", `${(report.conversations - report.simulated).toLocaleString("en")}${daysWords(report)}`],
-    ["spent", spentWords(report)],
-    ["input read from cache", percent(cache.hitRatio, 1)],
-    ["lost caches", `${lossCost(report)} for ${cache.lost.count.toLocaleString("en")}`],
+    ["conversations", `${(report.conversations - report.simulated).toLocaleString("en")}${describeDays(report)}`],
+    ["spent", formatCost(report)],
+    ["input read from cache", formatPercent(cache.hitRatio, 1)],
+    ["lost caches", `${formatMissCost(report)} for ${cache.lost.count.toLocaleString("en")}`],
     ...cache.byCause
       .slice(0, MAX_CAUSES)
       .map(
         ({ words, count, dollars: cost, unpriced }) =>
-          [`  ${words}`, `${unpriced === count ? "unknown" : moreThan(unpriced, cost)} for ${count}`] as const,
+          [`  ${words}`, `${unpriced === count ? "unknown" : formatLowerBound(unpriced, cost)} for ${count}`] as const,
       ),
-    ["compactions", compactionWords(report)],
+    ["compactions", describeCompactions(report)],
     ...(agents.count === 0
       ? []
-      : [["sub-agents", `${agents.count.toLocaleString("en")}, ${agentCost(agents)}`] as const]),
-    ["with Strata", `${savedWords(report)}${modelledWords(report)}`],
+      : [["sub-agents", `${agents.count.toLocaleString("en")}, ${formatAgentCost(agents)}`] as const]),
+    ["with Strata", `${describeSaving(report)}${describeModel(report)}`],
     ...(saved.names.names === 0
       ? []
       : [
           [
             "names kept",
-            `${namesWords(report)}, after ${counted(saved.names.compactions, "replayed compaction")}`,
+            `${describeNames(report)}, after ${pluralize(saved.names.compactions, "replayed compaction")}`,
           ] as const,
         ]),
   ]
   const width = Math.max(...lines.map(([name]) => name.length))
-  const estimated = total.estimated > 0 ? [`${dollars(total.estimated)} of what was spent is estimated.`] : []
+  const estimated = total.estimated > 0 ? [`${formatDollars(total.estimated)} of what was spent is estimated.`] : []
   return [
     ...lines.map(([name, value]) => `${name.padEnd(width)}  ${value}`),
     ...(saved.figure.kind === "sampled" || saved.figure.kind === "exact"
@@ -45,57 +45,59 @@ export function shareText(report: LookReport): string {
   ].join("\n")
 }
 
-const daysWords = ({ byDay }: LookReport): string => (byDay.length === 0 ? "" : ` on ${counted(byDay.length, "day")}`)
+const describeDays = ({ byDay }: UsageReport): string =>
+  byDay.length === 0 ? "" : ` on ${pluralize(byDay.length, "day")}`
 
-function spentWords({ total }: LookReport): string {
+function formatCost({ total }: UsageReport): string {
   if (total.requests === 0) return "not recorded"
   if (total.unpriced === total.requests) return "unknown"
-  return `${total.isLowerBound || total.unpriced > 0 ? "more than " : ""}${dollars(total.dollars)}`
+  return `${total.isLowerBound || total.unpriced > 0 ? "more than " : ""}${formatDollars(total.dollars)}`
 }
 
-function lossCost({ cache: { lost } }: LookReport): string {
+function formatMissCost({ cache: { lost } }: UsageReport): string {
   if (lost.count > 0 && lost.unpriced === lost.count) return "unknown"
-  return `${moreThan(lost.unpriced, lost.dollars)}${lost.share > 0 ? ` (${percent(lost.share, 1)} of the bill)` : ""}`
+  return `${formatLowerBound(lost.unpriced, lost.dollars)}${lost.share > 0 ? ` (${formatPercent(lost.share, 1)} of the bill)` : ""}`
 }
 
-const moreThan = (unpriced: number, paid: number): string => `${unpriced > 0 ? "more than " : ""}${dollars(paid)}`
+const formatLowerBound = (unpriced: number, paid: number): string =>
+  `${unpriced > 0 ? "more than " : ""}${formatDollars(paid)}`
 
 /** What all compactions lost is left out where the same names are compared under both policies. */
-function compactionWords({ compactions: { count, names }, saved }: LookReport): string {
+function describeCompactions({ compactions: { count, names }, saved }: UsageReport): string {
   if (count === 0) return "none"
   const lost =
     names.needed === 0 || saved.names.names > 0
       ? ""
-      : `; lost ${percent(names.lost, names.needed)} of ${short(names.needed)} names needed later`
+      : `; lost ${formatPercent(names.lost, names.needed)} of ${formatCompact(names.needed)} names needed later`
   return `${count.toLocaleString("en")}${lost}`
 }
 
-function savedWords({ saved: { figure } }: LookReport): string {
+function describeSaving({ saved: { figure } }: UsageReport): string {
   if (figure.kind === "nothing") return "nothing to compare"
   if (figure.kind === "unknown") return "not known yet"
-  const how = `${percent(Math.abs(figure.share), 1)} ${figure.share >= 0 ? "less" : "more"}`
-  if (figure.kind === "sampled") return `${how} (${intervalWords(figure)})`
-  return `${dollars(figure.strata)} instead of ${dollars(figure.recorded)} (${how})`
+  const how = `${formatPercent(Math.abs(figure.share), 1)} ${figure.share >= 0 ? "less" : "more"}`
+  if (figure.kind === "sampled") return `${how} (${formatInterval(figure)})`
+  return `${formatDollars(figure.strata)} instead of ${formatDollars(figure.recorded)} (${how})`
 }
 
-function modelledWords({ saved }: LookReport): string {
+function describeModel({ saved }: UsageReport): string {
   const { figure, of } = saved
   if (figure.kind === "sampled")
-    return `, modelled on a sample of ${figure.sample} of ${of} conversations for ${moneyWords(saved)}`
-  return figure.kind === "exact" ? `, modelled on ${counted(of, "conversation")}, ${moneyWords(saved)}` : ""
+    return `, modelled on a sample of ${figure.sample} of ${of} conversations for ${describeCoverage(saved)}`
+  return figure.kind === "exact" ? `, modelled on ${pluralize(of, "conversation")}, ${describeCoverage(saved)}` : ""
 }
 
-function namesWords({ saved: { names } }: LookReport): string {
+function describeNames({ saved: { names } }: UsageReport): string {
   const { names: all, recorded, strata } = names
-  return `${wholePercent(recorded / all)} of ${short(all)}, with Strata ${wholePercent(strata / all)}`
+  return `${formatCautiousPercent(recorded / all)} of ${formatCompact(all)}, with Strata ${formatCautiousPercent(strata / all)}`
 }
 
-function agentCost({ count, unknown, dollars: paid }: LookReport["agents"]): string {
-  return unknown === count ? "unknown" : moreThan(unknown, paid)
+function formatAgentCost({ count, unknown, dollars: paid }: UsageReport["agents"]): string {
+  return unknown === count ? "unknown" : formatLowerBound(unknown, paid)
 }
 
 /** Whether a picture can be made: not before it is known what Strata would have saved, unless no one can. */
-export const isPictureReady = ({ saved }: LookReport): boolean => saved.figure.kind !== "unknown"
+export const isPictureReady = ({ saved }: UsageReport): boolean => saved.figure.kind !== "unknown"
 
 const WIDTH = 1_200
 const HEIGHT = 630
@@ -103,16 +105,16 @@ const LEFT = 64
 const CHART = { top: 392, height: 150, width: WIDTH - 2 * LEFT }
 
 /** How every picture begins, so that a program can tell it from other files. */
-export const PICTURE_BEGINNING = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by strata usage -->'
+export const PICTURE_PREFIX = '<?xml version="1.0" encoding="UTF-8"?>\n<!-- made by strata usage -->'
 
 /** An SVG file. */
-export function sharePicture(report: LookReport): string {
+export function sharePicture(report: UsageReport): string {
   const facts: readonly (readonly [string, string])[] = [
-    ["spent", spentWords(report)],
-    ["lost to broken caches", lossCost(report)],
-    ["compactions", compactionWords(report)],
-    ["with Strata", savedWords(report)],
-    ...(report.saved.names.names === 0 ? [] : [["names kept", namesWords(report)] as const]),
+    ["spent", formatCost(report)],
+    ["lost to broken caches", formatMissCost(report)],
+    ["compactions", describeCompactions(report)],
+    ["with Strata", describeSaving(report)],
+    ...(report.saved.names.names === 0 ? [] : [["names kept", describeNames(report)] as const]),
   ]
   const rows = facts.map(
     ([name, value], at) => html`<text x="${LEFT}" y="${170 + 52 * at}" class="name">${name}</text>
@@ -121,18 +123,18 @@ export function sharePicture(report: LookReport): string {
   const svg = html`<svg xmlns="http://www.w3.org/2000/svg" width="${WIDTH}" height="${HEIGHT}" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="${report.conversations - report.simulated} conversations: what they cost">
 <style>.page{fill:#fbfaf7}.title{font:600 40px system-ui,sans-serif;fill:#1c1917}.name{font:400 26px system-ui,sans-serif;fill:#78716c}.value{font:600 26px system-ui,sans-serif;fill:#1c1917}.small{font:400 18px system-ui,sans-serif;fill:#78716c}.bar{fill:#b45309}</style>
 <rect class="page" width="${WIDTH}" height="${HEIGHT}"/>
-<text x="${LEFT}" y="96" class="title">${counted(report.conversations - report.simulated, "conversation")}${daysWords(report)}</text>
+<text x="${LEFT}" y="96" class="title">${pluralize(report.conversations - report.simulated, "conversation")}${describeDays(report)}</text>
 ${rows}
 ${bars(report.byDay)}
-<text x="${LEFT}" y="${HEIGHT - 36}" class="small">Money by day. With Strata${modelledWords(report) || `: ${savedWords(report)}`}. Made with strata usage.</text>
+<text x="${LEFT}" y="${HEIGHT - 36}" class="small">Money by day. With Strata${describeModel(report) || `: ${describeSaving(report)}`}. Made with strata usage.</text>
 </svg>`
-  return `${PICTURE_BEGINNING}\n${svg.toString()}\n`
+  return `${PICTURE_PREFIX}\n${svg.toString()}\n`
 }
 
 const MAX_BARS = 120
 
 /** The newest days, without the days between them. */
-function bars(days: readonly SpentOnDay[]): readonly Markup[] {
+function bars(days: readonly DayCost[]): readonly Markup[] {
   const shown = days.slice(-MAX_BARS)
   const max = Math.max(...shown.map((day) => day.dollars), 0)
   if (max === 0) return []

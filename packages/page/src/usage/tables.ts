@@ -6,7 +6,7 @@ import { MODEL_FACTS_DATE, OTHER_PRICES_DATE } from "@strata/core/tokens"
 /** Raise it when the tables change, or what is computed from a transcript. */
 const VERSION = 3
 
-export const SHAPE: IndexShape = {
+export const INDEX_SHAPE: IndexShape = {
   version: crc32(`${VERSION} ${MODEL_FACTS_DATE} ${OTHER_PRICES_DATE}`) >>> 1, // new prices are other dollars
   tables: ["said", "seen", "conversation", "file", "noted"],
   create: `

@@ -1,6 +1,6 @@
 /** Worker threads that take tasks one at a time. One that dies takes only its task with it: a file may be too large for the memory. */
 import type { Worker } from "node:worker_threads"
-import { perform, type Task, type TaskResult } from "./worker.ts"
+import { performTask, type Task, type TaskResult } from "./worker.ts"
 
 export interface WorkPool {
   run<T extends Task>(task: T): Promise<TaskResult<T>>
@@ -8,12 +8,12 @@ export interface WorkPool {
 }
 
 /** How a worker ends that fails. */
-const DIED: Readonly<Record<Task["kind"], TaskResult>> = {
+const DEATH_RESULTS: Readonly<Record<Task["kind"], TaskResult>> = {
   read: { kind: "problem", reason: "too large for the memory" },
   replay: { kind: "cannot" },
 }
 
-interface Waiting {
+interface QueuedTask {
   readonly task: Task
   readonly done: (result: TaskResult) => void
 }
@@ -21,10 +21,10 @@ interface Waiting {
 /** `start`: starts a worker that calls `serveLook`. Without it, everything runs in this thread. */
 export function workPool(start: (() => Worker) | undefined, size: number): WorkPool {
   if (!start)
-    return { run: async <T extends Task>(task: T) => (await perform(task)) as TaskResult<T>, close: async () => {} }
+    return { run: async <T extends Task>(task: T) => (await performTask(task)) as TaskResult<T>, close: async () => {} }
   const idle: Worker[] = []
   const all = new Set<Worker>()
-  const waiting: Waiting[] = []
+  const waiting: QueuedTask[] = []
   const next = () => {
     const [one] = waiting
     if (!one) return
@@ -39,7 +39,7 @@ export function workPool(start: (() => Worker) | undefined, size: number): WorkP
     all.add(worker)
     return worker
   }
-  const give = (worker: Worker, { task, done }: Waiting) => {
+  const give = (worker: Worker, { task, done }: QueuedTask) => {
     worker.ref()
     const finish = (result: TaskResult, isAlive: boolean) => {
       worker.off("message", onMessage)
@@ -52,7 +52,7 @@ export function workPool(start: (() => Worker) | undefined, size: number): WorkP
       next()
     }
     const onMessage = (result: TaskResult) => finish(result, true)
-    const onDeath = () => finish(DIED[task.kind], false)
+    const onDeath = () => finish(DEATH_RESULTS[task.kind], false)
     worker.on("message", onMessage).on("error", onDeath).on("exit", onDeath)
     worker.postMessage(task)
   }

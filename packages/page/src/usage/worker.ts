@@ -1,9 +1,9 @@
 /** The work of one worker thread: files to read and conversations to replay, one at a time. */
 import { setPriority } from "node:os"
 import { parentPort } from "node:worker_threads"
-import type { ReadFile } from "./look-index.ts"
 import { type FileToRead, readFileForIndex } from "./read-files.ts"
 import { type ConversationToReplay, type ReplayedFile, replayForIndex } from "./replay-file.ts"
+import type { ReadFile } from "./usage-index.ts"
 
 export type Task =
   | ({ readonly kind: "read" } & FileToRead)
@@ -11,18 +11,18 @@ export type Task =
 
 export type TaskResult<T extends Task = Task> = T extends { readonly kind: "read" } ? ReadFile : ReplayedFile
 
-export const perform = (task: Task): Promise<ReadFile | ReplayedFile> =>
+export const performTask = (task: Task): Promise<ReadFile | ReplayedFile> =>
   task.kind === "read" ? readFileForIndex(task) : replayForIndex(task)
 
 const LOW_PRIORITY = 10
 
 /** Serves the thread that started this one. Call it in a worker. */
-export function serveLook(): void {
+export function serveUsageWorker(): void {
   const port = parentPort
   if (!port) throw new Error("serveLook runs in a worker thread. Start one with this module.")
   port.on("message", async (task: Task) => {
     // on Linux this is about the thread that asks; elsewhere it would slow the whole process down
     if (task.kind === "replay" && task.isInBackground && process.platform === "linux") setPriority(LOW_PRIORITY)
-    port.postMessage(await perform(task))
+    port.postMessage(await performTask(task))
   })
 }

@@ -2,7 +2,7 @@
 
 import { Box, Static, useAnimation, useApp, useInput, usePaste, useWindowSize } from "ink"
 import { type ReactNode, useEffect, useRef, useSyncExternalStore } from "react"
-import { clockTime, counted, dollars } from "../../display/numbers.ts"
+import { formatClockTime, formatDollars, pluralize } from "../../display/numbers.ts"
 import { firstLine, widthOf } from "../../display/text.ts"
 import { WAITING } from "../../store-waiting.ts"
 import { menuFor } from "../completion.ts"
@@ -114,9 +114,9 @@ export function statusWords(status: Status, { queued, columns }: Room): string {
     model,
     mode,
     `${bar(percentLeft / 100, BAR_COLUMNS)} ${left}`,
-    `${dollars(status.dollars)}${isPriceIncomplete ? "+" : ""}`,
-    counted(turns, "turn"),
-    ...(agents === 0 ? [] : [counted(agents, "agent")]),
+    `${formatDollars(status.dollars)}${isPriceIncomplete ? "+" : ""}`,
+    pluralize(turns, "turn"),
+    ...(agents === 0 ? [] : [pluralize(agents, "agent")]),
     ...(dream === undefined ? [] : [`dream ${dream}`]),
     ...(queued === 0 ? [] : [`${queued} queued`]),
   ]
@@ -149,9 +149,9 @@ export function wordsFor(work: Exclude<Work, { type: "idle" }>, now: number): st
     case "interrupting":
       return "Interrupting…"
     case "working":
-      return `Working, ${clockTime(now - work.since)} (Esc interrupts)`
+      return `Working, ${formatClockTime(now - work.since)} (Esc interrupts)`
     case "compacting":
-      return `Compacting: ${work.step}, ${clockTime(now - work.since)} (Esc cancels)`
+      return `Compacting: ${work.step}, ${formatClockTime(now - work.since)} (Esc cancels)`
     case "retrying": {
       const left = Math.max(0, Math.ceil((work.until - now) / 1_000))
       const when = left === 0 ? "now" : `in ${left} s`

@@ -1,7 +1,7 @@
 /** A question to the person: the subject, the choices, a line for a typed reply. What does not fit is paged through. */
 import { Box } from "ink"
 import type { ReactNode } from "react"
-import { counted, grouped } from "../../display/numbers.ts"
+import { formatNumber, pluralize } from "../../display/numbers.ts"
 import type { Dialog } from "../dialog.ts"
 import {
   type BodyPage,
@@ -43,10 +43,10 @@ export function DialogBox({ dialog, rows, isReady }: DialogBoxProps): ReactNode 
       h(Row, { key: `note ${i}` }, h(Text, tone === "warning" ? theme.warning : theme.quiet, text)),
     ),
     body ? h(Body, { body, margin }) : null,
-    optionsAbove > 0 ? h(Row, null, h(Text, theme.accent, `  ↑ ${grouped(optionsAbove)} above`)) : null,
+    optionsAbove > 0 ? h(Row, null, h(Text, theme.accent, `  ↑ ${formatNumber(optionsAbove)} above`)) : null,
     options.map((shown) => h(OptionView, { key: shown.index, shown, isSelected: shown.index === dialog.selected })),
     optionsBelow > 0
-      ? h(Row, null, h(Text, theme.accent, `  ↓ ${grouped(optionsBelow)} below${body ? "" : ": PgDn shows them"}`))
+      ? h(Row, null, h(Text, theme.accent, `  ↓ ${formatNumber(optionsBelow)} below${body ? "" : ": PgDn shows them"}`))
       : null,
     dialog.reply
       ? h(
@@ -85,9 +85,9 @@ function Body({ body: { rows, above, below }, margin }: BodyProps): ReactNode {
   return h(
     Box,
     { flexDirection: "column", marginY: margin, flexShrink: 0 },
-    above > 0 ? h(Row, null, h(Text, accent, `↑ ${counted(above, "line")} above: PgUp shows them`)) : null,
+    above > 0 ? h(Row, null, h(Text, accent, `↑ ${pluralize(above, "line")} above: PgUp shows them`)) : null,
     rows.map((shown, i) => h(Row, { key: i }, h(BodyRowView, { shown }))),
-    below > 0 ? h(Row, null, h(Text, accent, `↓ ${counted(below, "line")} below: PgDn or Space shows them`)) : null,
+    below > 0 ? h(Row, null, h(Text, accent, `↓ ${pluralize(below, "line")} below: PgDn or Space shows them`)) : null,
   )
 }
 

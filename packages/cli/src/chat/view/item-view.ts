@@ -2,10 +2,10 @@
 
 import { Box } from "ink"
 import type { ReactNode } from "react"
-import { duration } from "../../display/numbers.ts"
+import { formatDuration } from "../../display/numbers.ts"
 import { firstLine } from "../../display/text.ts"
 import { callWords } from "../../display/tool-calls.ts"
-import { printable } from "../../display/visible.ts"
+import { escapeToLine } from "../../display/visible.ts"
 import { compactionTitle } from "../folded.ts"
 import { panelRows } from "../panel-rows.ts"
 import { panelColumns } from "../panels.ts"
@@ -83,7 +83,7 @@ interface RowsProps extends Pick<TextProps, "bold" | "color" | "dimColor"> {
 /** Plain text, wrapped, after a mark. */
 function Rows({ lead, text, ...style }: RowsProps): ReactNode {
   const columns = useColumns() - 2
-  const rows = text.split("\n").flatMap((line) => wrapSpans([{ text: printable(line) }], columns))
+  const rows = text.split("\n").flatMap((line) => wrapSpans([{ text: escapeToLine(line) }], columns))
   return rows.map((row, i) =>
     h(
       Box,
@@ -133,7 +133,7 @@ function ToolView({ item }: { readonly item: ToolItem }): ReactNode {
   )
 }
 
-const outcomeWords = ({ state, ms }: ToolOutcome): string => (ms > 0 ? `${state}, ${duration(ms)}` : state)
+const outcomeWords = ({ state, ms }: ToolOutcome): string => (ms > 0 ? `${state}, ${formatDuration(ms)}` : state)
 
 function ShellView({ item: { command, progress = "…", output } }: { readonly item: ShellItem }): ReactNode {
   const { accent, quiet } = useTheme()

@@ -4,7 +4,7 @@
  */
 import { Text as InkText, type TextProps } from "ink"
 import { Children, type ReactNode } from "react"
-import { printable } from "../../display/visible.ts"
+import { escapeToLine } from "../../display/visible.ts"
 import { h } from "./element.ts"
 
 export type { TextProps }
@@ -13,6 +13,6 @@ export function Text({ children, ...props }: TextProps): ReactNode {
   return h(
     InkText,
     props,
-    Children.map(children, (child) => (typeof child === "string" ? printable(child) : child)),
+    Children.map(children, (child) => (typeof child === "string" ? escapeToLine(child) : child)),
   )
 }

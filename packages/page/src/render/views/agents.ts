@@ -1,34 +1,34 @@
 /** The sub-agents of a conversation: a tree with state, cost and a stop. */
 import type { AgentView } from "@strata/core/agent"
-import { counted, dollars, grouped } from "@strata/core/base"
-import { STATUS_WORDS } from "../../labels/agents.ts"
+import { formatDollars, formatNumber, pluralize } from "@strata/core/base"
+import { STATUS_LABELS } from "../../labels/agents.ts"
 import { html, type Markup } from "../markup.ts"
-import { empty } from "./shell.ts"
+import { emptyState } from "./shell.ts"
 
-export interface AgentsPlace {
+export interface AgentsViewOptions {
   readonly base: string
   readonly conversation: string
   /** Whether a process has the conversation open: only then can an agent be stopped. */
   readonly isOpen: boolean
 }
 
-export function agentsView(agents: readonly AgentView[], place: AgentsPlace): Markup {
+export function agentsView(agents: readonly AgentView[], place: AgentsViewOptions): Markup {
   if (agents.length === 0)
-    return html`${empty("No sub-agents.", "The agent starts one with its Agent tool, when a task can be done on the side.")}`
+    return html`${emptyState("No sub-agents.", "The agent starts one with its Agent tool, when a task can be done on the side.")}`
   const running = agents.filter(({ status }) => status === "running").length
-  return html`<p>${counted(agents.length, "agent")}, ${running === 0 ? "none running" : `${grouped(running)} running`}.</p>
+  return html`<p>${pluralize(agents.length, "agent")}, ${running === 0 ? "none running" : `${formatNumber(running)} running`}.</p>
 <ul class="tree">${agents.map((agent) => agentMarkup(agent, place))}</ul>`
 }
 
-function agentMarkup(agent: AgentView, { base, conversation, isOpen }: AgentsPlace): Markup {
+function agentMarkup(agent: AgentView, { base, conversation, isOpen }: AgentsViewOptions): Markup {
   const { id, name, status, description, definition, turns, dollars: paid, progress, summary, model } = agent
   const facts = [
     ...(definition === undefined ? [] : [definition]),
     model,
-    counted(turns, "turn"),
-    paid === undefined || (turns === 0 && status !== "running") ? "cost unknown" : dollars(paid),
+    pluralize(turns, "turn"),
+    paid === undefined || (turns === 0 && status !== "running") ? "cost unknown" : formatDollars(paid),
   ]
-  return html`<li class="agent ${status}" id="agent-${id}"><p><span class="state">${STATUS_WORDS[status]}</span> <strong>${name}</strong> ${description}</p>
+  return html`<li class="agent ${status}" id="agent-${id}"><p><span class="state">${STATUS_LABELS[status]}</span> <strong>${name}</strong> ${description}</p>
 <p class="soft">${facts.join(" · ")} · <a href="${base}/c/${conversation}~${id}/messages">its messages</a></p>
 ${progress === undefined ? undefined : html`<p>${progress}</p>`}${summary === undefined ? undefined : html`<p>${summary}</p>`}
 ${

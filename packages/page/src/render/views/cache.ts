@@ -1,54 +1,70 @@
 /** How the server's cache served the conversation: reads, writes, where it was lost and why, and what the planner decided. */
-import { counted, dollars, dollarsOrUnknown, grouped, percent, short } from "@strata/core/base"
+import {
+  formatCompact,
+  formatDollars,
+  formatDollarsOrUnknown,
+  formatNumber,
+  formatPercent,
+  pluralize,
+} from "@strata/core/base"
 import { ledgerReport, totalBreaks } from "@strata/core/views"
-import { CAUSES, causeWords } from "../../labels/cache-breaks.ts"
-import { decisionsIn } from "../../labels/decisions.ts"
-import type { FollowedConversation } from "../../live/followed-conversation.ts"
+import { CAUSE_LABELS, describeCause } from "../../labels/cache-breaks.ts"
+import { listLayerDecisions } from "../../labels/decisions.ts"
+import type { LiveConversation } from "../../live/live-conversation.ts"
 import { html, type Markup } from "../markup.ts"
-import { cards, empty, tableOf } from "./shell.ts"
+import { cards, emptyState, tableMarkup } from "./shell.ts"
 
-const MAX_PLANNED = 40
+const MAX_PLANNED_ROWS = 40
 
-export function cacheView(conversation: FollowedConversation): Markup {
-  const { views } = conversation.fold
+export function cacheView(conversation: LiveConversation): Markup {
+  const { views } = conversation.timeline
   const { tokens, cacheHitRatio, byPurpose, requests } = ledgerReport(views)
-  if (requests === 0) return empty("No request yet.", "Figures come with the first answer.")
+  if (requests === 0) return emptyState("No request yet.", "Figures come with the first answer.")
   const { breaks, totals } = views.cacheHistory
   const all = totalBreaks(views.cacheHistory)
   const warm = byPurpose.find(({ purpose }) => purpose === "keep-warm")
   const paid = (one: { breaks: number; dollars: number; unpriced: number }) =>
-    one.unpriced === one.breaks ? "unknown" : `${dollars(one.dollars)}${one.unpriced > 0 ? "+" : ""}`
+    one.unpriced === one.breaks ? "unknown" : `${formatDollars(one.dollars)}${one.unpriced > 0 ? "+" : ""}`
   return html`
 ${cards([
-  { title: "read from cache", value: short(tokens.cacheRead), about: `${percent(cacheHitRatio, 1)} of all input` },
-  { title: "written to cache", value: short(tokens.cacheWrite), about: "tokens" },
-  { title: "uncached", value: short(tokens.input), about: "tokens" },
+  {
+    title: "read from cache",
+    value: formatCompact(tokens.cacheRead),
+    note: `${formatPercent(cacheHitRatio, 1)} of all input`,
+  },
+  { title: "written to cache", value: formatCompact(tokens.cacheWrite), note: "tokens" },
+  { title: "uncached", value: formatCompact(tokens.input), note: "tokens" },
   {
     title: "lost",
-    value: all.breaks === 0 ? "never" : counted(all.breaks, "time"),
-    ...(all.breaks === 0 ? {} : { about: `${short(all.rewrittenTokens)} tokens paid again, ${paid(all)}` }),
+    value: all.breaks === 0 ? "never" : pluralize(all.breaks, "time"),
+    ...(all.breaks === 0 ? {} : { note: `${formatCompact(all.rewrittenTokens)} tokens paid again, ${paid(all)}` }),
   },
-  ...(warm ? [{ title: "kept warm", value: counted(warm.requests, "time"), about: paidFor(warm.dollars) }] : []),
+  ...(warm
+    ? [{ title: "kept warm", value: pluralize(warm.requests, "time"), note: formatWarmCost(warm.dollars) }]
+    : []),
 ])}
 ${
   totals.size === 0
-    ? empty("The cache was never lost.")
-    : html`<h2>Why it was lost</h2>${tableOf(
+    ? emptyState("The cache was never lost.")
+    : html`<h2>Why it was lost</h2>${tableMarkup(
         [...totals].toSorted(([, a], [, b]) => b.rewrittenTokens - a.rewrittenTokens),
         [
-          { title: "because", cell: ([cause]) => CAUSES[cause], isText: true },
-          { title: "times", cell: ([, total]) => grouped(total.breaks) },
-          { title: "tokens paid again", cell: ([, total]) => short(total.rewrittenTokens) },
+          { title: "because", cell: ([cause]) => CAUSE_LABELS[cause], isText: true },
+          { title: "times", cell: ([, total]) => formatNumber(total.breaks) },
+          { title: "tokens paid again", cell: ([, total]) => formatCompact(total.rewrittenTokens) },
           { title: "cost", cell: ([, total]) => paid(total) },
         ],
-        { caption: "Lost caches by cause", total: ["all", grouped(all.breaks), short(all.rewrittenTokens), paid(all)] },
-      )}<h2>The largest losses</h2>${tableOf(
+        {
+          caption: "Lost caches by cause",
+          total: ["all", formatNumber(all.breaks), formatCompact(all.rewrittenTokens), paid(all)],
+        },
+      )}<h2>The largest losses</h2>${tableMarkup(
         breaks.toSorted((a, b) => b.rewrittenTokens - a.rewrittenTokens),
         [
-          { title: "turn", cell: ({ turn }) => grouped(turn) },
-          { title: "because", cell: causeWords, isText: true },
-          { title: "tokens paid again", cell: ({ rewrittenTokens: paidAnew }) => short(paidAnew) },
-          { title: "cost", cell: ({ dollars: cost }) => dollarsOrUnknown(cost) },
+          { title: "turn", cell: ({ turn }) => formatNumber(turn) },
+          { title: "because", cell: describeCause, isText: true },
+          { title: "tokens paid again", cell: ({ rewrittenTokens }) => formatCompact(rewrittenTokens) },
+          { title: "cost", cell: ({ dollars: cost }) => formatDollarsOrUnknown(cost) },
         ],
         { caption: "Largest first" },
       )}`
@@ -56,17 +72,17 @@ ${
 ${plannerSection(conversation)}`
 }
 
-const paidFor = (paid: number | undefined) => (paid === undefined ? "price unknown" : dollars(paid))
+const formatWarmCost = (paid: number | undefined) => (paid === undefined ? "price unknown" : formatDollars(paid))
 
 /** What the planner decided, each with its sentence. */
-function plannerSection({ rows }: FollowedConversation): Markup | undefined {
+function plannerSection({ rows }: LiveConversation): Markup | undefined {
   const entries = rows.map((row) => (row.kind === "decision" ? row.decision : row.message))
-  const planned = decisionsIn(entries).filter((one) => one.planned !== undefined)
+  const planned = listLayerDecisions(entries).filter((one) => one.planned !== undefined)
   if (planned.length === 0) return undefined
-  return html`<h2>What the planner decided</h2>${tableOf(
-    planned.slice(-MAX_PLANNED),
+  return html`<h2>What the planner decided</h2>${tableMarkup(
+    planned.slice(-MAX_PLANNED_ROWS),
     [
-      { title: "turn", cell: ({ turn }) => grouped(turn) },
+      { title: "turn", cell: ({ turn }) => formatNumber(turn) },
       { title: "what", cell: ({ what, about }) => `${what}: ${about}`, isText: true },
       { title: "why", cell: ({ planned: why = "" }) => why, isText: true },
     ],

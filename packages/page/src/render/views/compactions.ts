@@ -1,21 +1,21 @@
 /** Every compaction, opened: before, after, what was summarised, what the check found, what was carried as data, and how to undo it. */
 
 import { type Entry, handleOf, type Message } from "@strata/core"
-import { counted, dollars, percent, short } from "@strata/core/base"
+import { formatCompact, formatDollars, formatPercent, pluralize } from "@strata/core/base"
 import { isBoundary } from "@strata/core/messages"
 import { type DecisionOf, isDecision } from "@strata/core/store"
 import { dollarsFor } from "@strata/core/views"
 import type { BoundaryNames } from "@strata/transcripts"
 import { attachmentName } from "../../labels/attachments.ts"
-import { auditLines, auditWords, routeWords } from "../../labels/compaction.ts"
-import { keptNames, lostNames } from "../../labels/needed-names.ts"
-import type { FollowedConversation } from "../../live/followed-conversation.ts"
-import { blocksIn, textIn } from "../../live/rows.ts"
+import { describeAudit, listAuditFindings, routeLabel } from "../../labels/compaction.ts"
+import { describeLostNames, describeNamesInView } from "../../labels/needed-names.ts"
+import type { LiveConversation } from "../../live/live-conversation.ts"
+import { blockText, entryBlocks } from "../../live/rows.ts"
 import { html, type Markup } from "../markup.ts"
-import { cards, empty } from "./shell.ts"
+import { cards, emptyState } from "./shell.ts"
 
 /** A compaction with everything that it wrote. */
-export interface OpenedCompaction {
+export interface CompactionDetails {
   readonly boundary: Message
   /** The place of the boundary among the rows, and of the boundary before it. */
   readonly at: number
@@ -26,7 +26,7 @@ export interface OpenedCompaction {
   readonly written: readonly Message[]
 }
 
-export function compactionsIn({ rows }: Pick<FollowedConversation, "rows">): readonly OpenedCompaction[] {
+export function listCompactions({ rows }: Pick<LiveConversation, "rows">): readonly CompactionDetails[] {
   const entries: readonly Entry[] = rows.map((row) => (row.kind === "decision" ? row.decision : row.message))
   const facts = new Map(
     entries.flatMap((entry) =>
@@ -38,7 +38,7 @@ export function compactionsIn({ rows }: Pick<FollowedConversation, "rows">): rea
     if (isDecision(entry) || !isBoundary(entry)) return []
     const rest = entries.slice(at + 1)
     const end = rest.findIndex((next) => !isDecision(next) && next.type === "assistant")
-    const written = (end < 0 ? rest : rest.slice(0, end)).filter(isWritten)
+    const written = (end < 0 ? rest : rest.slice(0, end)).filter(isPartOfCompaction)
     const known = facts.get(entry.uuid)
     const opened = { boundary: entry, at, from, ...(known ? { facts: known } : {}), written }
     from = at + 1
@@ -46,15 +46,15 @@ export function compactionsIn({ rows }: Pick<FollowedConversation, "rows">): rea
   })
 }
 
-const isWritten = (entry: Entry): entry is Message =>
+const isPartOfCompaction = (entry: Entry): entry is Message =>
   (entry.type === "user" && entry.isCompactSummary === true) || entry.type === "attachment"
 
-export interface CompactionsPlace {
+export interface CompactionsViewOptions {
   readonly base: string
   readonly conversation: string
-  readonly isOwn: boolean
+  readonly isStrata: boolean
   /** By boundary: names used after it. */
-  readonly needed: readonly (BoundaryNames | undefined)[]
+  readonly neededNames: readonly (BoundaryNames | undefined)[]
 }
 
 /** What was paid for each summary, by its boundary, with attempts that failed. Absent where no model was asked; `undefined`: no price. */
@@ -76,48 +76,48 @@ function summaryCosts(entries: readonly Entry[]): ReadonlyMap<string, number | u
 
 const IS_SUMMARY: ReadonlySet<string> = new Set(["compaction", "by-hand"])
 
-export function compactionsView(conversation: FollowedConversation, place: CompactionsPlace): Markup {
-  const all = compactionsIn(conversation)
+export function compactionsView(conversation: LiveConversation, place: CompactionsViewOptions): Markup {
+  const all = listCompactions(conversation)
   const costs = summaryCosts(conversation.entries)
-  const plan = place.isOwn
+  const plan = place.isStrata
     ? html`<p><button type="button" data-post="${place.base}/c/${place.conversation}/plan-compaction" data-into="plan">What would a compaction do now?</button></p><div id="plan" aria-live="polite"></div>`
     : undefined
   if (all.length === 0)
-    return html`${empty("Not compacted yet.", "A compaction happens when the window fills up, or when you ask for one with /compact.")}${plan}`
+    return html`${emptyState("Not compacted yet.", "A compaction happens when the window fills up, or when you ask for one with /compact.")}${plan}`
   return html`${plan}${all
     .toReversed()
     .map((one, i) => compaction(one, { ...place, costs, isNewest: i === 0, number: all.length - i }))}`
 }
 
-interface Shown extends CompactionsPlace {
+interface CompactionViewOptions extends CompactionsViewOptions {
   readonly costs: ReadonlyMap<string, number | undefined>
   readonly isNewest: boolean
   readonly number: number
 }
 
-function compaction({ boundary, at, from, facts, written }: OpenedCompaction, place: Shown): Markup {
-  const { base, conversation, isOwn, isNewest, number, costs } = place
-  const needed = place.needed[number - 1]
+function compaction({ boundary, at, from, facts, written }: CompactionDetails, place: CompactionViewOptions): Markup {
+  const { base, conversation, isStrata, isNewest, number, costs } = place
+  const needed = place.neededNames[number - 1]
   const handle = handleOf(boundary.uuid)
   const metadata = boundary.type === "system" ? boundary.compactMetadata : undefined
   const before = facts?.tokensBefore ?? metadata?.preTokens
   const after = facts?.tokensAfter
   return html`<section class="compaction" id="${handle}"><h2>Compaction ${number} <span class="soft">${boundary.timestamp.slice(0, 16).replace("T", " ")}</span></h2>
 ${cards([
-  { title: "before", value: before === undefined ? "unknown" : short(before), about: "tokens" },
+  { title: "before", value: before === undefined ? "unknown" : formatCompact(before), note: "tokens" },
   {
     title: "after",
-    value: after === undefined ? "unknown" : short(after),
-    about: after === undefined || before === undefined ? "tokens" : `${percent(after, before)} of it`,
+    value: after === undefined ? "unknown" : formatCompact(after),
+    note: after === undefined || before === undefined ? "tokens" : `${formatPercent(after, before)} of it`,
   },
-  { title: "kept as it was", value: facts ? counted(facts.kept.length, "message") : "unknown" },
-  ...(facts ? [{ title: "the summary cost", ...costOf(costs, boundary.uuid) }] : []),
+  { title: "kept as it was", value: facts ? pluralize(facts.kept.length, "message") : "unknown" },
+  ...(facts ? [{ title: "the summary cost", ...summaryCost(costs, boundary.uuid) }] : []),
   ...(facts
     ? [
         {
           title: "how",
-          value: routeWords(facts.route),
-          about: facts.prepared ? "written ahead, so no one waited" : triggerWords(facts.trigger),
+          value: routeLabel(facts.route),
+          note: facts.prepared ? "written ahead, so no one waited" : triggerLabel(facts.trigger),
         },
       ]
     : []),
@@ -125,38 +125,43 @@ ${cards([
 ${facts?.planned === undefined ? undefined : html`<p>${facts.planned}</p>`}
 ${
   facts?.audit
-    ? html`<p>The summary was checked: ${auditWords(facts.audit)}.</p>${
-        auditLines(facts.audit).length === 0
+    ? html`<p>The summary was checked: ${describeAudit(facts.audit)}.</p>${
+        listAuditFindings(facts.audit).length === 0
           ? undefined
-          : html`<details id="audit-${handle}"><summary>What the check changed</summary><ul>${auditLines(facts.audit).map((line) => html`<li>${line.replace(/^- /, "")}</li>`)}</ul></details>`
+          : html`<details id="audit-${handle}"><summary>What the check changed</summary><ul>${listAuditFindings(facts.audit).map((line) => html`<li>${line.replace(/^- /, "")}</li>`)}</ul></details>`
       }`
     : undefined
 }
-<p>Used again after it: ${keptNames(needed)}${needed && needed !== "unrecorded" && needed.names > 0 ? " still in view" : ""}.${lostNames(needed) === "" ? "" : ` Lost from view: ${lostNames(needed)}.`}</p>
+<p>Used again after it: ${describeNamesInView(needed)}${needed && needed !== "unrecorded" && needed.names > 0 ? " still in view" : ""}.${describeLostNames(needed) === "" ? "" : ` Lost from view: ${describeLostNames(needed)}.`}</p>
 ${
   needed === "unrecorded"
     ? html`<p>Summarised: unknown. This file begins with the compaction.</p>`
-    : html`<p>Summarised: <a href="${base}/c/${conversation}/messages?at=${from}">${counted(at - from, "row")} before it</a>. All of them are in the journal.</p>`
+    : html`<p>Summarised: <a href="${base}/c/${conversation}/messages?at=${from}">${pluralize(at - from, "row")} before it</a>. All of them are in the journal.</p>`
 }
-${written.map((message, i) => part(message, `${handle}-${i}`))}
+${written.map((message, i) => foldedPart(message, `${handle}-${i}`))}
 ${
-  isOwn && isNewest
+  isStrata && isNewest
     ? html`<p class="actions"><button type="button" data-post="${base}/c/${conversation}/undo?compaction=${boundary.uuid}&dry=1" data-into="undo-${handle}">What would an undo do?</button>
 <button type="button" class="danger" data-post="${base}/c/${conversation}/undo?compaction=${boundary.uuid}" data-into="undo-${handle}" data-asks="Undo the last compaction?" data-asks-more="The messages that it summarised come back into the window. The journal keeps the summary.">Undo it</button></p><div id="undo-${handle}" aria-live="polite"></div>`
     : undefined
 }</section>`
 }
 
-const costOf = (costs: Shown["costs"], boundary: string): { readonly value: string; readonly about?: string } =>
-  costs.has(boundary) ? { value: moneyOf(costs.get(boundary)) } : { value: "nothing", about: "no request of its own" }
+const summaryCost = (
+  costs: CompactionViewOptions["costs"],
+  boundary: string,
+): { readonly value: string; readonly note?: string } =>
+  costs.has(boundary)
+    ? { value: formatMoney(costs.get(boundary)) }
+    : { value: "nothing", note: "no request of its own" }
 
-const triggerWords = (trigger: "auto" | "manual") => (trigger === "auto" ? "automatic" : "on request")
+const triggerLabel = (trigger: "auto" | "manual") => (trigger === "auto" ? "automatic" : "on request")
 
-function part(message: Message, id: string): Markup {
-  const blocks = blocksIn(message)
-  const size = blocks.reduce((sum, block) => sum + textIn(block).length, 0)
+function foldedPart(message: Message, id: string): Markup {
+  const blocks = entryBlocks(message)
+  const size = blocks.reduce((sum, block) => sum + blockText(block).length, 0)
   const title = message.type === "attachment" ? attachmentName(message.attachment.type) : "the summary"
-  return html`<details class="folded" id="${id}" data-block="${message.uuid}/all"><summary><span class="name">${title}</span> <span class="size">${counted(size, "character")}</span></summary><pre tabindex="0"></pre></details>`
+  return html`<details class="folded" id="${id}" data-block="${message.uuid}/all"><summary><span class="name">${title}</span> <span class="size">${pluralize(size, "character")}</span></summary><pre tabindex="0"></pre></details>`
 }
 
 /** A plan of a compaction, as the page shows it. */
@@ -164,4 +169,4 @@ export function planMarkup(lines: readonly (readonly [label: string, words: stri
   return html`<dl class="columns">${lines.map(([label, words]) => html`<dt>${label}</dt><dd>${words}</dd>`)}</dl>`
 }
 
-const moneyOf = (paid: number | undefined): string => (paid === undefined ? "unknown" : dollars(paid))
+const formatMoney = (paid: number | undefined): string => (paid === undefined ? "unknown" : formatDollars(paid))

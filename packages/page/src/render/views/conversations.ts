@@ -1,10 +1,10 @@
 /** The conversations that can be opened, newest first. */
-import { timeAgo } from "@strata/core/base"
+import { formatTimeAgo } from "@strata/core/base"
 import type { ListedConversation } from "../../live/source.ts"
 import { html, type Markup } from "../markup.ts"
-import { empty, tableOf } from "./shell.ts"
+import { emptyState, tableMarkup } from "./shell.ts"
 
-export interface ConversationsShown {
+export interface ConversationsViewInput {
   readonly base: string
   readonly name: string
   readonly conversations: readonly ListedConversation[]
@@ -13,7 +13,7 @@ export interface ConversationsShown {
   readonly now: Date
 }
 
-export function conversationsView({ base, name, conversations, now, ...has }: ConversationsShown): Markup {
+export function conversationsView({ base, name, conversations, now, ...has }: ConversationsViewInput): Markup {
   const links = [
     ...(has.hasMemories ? [html`<a href="${base}/memories">Memories of this project</a>`] : []),
     ...(has.hasWork ? [html`<a href="${base}/work">Background work</a>`] : []),
@@ -21,8 +21,8 @@ export function conversationsView({ base, name, conversations, now, ...has }: Co
   return html`<h1>${name}</h1>${links.length === 0 ? undefined : html`<p class="actions">${links}</p>`}
 ${
   conversations.length === 0
-    ? empty("No conversation yet.", "Begin one with: strata chat. It appears here as soon as you say something.")
-    : tableOf(
+    ? emptyState("No conversation yet.", "Begin one with: strata chat. It appears here as soon as you say something.")
+    : tableMarkup(
         conversations,
         [
           {
@@ -30,7 +30,7 @@ ${
             cell: ({ id, title }) => html`<a href="${base}/c/${id}">${title}</a>`,
             isText: true,
           },
-          { title: "last used", cell: ({ touched }) => timeAgo(new Date(touched), now), isText: true },
+          { title: "last used", cell: ({ touched }) => formatTimeAgo(new Date(touched), now), isText: true },
           { title: "model", cell: ({ model = "" }) => model, isText: true },
         ],
         { caption: "Conversations, newest first" },

@@ -1,12 +1,12 @@
 /** Memories of a project: list, text, source, age, history with diffs, and how to take something back. */
 import type { Memory } from "@strata/core"
-import { counted, timeAgo } from "@strata/core/base"
+import { formatTimeAgo, pluralize } from "@strata/core/base"
 import type { MemoryChange } from "@strata/core/memory"
-import { authorWords, editedWords, minuteOf, sourceWords } from "../../labels/memories.ts"
-import { html, type Markup, wholeText } from "../markup.ts"
-import { empty, tableOf } from "./shell.ts"
+import { authorLabel, describeEdits, describeSource, formatMinute } from "../../labels/memories.ts"
+import { fullText, html, type Markup } from "../markup.ts"
+import { emptyState, tableMarkup } from "./shell.ts"
 
-export interface MemoriesShown {
+export interface MemoriesViewInput {
   readonly base: string
   readonly memories: readonly Memory[]
   readonly history: readonly MemoryChange[]
@@ -16,14 +16,14 @@ export interface MemoriesShown {
 
 const MAX_CHANGES = 100
 
-export function memoriesView({ base, memories, history, problems, now }: MemoriesShown): Markup {
+export function memoriesView({ base, memories, history, problems, now }: MemoriesViewInput): Markup {
   const current = memories.filter(({ supersededBy }) => supersededBy === undefined)
   return html`<h1>Memories</h1>
 <p class="soft">What this project remembers across conversations. Each change can be taken back.</p>
 ${problems.map((problem) => html`<p class="problem">${problem}</p>`)}
 ${
   current.length === 0
-    ? empty(
+    ? emptyState(
         "Nothing is remembered yet.",
         "Say “remember that …” in a chat, or go on working: what is worth keeping is kept.",
       )
@@ -32,14 +32,14 @@ ${
 <h2>History</h2>
 ${
   history.length === 0
-    ? empty("No changes yet.")
-    : tableOf(
+    ? emptyState("No changes yet.")
+    : tableMarkup(
         history.toReversed().slice(0, MAX_CHANGES),
         [
-          { title: "when", cell: ({ at }) => timeAgo(new Date(at), now), isText: true },
-          { title: "by", cell: ({ by }) => authorWords(by), isText: true },
+          { title: "when", cell: ({ at }) => formatTimeAgo(new Date(at), now), isText: true },
+          { title: "by", cell: ({ by }) => authorLabel(by), isText: true },
           { title: "why", cell: ({ why }) => why, isText: true },
-          { title: "what", cell: editedWords, isText: true },
+          { title: "what", cell: describeEdits, isText: true },
           { title: "", cell: ({ id }) => html`<a href="${base}/memories/changes/${id}">difference</a>`, isText: true },
         ],
         { caption: "Changes, newest first" },
@@ -52,27 +52,27 @@ function memoryMarkup(memory: Memory, { base, now }: { readonly base: string; re
   const id = file.replace(/[^\w-]/g, "-")
   return html`<li class="memory" id="memory-${id}"><h3>${name} <span class="kind">${type}</span></h3>
 <p>${description}</p>
-<p class="soft">${[sourceWords(memory), `confirmed ${timeAgo(new Date(confirmed), now)}`, ...(source.conversation === undefined ? [] : [`conversation ${source.conversation.slice(0, 8)}`]), file].join(" · ")}</p>
-<details id="text-${id}"><summary>Text</summary><pre tabindex="0">${wholeText(body)}</pre></details>
+<p class="soft">${[describeSource(memory), `confirmed ${formatTimeAgo(new Date(confirmed), now)}`, ...(source.conversation === undefined ? [] : [`conversation ${source.conversation.slice(0, 8)}`]), file].join(" · ")}</p>
+<details id="text-${id}"><summary>Text</summary><pre tabindex="0">${fullText(body)}</pre></details>
 <p><button type="button" class="danger" data-post="${base}/memories/forget?file=${encodeURIComponent(file)}" data-into="said-${id}" data-asks="Forget “${name}”?" data-asks-more="The text goes to the archive, and the history can bring it back.">Forget</button></p><div id="said-${id}" aria-live="polite"></div></li>`
 }
 
-export interface ChangeShown {
+export interface ChangeViewInput {
   readonly base: string
   readonly change: MemoryChange
   readonly diff: string
 }
 
 /** One change as a diff. */
-export function changeView({ base, change, diff }: ChangeShown): Markup {
+export function changeView({ base, change, diff }: ChangeViewInput): Markup {
   const { id, at, by, why, files } = change
-  return html`<h1>Change ${id}</h1><p>${why}</p><p class="soft">${[minuteOf(at), `by ${authorWords(by)}`, counted(files.length, "file")].join(" · ")}</p>
+  return html`<h1>Change ${id}</h1><p>${why}</p><p class="soft">${[formatMinute(at), `by ${authorLabel(by)}`, pluralize(files.length, "file")].join(" · ")}</p>
 <pre class="diff" tabindex="0">${diff.split("\n").map(
-    (line) => html`<span class="${kindOf(line)}">${wholeText(line)}
+    (line) => html`<span class="${diffLineClass(line)}">${fullText(line)}
 </span>`,
   )}</pre>
 <p><button type="button" class="danger" data-post="${base}/memories/revert?change=${encodeURIComponent(id)}" data-into="said" data-asks="Take this change back?" data-asks-more="It becomes a new change. Later edits of other lines stay.">Take it back</button></p><div id="said" aria-live="polite"></div>`
 }
 
-const kindOf = (line: string): string =>
+const diffLineClass = (line: string): string =>
   line.startsWith("+") ? "added" : line.startsWith("-") ? "removed" : line.startsWith("@") ? "place" : "same"

@@ -1,28 +1,28 @@
 /** The conversation to scroll through. Only what is near the window is in the page: the script asks for slices of rows. */
-import { grouped } from "@strata/core/base"
-import type { FollowedConversation } from "../../live/followed-conversation.ts"
+import { formatNumber } from "@strata/core/base"
+import type { LiveConversation } from "../../live/live-conversation.ts"
 import { html, type Markup } from "../markup.ts"
 import { rowsMarkup } from "./rows.ts"
-import { empty } from "./shell.ts"
+import { emptyState } from "./shell.ts"
 
 const SLICE_ROWS = 20
 
-export interface MessagesPlace {
+export interface MessagesViewOptions {
   readonly base: string
   readonly conversation: string
   /** The row to begin with. */
   readonly at: number
 }
 
-export function messagesView({ rows }: FollowedConversation, place: MessagesPlace): Markup {
+export function messagesView({ rows }: LiveConversation, place: MessagesViewOptions): Markup {
   const { base, conversation, at } = place
   if (rows.length === 0)
-    return empty("Nothing was said yet.", "Messages appear here as soon as they are in the journal.")
+    return emptyState("Nothing was said yet.", "Messages appear here as soon as they are in the journal.")
   const from = Math.floor(Math.min(at, rows.length - 1) / SLICE_ROWS) * SLICE_ROWS
   const path = `${base}/c/${conversation}`
   return html`<div class="tools">
 <form role="search" data-find="${path}/find"><label>Search in it <input type="search" name="words" autocomplete="off"></label> <button>Search</button></form>
-<p class="soft"><span data-count>${grouped(rows.length)}</span> rows <button type="button" data-go="first">First</button> <button type="button" data-go="last">Last</button></p>
+<p class="soft"><span data-count>${formatNumber(rows.length)}</span> rows <button type="button" data-go="first">First</button> <button type="button" data-go="last">Last</button></p>
 <div data-found aria-live="polite"></div></div>
 <div class="rows" data-rows="${path}" data-total="${rows.length}" data-slice="${SLICE_ROWS}" data-from="${from}" tabindex="0" role="feed" aria-label="Messages">
 <section class="slice-rows" data-slice-from="${from}">${rowsMarkup(rows.slice(from, from + SLICE_ROWS), { base, conversation })}</section></div>`

@@ -12,81 +12,81 @@ import {
   type Message,
   resultState,
 } from "@strata/core"
-import { counted, short } from "@strata/core/base"
+import { formatCompact, pluralize } from "@strata/core/base"
 import { isThinking } from "@strata/core/messages"
 import { attachmentName } from "../../labels/attachments.ts"
-import { compactedSentence } from "../../labels/compaction.ts"
-import { decisionWords } from "../../labels/decisions.ts"
-import { blocksIn, callSummary, type Row, textIn } from "../../live/rows.ts"
-import { html, type Markup, wholeText } from "../markup.ts"
+import { describeCompaction } from "../../labels/compaction.ts"
+import { describeDecision } from "../../labels/decisions.ts"
+import { blockText, callSummary, entryBlocks, type Row } from "../../live/rows.ts"
+import { fullText, html, type Markup } from "../markup.ts"
 
-const SHOWN_CHARACTERS = 1_500
-const SHOWN_LINES = 24
-const SUMMARY_CHARACTERS = 140
+const MAX_START_CHARACTERS = 1_500
+const MAX_START_LINES = 24
+const MAX_SUMMARY_CHARACTERS = 140
 
-export interface RowPlace {
+export interface RowLinks {
   readonly base: string
   readonly conversation: string
 }
 
-export const rowsMarkup = (rows: readonly Row[], place: RowPlace): Markup =>
+export const rowsMarkup = (rows: readonly Row[], place: RowLinks): Markup =>
   html`${rows.map((row) => rowMarkup(row, place))}`
 
-function rowMarkup(row: Row, place: RowPlace): Markup {
+function rowMarkup(row: Row, place: RowLinks): Markup {
   const { handle } = row
   const entry = row.kind === "decision" ? row.decision : row.message
   const time = entry.timestamp.startsWith("1970") ? "" : entry.timestamp.slice(0, 19).replace("T", " ")
   const link = html`<a class="address" href="#${handle}" title="A link to this message" aria-label="Link to message ${handle}">${handle}</a>`
   if (row.kind === "decision")
-    return html`<article class="row decision" id="${handle}"><p><span class="who">strata</span> ${decisionWords(row.decision)} ${link}</p></article>`
+    return html`<article class="row decision" id="${handle}"><p><span class="who">strata</span> ${describeDecision(row.decision)} ${link}</p></article>`
   if (row.kind === "boundary") {
     const { preTokens } = (row.message.type === "system" ? row.message.compactMetadata : undefined) ?? {}
-    return html`<article class="row boundary" id="${handle}"><p><span class="who">compacted</span> ${compactedSentence({ tokensBefore: preTokens })} <a href="${place.base}/c/${place.conversation}/compactions#${handle}">What was kept</a> ${link}</p></article>`
+    return html`<article class="row boundary" id="${handle}"><p><span class="who">compacted</span> ${describeCompaction({ tokensBefore: preTokens })} <a href="${place.base}/c/${place.conversation}/compactions#${handle}">What was kept</a> ${link}</p></article>`
   }
-  const { words, kind } = speakerOf(row.message)
-  const blocks = blocksIn(row.message)
-  return html`<article class="row ${kind}" id="${handle}"><h2><span class="who">${words}</span><time>${time}</time>${link}</h2>
+  const { name, kind } = describeSpeaker(row.message)
+  const blocks = entryBlocks(row.message)
+  return html`<article class="row ${kind}" id="${handle}"><h2><span class="who">${name}</span><time>${time}</time>${link}</h2>
 ${blocks.map((block, i) => blockMarkup(block, `${entry.uuid}/${i}`))}</article>`
 }
 
-function speakerOf(message: Message): { readonly words: string; readonly kind: string } {
+function describeSpeaker(message: Message): { readonly name: string; readonly kind: string } {
   switch (message.type) {
     case "assistant":
-      return { words: message.message.model ?? "model", kind: "answer" }
+      return { name: message.message.model ?? "model", kind: "answer" }
     case "attachment":
-      return { words: attachmentName(message.attachment.type), kind: "note" }
+      return { name: attachmentName(message.attachment.type), kind: "note" }
     case "user":
-      if (message.isCompactSummary) return { words: "summary", kind: "note" }
-      return isRequest(message) ? { words: "you", kind: "person" } : { words: "results", kind: "results" }
+      if (message.isCompactSummary) return { name: "summary", kind: "note" }
+      return isRequest(message) ? { name: "you", kind: "person" } : { name: "results", kind: "results" }
     default:
-      return { words: "system", kind: "note" }
+      return { name: "system", kind: "note" }
   }
 }
 
 /** `key` names the block: the entry and its place in it. */
 function blockMarkup(block: Block, key: string): Markup {
-  const text = textIn(block)
+  const text = blockText(block)
   const size = text.length
-  if (isToolUse(block)) return folded({ key, kind: "call", title: block.name, start: callSummary(block), size })
+  if (isToolUse(block)) return foldedMarkup({ key, kind: "call", title: block.name, start: callSummary(block), size })
   if (isToolResult(block)) {
     const state = resultState(block)
-    return folded({ key, kind: "result", title: state === "ok" ? "result" : state, start: text, size })
+    return foldedMarkup({ key, kind: "result", title: state === "ok" ? "result" : state, start: text, size })
   }
   if (isThinking(block))
     return text === ""
       ? html`<p class="soft">thinking, not readable</p>`
-      : folded({ key, kind: "thinking", title: "thinking", start: text, size })
-  if (!isText(block)) return html`<p class="soft">${text.slice(0, SUMMARY_CHARACTERS)}</p>`
+      : foldedMarkup({ key, kind: "thinking", title: "thinking", start: text, size })
+  if (!isText(block)) return html`<p class="soft">${text.slice(0, MAX_SUMMARY_CHARACTERS)}</p>`
   if (text.trim() === "") return html``
-  const start = beginning(text)
-  return html`<div class="text"><p class="said">${wholeText(start)}</p>${
+  const start = textStart(text)
+  return html`<div class="text"><p class="said">${fullText(start)}</p>${
     start.length < text.length
-      ? html`<button type="button" data-whole="${key}">Show all ${short(text.length)} characters</button>`
+      ? html`<button type="button" data-whole="${key}">Show all ${formatCompact(text.length)} characters</button>`
       : undefined
   }</div>`
 }
 
-interface Folded {
+interface FoldedBlock {
   readonly key: string
   readonly kind: string
   readonly title: string
@@ -94,26 +94,26 @@ interface Folded {
   readonly size: number
 }
 
-const folded = ({ key, kind, title, start, size }: Folded): Markup =>
-  html`<details class="folded ${kind}" data-block="${key}"><summary><span class="name">${title}</span> <span class="start">${oneLine(start)}</span> <span class="size">${counted(size, "character")}</span></summary><pre tabindex="0"></pre></details>`
+const foldedMarkup = ({ key, kind, title, start, size }: FoldedBlock): Markup =>
+  html`<details class="folded ${kind}" data-block="${key}"><summary><span class="name">${title}</span> <span class="start">${oneLine(start)}</span> <span class="size">${pluralize(size, "character")}</span></summary><pre tabindex="0"></pre></details>`
 
 const oneLine = (text: string): string =>
   text
-    .slice(0, 4 * SUMMARY_CHARACTERS)
+    .slice(0, 4 * MAX_SUMMARY_CHARACTERS)
     .trim()
-    .slice(0, SUMMARY_CHARACTERS)
+    .slice(0, MAX_SUMMARY_CHARACTERS)
 
-function beginning(text: string): string {
-  const lines = text.slice(0, SHOWN_CHARACTERS).split("\n", SHOWN_LINES)
+function textStart(text: string): string {
+  const lines = text.slice(0, MAX_START_CHARACTERS).split("\n", MAX_START_LINES)
   const start = lines.join("\n")
   return start.length === text.length ? text : start
 }
 
 /** Places where words were found: a line each, with a link to the message. */
-export function foundMarkup(
-  found: readonly { readonly uuid: string; readonly at: number; readonly words: string }[],
+export function searchHitsMarkup(
+  found: readonly { readonly uuid: string; readonly at: number; readonly excerpt: string }[],
 ): Markup {
   return html`<ol class="found">${found.map(
-    ({ uuid, words }) => html`<li><a href="#${handleOf(uuid)}">${handleOf(uuid)}</a> ${words}</li>`,
+    ({ uuid, excerpt }) => html`<li><a href="#${handleOf(uuid)}">${handleOf(uuid)}</a> ${excerpt}</li>`,
   )}</ol>`
 }

@@ -1,7 +1,7 @@
 /** The frame of every live page: where you are, the other views, and the place that is drawn again when something changes. */
 import { html, type Markup } from "../markup.ts"
 
-export interface Shell {
+export interface PageShell {
   readonly title: string
   /** The path that all pages are under. */
   readonly base: string
@@ -16,12 +16,12 @@ export interface Shell {
 }
 
 export interface ViewLink {
-  readonly words: string
+  readonly label: string
   readonly path: string
   readonly isCurrent: boolean
 }
 
-export function shell({ title, base, trail, views = [], events, main, isTall = false }: Shell): Markup {
+export function shell({ title, base, trail, views = [], events, main, isTall = false }: PageShell): Markup {
   return html`<!doctype html>
 <html lang="en" data-base="${base}"${events === undefined ? undefined : html` data-events="${events}"`}>
 <head>
@@ -43,8 +43,8 @@ ${
   views.length === 0
     ? undefined
     : html`<nav class="views" aria-label="Views">${views.map(
-        ({ words, path, isCurrent }) =>
-          html`<a href="${base}${path}"${isCurrent ? html` aria-current="page"` : undefined}>${words}</a>`,
+        ({ label, path, isCurrent }) =>
+          html`<a href="${base}${path}"${isCurrent ? html` aria-current="page"` : undefined}>${label}</a>`,
       )}</nav>`
 }
 </header>
@@ -60,17 +60,17 @@ ${
 export interface Card {
   readonly title: string
   readonly value: string
-  readonly about?: string
+  readonly note?: string
 }
 
 export const cards = (all: readonly Card[]): Markup =>
   html`<dl class="cards">${all.map(
-    ({ title, value, about }) =>
-      html`<div><dt>${title}</dt><dd><strong>${value}</strong>${about === undefined ? undefined : html`<span>${about}</span>`}</dd></div>`,
+    ({ title, value, note }) =>
+      html`<div><dt>${title}</dt><dd><strong>${value}</strong>${note === undefined ? undefined : html`<span>${note}</span>`}</dd></div>`,
   )}</dl>`
 
 /** What to do where there is nothing to see. */
-export const empty = (words: string, hint?: string): Markup =>
+export const emptyState = (words: string, hint?: string): Markup =>
   html`<div class="empty"><p>${words}</p>${hint === undefined ? undefined : html`<p class="soft">${hint}</p>`}</div>`
 
 export interface TableColumn<T> {
@@ -80,7 +80,7 @@ export interface TableColumn<T> {
   readonly isText?: boolean
 }
 
-export function tableOf<T>(
+export function tableMarkup<T>(
   rows: readonly T[],
   columns: readonly TableColumn<T>[],
   { caption, total }: { readonly caption: string; readonly total?: readonly (Markup | string)[] },

@@ -1,42 +1,42 @@
 /** What works in the background of a project, in any process: a dream, sub-agents, requests of the layers. Each has a stop, or says how. */
 import type { RequestSource } from "@strata/core/base"
-import { counted, dollars, timeAgo } from "@strata/core/base"
+import { formatDollars, formatTimeAgo, pluralize } from "@strata/core/base"
 import { dreamProgress } from "../../labels/dreams.ts"
-import type { BackgroundWork, WorkPlace } from "../../live/source.ts"
+import type { BackgroundWork, WorkConversation } from "../../live/source.ts"
 import { html, type Markup } from "../markup.ts"
-import { empty } from "./shell.ts"
+import { emptyState } from "./shell.ts"
 
-export interface WorkShown {
+export interface WorkViewInput {
   readonly base: string
   readonly work: readonly BackgroundWork[]
   readonly now: Date
 }
 
-export function workView({ base, work, now }: WorkShown): Markup {
+export function workView({ base, work, now }: WorkViewInput): Markup {
   return html`<h1>Background work</h1>${
     work.length === 0
-      ? empty(
+      ? emptyState(
           "Nothing works in the background.",
           "Dreams, sub-agents, notes, summaries and memories of this project appear here while they run.",
         )
-      : html`<p>${counted(work.length, "task")} running.</p><ul class="tree">${work.map((one) => html`<li class="agent running">${task(one, { base, now })}</li>`)}</ul>`
+      : html`<p>${pluralize(work.length, "task")} running.</p><ul class="tree">${work.map((one) => html`<li class="agent running">${task(one, { base, now })}</li>`)}</ul>`
   }<div id="work-said" aria-live="polite"></div>`
 }
 
-interface Around {
+interface WorkContext {
   readonly base: string
   readonly now: Date
 }
 
-function task(one: BackgroundWork, { base, now }: Around): Markup {
+function task(one: BackgroundWork, { base, now }: WorkContext): Markup {
   switch (one.kind) {
     case "dream": {
       const { dream } = one
       const newest = dream.turns.at(-1)
       const doing = newest?.calls.at(-1) ?? newest?.text
       return html`<p><span class="state">dream</span> <strong>puts the memories of this project in order</strong></p>
-<p class="soft">${[sinceWords(dream.startedAt, now), dreamProgress(dream)].join(" · ")}</p>
-${doing === undefined || doing === "" ? undefined : html`<p>${doing}</p>`}${stop({
+<p class="soft">${[describeStart(dream.startedAt, now), dreamProgress(dream)].join(" · ")}</p>
+${doing === undefined || doing === "" ? undefined : html`<p>${doing}</p>`}${stopButton({
   post: `${base}/work/dream/stop`,
   asks: "Stop the dream?",
   more: "The memories stay as they were before it.",
@@ -45,10 +45,10 @@ ${doing === undefined || doing === "" ? undefined : html`<p>${doing}</p>`}${stop
     case "agent": {
       const { agent, conversation } = one
       const { id, name, description, progress, turns, dollars: paid } = agent
-      const cost = paid === undefined ? "cost unknown" : dollars(paid)
-      const facts = [sinceWords(agent.started, now), counted(turns, "turn"), cost]
+      const cost = paid === undefined ? "cost unknown" : formatDollars(paid)
+      const facts = [describeStart(agent.started, now), pluralize(turns, "turn"), cost]
       return html`<p><span class="state">agent</span> <strong>${name}</strong> ${description}</p>
-<p class="soft">${facts.join(" · ")} · ${link(base, conversation)}</p>${progress === undefined ? undefined : html`<p>${progress}</p>`}${stop(
+<p class="soft">${facts.join(" · ")} · ${conversationLink(base, conversation)}</p>${progress === undefined ? undefined : html`<p>${progress}</p>`}${stopButton(
         {
           post: `${base}/c/${conversation.id}/agents/${id}/stop`,
           asks: "Stop this agent?",
@@ -58,16 +58,16 @@ ${doing === undefined || doing === "" ? undefined : html`<p>${doing}</p>`}${stop
     }
     case "request": {
       const { request, conversation } = one
-      const facts = [...(request.at === undefined ? [] : [sinceWords(request.at, now)]), request.model]
-      return html`<p><span class="state">request</span> <strong>${REQUEST_WORDS[request.purpose] ?? "asks the model"}</strong></p>
-<p class="soft">${facts.join(" · ")} · ${link(base, conversation)}</p>
+      const facts = [...(request.at === undefined ? [] : [describeStart(request.at, now)]), request.model]
+      return html`<p><span class="state">request</span> <strong>${REQUEST_LABELS[request.purpose] ?? "asks the model"}</strong></p>
+<p class="soft">${facts.join(" · ")} · ${conversationLink(base, conversation)}</p>
 <p class="soft">To stop it, type /tasks in that chat.</p>`
     }
   }
 }
 
 /** What the model is asked for, beside the conversation itself. */
-const REQUEST_WORDS: Readonly<Partial<Record<RequestSource, string>>> = {
+const REQUEST_LABELS: Readonly<Partial<Record<RequestSource, string>>> = {
   notes: "writes the notes of the conversation",
   compaction: "writes the summary of a compaction",
   "by-hand": "writes the summary of a compaction that you asked for",
@@ -77,15 +77,16 @@ const REQUEST_WORDS: Readonly<Partial<Record<RequestSource, string>>> = {
   search: "searches the web",
 }
 
-const sinceWords = (at: string, now: Date): string => `started ${timeAgo(new Date(at), now)}`
+const describeStart = (at: string, now: Date): string => `started ${formatTimeAgo(new Date(at), now)}`
 
-const link = (base: string, { id, title }: WorkPlace): Markup => html`<a href="${base}/c/${id}">${title}</a>`
+const conversationLink = (base: string, { id, title }: WorkConversation): Markup =>
+  html`<a href="${base}/c/${id}">${title}</a>`
 
-interface Stop {
+interface StopButton {
   readonly post: string
   readonly asks: string
   readonly more: string
 }
 
-const stop = ({ post, asks, more }: Stop): Markup =>
+const stopButton = ({ post, asks, more }: StopButton): Markup =>
   html`<p><button type="button" class="danger" data-post="${post}" data-into="work-said" data-asks="${asks}" data-asks-more="${more}">Stop</button></p>`

@@ -5,12 +5,12 @@
 import { hash } from "node:crypto"
 import { isMessage, type TokenCounts } from "@strata/core"
 import { isSimulatedId } from "@strata/core/base"
-import { firstWords, isBoundary, isSyntheticError } from "@strata/core/messages"
+import { firstUserLine, isBoundary, isSyntheticError } from "@strata/core/messages"
 import type { BreakCause, CacheBreak, RequestPurpose } from "@strata/core/views"
 import { type Inspection, inspectTranscript, type RecordedBoundary, type Transcript } from "@strata/transcripts"
 import { listResponses, type RecordedResponse } from "@strata/transcripts/inspect"
 
-export interface Recorded {
+export interface RecordedUsage {
   readonly format: string
   readonly id: string
   readonly title?: string
@@ -28,16 +28,16 @@ export interface Recorded {
   readonly damaged: number
   /** Tokens by class. */
   readonly context: Readonly<Record<string, number>>
-  readonly responses: readonly RecordedLine[]
+  readonly responses: readonly ResponseLine[]
   /** Lost caches that belong to no one response. */
-  readonly moreLost: readonly MoreLost[]
+  readonly moreLost: readonly UnplacedMisses[]
   readonly boundaries: readonly BoundaryLine[]
   /** The kinds of its sub-agents, in order. */
   readonly agents: readonly string[]
 }
 
 /** A billed response. */
-export interface RecordedLine {
+export interface ResponseLine {
   /** The same in every file that has this response. */
   readonly key: string
   readonly at?: string
@@ -49,11 +49,11 @@ export interface RecordedLine {
   readonly counts: TokenCounts
   readonly dollars?: number
   readonly estimated?: true
-  readonly lost?: LostLine
+  readonly lost?: MissLine
 }
 
 /** The cache that was lost before a response. */
-export interface LostLine {
+export interface MissLine {
   readonly cause: BreakCause
   /** The API's own word. */
   readonly reason?: string
@@ -62,7 +62,7 @@ export interface LostLine {
 }
 
 /** Several lost caches of one cause. */
-export interface MoreLost {
+export interface UnplacedMisses {
   readonly cause: BreakCause
   readonly count: number
   readonly tokens: number
@@ -87,48 +87,51 @@ const MAX_EXAMPLES = 6
 const MAX_TOOLS = 8
 const NO_TIME = "1970-01-01" // importers of formats without times start here
 
-export async function recordedFrom(transcript: Transcript): Promise<Recorded> {
+export async function recordUsage(transcript: Transcript): Promise<RecordedUsage> {
   const inspection = await inspectTranscript(transcript)
   const { format, id, cwd, model, time, growth, money, agents } = inspection
-  const { title = firstWords(transcript.entries.filter(isMessage)) } = inspection
+  const { title = firstUserLine(transcript.entries.filter(isMessage)) } = inspection
   const answered = listResponses(transcript)
   const isSimulated = answered.some((response) => isSimulatedId(response.id))
   const found = isSimulated ? [] : answered
   const places = new Map(found.map((response, place) => [response.id, place]))
-  const turns = turnsOf(transcript)
-  const lost = lostBefore(inspection, { places, ids: turns.ids })
+  const turns = listTurns(transcript)
+  const lost = missesByResponse(inspection, { places, ids: turns.ids })
   const kinds = new Map(agents.started.map((agent, at) => [agent.id, at]))
   return {
-    ...{ format, id: short(id) },
-    ...(title === undefined ? {} : { title: short(title) }),
-    ...(cwd === undefined ? {} : { project: short(cwd) }),
-    ...(model === undefined ? {} : { model: short(model) }),
+    ...{ format, id: truncate(id) },
+    ...(title === undefined ? {} : { title: truncate(title) }),
+    ...(cwd === undefined ? {} : { project: truncate(cwd) }),
+    ...(model === undefined ? {} : { model: truncate(model) }),
     ...(time ? { from: time.from, to: time.to } : {}),
     ...{ turns: growth.sizes.length, peak: growth.sizes.reduce((a, b) => Math.max(a, b), 0) },
     isLowerBound: money.stubs !== undefined,
     ...(isSimulated ? { isSimulated } : {}),
-    damaged: damagedLines(transcript),
-    context: contextOf(inspection),
+    damaged: countDamagedLines(transcript),
+    context: contextByClass(inspection),
     responses: found.map((response, place) =>
-      lineOf(response, { key: keyOf(response, found[place - 1]), lost: lost.get(response.id), kinds }),
+      toResponseLine(response, { key: responseKey(response, found[place - 1]), lost: lost.get(response.id), kinds }),
     ),
-    moreLost: isSimulated ? [] : moreLost(inspection, [...lost.values()]),
+    moreLost: isSimulated ? [] : listUnplacedMisses(inspection, [...lost.values()]),
     boundaries: growth.boundaries.map((boundary, at) => {
       const next = turns.ids[boundary.turn] ?? turns.ids[boundary.turn - 1]
-      return boundaryLine(boundary, { at: turns.boundaries[at], response: places.get(next ?? "") })
+      return toBoundaryLine(boundary, { at: turns.boundaries[at], response: places.get(next ?? "") })
     }),
-    agents: agents.started.map(({ definition, name }) => short(definition ?? name)),
+    agents: agents.started.map(({ definition, name }) => truncate(definition ?? name)),
   }
 }
 
 /** A line that is not JSON, or a damaged line of a journal. Lines of a kind that is not known are whole. */
-function damagedLines({ format, report }: Transcript): number {
+function countDamagedLines({ format, report }: Transcript): number {
   if (format === "strata") return sum(Object.values(report.notUnderstood))
   return report.notUnderstood["not JSON"] ?? 0
 }
 
 /** The ids of the answers on the main path, as the cache's history numbers them, and when compactions were made. */
-function turnsOf({ entries }: Transcript): { readonly ids: readonly string[]; readonly boundaries: readonly string[] } {
+function listTurns({ entries }: Transcript): {
+  readonly ids: readonly string[]
+  readonly boundaries: readonly string[]
+} {
   const ids: string[] = []
   const boundaries: string[] = []
   for (const entry of entries) {
@@ -141,23 +144,23 @@ function turnsOf({ entries }: Transcript): { readonly ids: readonly string[]; re
   return { ids, boundaries }
 }
 
-interface LineFacts {
+interface ResponseLineOptions {
   readonly key: string
   readonly lost: CacheBreak | undefined
   readonly kinds: ReadonlyMap<string, number>
 }
 
-function lineOf(response: RecordedResponse, { key, lost, kinds }: LineFacts): RecordedLine {
+function toResponseLine(response: RecordedResponse, { key, lost, kinds }: ResponseLineOptions): ResponseLine {
   const { at, model, purpose, agent, requests, counts, dollars, estimated } = response
   const kind = agent === undefined ? undefined : kinds.get(agent)
   return {
     key,
     ...(at === undefined ? {} : { at }),
-    ...{ model: short(model), purpose, requests, counts },
+    ...{ model: truncate(model), purpose, requests, counts },
     ...(kind === undefined ? {} : { agent: kind }),
     ...(dollars === undefined ? {} : { dollars }),
     ...(estimated ? { estimated } : {}),
-    ...(lost ? { lost: lostLine(lost) } : {}),
+    ...(lost ? { lost: toMissLine(lost) } : {}),
   }
 }
 
@@ -169,28 +172,28 @@ const KEY_DIGITS = 13 // 52 bits, a whole number for SQLite and for us: among a 
  * Other ids are made from the conversation's, and two conversations may have the same one. So the figures count too. What is estimated has no
  * id that a fork would repeat: it is known by the response before it.
  */
-function keyOf({ id, model, counts, estimated }: RecordedResponse, before: RecordedResponse | undefined): string {
+function responseKey({ id, model, counts, estimated }: RecordedResponse, before: RecordedResponse | undefined): string {
   const known = estimated && before && FROM_API.test(before.id) ? ["after", before.id, counts] : [id, model, counts]
   const whole = FROM_API.test(id) ? id : JSON.stringify(known)
   return hash("sha256", whole, "hex").slice(0, KEY_DIGITS)
 }
 
-function lostLine({ cause, rewrittenTokens: paidAnew, dollars, apiReason }: CacheBreak): LostLine {
+function toMissLine({ cause, rewrittenTokens, dollars, apiReason }: CacheBreak): MissLine {
   return {
     cause,
-    ...(apiReason === undefined ? {} : { reason: short(apiReason) }),
-    tokens: paidAnew,
+    ...(apiReason === undefined ? {} : { reason: truncate(apiReason) }),
+    tokens: rewrittenTokens,
     ...(dollars === undefined ? {} : { dollars }),
   }
 }
 
-interface Placing {
+interface ResponsePlaces {
   readonly places: ReadonlyMap<string, number>
   readonly ids: readonly string[]
 }
 
 /** By the id of the response. One whose entries are apart can have two: the second is not placed. */
-function lostBefore({ cache }: Inspection, { places, ids }: Placing): ReadonlyMap<string, CacheBreak> {
+function missesByResponse({ cache }: Inspection, { places, ids }: ResponsePlaces): ReadonlyMap<string, CacheBreak> {
   const lost = new Map<string, CacheBreak>()
   for (const one of cache.breaks) {
     const id = ids[one.turn - 1]
@@ -200,14 +203,14 @@ function lostBefore({ cache }: Inspection, { places, ids }: Placing): ReadonlyMa
 }
 
 /** The inspection lists the most expensive ones only, and a few have no response of their own. */
-function moreLost({ cache }: Inspection, placed: readonly CacheBreak[]): readonly MoreLost[] {
+function listUnplacedMisses({ cache }: Inspection, placed: readonly CacheBreak[]): readonly UnplacedMisses[] {
   return Object.entries(cache.byCause)
     .map(([name, total]) => {
       const own = placed.filter(({ cause }) => cause === name)
       return {
         cause: name as BreakCause,
         count: total.breaks - own.length,
-        tokens: total.rewrittenTokens - sum(own.map(({ rewrittenTokens: paidAnew }) => paidAnew)),
+        tokens: total.rewrittenTokens - sum(own.map(({ rewrittenTokens }) => rewrittenTokens)),
         dollars: Math.max(0, total.dollars - sum(own.map(({ dollars = 0 }) => dollars))),
         unpriced: total.unpriced - own.filter(({ dollars }) => dollars === undefined).length,
       }
@@ -215,7 +218,7 @@ function moreLost({ cache }: Inspection, placed: readonly CacheBreak[]): readonl
     .filter(({ count }) => count > 0)
 }
 
-function boundaryLine(
+function toBoundaryLine(
   { needed }: RecordedBoundary,
   { at, response }: { readonly at: string | undefined; readonly response: number | undefined },
 ): BoundaryLine {
@@ -225,13 +228,13 @@ function boundaryLine(
     ...(response === undefined ? {} : { response }),
     needed: known?.names ?? 0,
     inView: known?.inView ?? 0,
-    lost: (known?.lost ?? []).slice(0, MAX_EXAMPLES).map(short),
+    lost: (known?.lost ?? []).slice(0, MAX_EXAMPLES).map(truncate),
     ...(needed === "unrecorded" ? { isUnrecorded: true } : {}),
   }
 }
 
 /** The largest tools by name, so that a report can say which results filled the context. */
-function contextOf({ content }: Inspection): Readonly<Record<string, number>> {
+function contextByClass({ content }: Inspection): Readonly<Record<string, number>> {
   const results = Object.entries(content.toolResults).sort(([, a], [, b]) => b - a)
   const attached = Object.values(content.attachments).map(({ tokens }) => tokens)
   const classes: readonly (readonly [string, number])[] = [
@@ -239,7 +242,7 @@ function contextOf({ content }: Inspection): Readonly<Record<string, number>> {
     ["answers", content.assistant],
     ["thinking", content.thinking],
     ["tool calls", sum(Object.values(content.toolRequests))],
-    ...results.slice(0, MAX_TOOLS).map(([tool, tokens]) => [`results of ${short(tool)}`, tokens] as const),
+    ...results.slice(0, MAX_TOOLS).map(([tool, tokens]) => [`results of ${truncate(tool)}`, tokens] as const),
     ["results of other tools", sum(results.slice(MAX_TOOLS).map(([, tokens]) => tokens))],
     ["attachments", sum(attached)],
     ["other", content.other + content.commandOutput],
@@ -249,5 +252,5 @@ function contextOf({ content }: Inspection): Readonly<Record<string, number>> {
   )
 }
 
-const short = (text: string): string => text.slice(0, MAX_TEXT)
+const truncate = (text: string): string => text.slice(0, MAX_TEXT)
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest"
-import { contextParts } from "./context-parts.ts"
+import { pointParts } from "./point-parts.ts"
 import type { ClassSums } from "./turn-classes.ts"
 
 const NONE: ClassSums = { prompt: 0, person: 0, answers: 0, thinking: 0, calls: 0, results: 0, summary: 0 }
@@ -10,7 +10,7 @@ function partsOf(turns: readonly (readonly [context: number, results?: number])[
     turns.flatMap(([, results], at) => (results === undefined ? [] : [[at + 1, { ...NONE, results }] as const])),
   )
   const given = turns.map(([context], at) => ({ turn: at + 1, context }))
-  return contextParts({ turns: given, boundaries, classes: { of: (turn) => sums.get(turn) } }).map(
+  return pointParts({ turns: given, boundaries, classes: { sumsFor: (turn) => sums.get(turn) } }).map(
     ({ classes, rest }) => [classes?.prompt, classes?.results, rest].map((tokens) => Math.round(tokens ?? -1)),
   )
 }

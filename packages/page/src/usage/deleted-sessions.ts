@@ -2,12 +2,12 @@
 import { join } from "node:path"
 import { readPlainFile } from "@strata/core/base"
 import type { Environment } from "@strata/transcripts"
-import { fieldsAt, jsonLines, numberAt, parseFields, textAt } from "@strata/transcripts/import"
+import { getNumber, getObject, getString, jsonLines, parseObject } from "@strata/transcripts/import"
 
-const USUAL_DAYS = 30 // `cleanupPeriodDays` where the person has not set it
+const DEFAULT_DAYS = 30 // `cleanupPeriodDays` where the person has not set it
 const MAX_BYTES = 64 * 1024 * 1024
 
-export interface GoneSessions {
+export interface DeletedSessions {
   /** After how many days Claude Code deletes a transcript. */
   readonly days: number
   /** Sessions that its history names. */
@@ -17,26 +17,26 @@ export interface GoneSessions {
 }
 
 /** `undefined`: there is no Claude Code here. `files`: the transcripts that were found. */
-export async function goneSessions(
+export async function findDeletedSessions(
   { env, home }: { readonly env: Environment; readonly home: string },
   files: Iterable<string>,
-): Promise<GoneSessions | undefined> {
+): Promise<DeletedSessions | undefined> {
   const directory = env.CLAUDE_CONFIG_DIR || join(home, ".claude")
   const [settings, history] = await Promise.all([
-    textAtPath(join(directory, "settings.json")),
-    textAtPath(join(directory, "history.jsonl")),
+    readTextIfExists(join(directory, "settings.json")),
+    readTextIfExists(join(directory, "history.jsonl")),
   ])
   const there = new Set([...files].map((path) => /([^/\\]+)\.jsonl$/.exec(path)?.[1]))
   if (settings === undefined && history === undefined && there.size === 0) return undefined
-  const set = numberAt(parseFields(settings ?? ""), "cleanupPeriodDays")
+  const set = getNumber(parseObject(settings ?? ""), "cleanupPeriodDays")
   const named = new Set<string>()
-  for (const { fields } of jsonLines(history ?? "")) {
-    const id = textAt(fields, "sessionId") ?? textAt(fieldsAt(fields, "session"), "id")
+  for (const { object } of jsonLines(history ?? "")) {
+    const id = getString(object, "sessionId") ?? getString(getObject(object, "session"), "id")
     if (id !== undefined) named.add(id)
   }
   const gone = [...named].filter((id) => !there.has(id)).length
-  return { days: set ?? USUAL_DAYS, named: named.size, gone }
+  return { days: set ?? DEFAULT_DAYS, named: named.size, gone }
 }
 
-const textAtPath = async (path: string): Promise<string | undefined> =>
+const readTextIfExists = async (path: string): Promise<string | undefined> =>
   (await readPlainFile(path, MAX_BYTES).catch(() => undefined))?.toString("utf8")

@@ -35,8 +35,8 @@ describe("BEY-10 the doors of the page", () => {
   let cookie: string
   beforeAll(async () => {
     dir = mkdtempSync(join(tmpdir(), "strata-doors-"))
-    const { at } = await makeConversation({ dir, cwd: dir, rounds: 45 })
-    trial = await startTrial(sourceOf({ work: { title: "Work", at } }))
+    const { at: location } = await makeConversation({ dir, cwd: dir, rounds: 45 })
+    trial = await startTrial(sourceOf({ work: { title: "Work", location } }))
     const { headers } = await ask(trial.page.address)
     cookie = String(headers["set-cookie"]).split(";")[0]!
   })

@@ -2,8 +2,9 @@
 import type { Context } from "hono"
 import { html, type Markup } from "../render/markup.ts"
 
-export const sent = (context: Context, page: Markup, status: 200 | 404 | 500 = 200): Response =>
+export const respondWithPage = (context: Context, page: Markup, status: 200 | 404 | 500 = 200): Response =>
   context.html(page.toString(), status)
 
 /** The answer to something that a person asked for, as a sentence in the page. */
-export const said = (context: Context, words: string): Response => context.html(html`<p>${words}</p>`.toString())
+export const respondWithText = (context: Context, words: string): Response =>
+  context.html(html`<p>${words}</p>`.toString())

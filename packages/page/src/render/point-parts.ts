@@ -5,38 +5,38 @@
  */
 import type { RecordedTurn } from "@strata/transcripts"
 import { CLASSES } from "@strata/transcripts/replay"
-import type { Point } from "./content.ts"
+import type { TimelinePoint } from "./content.ts"
 import type { ClassSums, TurnClasses } from "./turn-classes.ts"
 
-export type ContextParts = Pick<Point, "classes" | "rest">
+export type PointParts = Pick<TimelinePoint, "classes" | "rest">
 
-export interface ClassedTurns {
+export interface ClassifiedTurns {
   readonly turns: readonly Pick<RecordedTurn, "turn" | "context">[]
   /** The turns that began after a compaction. */
   readonly boundaries: readonly number[]
-  readonly classes: Pick<TurnClasses, "of">
+  readonly classes: Pick<TurnClasses, "sumsFor">
 }
 
 /** By turn. Turns without classes of their own have the shares of the turn before. */
-export function contextParts({ turns, boundaries, classes }: ClassedTurns): readonly ContextParts[] {
+export function pointParts({ turns, boundaries, classes }: ClassifiedTurns): readonly PointParts[] {
   const starts = [...boundaries]
   let prompt: number | undefined
   let noted: { readonly sums: ClassSums; readonly messages: number } | undefined
   return turns.map(({ turn, context }) => {
-    const sums = classes.of(turn)
+    const sums = classes.sumsFor(turn)
     if (sums) {
-      const known = totalOf(sums)
+      const known = sumClasses(sums)
       let isFirst = prompt === undefined
       for (; starts[0] !== undefined && starts[0] <= turn; starts.shift()) isFirst = true
       // a compaction does not make the prompt larger: what is more then is what was attached and not recorded
       if (isFirst) prompt = Math.min(prompt ?? Number.POSITIVE_INFINITY, Math.max(0, context - known))
       noted = { sums, messages: Math.max(0, context - prompt!) }
     }
-    return noted ? partsOf({ ...noted, context, prompt: prompt! }) : {}
+    return noted ? scaleParts({ ...noted, context, prompt: prompt! }) : {}
   })
 }
 
-interface Turn {
+interface TurnEstimate {
   readonly context: number
   readonly prompt: number
   /** Estimated, without the prompt. */
@@ -45,9 +45,9 @@ interface Turn {
   readonly messages: number
 }
 
-function partsOf({ context, prompt, sums, messages }: Turn): ContextParts {
+function scaleParts({ context, prompt, sums, messages }: TurnEstimate): PointParts {
   const room = Math.max(0, context - prompt)
-  const known = totalOf(sums)
+  const known = sumClasses(sums)
   const grown = messages === 0 ? 1 : room / messages
   const scale = known === 0 ? 0 : Math.min(grown, room / known)
   const scaled = Object.fromEntries(CLASSES.map((name) => [name, sums[name] * scale])) as ClassSums
@@ -55,4 +55,4 @@ function partsOf({ context, prompt, sums, messages }: Turn): ContextParts {
   return { classes, rest: Math.max(0, room - known * scale) }
 }
 
-const totalOf = (sums: ClassSums) => CLASSES.reduce((sum, name) => sum + sums[name], 0)
+const sumClasses = (sums: ClassSums) => CLASSES.reduce((sum, name) => sum + sums[name], 0)

@@ -3,48 +3,48 @@
 import { resolve } from "node:path"
 import { type Environment, type FoundTranscript, findTranscripts } from "@strata/transcripts"
 import { type ConversationResponses, countedElsewhere } from "@strata/transcripts/inspect"
-import { digestOf } from "./digest.ts"
-import {
-  FIGURES,
-  figuresOf,
-  type KnownFile,
-  type LookIndex,
-  type PlacedFile,
-  type ReadFile,
-  type Scope,
-  whenFree,
-} from "./look-index.ts"
-import type { Recorded } from "./recorded.ts"
+import { createDigest } from "./digest.ts"
+import type { RecordedUsage } from "./recorded-usage.ts"
 import type { FetchJournal } from "./stored-journals.ts"
+import {
+  conversationMetrics,
+  type IndexScope,
+  type KnownFile,
+  type LocatedFile,
+  METRICS,
+  type ReadFile,
+  retryWhileBusy,
+  type UsageIndex,
+} from "./usage-index.ts"
 import type { WorkPool } from "./work-pool.ts"
 
 // Counts each response once. A fork's transcript repeats what its parent was answered, and an imported conversation is in two places. Those
 // that share responses are compared with each other, and every row gets the figures of what is its own.
 
-interface Member {
+interface GroupMember {
   readonly id: number
   readonly file: string
-  readonly recorded: Recorded
+  readonly recorded: RecordedUsage
 }
 
-const UPDATE = `UPDATE conversation SET ${FIGURES.map((name) => `${name} = ?`).join(", ")}, unsettled = 0 WHERE id = ?`
+const UPDATE_METRICS = `UPDATE conversation SET ${METRICS.map((name) => `${name} = ?`).join(", ")}, unsettled = 0 WHERE id = ?`
 
 /** Settles every conversation that changed, or that shared responses with one that did. */
-export function settleShared(index: LookIndex): void {
-  const open = new Set(idsOf(index, "SELECT id FROM conversation WHERE unsettled = 1"))
+export function recountShared(index: UsageIndex): void {
+  const open = new Set(selectIds(index, "SELECT id FROM conversation WHERE unsettled = 1"))
   for (let [first] = open; first !== undefined; [first] = open) {
     const group = index.db.inTransaction(() => {
-      const found = groupOf(index, first!)
-      if (found.length > 0) settle(index, found)
+      const found = findSharingGroup(index, first!)
+      if (found.length > 0) recount(index, found)
       return found
     })
     for (const id of [first!, ...group.map((member) => member.id)]) open.delete(id)
   }
 }
 
-function settle(index: LookIndex, group: readonly Member[]): void {
+function recount(index: UsageIndex, group: readonly GroupMember[]): void {
   if (group.length === 1) {
-    const [{ id }] = group as [Member]
+    const [{ id }] = group as [GroupMember]
     // it was alone before, or its sharers are gone
     const row = index.db.statement("SELECT repeated FROM conversation WHERE id = ?").get(id)
     if (Number(row?.repeated ?? 0) === 0) {
@@ -59,14 +59,14 @@ function settle(index: LookIndex, group: readonly Member[]): void {
   for (const [at, elsewhere] of countedElsewhere(compared).entries()) {
     const { id, recorded } = group[at]!
     const keys = new Set(elsewhere.flatMap(({ responses }) => responses.map((response) => response.id)))
-    const figures = figuresOf(digestOf(recorded, keys), recorded)
-    index.db.statement(UPDATE).run(...FIGURES.map((name) => figures[name]), id)
+    const figures = conversationMetrics(createDigest(recorded, keys), recorded)
+    index.db.statement(UPDATE_METRICS).run(...METRICS.map((name) => figures[name]), id)
   }
 }
 
 /** A conversation and all that share responses with it, directly or through others. */
-function groupOf(index: LookIndex, first: number): readonly Member[] {
-  const members = new Map<number, Member>()
+function findSharingGroup(index: UsageIndex, first: number): readonly GroupMember[] {
+  const members = new Map<number, GroupMember>()
   const waiting = [first]
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     if (members.has(id)) continue
@@ -86,19 +86,19 @@ function groupOf(index: LookIndex, first: number): readonly Member[] {
   return [...members.values()].sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.id - b.id))
 }
 
-const idsOf = (index: LookIndex, sql: string): readonly number[] =>
+const selectIds = (index: UsageIndex, sql: string): readonly number[] =>
   index.db
     .statement(sql)
     .all()
     .map(({ id }) => Number(id))
 
-const MANY = 200 // files
-const STORED_TOGETHER = 24 // files: one transaction for each would take longer, more would keep another process waiting
+const BULK_FILES = 200 // files
+const FILES_PER_TRANSACTION = 24 // files: one transaction for each would take longer, more would keep another process waiting
 
-export interface Following {
+export interface IndexUpdateOptions {
   readonly env: Environment
   readonly home: string
-  readonly scope: Scope
+  readonly scope: IndexScope
   readonly pool: WorkPool
   readonly fetchJournal: FetchJournal
   readonly onProgress?: OnProgress | undefined
@@ -107,7 +107,7 @@ export interface Following {
 
 export type OnProgress = (at: { readonly done: number; readonly of: number }) => void
 
-export interface Followed {
+export interface IndexUpdateResult {
   readonly found: number
   /** New and changed ones. */
   readonly read: number
@@ -115,40 +115,40 @@ export interface Followed {
 }
 
 /** The directories of a scope as absolute paths. */
-export const scopeOf = ({
+export const resolveScope = ({
   dirs,
   onlyDirs = false,
 }: {
   readonly dirs: readonly string[]
   readonly onlyDirs?: boolean
-}): Scope => ({
+}): IndexScope => ({
   home: !onlyDirs,
   dirs: dirs.map((dir) => resolve(dir)),
 })
 
-export async function followFiles(index: LookIndex, following: Following): Promise<Followed> {
+export async function updateIndex(index: UsageIndex, following: IndexUpdateOptions): Promise<IndexUpdateResult> {
   const { env, home, scope } = following
   const found = await findTranscripts({ env, home, dirs: scope.dirs, onlyDirs: !scope.home })
   try {
     return await bringUpToDate(index, found, following)
   } catch (error) {
-    if (!index.mend(error)) throw error
+    if (!index.rebuildIfDamaged(error)) throw error
     return bringUpToDate(index, found, following)
   }
 }
 
 async function bringUpToDate(
-  index: LookIndex,
+  index: UsageIndex,
   found: readonly FoundTranscript[],
-  { scope, ...reading }: Following,
-): Promise<Followed> {
+  { scope, ...reading }: IndexUpdateOptions,
+): Promise<IndexUpdateResult> {
   const known = index.files(scope)
-  const files = found.map((file): PlacedFile => ({ ...file, place: file.program === "other" ? "dir" : "home" }))
+  const files = found.map((file): LocatedFile => ({ ...file, place: file.program === "other" ? "dir" : "home" }))
   const paths = new Set(files.map(({ path }) => path))
   // a directory is not searched for what only the program's own place shows, such as sessions in a database
-  const isGone = ([path, { place }]: [string, KnownFile]) => !paths.has(path) && (scope.home || place === "dir")
-  const gone = [...known].filter(isGone).map(([, { id }]) => id)
-  if (gone.length > 0) await whenFree(() => index.remove(gone))
+  const isDeleted = ([path, { place }]: [string, KnownFile]) => !paths.has(path) && (scope.home || place === "dir")
+  const deleted = [...known].filter(isDeleted).map(([, { id }]) => id)
+  if (deleted.length > 0) await retryWhileBusy(() => index.remove(deleted))
   const changed = files.filter((file) => {
     const one = known.get(file.path)
     return one?.size !== file.size || one.modified !== file.modifiedMs || one.inode !== file.inode
@@ -157,11 +157,11 @@ async function bringUpToDate(
     const one = known.get(path)
     return place === "home" && one?.place === "dir" ? [one.id] : []
   })
-  if (placed.length > 0) await whenFree(() => index.moveHome(placed))
+  if (placed.length > 0) await retryWhileBusy(() => index.moveHome(placed))
   const readChanged = () => readAll(index, changed, reading)
-  const read = await (changed.length > MANY ? index.inBulk(readChanged) : readChanged())
-  await whenFree(() => settleShared(index))
-  return { found: files.length, read, removed: gone.length }
+  const read = await (changed.length > BULK_FILES ? index.inBulk(readChanged) : readChanged())
+  await retryWhileBusy(() => recountShared(index))
+  return { found: files.length, read, removed: deleted.length }
 }
 
 /** Resolves to nothing once `signal` says stop: to be raced with work that takes long. */
@@ -171,21 +171,21 @@ export const whenStopped = (signal: AbortSignal): Promise<undefined> =>
     signal.addEventListener("abort", () => resolve(undefined), { once: true })
   })
 
-type Reading = Pick<Following, "pool" | "fetchJournal" | "onProgress" | "signal">
+type ReadOptions = Pick<IndexUpdateOptions, "pool" | "fetchJournal" | "onProgress" | "signal">
 
 /** Answers how many were read: fewer than all where it was stopped. */
-async function readAll(index: LookIndex, files: readonly PlacedFile[], reading: Reading): Promise<number> {
+async function readAll(index: UsageIndex, files: readonly LocatedFile[], reading: ReadOptions): Promise<number> {
   const { pool, fetchJournal, onProgress, signal = new AbortController().signal } = reading
   const stopped = whenStopped(signal)
   let done = 0
-  let ready: { readonly file: PlacedFile; readonly read: ReadFile }[] = []
+  let ready: { readonly file: LocatedFile; readonly read: ReadFile }[] = []
   const store = async () => {
     const batch = ready
     ready = []
-    if (batch.length > 0) await whenFree(() => index.store(batch))
+    if (batch.length > 0) await retryWhileBusy(() => index.store(batch))
   }
   let failed: { readonly error: unknown } | undefined
-  const readOne = async ({ path, size }: PlacedFile): Promise<ReadFile | undefined> => {
+  const readOne = async ({ path, size }: LocatedFile): Promise<ReadFile | undefined> => {
     try {
       return await pool.run({ kind: "read", path, size, ...(await fetchJournal(path)) })
     } catch (error) {
@@ -202,7 +202,7 @@ async function readAll(index: LookIndex, files: readonly PlacedFile[], reading: 
       const read = await Promise.race([readOne(file), stopped])
       if (read === undefined) return
       ready.push({ file, read })
-      if (ready.length >= STORED_TOGETHER) await store()
+      if (ready.length >= FILES_PER_TRANSACTION) await store()
       done++
       onProgress?.({ done, of: files.length })
     }

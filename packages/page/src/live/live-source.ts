@@ -4,7 +4,7 @@ import { type FSWatcher, statSync, watch } from "node:fs"
 import { basename, dirname } from "node:path"
 import type { Clock, Entry, Store } from "@strata/core"
 import { callAfter } from "@strata/core/base"
-import { type JournalAddress, readJournalBytes, storedName } from "@strata/core/store"
+import { type JournalAddress, readJournalBytes, storeUri } from "@strata/core/store"
 import { readTranscripts, type Transcript } from "@strata/transcripts"
 import { copyJournal, journalTranscript } from "@strata/transcripts/inspect"
 
@@ -12,16 +12,16 @@ import { copyJournal, journalTranscript } from "@strata/transcripts/inspect"
 
 const SETTLE_MS = 120 // several lines are written at once
 
-export interface Following {
+export interface PollOptions {
   readonly clock: Clock
   readonly everyMs: number
-  readonly watched?: { readonly directory: string; readonly name: string }
+  readonly watchedFile?: { readonly directory: string; readonly name: string }
   /** The next look waits for it. */
-  readonly look: () => Promise<void>
+  readonly poll: () => Promise<void>
 }
 
 /** Returns what ends it. */
-export function followChanges({ clock, everyMs, watched, look }: Following): () => void {
+export function pollForChanges({ clock, everyMs, watchedFile, poll }: PollOptions): () => void {
   let isOver = false
   let isLooking = false
   let isDue = false
@@ -34,7 +34,7 @@ export function followChanges({ clock, everyMs, watched, look }: Following): () 
   const looked = async () => {
     isLooking = true
     isDue = false
-    await look().catch(() => undefined) // the next look tries again
+    await poll().catch(() => undefined) // the next look tries again
     isLooking = false
     next(isDue ? SETTLE_MS : everyMs)
   }
@@ -44,7 +44,7 @@ export function followChanges({ clock, everyMs, watched, look }: Following): () 
     if (!isLooking) next(SETTLE_MS)
   }
 
-  const watcher = watched && watchedFolder(watched, reported)
+  const watcher = watchedFile && watchDirectory(watchedFile, reported)
   next(everyMs)
   return () => {
     isOver = true
@@ -54,8 +54,8 @@ export function followChanges({ clock, everyMs, watched, look }: Following): () 
 }
 
 /** Nothing where the system cannot watch: the looks find changes too. */
-function watchedFolder(
-  { directory, name }: NonNullable<Following["watched"]>,
+function watchDirectory(
+  { directory, name }: NonNullable<PollOptions["watchedFile"]>,
   onChange: () => void,
 ): FSWatcher | undefined {
   try {
@@ -71,60 +71,60 @@ function watchedFolder(
 }
 
 /** How far a journal was read: its last whole line, and where that begins. */
-export interface Cursor {
+export interface JournalCursor {
   readonly offset: number
   readonly line: Buffer
 }
 
-export interface Reading {
+export interface SourceReadResult {
   readonly transcript: Transcript
   /** Absent where only everything can be read again. */
-  readonly cursor?: Cursor
+  readonly cursor?: JournalCursor
 }
 
 /** Entries that were added, and how far they go. */
-export interface Grown {
+export interface AppendedEntries {
   readonly entries: readonly Entry[]
-  readonly cursor: Cursor
+  readonly cursor: JournalCursor
 }
 
-export interface FollowedSource {
+export interface LiveSource {
   /** Another text after each change. */
-  mark(): Promise<string>
+  version(): Promise<string>
   /** Everything, from the beginning. */
-  read(): Promise<Reading>
+  read(): Promise<SourceReadResult>
   /** What was added since. Nothing if it does not go on where it ended. */
-  grown(cursor: Cursor): Promise<Grown | undefined>
+  readAppended(cursor: JournalCursor): Promise<AppendedEntries | undefined>
   /** Calls back now and then, and where the system says so, at once. The next call waits for the one before. */
   onMayHaveChanged(look: () => Promise<void>): () => void
   close(): void
 }
 
 /** A journal in a store. */
-export interface FollowedJournal {
+export interface JournalLocation {
   readonly store: Store
   readonly address: JournalAddress
 }
 
 const LINE_END = 0x0a
-const LOOK_MS = 1_000
+const POLL_MS = 1_000
 
-export function journalSource({ store, address }: FollowedJournal, clock: Clock): FollowedSource {
+export function journalSource({ store, address }: JournalLocation, clock: Clock): LiveSource {
   const { id, ...place } = address
   const feed = store.feed(place)
   return {
-    async mark() {
+    async version() {
       const size = (await feed.sizes(new Set([id]))).get(id)
       return size ? `${size.bytes} ${size.touched}` : ""
     },
     async read() {
       const copy = await copyJournal(store, address)
-      const cursor = lastLineOf(Buffer.from(copy.bytes))
-      const transcript = journalTranscript({ file: storedName(address), id, ...copy })
+      const cursor = findLastLine(Buffer.from(copy.bytes))
+      const transcript = journalTranscript({ file: storeUri(address), id, ...copy })
       return { transcript, ...(cursor ? { cursor } : {}) }
     },
-    async grown(cursor) {
-      let last: Cursor | undefined
+    async readAppended(cursor) {
+      let last: JournalCursor | undefined
       const added: Buffer[] = []
       for await (const { offset, bytes, ended } of feed.lines(id, cursor.offset)) {
         if (!ended) break
@@ -134,16 +134,16 @@ export function journalSource({ store, address }: FollowedJournal, clock: Clock)
       }
       return last && { entries: readJournalBytes(Buffer.concat(added), { isFromStart: false }).entries, cursor: last }
     },
-    onMayHaveChanged: (look) =>
-      followChanges({
-        ...{ clock, everyMs: LOOK_MS, look },
-        ...(feed.directory === undefined ? {} : { watched: { directory: feed.directory, name: `${id}.jsonl` } }),
+    onMayHaveChanged: (poll) =>
+      pollForChanges({
+        ...{ clock, everyMs: POLL_MS, poll },
+        ...(feed.directory === undefined ? {} : { watchedFile: { directory: feed.directory, name: `${id}.jsonl` } }),
       }),
     close: () => feed.close(),
   }
 }
 
-function lastLineOf(bytes: Buffer): Cursor | undefined {
+function findLastLine(bytes: Buffer): JournalCursor | undefined {
   const end = bytes.lastIndexOf(LINE_END)
   if (end < 1) return undefined
   const offset = bytes.lastIndexOf(LINE_END, end - 1) + 1
@@ -151,32 +151,32 @@ function lastLineOf(bytes: Buffer): Cursor | undefined {
 }
 
 /** A transcript in a file. It is always read again: other programs change what they have written. */
-export interface FollowedFile {
+export interface TranscriptLocation {
   readonly file: string
   /** Its own id, where the file has several conversations. */
-  readonly within?: string
+  readonly conversationId?: string
 }
 
 /** How a session in a database is named: the database, then `#` and the session. */
-const SESSION = /(?<=\.db)#.*$/
-const LOOK_AT_FILE_MS = 2_000 // where the system reports nothing: a shared disk, too many watchers
+const DATABASE_SESSION = /(?<=\.db)#.*$/
+const FILE_POLL_MS = 2_000 // where the system reports nothing: a shared disk, too many watchers
 
-export function fileSource({ file, within }: FollowedFile, clock: Clock): FollowedSource {
-  const path = file.replace(SESSION, "")
+export function fileSource({ file, conversationId }: TranscriptLocation, clock: Clock): LiveSource {
+  const path = file.replace(DATABASE_SESSION, "")
   return {
-    async mark() {
+    async version() {
       const found = statSync(path, { throwIfNoEntry: false })
       return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : ""
     },
     async read() {
       const all = await readTranscripts(file)
-      return { transcript: all.find(({ id }) => id === within) ?? all[0]! }
+      return { transcript: all.find(({ id }) => id === conversationId) ?? all[0]! }
     },
-    grown: async () => undefined,
-    onMayHaveChanged: (look) =>
-      followChanges({
-        ...{ clock, everyMs: LOOK_AT_FILE_MS, look },
-        watched: { directory: dirname(path), name: basename(path) },
+    readAppended: async () => undefined,
+    onMayHaveChanged: (poll) =>
+      pollForChanges({
+        ...{ clock, everyMs: FILE_POLL_MS, poll },
+        watchedFile: { directory: dirname(path), name: basename(path) },
       }),
     close() {},
   }

@@ -9,19 +9,19 @@ import { deflateRawSync, inflateRawSync } from "node:zlib"
 import { IndexFile, isBusy, isDamage, isFromSqlite, removeDatabase } from "@strata/core/recall"
 import { DIRECTORY_MODE, FILE_MODE } from "@strata/core/store"
 import type { FoundTranscript } from "@strata/transcripts"
-import { type Digest, digestOf } from "./digest.ts"
-import type { Recorded } from "./recorded.ts"
-import type { LookRow } from "./report-data.ts"
-import type { Said } from "./said.ts"
+import { createDigest, type Digest } from "./digest.ts"
+import type { RecordedUsage } from "./recorded-usage.ts"
+import type { UsageRow } from "./report-data.ts"
 import { drawFor } from "./sample.ts"
-import { SHAPE } from "./tables.ts"
+import type { SearchableText } from "./searchable-texts.ts"
+import { INDEX_SHAPE } from "./tables.ts"
 
-export type Place = "home" | "dir"
+export type FilePlace = "home" | "dir"
 
 /** A file as the index knows it. */
 export interface KnownFile {
   readonly id: number
-  readonly place: Place
+  readonly place: FilePlace
   readonly size: number
   readonly modified: number
   readonly inode: number
@@ -29,20 +29,20 @@ export interface KnownFile {
 
 /** What reading a file gave. */
 export type ReadFile =
-  | { readonly kind: "read"; readonly conversations: readonly ReadConversation[] }
+  | { readonly kind: "read"; readonly conversations: readonly IndexedConversation[] }
   | { readonly kind: "problem"; readonly reason: string }
 
-export interface ReadConversation {
-  readonly recorded: Recorded
-  readonly said: readonly Said[]
+export interface IndexedConversation {
+  readonly recorded: RecordedUsage
+  readonly texts: readonly SearchableText[]
 }
 
-export interface PlacedFile extends FoundTranscript {
-  readonly place: Place
+export interface LocatedFile extends FoundTranscript {
+  readonly place: FilePlace
 }
 
 /** Which files a question is about. */
-export interface Scope {
+export interface IndexScope {
   /** Where programs keep their transcripts. */
   readonly home: boolean
   /** Everything below these directories. */
@@ -50,9 +50,9 @@ export interface Scope {
 }
 
 /** What a question is asked of. */
-export interface Looked {
-  readonly index: LookIndex
-  readonly scope: Scope
+export interface ScopedIndex {
+  readonly index: UsageIndex
+  readonly scope: IndexScope
 }
 
 /** Each store has its own: what one tenant said is in no index that another reads. The password is no part of the name. */
@@ -62,13 +62,13 @@ export function indexPath(root: string, store = ""): string {
   return join(root, "look", `index${digits}.sqlite`)
 }
 
-export class LookIndex {
+export class UsageIndex {
   readonly #path: string
   #db: IndexFile
 
   constructor(path: string) {
     this.#path = path
-    this.#db = opened(path)
+    this.#db = openIndexFile(path)
   }
 
   get db(): IndexFile {
@@ -80,17 +80,17 @@ export class LookIndex {
   }
 
   /** Makes the file again where it turns out to be damaged. Answers whether it was. */
-  mend(error: unknown): boolean {
+  rebuildIfDamaged(error: unknown): boolean {
     if (!isFromSqlite(error) || !isDamage(error)) return false
     this.#db.close()
     removeDatabase(this.#path)
-    this.#db = opened(this.#path)
+    this.#db = openIndexFile(this.#path)
     return true
   }
 
   /** By path. */
-  files({ home, dirs }: Scope): ReadonlyMap<string, KnownFile> {
-    const { where, values } = inScope({ home, dirs })
+  files({ home, dirs }: IndexScope): ReadonlyMap<string, KnownFile> {
+    const { where, values } = scopeCondition({ home, dirs })
     const rows = this.#db
       .statement(`SELECT id, path, place, size, modified, inode FROM file WHERE ${where}`)
       .all(...values)
@@ -123,13 +123,13 @@ export class LookIndex {
   }
 
   /** Replaces what is known about files. */
-  store(files: readonly { readonly file: PlacedFile; readonly read: ReadFile }[]): void {
+  store(files: readonly { readonly file: LocatedFile; readonly read: ReadFile }[]): void {
     this.#db.inTransaction(() => {
       for (const { file, read } of files) this.#store(file, read)
     })
   }
 
-  #store(file: PlacedFile, read: ReadFile): void {
+  #store(file: LocatedFile, read: ReadFile): void {
     const known = this.#db.statement("SELECT id, place FROM file WHERE path = ?").get(file.path)
     const replays = known ? this.#replaysOf(Number(known.id)) : []
     if (known) this.#forget(Number(known.id))
@@ -148,16 +148,16 @@ export class LookIndex {
     for (const { name, ...replay } of replays)
       this.#db
         .statement(
-          `UPDATE conversation SET replay = 'old', ${REPLAY_FIGURES.map((column) => `${column} = ?`).join(", ")} WHERE file = ? AND name = ?`,
+          `UPDATE conversation SET replay = 'old', ${REPLAY_METRICS.map((column) => `${column} = ?`).join(", ")} WHERE file = ? AND name = ?`,
         )
-        .run(...REPLAY_FIGURES.map((column) => replay[column]!), Number(lastInsertRowid), name!)
+        .run(...REPLAY_METRICS.map((column) => replay[column]!), Number(lastInsertRowid), name!)
   }
 
   /** A conversation that goes on saves about the same share, so its replay counts until there is a new one. */
   #replaysOf(file: number): readonly Record<string, string | number>[] {
     return this.#db
       .statement(
-        `SELECT name, ${REPLAY_FIGURES.join(", ")} FROM conversation WHERE file = ? AND replay IN ('done', 'old')`,
+        `SELECT name, ${REPLAY_METRICS.join(", ")} FROM conversation WHERE file = ? AND replay IN ('done', 'old')`,
       )
       .all(file) as Record<string, string | number>[]
   }
@@ -175,23 +175,23 @@ export class LookIndex {
     })
   }
 
-  recorded(conversation: number): Recorded | undefined {
+  recorded(conversation: number): RecordedUsage | undefined {
     const row = this.#db.statement("SELECT recorded FROM conversation WHERE id = ?").get(conversation)
-    return row && (JSON.parse(inflateRawSync(row.recorded as Uint8Array).toString()) as Recorded)
+    return row && (JSON.parse(inflateRawSync(row.recorded as Uint8Array).toString()) as RecordedUsage)
   }
 
   /** What a person was already shown once. */
-  noted(name: string): string | undefined {
+  readNote(name: string): string | undefined {
     const row = this.#db.statement("SELECT value FROM noted WHERE name = ?").get(name)
     return row && String(row.value)
   }
 
-  note(name: string, value: string): void {
+  writeNote(name: string, value: string): void {
     this.#db.statement("INSERT OR REPLACE INTO noted (name, value) VALUES (?, ?)").run(name, value)
   }
 
-  #add(file: number, { recorded, said }: ReadConversation): void {
-    const figures = figuresOf(digestOf(recorded), recorded)
+  #add(file: number, { recorded, texts }: IndexedConversation): void {
+    const figures = conversationMetrics(createDigest(recorded), recorded)
     const { format, id, project, title, model, from, to, turns, peak, responses } = recorded
     const { lastInsertRowid } = this.#db
       .statement(INSERT)
@@ -199,10 +199,10 @@ export class LookIndex {
         ...[file, id, format, project ?? null, title ?? null, model ?? null, from ?? null, to ?? null, turns, peak],
         deflateRawSync(JSON.stringify(recorded), { level: 3 }),
         drawFor(id),
-        ...FIGURES.map((name) => figures[name]),
+        ...METRICS.map((name) => figures[name]),
       )
     const conversation = Number(lastInsertRowid)
-    const rows = said.map(({ at = "", who, text }) =>
+    const rows = texts.map(({ at = "", who, text }) =>
       Number(
         this.#db
           .statement("INSERT INTO said (text, conversation, at, who) VALUES (?, ?, ?, ?)")
@@ -242,44 +242,47 @@ export class LookIndex {
   }
 }
 
-function opened(path: string): IndexFile {
+function openIndexFile(path: string): IndexFile {
   mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
   closeSync(openSync(path, "a", FILE_MODE)) // SQLite gives its own files the same mode
   try {
-    return new IndexFile(path, SHAPE)
+    return new IndexFile(path, INDEX_SHAPE)
   } catch (error) {
     if (!isFromSqlite(error) || !isDamage(error)) throw error
     removeDatabase(path)
     closeSync(openSync(path, "a", FILE_MODE))
-    return new IndexFile(path, SHAPE)
+    return new IndexFile(path, INDEX_SHAPE)
   }
 }
 
 /** The figures of a row, which change when another file turns out to have the same responses. */
-export const FIGURES = [
+export const METRICS = [
   ...(["compactions", "agents", "dollars", "cost", "estimated", "lost", "lost_dollars"] as const),
   ...(["needed", "in_view", "repeated", "replayable", "digest"] as const),
 ] as const
 
 /** What a replay gave. */
-export const REPLAY_FIGURES = [
+export const REPLAY_METRICS = [
   ...(["replay_recorded", "replay_strata"] as const),
   ...(["replay_compactions", "replay_names", "replay_kept", "replay_strata_kept"] as const),
 ] as const
 
 const INSERT = `INSERT INTO conversation
-  (file, name, program, project, title, model, first, last, turns, peak, recorded, draw, said_from, said_to, unsettled, ${FIGURES.join(", ")})
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, -1, 0, ${FIGURES.map(() => "?").join(", ")})`
+  (file, name, program, project, title, model, first, last, turns, peak, recorded, draw, said_from, said_to, unsettled, ${METRICS.join(", ")})
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, -1, 0, ${METRICS.map(() => "?").join(", ")})`
 
-type Figures = Readonly<Record<(typeof FIGURES)[number], string | number>>
+type ConversationMetrics = Readonly<Record<(typeof METRICS)[number], string | number>>
 
-export function figuresOf(digest: Digest, recorded: Pick<Recorded, "isLowerBound">): Figures {
+export function conversationMetrics(
+  digest: Digest,
+  recorded: Pick<RecordedUsage, "isLowerBound">,
+): ConversationMetrics {
   const { spent, lost, compactions, agents, repeated } = digest
   return {
     compactions: compactions.length,
     agents: sum(agents.map(({ count }) => count)),
     dollars: sum(spent.map((line) => line.dollars)),
-    cost: costOf(digest, recorded),
+    cost: classifyCost(digest, recorded),
     estimated: sum(spent.map((line) => line.estimated)),
     lost: sum(lost.map(({ count }) => count)),
     lost_dollars: sum(lost.map((one) => one.dollars)),
@@ -293,7 +296,10 @@ export function figuresOf(digest: Digest, recorded: Pick<Recorded, "isLowerBound
 
 const REPLAYED_PURPOSES: ReadonlySet<string> = new Set(["main", "compaction", "by-hand"])
 
-function costOf({ spent, isSimulated }: Digest, { isLowerBound }: Pick<Recorded, "isLowerBound">): LookRow["cost"] {
+function classifyCost(
+  { spent, isSimulated }: Digest,
+  { isLowerBound }: Pick<RecordedUsage, "isLowerBound">,
+): UsageRow["cost"] {
   const requests = sum(spent.map((line) => line.requests))
   const unpriced = sum(spent.map((line) => line.unpriced))
   if (isSimulated) return "simulated"
@@ -303,7 +309,10 @@ function costOf({ spent, isSimulated }: Digest, { isLowerBound }: Pick<Recorded,
 }
 
 /** A condition on the table `file`. */
-export function inScope({ home, dirs }: Scope): { readonly where: string; readonly values: readonly string[] } {
+export function scopeCondition({ home, dirs }: IndexScope): {
+  readonly where: string
+  readonly values: readonly string[]
+} {
   const below = dirs.map(() => "(path >= ? AND path < ?)")
   const parts = [...(home ? ["place = 'home'"] : []), ...below]
   // after the separator "/" comes "0"
@@ -317,7 +326,7 @@ const MAX_TRIES = 50
 const PAUSE_MS = 100
 
 /** Another process may be writing. It writes one file at a time, so its turn is short. */
-export async function whenFree<T>(work: () => T): Promise<T> {
+export async function retryWhileBusy<T>(work: () => T): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return work()

@@ -5,17 +5,17 @@ import type { Worker } from "node:worker_threads"
 import { strataDirectory } from "@strata/core"
 import type { Environment } from "@strata/transcripts"
 import { homeIn } from "@strata/transcripts/import"
-import { type Followed, followFiles, type OnProgress, scopeOf, whenStopped } from "./follow-files.ts"
-import { type GoneSessions, goneSessions } from "./gone-sessions.ts"
-import { lookList, lookRow } from "./list.ts"
-import { indexPath, type Looked, LookIndex, whenFree } from "./look-index.ts"
-import { lookReport } from "./report.ts"
-import type { ListRequest, LookFilter, LookList, LookReport, LookRow, LookSavings } from "./report-data.ts"
-import { nextReplays, savingsIn, storeReplay } from "./savings.ts"
-import { type FetchJournal, fetchingFrom } from "./stored-journals.ts"
+import { type DeletedSessions, findDeletedSessions } from "./deleted-sessions.ts"
+import { findUsageRow, listUsage } from "./list.ts"
+import { createUsageReport } from "./report.ts"
+import type { ListRequest, UsageFilter, UsageList, UsageReport, UsageRow, UsageSavings } from "./report-data.ts"
+import { computeSavings, nextReplays, storeReplay } from "./savings.ts"
+import { type FetchJournal, journalFetcher } from "./stored-journals.ts"
+import { type IndexUpdateResult, type OnProgress, resolveScope, updateIndex, whenStopped } from "./update-index.ts"
+import { indexPath, retryWhileBusy, type ScopedIndex, UsageIndex } from "./usage-index.ts"
 import { type WorkPool, workPool } from "./work-pool.ts"
 
-export interface LookOptions {
+export interface UsageOptions {
   readonly env: Environment
   /** The person's home directory. Default: `HOME`, else that of the system. */
   readonly home?: string
@@ -29,59 +29,59 @@ export interface LookOptions {
   readonly root?: string
 }
 
-export interface Look {
+export interface Usage {
   /** Reads what is new or changed, and forgets what is gone. After `signal` it ends soon, and the next time reads the rest. */
-  follow(onProgress?: OnProgress, signal?: AbortSignal): Promise<Followed>
+  update(onProgress?: OnProgress, signal?: AbortSignal): Promise<IndexUpdateResult>
   /** Replays until everything is replayed or `signal` says stop. Answers how many were. */
-  replay(options: ReplayOrder): Promise<number>
-  report(filter?: LookFilter): LookReport
+  replay(options: ReplayRunOptions): Promise<number>
+  report(filter?: UsageFilter): UsageReport
   /** The part of the report about Strata, without adding up the rest. */
-  savings(filter?: LookFilter): LookSavings
-  list(request?: ListRequest): LookList
+  savings(filter?: UsageFilter): UsageSavings
+  list(request?: ListRequest): UsageList
   /** The row with this key, if there still is one. */
-  row(key: number): LookRow | undefined
-  gone(): Promise<GoneSessions | undefined>
+  row(key: number): UsageRow | undefined
+  findDeletedSessions(): Promise<DeletedSessions | undefined>
   /** Whether this is the first time that something is shown. It is remembered. */
   isFirst(name: string): boolean
   close(): Promise<void>
 }
 
-export interface ReplayOrder {
+export interface ReplayRunOptions {
   readonly signal: AbortSignal
   /** One at a time and at low priority, because no one waits for it. */
   readonly isInBackground: boolean
   /** Only these. Default: all. */
-  readonly filter?: LookFilter
+  readonly filter?: UsageFilter
   readonly onReplayed?: () => void
 }
 
 const MAX_WORKERS = 4
 
-export function openLook(options: LookOptions): Look {
+export function openUsage(options: UsageOptions): Usage {
   const { env, home = homeIn(env), dirs = [], onlyDirs = false, startWorker } = options
-  const index = new LookIndex(
+  const index = new UsageIndex(
     indexPath(options.root ?? (env.STRATA_HOME ? strataDirectory(env) : join(home, ".strata")), env.STRATA_STORE),
   )
-  const scope = scopeOf({ dirs, onlyDirs })
+  const scope = resolveScope({ dirs, onlyDirs })
   const looked = { index, scope }
   const size = Math.min(MAX_WORKERS, availableParallelism())
-  const fetchJournal = fetchingFrom(env)
+  const fetchJournal = journalFetcher(env)
   const pool = workPool(startWorker, size)
   const background = workPool(startWorker, 1) // apart: a thread's priority cannot be raised again
   return {
-    follow: (onProgress, signal) => followFiles(index, { env, home, scope, pool, fetchJournal, onProgress, signal }),
+    update: (onProgress, signal) => updateIndex(index, { env, home, scope, pool, fetchJournal, onProgress, signal }),
     replay: (order) =>
       order.isInBackground
         ? replayAll({ looked, pool: background, fetchJournal, lanes: 1, order })
         : replayAll({ looked, pool, fetchJournal, lanes: startWorker ? size : 1, order }),
-    report: (filter = {}) => lookReport(looked, filter),
-    savings: (filter = {}) => savingsIn(looked, filter),
-    list: (request = {}) => lookList(looked, request),
-    row: (key) => lookRow(looked, key),
-    gone: () => goneSessions({ env, home }, index.homePaths()),
+    report: (filter = {}) => createUsageReport(looked, filter),
+    savings: (filter = {}) => computeSavings(looked, filter),
+    list: (request = {}) => listUsage(looked, request),
+    row: (key) => findUsageRow(looked, key),
+    findDeletedSessions: () => findDeletedSessions({ env, home }, index.homePaths()),
     isFirst(name) {
-      if (index.noted(name) !== undefined) return false
-      index.note(name, "shown")
+      if (index.readNote(name) !== undefined) return false
+      index.writeNote(name, "shown")
       return true
     },
     async close() {
@@ -91,16 +91,16 @@ export function openLook(options: LookOptions): Look {
   }
 }
 
-interface Replaying {
-  readonly looked: Looked
+interface ReplayRun {
+  readonly looked: ScopedIndex
   readonly pool: WorkPool
   readonly fetchJournal: FetchJournal
   /** How many at a time. */
   readonly lanes: number
-  readonly order: ReplayOrder
+  readonly order: ReplayRunOptions
 }
 
-async function replayAll({ looked, pool, fetchJournal, lanes, order }: Replaying): Promise<number> {
+async function replayAll({ looked, pool, fetchJournal, lanes, order }: ReplayRun): Promise<number> {
   const { signal, isInBackground, filter = {}, onReplayed } = order
   const stopped = whenStopped(signal)
   const begun = new Set<number>()
@@ -118,7 +118,7 @@ async function replayAll({ looked, pool, fetchJournal, lanes, order }: Replaying
       if (fetched === undefined) return
       const result = await Promise.race([pool.run({ kind: "replay", path, name, ...fetched, isInBackground }), stopped])
       if (result === undefined) return
-      await whenFree(() => storeReplay(looked.index, key, result))
+      await retryWhileBusy(() => storeReplay(looked.index, key, result))
       count++
       onReplayed?.()
     }

@@ -6,14 +6,14 @@ import { memoryStore, openConversation } from "@strata/core"
 import { countedStore } from "@strata/store-contract"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { manualClock, systemClock } from "../../core/src/base/clock.ts"
-import { FollowedConversation } from "../src/live/followed-conversation.ts"
-import { journalSource } from "../src/live/followed-source.ts"
+import { LiveConversation } from "../src/live/live-conversation.ts"
+import { journalSource } from "../src/live/live-source.ts"
 import { makeConversation } from "./made-conversation.ts"
 import { sourceOf, startTrial } from "./trial-pages.ts"
 
 let dir: string
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), "strata-followed-"))
+  dir = mkdtempSync(join(tmpdir(), "strata-live-"))
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
@@ -28,11 +28,11 @@ describe("BEY-10 a journal that another one replaces, larger than it was", () =>
     const { file: other } = await made(1, "second".repeat(5_000))
     const long = readFileSync(other)
     writeFileSync(other, long.subarray(0, long.indexOf("\n") + 1)) // one line, longer than all of the first journal
-    const followed = await FollowedConversation.open(journalSource(at, systemClock))
+    const live = await LiveConversation.open(journalSource(at, systemClock))
     replace(other, file)
-    await followed.update()
-    expect(JSON.stringify(followed.rows)).not.toContain("first")
-    expect(JSON.stringify(followed.rows)).toContain("second")
+    await live.update()
+    expect(JSON.stringify(live.rows)).not.toContain("first")
+    expect(JSON.stringify(live.rows)).toContain("second")
   })
 
   it("and what is only added to it is taken as it comes", async () => {
@@ -40,19 +40,19 @@ describe("BEY-10 a journal that another one replaces, larger than it was", () =>
     const whole = readFileSync(file)
     const cut = whole.subarray(0, whole.length / 2).lastIndexOf("\n") + 1
     writeFileSync(file, whole.subarray(0, cut))
-    const followed = await FollowedConversation.open(journalSource(at, systemClock))
-    const { fold } = followed
+    const live = await LiveConversation.open(journalSource(at, systemClock))
+    const { timeline } = live
     appendFileSync(file, whole.subarray(cut))
-    await followed.update()
-    expect(followed.rows).toEqual((await FollowedConversation.open(journalSource(at, systemClock))).rows)
-    expect(followed.fold).toBe(fold)
+    await live.update()
+    expect(live.rows).toEqual((await LiveConversation.open(journalSource(at, systemClock))).rows)
+    expect(live.timeline).toBe(timeline)
   })
 })
 
 it("BEY-10 a page that listens goes on hearing from its conversation when many others are opened", async () => {
   const files = await Promise.all(Array.from({ length: 8 }, (_, n) => made(1, `number ${n}`)))
   const { page, base } = await startTrial(
-    sourceOf(Object.fromEntries(files.map(({ at }, n) => [`c${n}`, { title: `${n}`, at }]))),
+    sourceOf(Object.fromEntries(files.map(({ at }, n) => [`c${n}`, { title: `${n}`, location: at }]))),
   )
   try {
     const entered = await fetch(page.address, { redirect: "manual" })
@@ -74,10 +74,10 @@ it("BEY-12 a journal of a store without files is looked at each second while som
   await using chat = await openConversation({ model: "claude-opus-5-5", store, cwd: dir, dir, env: {} })
   await chat.add("first")
   const [project = ""] = await store.projects()
-  const followed = await FollowedConversation.open(journalSource({ store, address: { project, id: chat.id } }, clock))
+  const live = await LiveConversation.open(journalSource({ store, address: { project, id: chat.id } }, clock))
   const next = () => {
     const { promise, resolve } = Promise.withResolvers<void>()
-    const stop = followed.onChange(resolve)
+    const stop = live.onChange(resolve)
     return { promise, stop }
   }
   const heard = next()
@@ -86,10 +86,10 @@ it("BEY-12 a journal of a store without files is looked at each second while som
   clock.advance(1_000)
   await heard.promise
   expect(calls()).toEqual(["feed.sizes", "feed.lines"])
-  expect(JSON.stringify(followed.rows.at(-1))).toContain("second")
+  expect(JSON.stringify(live.rows.at(-1))).toContain("second")
   heard.stop()
   reset()
   clock.advance(10_000)
   expect(calls()).toEqual([])
-  followed.close()
+  live.close()
 })

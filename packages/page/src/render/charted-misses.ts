@@ -1,11 +1,11 @@
 /** Lost caches as marks in a chart. */
 
-import { dollarsOrUnknown } from "@strata/core/base"
+import { formatDollarsOrUnknown } from "@strata/core/base"
 import type { BreakCause, CacheBreak } from "@strata/core/views"
-import { causeWords } from "../labels/cache-breaks.ts"
-import type { Loss, LossKind } from "./content.ts"
+import { describeCause } from "../labels/cache-breaks.ts"
+import type { CacheMissKind, ChartedMiss } from "./content.ts"
 
-const KINDS: Readonly<Record<BreakCause, LossKind>> = {
+const KIND_BY_CAUSE: Readonly<Record<BreakCause, CacheMissKind>> = {
   compaction: "compaction",
   clearing: "clearing",
   undone: "other",
@@ -19,11 +19,11 @@ const KINDS: Readonly<Record<BreakCause, LossKind>> = {
   "history-changed": "other",
 }
 
-export const lossesOf = (breaks: readonly CacheBreak[]): readonly Loss[] =>
+export const toChartedMisses = (breaks: readonly CacheBreak[]): readonly ChartedMiss[] =>
   breaks.map((lost) => ({
     turn: lost.turn,
     tokens: lost.rewrittenTokens,
-    cost: dollarsOrUnknown(lost.dollars),
-    kind: KINDS[lost.cause],
-    why: causeWords(lost),
+    cost: formatDollarsOrUnknown(lost.dollars),
+    kind: KIND_BY_CAUSE[lost.cause],
+    reason: describeCause(lost),
   }))

@@ -5,39 +5,39 @@
  */
 
 import { type Entry, isMessage } from "@strata/core"
-import { Queue } from "@strata/core/base"
+import { SerialQueue } from "@strata/core/base"
 import { isDecision } from "@strata/core/store"
 import { Links } from "@strata/core/views"
 import type { BoundaryNames, Transcript } from "@strata/transcripts"
 import { CourseFold, neededNames } from "@strata/transcripts/inspect"
 import { TurnClasses } from "../render/turn-classes.ts"
-import type { Cursor, FollowedSource } from "./followed-source.ts"
-import { type Row, rowOf } from "./rows.ts"
+import type { JournalCursor, LiveSource } from "./live-source.ts"
+import { type Row, toRow } from "./rows.ts"
 
-const BETWEEN_READINGS_MS = 10_000 // of all texts, for the names that a compaction lost
+const NAMES_INTERVAL_MS = 10_000 // of all texts, for the names that a compaction lost
 /** After these, the path may be another one. */
 const CHANGES_PATH: ReadonlySet<string> = new Set(["rewound", "undone", "branched"])
 
-export class FollowedConversation {
-  readonly #source: FollowedSource
+export class LiveConversation {
+  readonly #source: LiveSource
   readonly #listeners = new Set<() => void>()
-  #state: State
+  #state: LiveState
   #stop: (() => void) | undefined
-  readonly #updates = new Queue()
+  readonly #updates = new SerialQueue()
   #mark: string
 
-  private constructor(source: FollowedSource, { state, mark }: { readonly state: State; readonly mark: string }) {
+  private constructor(source: LiveSource, { state, mark }: { readonly state: LiveState; readonly mark: string }) {
     this.#source = source
     this.#state = state
     this.#mark = mark
   }
 
-  static async open(source: FollowedSource): Promise<FollowedConversation> {
-    const mark = await source.mark() // before reading: what is written meanwhile is a change
-    return new FollowedConversation(source, { state: await read(source), mark })
+  static async open(source: LiveSource): Promise<LiveConversation> {
+    const mark = await source.version() // before reading: what is written meanwhile is a change
+    return new LiveConversation(source, { state: await read(source), mark })
   }
 
-  get about(): Omit<Transcript, "entries" | "aside"> {
+  get metadata(): Omit<Transcript, "entries" | "aside"> {
     return this.#state.transcript
   }
 
@@ -46,8 +46,8 @@ export class FollowedConversation {
     return this.#state.rows
   }
 
-  get fold(): CourseFold {
-    return this.#state.fold
+  get timeline(): CourseFold {
+    return this.#state.timeline
   }
 
   get classes(): TurnClasses {
@@ -60,10 +60,10 @@ export class FollowedConversation {
   }
 
   /** By boundary: of the names used after it, which were still in view. Every text is read for it, so a running conversation waits between two. */
-  needed(now: Date): readonly (BoundaryNames | undefined)[] {
+  neededNames(now: Date): readonly (BoundaryNames | undefined)[] {
     const { transcript, onPath, needed: known } = this.#state
-    const boundaries = this.#state.fold.course().boundaries.length
-    const isNew = known?.at === onPath.length || now.getTime() - (known?.since ?? 0) < BETWEEN_READINGS_MS
+    const boundaries = this.#state.timeline.course().boundaries.length
+    const isNew = known?.at === onPath.length || now.getTime() - (known?.since ?? 0) < NAMES_INTERVAL_MS
     if (known && isNew && known.names.length === boundaries) return known.names
     const names = neededNames(onPath, transcript.model)
     this.#state.needed = { at: onPath.length, since: now.getTime(), names }
@@ -96,10 +96,10 @@ export class FollowedConversation {
 
   async #takeNew(): Promise<void> {
     const before = this.#state
-    const mark = await this.#source.mark()
+    const mark = await this.#source.version()
     if (mark === this.#mark) return
-    const grown = before.cursor && (await this.#source.grown(before.cursor))
-    if (grown && takeAll(before, grown.entries)) before.cursor = grown.cursor
+    const grown = before.cursor && (await this.#source.readAppended(before.cursor))
+    if (grown && appendEntries(before, grown.entries)) before.cursor = grown.cursor
     else this.#state = await read(this.#source)
     this.#mark = mark // once it is taken: a reading that failed is tried again
     for (const listener of this.#listeners) listener()
@@ -112,10 +112,10 @@ export class FollowedConversation {
   }
 }
 
-interface State {
+interface LiveState {
   readonly transcript: Transcript
   readonly links: Links
-  readonly fold: CourseFold
+  readonly timeline: CourseFold
   readonly classes: TurnClasses
   readonly rows: Row[]
   readonly entries: Entry[]
@@ -123,18 +123,18 @@ interface State {
   /** Everything that is on the path, in order. */
   readonly onPath: Entry[]
   /** How far it was read. */
-  cursor: Cursor | undefined
+  cursor: JournalCursor | undefined
   /** `at`: how many entries were on the path. */
   needed?: { readonly at: number; readonly since: number; readonly names: readonly (BoundaryNames | undefined)[] }
 }
 
-async function read(source: FollowedSource): Promise<State> {
+async function read(source: LiveSource): Promise<LiveState> {
   const { transcript, cursor } = await source.read()
   const classes = new TurnClasses()
-  const state: State = {
+  const state: LiveState = {
     transcript,
     links: new Links(),
-    fold: new CourseFold({ model: transcript.model ?? "unknown", onTurn: (view) => classes.note(view) }),
+    timeline: new CourseFold({ model: transcript.model ?? "unknown", onTurn: (view) => classes.recordTurn(view) }),
     classes,
     rows: [],
     entries: [],
@@ -142,36 +142,36 @@ async function read(source: FollowedSource): Promise<State> {
     onPath: [],
     cursor,
   }
-  for (const entry of transcript.aside) take(state, entry, "off-path")
-  for (const entry of transcript.entries) take(state, entry, "on-path")
+  for (const entry of transcript.aside) appendEntry(state, entry, "off-path")
+  for (const entry of transcript.entries) appendEntry(state, entry, "on-path")
   return state
 }
 
 /** Whether all of them follow what was taken before. */
-function takeAll(state: State, entries: readonly Entry[]): boolean {
+function appendEntries(state: LiveState, entries: readonly Entry[]): boolean {
   for (const entry of entries) {
     if (state.byUuid.has(entry.uuid)) continue
-    if (isDecision(entry) ? CHANGES_PATH.has(entry.subtype) : !follows(entry, state.links)) return false
-    take(state, entry, isMessage(entry) && entry.isSidechain ? "off-path" : "on-path")
+    if (isDecision(entry) ? CHANGES_PATH.has(entry.subtype) : !continuesPath(entry, state.links)) return false
+    appendEntry(state, entry, isMessage(entry) && entry.isSidechain ? "off-path" : "on-path")
   }
   return true
 }
 
-function follows(entry: Entry, links: Links): boolean {
+function continuesPath(entry: Entry, links: Links): boolean {
   if (!isMessage(entry) || entry.isSidechain) return true
   const parent = (entry.type === "system" ? entry.logicalParentUuid : undefined) ?? entry.parentUuid
   return parent === null ? links.head === undefined : parent === links.head
 }
 
-function take(state: State, entry: Entry, place: "on-path" | "off-path"): void {
-  const { links, fold, classes, rows, entries, byUuid } = state
+function appendEntry(state: LiveState, entry: Entry, place: "on-path" | "off-path"): void {
+  const { links, timeline, classes, rows, entries, byUuid } = state
   links.add(entry)
-  fold.take(entry, place)
-  if (place === "on-path") classes.take(entry)
+  timeline.take(entry, place)
+  if (place === "on-path") classes.addEntry(entry)
   entries.push(entry)
   byUuid.set(entry.uuid, entry)
   if (place === "off-path") return
   state.onPath.push(entry)
-  const row = rowOf(entry, rows.length)
+  const row = toRow(entry, rows.length)
   if (row) rows.push(row)
 }

@@ -13,17 +13,17 @@ const COOKIE = "strata-page"
 /** A form of another site cannot set it without being asked first, and the answer is no. */
 export const OWN_HEADER = "x-strata-page"
 
-export interface Doors {
+export interface PageAccess {
   /** The path that all pages are under, such as `/5f2a…`. */
   readonly base: string
   /** Where a person begins: it has the secret. */
-  readonly entrance: string
+  readonly entryPath: string
   /** The same with a key that works once: for a program's arguments, which others on this machine can read. */
-  entranceOnce(): string
+  oneTimeEntryPath(): string
   readonly check: MiddlewareHandler
 }
 
-export interface DoorOptions {
+export interface PageAccessOptions {
   /** The port that the server listens on, once it does. */
   readonly port: () => number
   readonly random?: (bytes: number) => Buffer
@@ -40,7 +40,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 }
 
-export function doors({ port, random = randomBytes }: DoorOptions): Doors {
+export function createPageAccess({ port, random = randomBytes }: PageAccessOptions): PageAccess {
   const secret = random(SECRET_BYTES).toString("base64url")
   const base = `/${random(PATH_BYTES).toString("hex")}`
   const once = new Set<string>()
@@ -65,12 +65,12 @@ export function doors({ port, random = randomBytes }: DoorOptions): Doors {
       return context.text("Only the page itself can change something.", 403)
     return next()
   }
-  const entranceOnce = () => {
+  const oneTimeEntryPath = () => {
     const key = random(SECRET_BYTES).toString("base64url")
     once.add(key)
     return `${base}/?key=${key}`
   }
-  return { base, entrance: `${base}/?key=${secret}`, entranceOnce, check }
+  return { base, entryPath: `${base}/?key=${secret}`, oneTimeEntryPath, check }
 }
 
 function isEqual(given: string, secret: string): boolean {
