@@ -5,9 +5,9 @@
  *     npm run bench -- survey
  */
 import type { Layer } from "@strata/core"
-import { openConversation } from "../../../packages/core/src/front-door.ts"
 import { toolResultStorage } from "../../../packages/core/src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../packages/core/src/layers/2-microcompact/microcompaction.ts"
+import { openConversation } from "../../../packages/core/src/public-functions.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../measure.ts"
 
 const TURNS = isShort ? 60 : 200

@@ -1,9 +1,9 @@
 /** What layers 1 and 2 cost in time. Turns with and without them alternate, so that both see the same load on the machine. */
 
 import type { Conversation } from "@strata/core"
-import { openConversation } from "../../../packages/core/src/front-door.ts"
 import { toolResultStorage } from "../../../packages/core/src/layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../../../packages/core/src/layers/2-microcompact/microcompaction.ts"
+import { openConversation } from "../../../packages/core/src/public-functions.ts"
 import { inTemporaryDirectory, isShort, milliseconds, quantile } from "../measure.ts"
 
 const MODEL = "claude-opus-4-6"

@@ -43,6 +43,26 @@ export const EXACT_TERMS: readonly {
     names: ["door"],
     reason: "field of a block in the journal: provider fields",
   },
+  {
+    in: "packages/core/src/layers/memory-budget",
+    names: ["said"],
+    reason: "field of the queue of extractions on disk",
+  },
+  {
+    in: "packages/core/src/layers/5-auto-memory/",
+    names: ["said"],
+    reason: "field of `memory-extracted` and `memory-rules-kept` in the journal, and of the queue of extractions on disk",
+  },
+  {
+    in: "packages/core/src/layers/4-compaction/messages/",
+    names: ["said"],
+    reason: "field of the record that `compactMessages` returns",
+  },
+  {
+    in: "packages/core/src/layers/2-microcompact/",
+    names: ["residues"],
+    reason: "field of `tool-results-cleared` in the journal",
+  },
 ]
 
 /** Single words that end like a participle or a gerund and are nouns. */

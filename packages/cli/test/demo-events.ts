@@ -2,7 +2,7 @@
 import { findModel, type QueryEvent } from "@strata/core"
 import { NO_TOKENS } from "../../core/src/base/text.ts"
 import { resolveThresholds } from "../../core/src/tokens/window.ts"
-import { after, beginning, type DemoState, type Reading } from "../src/demo/state.ts"
+import { after, type ConversationMetrics, type DemoState, initialState } from "../src/demo/state.ts"
 import { summary } from "../src/demo/summary.ts"
 import { plainStyle as style } from "../src/display/terminal.ts"
 import { SAVINGS } from "./ledger-figures.ts"
@@ -60,7 +60,7 @@ export const eventsOfDemo: readonly QueryEvent[] = [
 ]
 
 /** The conversation after so many events. */
-function reading(count: number): Reading {
+function reading(count: number): ConversationMetrics {
   const isPrepared = count > 1
   const isAnswered = count > 4
   const tokens = !isPrepared ? 30 : !isAnswered ? 4_800 : count < 14 ? 14_000 : count < 21 ? 26_900 : 9_300
@@ -94,8 +94,8 @@ export const stateAfter = (count: number): DemoState =>
   eventsOfDemo
     .slice(0, count)
     .reduce(
-      (state, event, i) => after(state, { event, read: () => reading(i + 1) }),
-      beginning({ model: "claude-opus-5-5", thresholds, planned: 25 }),
+      (state, event, i) => after(state, { event, measure: () => reading(i + 1) }),
+      initialState({ model: "claude-opus-5-5", thresholds, planned: 25 }),
     )
 
 const LONG_RUN = [

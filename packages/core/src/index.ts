@@ -12,6 +12,7 @@ export type { McpServerConfig } from "./agent/tools/mcp/mcp-config.ts"
 export { codingTools, mcpServers } from "./agent/tools/toolsets.ts"
 export type { Clock } from "./base/clock.ts"
 export { type Ids, isSafeId } from "./base/clock.ts"
+export { type CacheLifetime, PERMISSION_MODES, type PermissionMode } from "./base/enums.ts"
 export {
   ClosedError,
   CompactionFailedError,
@@ -26,7 +27,6 @@ export {
 export { InvalidOptionError } from "./base/options.ts"
 export { localUser, type MemoryOption, type Owner } from "./base/owner.ts"
 export type { TokenCounts } from "./base/text.ts"
-export { type CacheLifetime, PERMISSION_MODES, type PermissionMode } from "./base/vocabulary.ts"
 export type { ClearingReport, ClearingRequest } from "./conversation/clear-results.ts"
 export type { CompactionRequest } from "./conversation/compact.ts"
 export type { Conversation } from "./conversation/conversation.ts"
@@ -44,30 +44,19 @@ export type { FoldRequest, SnipRequest } from "./conversation/ranges.ts"
 export type { PrepareOptions } from "./conversation/request-preparer.ts"
 export type { RestoreReport } from "./conversation/restore-files.ts"
 export type { UndoReport, UndoRequest } from "./conversation/undo.ts"
-export {
-  carryAhead,
-  compactMessages,
-  listConversations,
-  openAgent,
-  openConversation,
-  openMemoryBank,
-  openRecall,
-  readEntries,
-  readSettings,
-} from "./front-door.ts"
 export { type DecisionEntry, type Entry, isMessage } from "./journal/entries.ts"
 export { fileStore } from "./journal/file/file-store.ts"
 export { strataDirectory } from "./journal/file/layout.ts"
 export { memoryStore } from "./journal/in-memory/store.ts"
 export type { Store } from "./journal/store.ts"
-export type { CarryAheadOptions } from "./layers/4-compaction/carry/ahead.ts"
 export type {
   CompactedMessages,
   CompactionCarryover,
   CompactMessagesOptions,
-} from "./layers/4-compaction/carry/carry.ts"
-export type { CarryMessage, PlainMessage } from "./layers/4-compaction/carry/given-messages.ts"
-export type { CompactionOrder, CompactionPlan, CompactionProgress, Layer } from "./layers/layer.ts"
+} from "./layers/4-compaction/messages/compact-messages.ts"
+export type { CompactableMessage, PlainMessage } from "./layers/4-compaction/messages/input-messages.ts"
+export type { RecordMessagesOptions } from "./layers/4-compaction/messages/record-messages.ts"
+export type { CompactionPlan, CompactionProgress, Layer, ResolvedCompactionRequest } from "./layers/layer.ts"
 export type { MemoryBank } from "./memory/bank.ts"
 export type { Memory } from "./memory/memory.ts"
 export {
@@ -86,7 +75,7 @@ export {
   type AssistantMessage,
   type AttachmentMessage,
   contentOf,
-  isHuman,
+  isFromUser,
   isRequest,
   type Message,
   resultState,
@@ -103,6 +92,17 @@ export { hasCredentials } from "./model/anthropic/credentials.ts"
 export { AuthenticationError, ModelError } from "./model/errors.ts"
 export { aiSdkModel, anthropicModel } from "./model/lazy-models.ts"
 export type { Model, ModelResponse } from "./model/model.ts"
+export {
+  compactMessages,
+  listConversations,
+  openAgent,
+  openConversation,
+  openMemoryBank,
+  openRecall,
+  readEntries,
+  readSettings,
+  recordMessages,
+} from "./public-functions.ts"
 export type { ProjectSettings } from "./settings/read-with-trust.ts"
 export type { EffectiveSettings, SettingsInput } from "./settings/settings.ts"
 export type { Settings } from "./settings/settings-schema.ts"

@@ -2,7 +2,7 @@
 
 import type { Conversation } from "../src/conversation/conversation.ts"
 import type { ConversationOptions } from "../src/conversation/options.ts"
-import type { ToolSurroundings } from "../src/forks/fork.ts"
+import type { ForkToolState } from "../src/forks/fork.ts"
 import { compaction } from "../src/layers/4-compaction/compaction.ts"
 import type { CompactionOptions } from "../src/layers/4-compaction/options.ts"
 import type { Layer } from "../src/layers/layer.ts"
@@ -44,7 +44,7 @@ export function openCompacting({
 /** The request that needs a summary waits for it, so a test knows when the compaction comes. The tests of waiting do without. */
 export const AT_ONCE = { "compact-ahead": false }
 
-export const surroundings: ToolSurroundings = {
+export const surroundings: ForkToolState = {
   env: {},
   clock: { now: () => new Date(0) },
   directory: { get: () => "/nowhere", set: () => undefined },

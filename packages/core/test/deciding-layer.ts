@@ -4,7 +4,7 @@
  */
 
 import type { EntryDraft } from "../src/journal/entries.ts"
-import { decisionsFor, planRange } from "../src/layers/fold/plan.ts"
+import { planRange, rangeDecisions } from "../src/layers/fold/plan.ts"
 import type { Layer, LayerContext } from "../src/layers/layer.ts"
 import { isToolResult } from "../src/messages/blocks.ts"
 import type { Message } from "../src/messages/messages.ts"
@@ -105,7 +105,7 @@ function draftsFor(order: Order, context: LayerContext, made: readonly string[])
     case "snip": {
       const at = (number: number) => messages[number % Math.max(1, messages.length)]?.uuid ?? ""
       const plan = planRange(context, order.what, { from: at(order.first), to: at(order.last) })
-      return plan.action === "refused" ? [] : [...decisionsFor(context, plan, { by: "user", why: "test" })]
+      return plan.action === "refused" ? [] : [...rangeDecisions(context, plan, { by: "user", why: "test" })]
     }
   }
 }

@@ -52,14 +52,14 @@ export function dreamProject(root: string, options: Partial<DreamingOptions> = {
   mkdirSync(project, { recursive: true })
   const store = fileStore({ root: join(root, "home"), clock })
   const files = options.files ?? store.memories({ project: "code" })
-  const notes = store.memories({ project: "code", beside: "dreams" })
+  const stateFiles = store.memories({ project: "code", collection: "dreams" })
   const permit = store.permit({ project: "code", name: CONSOLIDATE })
   const past = pastConversations(store, async () => ["code"])
   const directory = files.directory!
   mkdirSync(directory, { recursive: true })
   const bank = openBank({ files, clock })
   const dreaming = (consolidate: Consolidate, more: Partial<DreamingOptions> = {}) =>
-    new DreamController({ bank, files, notes, permit, past, project, clock, consolidate, ...options, ...more })
+    new DreamController({ bank, files, stateFiles, permit, past, project, clock, consolidate, ...options, ...more })
   return {
     ...{ clock, project, files, directory, bank, dreaming },
     write(texts: Readonly<Record<string, string>>) {

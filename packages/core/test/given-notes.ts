@@ -1,14 +1,14 @@
 /** Notes that a test gives to a compaction. No one writes them. */
-import { boundaryOf, DraftHolder } from "../src/layers/3-session-memory/draft.ts"
+import { DraftHolder, lastBoundary } from "../src/layers/3-session-memory/draft.ts"
 import type { NotesSource } from "../src/layers/4-compaction/summarise/route.ts"
 import type { LayerContext } from "../src/layers/layer.ts"
 
 /** `startedAt`: an update runs since then, and never ends. */
 export function givenNotes(summary: () => string | undefined, startedAt?: Date): NotesSource {
   const draft = new DraftHolder({
-    found(context) {
+    findReady(context) {
       const through = context.views.notes.throughUuid
-      return through === undefined ? undefined : { through, boundary: boundaryOf(context), unfit: 0 }
+      return through === undefined ? undefined : { through, boundary: lastBoundary(context), unfit: 0 }
     },
     due: () => undefined,
     write: async () => ({ drafts: [] }),

@@ -1,6 +1,6 @@
 /** Edits a notes file repeatedly until it is killed, and prints each edit. A test runs it as a process: `node notes-writer.ts <path>`. */
 import { realpath } from "node:fs/promises"
-import { openNotes, ownText } from "../src/layers/3-session-memory/notes.ts"
+import { defaultText, openNotes } from "../src/layers/3-session-memory/notes.ts"
 import { edit } from "../src/tools/files/edit.ts"
 import { FileReads } from "../src/tools/files/read-state.ts"
 import type { ToolContext } from "../src/tools/tool.ts"
@@ -19,7 +19,7 @@ const context = {
 } as unknown as ToolContext
 
 for (;;) {
-  const content = await openNotes(notesAt(path!), ownText("template.md"))
+  const content = await openNotes(notesAt(path!), defaultText("template.md"))
   reads.set(await realpath(path!), { content, modifiedMs: 0, at: "" })
   const lines = content.trimEnd().split("\n")
   const last = lines.at(-1)!

@@ -1,7 +1,7 @@
 import type { CompactionPlan } from "@strata/core"
 import { describeCompaction } from "@strata/page"
 import { expect, test } from "vitest"
-import { planLines, stepWords } from "./compaction.ts"
+import { describeStep, planLines } from "./compaction.ts"
 import { widthOf } from "./text.ts"
 
 const PLAN: CompactionPlan = {
@@ -95,8 +95,8 @@ test("BEY-4 a compaction that the planner chose says why", () => {
 })
 
 test("L4-14 steps in plain words", () => {
-  expect(stepWords({ phase: "summarising", route: "notes" })).toBe("building a summary from the notes")
-  expect(stepWords({ phase: "summarising", route: "shared" })).toBe("asking the model for a summary")
-  expect(stepWords({ phase: "hook", event: "PreCompact", hook: "check.sh" })).toBe("running the hook on PreCompact")
-  expect(stepWords({ phase: "alive", seconds: 30 })).toBeUndefined()
+  expect(describeStep({ phase: "summarising", route: "notes" })).toBe("building a summary from the notes")
+  expect(describeStep({ phase: "summarising", route: "shared" })).toBe("asking the model for a summary")
+  expect(describeStep({ phase: "hook", event: "PreCompact", hook: "check.sh" })).toBe("running the hook on PreCompact")
+  expect(describeStep({ phase: "alive", seconds: 30 })).toBeUndefined()
 })

@@ -1,32 +1,32 @@
-/** The memory of the project in an agent's hands: its own writes, what the person asks to keep, and the questions before a write. */
+/** The agent's access to the project's memory: its own writes, explicit requests of the user, and approval of writes. */
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
+import type { MemoryMode } from "../base/enums.ts"
 import { localUser } from "../base/owner.ts"
-import type { MemoryMode } from "../base/vocabulary.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { WhenOpen } from "../conversation/open.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
-import { memoriesOf } from "../journal/project-places.ts"
+import { projectMemories } from "../journal/project-namespaces.ts"
 import type { AutoMemory } from "../layers/5-auto-memory/auto-memory.ts"
-import type { ConfirmMemory } from "../layers/5-auto-memory/keep/keep.ts"
-import { type Evidence, outsideIn, sourceOf } from "../layers/5-auto-memory/keep/keep.ts"
-import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/keep/rules.ts"
+import { notRemembered, rememberedDraft } from "../layers/5-auto-memory/save/rules.ts"
+import type { ConfirmMemory } from "../layers/5-auto-memory/save/save.ts"
+import { outsideIn, type SourceEvidence, sourceOf } from "../layers/5-auto-memory/save/save.ts"
 import type { DreamResult } from "../layers/6-dreaming/dreaming.ts"
 import type { DreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
-import { announceWrite, watchWrites } from "../memory/changes/hand-edits.ts"
+import { announceWrite, watchWrites } from "../memory/changes/manual-edits.ts"
 import { MAX_MEMORY_BYTES } from "../memory/file-names.ts"
 import {
   isRule,
   isUserMemory,
   type Memory,
-  type MemoryProvenance,
   type MemoryRefusal,
+  type MemorySource,
   type MemoryType,
 } from "../memory/memory.ts"
 import { parseMemory } from "../memory/topic-file.ts"
 import type { RateLimit } from "../model/model.ts"
-import { wholeDiffOf } from "../tools/files/file-diff.ts"
+import { formatFullDiff } from "../tools/files/file-diff.ts"
 import type { Tool } from "../tools/tool.ts"
 import type { Ground } from "./ground.ts"
 import type { SingleAgentOptions } from "./options.ts"
@@ -34,15 +34,15 @@ import { isInside, type PermissionPolicy } from "./permissions/permission-policy
 
 const MEMORY_TOOL = "Memory"
 
-/** What a memory mode means for the agent's own writes. */
+/** Permission for the agent's own writes in each memory mode. */
 const VERDICTS = { auto: "allow", ask: "ask", "read-only": "deny" } as const
 
-/** The carve-out from the files that no tool may write. */
+/** Exempts the memory directory from the files that no tool may write. */
 export function memoryRights({ directory, mode }: ProjectMemory): Pick<PermissionPolicy, "memory"> {
   return directory === undefined ? {} : { memory: { directory, writes: VERDICTS[mode] } }
 }
 
-/** Shows a memory that an extraction proposes. */
+/** Asks the user to approve a memory that an extraction proposes. */
 export function confirming(
   askPermission: NonNullable<SingleAgentOptions["askPermission"]>,
   { directory, bank }: ProjectMemory,
@@ -56,7 +56,7 @@ export function confirming(
         kind: "write",
         summary: `${before === "" ? "remember" : "change the memory"} ${name}`,
         paths: [join(directory ?? bank.location, file)],
-        preview: wholeDiffOf({ before, after }),
+        preview: formatFullDiff({ before, after }),
       },
       why: 'the setting memory is "ask"',
       onlyUser: true,
@@ -66,12 +66,12 @@ export function confirming(
   }
 }
 
-/** A memory that was saved in the person's name. */
+/** A memory that was saved at the user's request. */
 export interface Remembered {
-  /** The file in the memory directory. */
+  /** File name in the memory directory. */
   readonly file: string
   readonly type: MemoryType
-  /** Where the memory is kept, for a person. */
+  /** Location of the memory store, for display. */
   readonly location: string
 }
 
@@ -102,22 +102,22 @@ export class AgentMemory {
     return this.#whenOpen.layers.find((layer): layer is AutoMemory => layer.name === "auto-memory")
   }
 
-  /** The extraction under way, until it is in the journal. It never rejects. */
+  /** The running extraction. Resolves when its result is in the journal. Never rejects. */
   get extracting(): Promise<void> | undefined {
     return this.#layer?.running()
   }
 
-  /** The provider refused or delayed a request because of its limits. Memory work waits for a while. */
+  /** Records that the provider refused or delayed a request because of rate limits. Memory work pauses for a while. */
   quotaRefused(now: Date): void {
-    this.#memory?.quota.refused(now)
+    this.#memory?.quota.recordRefusal(now)
   }
 
-  /** The provider said with an answer what is left of its limits. */
+  /** Records the remaining rate limits that a response reported. */
   quotaLeft(limits: readonly RateLimit[]): void {
-    this.#memory?.quota.left(limits)
+    this.#memory?.quota.recordLimits(limits)
   }
 
-  /** Consolidates the memory now. Nothing where that is not possible. */
+  /** Consolidates the memory now. `undefined` if the layer is missing. */
   async dream(): Promise<DreamResult | undefined> {
     const layer = this.#whenOpen.layers.find((one): one is DreamingLayer => one.name === "dreaming" && "now" in one)
     if (!layer) return undefined
@@ -130,13 +130,13 @@ export class AgentMemory {
     return end
   }
 
-  /** Lets a file tool of the agent write a memory, and records it. Resolves with what was taken out again, as sentences. */
+  /** Lets a file tool of the agent write a memory, and records the change. The remarks state what was not accepted. */
   async writing<T>(
     file: string,
     write: () => Promise<T>,
   ): Promise<{ readonly output: T; readonly remarks: readonly string[] }> {
     const { bank, files } = this.#memory!
-    const before = await bank.get(file) // edits made by hand until now are the person's
+    const before = await bank.get(file) // attributes earlier manual edits to the user
     const done = await announceWrite(files, [file])
     try {
       const output = await write()
@@ -149,9 +149,9 @@ export class AgentMemory {
   async #record(file: string, before: Memory | undefined): Promise<readonly string[]> {
     const { bank, directory, copy } = this.#memory!
     const conversation = this.#conversation
-    // not through the bank: it would record the new text without its source
+    // read directly, because the bank would record the new text without its source
     const text = await readFile(join(directory!, file), "utf8").catch(() => undefined)
-    const notTaken = (await copy?.takeIn())?.find(({ path }) => path === file)
+    const notTaken = (await copy?.installChanges())?.find(({ path }) => path === file)
     if (notTaken) return [`${file} was not kept: ${NOT_KEPT[notTaken.why]}`]
     if (text === undefined) return []
     const facts = { created: "", source: { saidBy: "agent" as const } }
@@ -168,16 +168,16 @@ export class AgentMemory {
     ]
   }
 
-  async #evidence(): Promise<Evidence> {
+  async #evidence(): Promise<SourceEvidence> {
     const { bank, kind } = this.#memory!
     const { id, views } = this.#conversation
-    // its tasks come from another agent; and an agent's command can start a conversation and say what it likes
+    // a sub-agent's tasks come from another agent, and a command of the agent can start a conversation with any text
     const isUsersTurn = kind === "project" && !(await bank.isCommandRunning())
     const words = isUsersTurn ? views.words.messages : []
     return { conversation: id, words, outside: outsideIn(views.context.storedMessages()) }
   }
 
-  /** Once in a conversation: the file tells more. */
+  /** Reports a replaced source once per conversation. The file has the details. */
   #reportReplaced(file: string): void {
     if (this.#hasReported) return
     this.#hasReported = true
@@ -186,25 +186,25 @@ export class AgentMemory {
   }
 
   /**
-   * Lets a command of the agent run. What it changes in the memory is not the person's. `isOpenEnded`: it goes on in the background, so this
-   * holds until the conversation ends.
+   * Runs a command of the agent. Its changes to the memory are not attributed to the user. `isOpenEnded`: the command continues in the
+   * background, so this applies until the conversation ends.
    */
   async duringCommand<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
     if (!this.#memory || this.#mode === "read-only") return this.#watched(run, isOpenEnded)
     const { bank, files, copy } = this.#memory
-    await bank.all() // edits made by hand until now are the person's
+    await bank.all() // attributes earlier manual edits to the user
     const done = await announceWrite(files)
     if (isOpenEnded) this.#openEnded.push(done)
     try {
       return await run()
     } finally {
-      await copy?.takeIn()
+      await copy?.installChanges()
       await bank.all()
       if (!isOpenEnded) await done()
     }
   }
 
-  /** The same where this conversation records nothing: what the command changes is left for one that does. */
+  /** Runs a command in a conversation that does not record memory changes. Another conversation will record them. */
   async #watched<T>(run: () => Promise<T>, isOpenEnded: boolean): Promise<T> {
     const files = this.#memory?.files ?? this.#unused()
     const done = files && (await watchWrites(files))
@@ -216,21 +216,21 @@ export class AgentMemory {
     }
   }
 
-  /** The project's memory where it is off. */
+  /** Files of the project's memory if memory is off. */
   #unused(): MemoryFiles {
     const { store, project, owner = localUser } = this.#ground
-    return memoriesOf({ store, project, owner })
+    return projectMemories({ store, project, owner })
   }
 
-  /** The conversation ends, and its commands with it. */
+  /** Called when the conversation ends, and its commands with it. */
   async close(): Promise<void> {
     if (this.#openEnded.length === 0) return
-    await this.#memory?.copy?.takeIn()
+    await this.#memory?.copy?.installChanges()
     await this.#memory?.bank.all()
     for (const done of this.#openEnded.splice(0)) await done()
   }
 
-  /** Saves what the person asks to keep. */
+  /** Saves a memory at the user's request. */
   async remember(text: string): Promise<Remembered> {
     if (this.#ground.owner === undefined)
       throw notRemembered("this conversation has no owner", 'Give the option "memory" one to keep something.')
@@ -259,22 +259,22 @@ const NOT_KEPT = {
   "no-text": `a memory is a text in UTF-8 of at most ${MAX_MEMORY_BYTES} bytes.`,
 }
 
-/** The agent learns how to keep a rule: in the user's words. */
-const unconfirmed = (memory: Memory, source: MemoryProvenance, refused: readonly MemoryRefusal[]): readonly string[] =>
+/** Explains to the agent why its memory is not a rule: a rule must consist of the user's sentences. */
+const unconfirmed = (memory: Memory, source: MemorySource, refused: readonly MemoryRefusal[]): readonly string[] =>
   refused.length > 0 || !isRule(memory) || isUserMemory({ source })
     ? []
     : [
         "It is kept as your note, not as a rule of the user: its text does not consist of whole sentences that the user typed.",
       ]
 
-/** For the person, at the opening: what an agent does not remember, and whose memories its tools can reach. */
+/** Memory problems to report at opening: missing memory, and stores that the agent's tools can read. */
 export function memoryProblems(ground: Ground, tools: readonly Tool[]): readonly string[] {
   const { notices = [], withoutCopy } = ground.memory ?? {}
   const copy = withoutCopy === undefined ? [] : [withoutCopy]
   return [...unremembered(ground), ...notices, ...withinReach(ground, tools), ...copy]
 }
 
-/** A person who asked for a memory in so many words must know that nothing is kept. */
+/** Warns users who configured memory explicitly that nothing is remembered. */
 function unremembered({ loaded, settings, owner }: Ground): readonly string[] {
   const isWanted = "memory" in loaded.origins && settings.memory !== "off" && !settings.off
   if (!isWanted) return []
@@ -286,7 +286,7 @@ const NO_OWNER =
 
 const SEARCHING = new Set(["Read", "Grep", "Glob", "Bash"])
 
-/** Who searches the project would search the store too. */
+/** Warns if the store is inside the project, where search tools could read other owners' data. */
 function withinReach({ owner, root, cwd }: Ground, tools: readonly Tool[]): readonly string[] {
   if (typeof owner !== "string" || !isInside(root, cwd) || !tools.some(({ name }) => SEARCHING.has(name))) return []
   return [

@@ -1,16 +1,16 @@
-/** An agent at work: it asks the model, runs tools with permission, and keeps the conversation. `openAgent` makes one. */
+/** An agent: asks the model, runs tools with permission, and records the conversation. Created by `openAgent`. */
 import type { Clock } from "../base/clock.ts"
+import type { PermissionMode } from "../base/enums.ts"
 import { BusyError, ClosedError, CompactionFailedError } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
-import type { PermissionMode } from "../base/vocabulary.ts"
 import { type Conversation, engineOf } from "../conversation/conversation.ts"
 import type { EditorState } from "../conversation/editor.ts"
-import type { Budget } from "../journal/store.ts"
+import type { DailyBudget } from "../journal/store.ts"
 import type { DreamController, DreamResult } from "../layers/6-dreaming/dreaming.ts"
 import type { Content } from "../messages/blocks.ts"
 import type { Uuid } from "../messages/messages.ts"
 import { isRateLimit, RateLimitedError } from "../model/errors.ts"
-import type { Model, Slot } from "../model/model.ts"
+import type { Model, RequestSlot } from "../model/model.ts"
 import type { CostBudget } from "../model/spending/budget.ts"
 import { fitsModel, type Thresholds } from "../tokens/window.ts"
 import type { BackgroundShell, OpenToolset, ToolServer } from "../tools/tool.ts"
@@ -32,12 +32,12 @@ import { type AskOptions, checkAskOptions, checkMode, checkRule, type SingleAgen
 import type { UserCommand, UserCommandEnd } from "./permissions/person-command.ts"
 import { runForUser, type UserCall, type UserCallEnd } from "./permissions/person-command.ts"
 
-/** A final answer, and what it took. */
+/** A final answer with its cost. */
 export interface Answer {
   readonly text: string
-  /** In dollars. Absent if the price of a model is unknown. */
+  /** Cost in dollars. Absent if the price of a model is unknown. */
   readonly cost?: number
-  /** Requests to the model. */
+  /** Number of requests to the model. */
   readonly turns: number
 }
 
@@ -56,22 +56,22 @@ interface AgentParts {
   readonly askPermission: SingleAgentOptions["askPermission"]
   readonly companions: Companions | undefined
   readonly isSubAgent: boolean
-  /** What this agent and all who work for it may spend. */
+  /** Cost budget of this agent and its sub-agents. */
   readonly budget: CostBudget
-  /** What memory work of the project has cost today. Absent where there is no memory to write. */
-  readonly daily: Budget | undefined
-  /** For queries that name no limit of their own. */
+  /** Today's budget for the project's memory work. `undefined` if memory may not be written. */
+  readonly daily: DailyBudget | undefined
+  /** Default cost limit of a query. */
   readonly costLimit: number | undefined
-  /** No one is there to answer. */
+  /** Whether no user is present to answer. */
   readonly isAutonomous: boolean
-  /** Keeps the server's cache warm in pauses. */
+  /** Keeps the server's cache warm during pauses. */
   readonly keeper: CacheKeeper | undefined
-  /** Where the model's server works on one request at a time. */
-  readonly slot: Slot | undefined
+  /** Set if the model's server processes one request at a time. */
+  readonly slot: RequestSlot | undefined
   readonly startedBy: "startup" | "clear"
-  /** Aborts the queries and hooks that run when the agent closes. */
+  /** Aborts running queries and hooks when the agent closes. */
   readonly closing: AbortController
-  /** Sentences about what was left out at the opening: settings, a mode, instruction files. */
+  /** Sentences about what was not applied at opening: settings, a mode, instruction files. */
   readonly leftOut: () => readonly string[]
 }
 
@@ -79,7 +79,7 @@ export class Agent implements AsyncDisposable {
   readonly conversation: Conversation
   readonly #parts: AgentParts
   readonly #problems: string[] = []
-  /** Why a hook does not let this session work. */
+  /** Reason why a hook stopped the session at its start. */
   #stopped: string | undefined
   #closing: Promise<void> | undefined
   #isWorking = false
@@ -101,7 +101,7 @@ export class Agent implements AsyncDisposable {
     return this.#parts.model
   }
 
-  /** @internal What the agents that work for this one have from it. */
+  /** @internal The parts that this agent shares with its sub-agents. */
   get shared(): Pick<
     AgentParts,
     "toolset" | "state" | "askPermission" | "telemetry" | "budget" | "daily" | "duringCommand"
@@ -109,7 +109,7 @@ export class Agent implements AsyncDisposable {
     return this.#parts
   }
 
-  /** @internal The servers that tools come from, as they are now. */
+  /** @internal The servers that provide tools, with their current state. */
   get servers(): readonly ToolServer[] {
     return this.#parts.toolset.servers()
   }
@@ -129,31 +129,31 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * What is missing, and what hooks said at the start: settings of the project that no one trusted, a mode that a resume ended, instruction
-   * files that were left out, MCP servers that did not start, skills that cannot be read, hooks that failed.
+   * Problems found at opening and messages of start hooks: untrusted project settings, a mode that a resume ended, omitted instruction
+   * files, MCP servers that did not start, unreadable skills, failed hooks.
    */
   get problems(): readonly string[] {
     return [...this.#parts.leftOut(), ...this.#parts.toolset.problems, ...this.#problems]
   }
 
-  /** The mode changes at once. Resolves when it is in the journal. The model is informed with the next request. */
+  /** Changes the mode at once. Resolves when the change is in the journal. The model is informed with the next request. */
   setMode(mode: PermissionMode): Promise<void> {
     checkMode(mode)
     return this.#parts.state.setMode(mode)
   }
 
-  /** What the person's editor shows: its file, or the lines that are selected. It is said with their next message, once for each change. */
+  /** Sets what the user's editor shows: its file or the selected lines. The model receives it with the next message, once per change. */
   showEditor(state: EditorState | undefined): void {
     this.#parts.state.editor = state
   }
 
-  /** Allows what a rule names for the rest of this conversation. */
+  /** Adds an allow rule for the rest of this conversation. */
   allow(rule: string): void {
     checkRule(rule)
     this.#parts.state.allow(rule)
   }
 
-  /** Asks the agent for something and resolves with its final answer. Throws what went wrong. */
+  /** Runs a query and resolves with the final answer. Throws if it fails. */
   async ask(prompt: Content, options: AskOptions = {}): Promise<Answer> {
     checkAskOptions("ask", options)
     const before = this.conversation.ledger().dollars
@@ -168,15 +168,15 @@ export class Agent implements AsyncDisposable {
   }
 
   /**
-   * Asks the agent for something and yields what happens. Without a prompt it continues where it was interrupted. An error is an event of
-   * its own, and is thrown after the last event unless you call its `take()`.
+   * Runs a query and yields its events. Without a prompt it continues an interrupted query. An error is an event, and is also thrown after
+   * the last event unless you call its `take()`.
    */
   query(prompt?: Content, options: AskOptions = {}): AsyncGenerator<QueryEvent, QueryEnd> {
     checkAskOptions("query", options)
     return this.#alone(this.#query(prompt, options))
   }
 
-  /** Two queries at once would answer each other's tool calls. */
+  /** Allows one query at a time: concurrent queries would answer each other's tool calls. */
   async *#alone(events: AsyncGenerator<QueryEvent, QueryEnd>): AsyncGenerator<QueryEvent, QueryEnd> {
     if (this.#isWorking) throw new BusyError()
     this.#isWorking = true
@@ -184,7 +184,7 @@ export class Agent implements AsyncDisposable {
     const release = slot?.claim()
     const { name, provider } = model
     const trace = telemetry.query({ conversation: this.conversation.id, model: name, provider })
-    let end = "aborted" // unless it says otherwise: the reader may leave at any event
+    let end = "aborted" // default, because the reader may leave at any event
     try {
       for (;;) {
         const { value, done } = await trace.within(() => events.next())
@@ -203,7 +203,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Background work waits while the provider's limits are near. */
+  /** Pauses background work while the provider's rate limits are exhausted. */
   #noteQuota(event: QueryEvent): void {
     const isRefused =
       (event.type === "retry" && isRateLimit(event.reason)) ||
@@ -240,7 +240,7 @@ export class Agent implements AsyncDisposable {
     const { toolset, runHooks, telemetry, clock, state, askPermission } = this.#parts
     return {
       get tools() {
-        return toolset.tools // more may come while it works
+        return toolset.tools // more tools may arrive while the agent works
       },
       runHooks,
       telemetry,
@@ -252,7 +252,7 @@ export class Agent implements AsyncDisposable {
     }
   }
 
-  /** Runs work on the conversation, such as a compaction, and yields what it reports as events of a query. */
+  /** Runs an operation on the conversation, such as a compaction, and yields what it reports as query events. */
   watch<Result>(work: () => Promise<Result>): AsyncGenerator<QueryEvent, Result> {
     // biome-ignore lint/correctness/useYield: the events come from the conversation
     async function* working(): AsyncGenerator<QueryEvent, Result> {
@@ -261,46 +261,52 @@ export class Agent implements AsyncDisposable {
     return withSideEvents(working(), this)
   }
 
-  /** @internal Runs a call that the person asked for, with rules, hooks and questions. It is no part of the conversation. */
+  /** @internal Runs a tool call for the user, with rules, hooks and questions. It does not become part of the conversation. */
   runForUser(call: UserCall, signal: AbortSignal): Promise<UserCallEnd> {
     const closing = AbortSignal.any([this.#parts.closing.signal, signal])
     return runForUser(call, { ...this.#toolRun(), signal: closing, conversation: this.conversation.id })
   }
 
   /**
-   * Keeps what the user types while the agent works. It is sent with the next request. Throws if a hook on UserPromptSubmit blocks it:
-   * then it is not kept.
+   * Queues a message that the user typed while the agent works. It is sent with the next request. Throws if a UserPromptSubmit hook blocks
+   * it; the message is then not stored.
    */
   enqueue(text: string, options: { readonly mentions?: boolean; readonly written?: string } = {}): Promise<Uuid> {
     return this.#user.enqueue(text, options)
   }
 
-  /** @internal Runs a command for the person. What it printed joins the conversation: at once, or with the next request while the agent works. */
+  /**
+   * @internal Runs a shell command for the user. Its output is added to the conversation at once, or with the next request while the agent
+   * works.
+   */
   runCommand(command: UserCommand): Promise<UserCommandEnd> {
     return this.#user.runCommand(command)
   }
 
-  /** Consolidates the memory, and shows a consolidation at work. Absent where the memory is off or may not be written. */
+  /** Controls memory consolidation and reports its progress. `undefined` if the memory is off or read-only. */
   get dreaming(): DreamController | undefined {
     return this.#parts.dreaming
   }
 
-  /** Consolidates the memory now, and journals what it cost. Only another dream can prevent it. Nothing where the memory may not be written. */
+  /**
+   * Consolidates the memory now and records its cost in the journal. Only another dream can prevent it. `undefined` if the memory is
+   * read-only.
+   */
   dream(): Promise<DreamResult | undefined> {
     return this.#parts.memory.dream()
   }
 
-  /** The work under way that writes memories of what was just said. It never rejects. */
+  /** The running extraction of memories from recent messages. Never rejects. */
   get extracting(): Promise<void> | undefined {
     return this.#parts.memory.extracting
   }
 
-  /** Keeps something for later conversations at once, in the person's name. Throws if it contains a secret, or if the memory is off. */
+  /** Saves a memory at the user's request, effective at once. Throws if it contains a secret, or if the memory is off. */
   remember(text: string): Promise<Remembered> {
     return this.#parts.memory.remember(text)
   }
 
-  /** Before a switch to another model: compacts with the present model if the conversation would not fit. */
+  /** Prepares a switch to another model: compacts with the present model if the conversation would not fit. */
   async makeRoomFor(target: Model, { signal }: { readonly signal?: AbortSignal } = {}): Promise<void> {
     const { conversation } = this
     const limits = engineOf(conversation).window.of(target)
@@ -339,7 +345,7 @@ export class Agent implements AsyncDisposable {
     for (const attachment of introductions) await conversation.attach(attachment)
   }
 
-  /** Closes the conversation and everything the agent opened: shells, MCP servers. Calling it again does nothing. */
+  /** Closes the conversation and everything the agent opened, such as shells and MCP servers. Further calls have no effect. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -358,7 +364,7 @@ export class Agent implements AsyncDisposable {
       await this.conversation.close()
     } finally {
       await this.#parts.toolset.close()
-      await this.#parts.memory.close() // no command runs any more
+      await this.#parts.memory.close() // after the toolset is closed, so that no command is running
     }
   }
 }

@@ -1,8 +1,8 @@
-/** The tools of a dream: reading in three places, writing in the copy only. Everything else is refused. */
+/** Tools of a dream: they read the memory copy, the project and its transcripts, and write only the copy. Everything else is refused. */
 
 import { dirname, join, relative, sep } from "node:path"
 import type { Clock } from "../base/clock.ts"
-import { cloneSurroundings, withoutTools } from "../forks/fork.ts"
+import { cloneToolState, withoutTools } from "../forks/fork.ts"
 import type { DreamReach, DreamTools } from "../layers/6-dreaming/consolidate/consolidate.ts"
 import { INDEX_FILE, isTopicFile } from "../memory/file-names.ts"
 import type { CommandFacts, Confinement, FileUse, SimpleCommand, UnusualKind } from "../tools/command.ts"
@@ -11,12 +11,12 @@ import type { PermissionQuestion, Tool } from "../tools/tool.ts"
 
 const SHELL_TIMEOUT_MS = 20_000
 const SHELL_CHARACTERS = 20_000
-/** A dream may read every memory before it changes the first. */
+/** Limits of the read state: a dream may read every memory before it changes the first. */
 const READS = { files: 20_000, characters: 64 * 1024 * 1024 }
-/** A shell needs no more. Functions and options in other variables could change what a command does. */
+/** Environment variables of the shell. Functions and options in other variables could change the effect of a command. */
 const SHELL_VARIABLES = ["PATH", "HOME", "LANG"] as const
 
-/** What a person's rules say about a call. `true`, or why it is refused. */
+/** Applies the user's permission rules to a call. Returns `true`, or the reason for a refusal. */
 export type RulesOnReading = (tool: string, question: PermissionQuestion) => true | string
 
 interface RuledReach extends DreamReach {
@@ -33,7 +33,7 @@ export async function openDreamTools(
   reach: RuledReach,
   { clock, env, confinement }: DreamSurroundings,
 ): Promise<DreamTools> {
-  // loaded when a dream starts: they bring a schema library
+  // loaded when a dream starts, because they import a schema library
   const [{ fileTools }, { bashTool }, { ShellSession }, { defaultConfinement }] = await Promise.all([
     import("./tools/coding-tools.ts"),
     import("./tools/shell/bash.ts"),
@@ -61,7 +61,7 @@ export async function openDreamTools(
   return {
     tools: [...fileTools, bash],
     context: {
-      ...cloneSurroundings(surroundings, new FileReads({ limits: READS })),
+      ...cloneToolState(surroundings, new FileReads({ limits: READS })),
       judgeStep: ({ paths = [] }) =>
         paths.some((path) => isOfOthers(path, reach))
           ? { verdict: "deny", why: OF_OTHERS }
@@ -108,7 +108,7 @@ function judgeLooking(name: string, question: PermissionQuestion, reach: RuledRe
 
 const OF_OTHERS = "what other owners and projects keep is not read."
 
-/** The store may be inside the project, and beside the transcripts of this owner are those of others. */
+/** Whether a path belongs to other owners. The store may be inside the project, and other owners' transcripts are next to this owner's. */
 const isOfOthers = (path: string, { copy, journals }: DreamReach): boolean =>
   journals.some((place) => isWithin(path, dirname(place))) &&
   ![copy, ...journals].some((place) => isWithin(path, place))
@@ -144,13 +144,13 @@ function judgeShell(input: unknown, question: PermissionQuestion, reach: RuledRe
 const READING_COMMANDS = ["ls", "find", "grep", "cat", "stat", "wc", "head", "tail"] as const
 
 interface ReadingLimits {
-  /** Directories that may be read, with links followed. */
+  /** Readable directories, with symbolic links resolved. */
   readonly directories: readonly string[]
-  /** Directories with transcripts: their files may be searched, never printed whole. */
+  /** Directories with transcripts, whose files may be searched but not printed completely. */
   readonly transcripts?: readonly string[]
 }
 
-/** What never has a place in such a line, with the reason for the model. */
+/** Constructs that are always refused, with the reason for the model. */
 const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
   substitution: "substitutions are not allowed",
   redirection: "redirections are not allowed",
@@ -162,20 +162,20 @@ const UNUSUAL: Readonly<Record<UnusualKind, string>> = {
   "look-alike character": "look-alike characters are not allowed",
 }
 
-/** Tests of find that run, remove or write something, or take their directories from a file. */
+/** Actions of `find` that run, remove or write something, or read their directories from a file. */
 const FIND_ACTS = /^-(?:exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)$/
-/** `-f`, `-F` and any spelling of `--follow`, `--retry`, `--pid`: the command would not end. */
+/** Options of `tail` that wait: `-f`, `-F`, and any abbreviation of `--follow`, `--retry` or `--pid`. */
 const TAIL_WAITS = /^-[^-]*[fF]|^--(?:f|r|p)/
 
 /**
- * The shell of a dream: eight commands that only read, judged by the parsed line. Anything that is not certain before it runs is refused,
- * and so is every path outside the given directories. `true`, or why the line is refused.
+ * Decides whether a dream may run a command line: eight read-only commands, judged by the parsed line. Anything uncertain is refused, and
+ * so is every path outside the given directories. Returns `true`, or the reason for the refusal.
  */
 export function judgeReading(facts: CommandFacts, limits: ReadingLimits): true | string {
   const unusual = facts.unusual[0]
   if (unusual) return UNUSUAL[unusual.kind]
   const bare = bareText(facts.line)
-  if (/[<>]/.test(bare)) return UNUSUAL.redirection // also those that only join streams or go to /dev/null
+  if (/[<>]/.test(bare)) return UNUSUAL.redirection // including redirections that only join streams or go to /dev/null
   if (/[()]/.test(bare)) return "groups and functions are not allowed"
   for (const command of facts.commands) {
     const refusal = refusalOf(command)
@@ -190,7 +190,7 @@ export function judgeReading(facts: CommandFacts, limits: ReadingLimits): true |
   return true
 }
 
-/** The line without what is quoted or escaped. */
+/** Removes quoted and escaped text from a line. */
 const bareText = (line: string): string => line.replace(/\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"/g, "")
 
 function refusalOf({ words, changesEnvironment, isReadOnly, isGuess }: SimpleCommand): string | undefined {

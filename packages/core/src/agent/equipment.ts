@@ -1,15 +1,15 @@
 /**
- * What an agent has before its conversation opens: tools, a policy, hooks, instruction files, memory, layers. Each is made from those before
- * it. What works on the conversation gets `whenOpen` in its place.
+ * Creates the parts of an agent before its conversation opens: tools, policy, hooks, instruction files, memory, layers. Each part depends
+ * on earlier ones. Parts that need the conversation get `whenOpen` instead.
  */
 import { repositoryRoot } from "../base/git.ts"
 import { defaultLayers } from "../conversation/default-layers.ts"
 import type { WhenOpen } from "../conversation/open.ts"
 import { notesConfigDirectory } from "../journal/file/layout.ts"
-import { compactInstructionsIn } from "../layers/4-compaction/situation.ts"
+import { compactInstructionsIn } from "../layers/4-compaction/compaction-context.ts"
 import type { DreamController } from "../layers/6-dreaming/dreaming.ts"
 import type { Layer } from "../layers/layer.ts"
-import { claudeModeOf } from "../settings/claude-settings.ts"
+import { claudeMode } from "../settings/claude-settings.ts"
 import { createFlags, type FlagReader } from "../settings/flags.ts"
 import { type DeferredTools, deferredTools } from "../tools/deferred/deferred-tools.ts"
 import { FileReads, readsInView } from "../tools/files/read-state.ts"
@@ -30,7 +30,7 @@ import { openingPolicy, readingOf } from "./permissions/opening-policy.ts"
 import { isInside, judge, type PermissionPolicy } from "./permissions/permissions.ts"
 import { projectDreams } from "./project-dreams.ts"
 
-/** What every step begins with. */
+/** Input of every setup step. */
 export interface Base {
   readonly options: SingleAgentOptions
   readonly ground: Ground
@@ -42,23 +42,23 @@ export interface Base {
 
 export interface Equipment extends Base {
   readonly flags: FlagReader
-  /** What the flags refused. */
+  /** Messages about refused flag values. */
   readonly notices: string[]
   readonly reads: ReadState
   readonly state: AgentState
-  /** Aborts the queries and hooks that run when the agent closes. */
+  /** Aborts running queries and hooks when the agent closes. */
   readonly closing: AbortController
   readonly runHooks: RunHooks
   readonly instructions: InstructionWatch
   readonly memory: AgentMemory
   readonly duringCommand: DuringCommand
-  /** The tools of the toolset, as the agent runs them. */
+  /** Tools of the toolset, wrapped for memory writes. */
   readonly own: readonly Tool[]
   readonly deferred: DeferredTools | undefined
-  /** With the two that load and call those that wait. */
+  /** All tools, including the two that load and call deferred ones. */
   readonly tools: readonly Tool[]
   readonly dreaming: DreamController | undefined
-  /** The cache is kept warm in pauses. */
+  /** Whether the cache is kept warm during pauses. */
   readonly keepsWarm: boolean
   readonly layers: readonly Layer[]
 }
@@ -80,7 +80,7 @@ export async function equip(given: Base): Promise<Equipment> {
   const runHooks = sessionHooks(base, { state, closing: closing.signal })
   const instructions = await watchInstructions(ground, { policy, reads, runHooks })
   const memory = new AgentMemory(ground, whenOpen)
-  // a sub-agent's commands can reach the memory of the project too
+  // a sub-agent's commands can also change the memory of the project
   const duringCommand: DuringCommand =
     sub?.duringCommand ?? ((run, isOpenEnded) => memory.duringCommand(run, isOpenEnded))
   const own = withMemoryWrites(opened, {
@@ -91,7 +91,7 @@ export async function equip(given: Base): Promise<Equipment> {
   const deferred = deferredTools(own, () => toolsInView(whenOpen.conversation.views.context), later)
   const tools = deferred ? [...own, deferred.search, deferred.call] : own
   const dreaming = dreamsOf(base, state)
-  // no one waits for a batch or for a sub-agent
+  // no user waits for a batch run or a sub-agent
   const keepsWarm = options.keepWarm === true && !options.autonomous && !sub && models.model.warm !== undefined
   const layers = layersOf(base, { tools, reads, inView, state, runHooks, instructions, dreaming, keepsWarm })
   return {
@@ -101,7 +101,7 @@ export async function equip(given: Base): Promise<Equipment> {
   }
 }
 
-/** A program that a sub-agent starts, Strata itself included, starts no agents either. */
+/** Turns agents off for programs that a sub-agent starts, including Strata. */
 const withoutAgents = (ground: Ground): Ground => ({ ...ground, env: { ...ground.env, STRATA_AGENTS: "off" } })
 
 function flagsOf({ options, ground, models }: Base): Pick<Equipment, "flags" | "notices"> {
@@ -114,7 +114,7 @@ function flagsOf({ options, ground, models }: Base): Pick<Equipment, "flags" | "
   return { flags, notices }
 }
 
-/** A tool costs tokens with every request, and a sub-agent has no one to ask. */
+/** Adds the Snip tool if it is enabled. It costs tokens in every request, and a sub-agent has nobody to ask. */
 async function withSnip({ toolset, sub, whenOpen }: Base, flags: FlagReader): Promise<Required<OpenToolset>> {
   const { on } = await flags.read(toolset.tools.map(({ name }) => name))
   if (sub || !on.snip || !on["snip-tool"]) return toolset
@@ -140,7 +140,7 @@ function sessionHooks({ options, ground, sub, whenOpen }: Base, { state, closing
         session_id: sub?.under ?? id,
         transcript_path: sub?.leadLocation ?? location,
         cwd: state.directory,
-        permission_mode: claudeModeOf(state.policy.mode),
+        permission_mode: claudeMode(state.policy.mode),
         ...(sub ? { agent_id: sub.id, agent_type: sub.type, agent_transcript_path: location } : {}),
       }
     },
@@ -168,15 +168,15 @@ function watchInstructions(
       if (reads.get(path)?.content !== text)
         reads.set(path, { content: text, modifiedMs, at: clock.now().toISOString() })
     },
-    // an abort ends the hook, and the load goes on
+    // an abort ends the hook, and loading continues
     onLoaded: (path, reason) =>
       runHooks("InstructionsLoaded", { about: { file_path: path, load_reason: reason } }).then(reportsOf, () => []),
-    // rules that deny or ask count in every mode; where a file may be, the owner of the import decides
+    // deny and ask rules apply in every mode; whether a location is allowed depends on the owner of the import
     mayRead: (path) => judge(readingOf(path), { ...policy, mode: "ask", readable: ["/"] }).verdict === "allow",
   })
 }
 
-/** Only the memory of the project is consolidated, not that of a sub-agent. */
+/** Creates the dream controller. Only the project's memory is consolidated, not that of a sub-agent. */
 function dreamsOf({ ground, models }: Base, state: AgentState): DreamController | undefined {
   const { memory, cwd, clock, env } = ground
   if (memory?.kind !== "project") return undefined
@@ -184,7 +184,7 @@ function dreamsOf({ ground, models }: Base, state: AgentState): DreamController 
     ...{ memory, project: cwd, clock, env, model: models.summariser ?? models.model },
     confinement: () => state.confinement(),
     rules: (tool, question) => {
-      const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // where it may read is decided already
+      const policy = { ...state.policy, mode: "ask" as const, readable: ["/"] } // readable locations are already restricted
       const { verdict, why } = judge({ tool, question, isReadOnly: true }, policy)
       return verdict === "allow" || `${why}.`
     },

@@ -1,4 +1,4 @@
-/** Dreams about a project's memory: for agents, and for the command that has no conversation. */
+/** Creates the dream controller of a project's memory, for agents and for the command that has no conversation. */
 import type { Clock } from "../base/clock.ts"
 import type { ProjectMemory } from "../conversation/project-memory.ts"
 import { type Consolidate, consolidateWithModel } from "../layers/6-dreaming/consolidate/consolidate.ts"
@@ -15,15 +15,15 @@ export interface ProjectDreams {
   readonly model: Model
   readonly clock: Clock
   readonly env: Readonly<Record<string, string | undefined>>
-  /** What the person's rules say about reading. */
+  /** Applies the user's permission rules to reads. */
   readonly rules?: RulesOnReading
-  /** How its commands are confined. */
+  /** Confinement of its commands. */
   readonly confinement?: () => Confinement
-  /** Consolidates in place of the model. */
+  /** Replaces consolidation by the model. */
   readonly consolidate?: Consolidate
 }
 
-/** Nothing where the memory may not be written. */
+/** `undefined` if the memory may not be written. */
 export function projectDreams(dreams: ProjectDreams): DreamController | undefined {
   const { memory, project, model, clock, env, rules, confinement } = dreams
   const { daily, mode, bank, files, dreams: ground } = memory
@@ -44,8 +44,8 @@ export function projectDreams(dreams: ProjectDreams): DreamController | undefine
 
 const INSTRUCTIONS = 5_000 // tokens of the prompt and the tools of a dream
 const REQUESTS = 6
-const ANSWERS = 2_500 // tokens, with the files it writes
+const ANSWERS = 2_500 // tokens, including written files
 
-/** It is shown a line of each memory, and may read all of them. */
+/** Estimated cost of a dream. Its prompt contains one line per memory, and it may read all of them. */
 const dreamDollars = (tokens: number, { facts }: Model): number =>
   expectedDollars({ fresh: INSTRUCTIONS + 2 * tokens, answer: ANSWERS, requests: REQUESTS }, facts)

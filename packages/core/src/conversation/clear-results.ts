@@ -2,20 +2,20 @@
 import { StrataError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import { NO_TOKENS } from "../base/text.ts"
+import { cacheLifetime } from "../layers/2-microcompact/clearable-content.ts"
 import {
-  type ByHand,
-  type ClearingOrder,
-  clearByHand,
+  type ClearingTarget,
   clearedCounts,
+  clearManually,
+  type ManualClearing,
 } from "../layers/2-microcompact/microcompaction.ts"
-import { cacheLifetime } from "../layers/2-microcompact/survey.ts"
 import type { LayerContext } from "../layers/layer.ts"
 import { costOf } from "../tokens/models.ts"
 import { loadViews } from "../views/load.ts"
 import type { Engine } from "./engine.ts"
 
 /** Which old results or images to clear. */
-export type ClearingRequest = ClearingOrder & {
+export type ClearingRequest = ClearingTarget & {
   /** Only says what would happen. */
   readonly dryRun?: boolean
 }
@@ -41,7 +41,7 @@ export async function clearResults(engine: Engine, request: ClearingRequest): Pr
   if (isOff) throw new StrataError('Nothing was cleared: all layers are switched off (the setting "off").')
   const context = engine.context()
   const tokensBefore = context.size.tokens
-  const planned = clearByHand(context, request)
+  const planned = clearManually(context, request)
   if (planned.drafts.length > 0 && !request.dryRun)
     await layers.act({ name: "microcompact" }, async () => ({
       drafts: planned.drafts,
@@ -63,7 +63,7 @@ function isComplete(request: ClearingRequest): boolean {
 }
 
 /** On views of their own, so that the size is the one that the real decisions give. */
-async function sizeAfter({ drafts }: ByHand, { record }: Engine): Promise<number> {
+async function sizeAfter({ drafts }: ManualClearing, { record }: Engine): Promise<number> {
   const { views } = await loadViews(record.journal, record.viewOptions)
   for (const draft of drafts) views.apply(record.place(draft, views.context.newest?.uuid ?? null))
   return views.context.size().tokens

@@ -1,21 +1,21 @@
 /** Compacting because someone asked for it, and saying beforehand what that would do. */
 import { CompactionFailedError, NoCompactionError } from "../base/errors.ts"
-import type { CompactionOrder, CompactionPlan, CompactionRefusal, WrittenSummary } from "../layers/layer.ts"
+import type { CompactionPlan, CompactionRefusal, ResolvedCompactionRequest, WrittenSummary } from "../layers/layer.ts"
 import { handleOf } from "../messages/media.ts"
 import type { Message } from "../messages/messages.ts"
 import type { Engine } from "./engine.ts"
 
 /** A person's look at a summary before it takes effect. Cancelling is not a failure of the compaction: what was paid for is still journaled. */
 class Review {
-  readonly #review: CompactionOrder["review"]
+  readonly #review: ResolvedCompactionRequest["review"]
   #isCancelled = false
   #failure: unknown
 
-  constructor(review: CompactionOrder["review"]) {
+  constructor(review: ResolvedCompactionRequest["review"]) {
     this.#review = review
   }
 
-  get asOption(): Pick<CompactionOrder, "review"> {
+  get asOption(): Pick<ResolvedCompactionRequest, "review"> {
     const review = this.#review
     if (!review) return {}
     return {
@@ -42,7 +42,7 @@ class Review {
 
 /** The summary that a compaction would take. The compaction itself is cancelled; what the summary cost is journaled. */
 async function summaryOnly(
-  compact: (review: NonNullable<CompactionOrder["review"]>) => Promise<void>,
+  compact: (review: NonNullable<ResolvedCompactionRequest["review"]>) => Promise<void>,
 ): Promise<WrittenSummary> {
   let summary: WrittenSummary | undefined
   await compact(async (written) => {
@@ -55,7 +55,7 @@ async function summaryOnly(
 }
 
 /** What a compaction is asked for. Default: everything, because a person wants it. */
-export type CompactionRequest = Partial<CompactionOrder>
+export type CompactionRequest = Partial<ResolvedCompactionRequest>
 
 export function compact(engine: Engine, request: CompactionRequest, signal?: AbortSignal): Promise<void> {
   return engine.inOrder(async () => {
@@ -95,12 +95,15 @@ export async function planWithSummary(
   return planCompaction(engine, { ...request, written: { ...written, last: planned.summarised.last } })
 }
 
-const orderFor = ({ views }: Engine, request: CompactionRequest): CompactionOrder =>
+const orderFor = ({ views }: Engine, request: CompactionRequest): ResolvedCompactionRequest =>
   withWholeRange({ trigger: "manual", ...request }, views.context.storedMessages())
 
 // A range may name its message by a handle, as the model and the person see it. The order that layers get has the whole uuid.
 
-export function withWholeRange(order: CompactionOrder, messages: readonly Message[]): CompactionOrder {
+export function withWholeRange(
+  order: ResolvedCompactionRequest,
+  messages: readonly Message[],
+): ResolvedCompactionRequest {
   const { range } = order
   const named = range && messages.find(({ uuid }) => handleOf(uuid) === range.uuid.split(".")[0])
   return named ? { ...order, range: { ...range, uuid: named.uuid } } : order

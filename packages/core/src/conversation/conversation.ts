@@ -6,18 +6,23 @@ import type { DecisionDraft, Entry, EntryDraft } from "../journal/entries.ts"
 import type { Mailbox } from "../journal/mailbox.ts"
 import type { PermitAttempt, PermitRequest } from "../journal/permit.ts"
 import type { Journal } from "../journal/store.ts"
-import { exchangesOf, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
+import { listExchanges, type PlannedRange, type RangePlan } from "../layers/fold/plan.ts"
 import type { CompactionPlan, CompactionRefusal, LayerName, PreparedState } from "../layers/layer.ts"
 import type { ColdPrice } from "../layers/planner/cold-price.ts"
 import { type PlannerReport, plannerReport } from "../layers/planner/lifetime.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import type { Block, Content } from "../messages/blocks.ts"
-import type { CallerMessage } from "../messages/caller-key.ts"
+import type { ClientMessage } from "../messages/message-identity.ts"
 import type { Message, Uuid } from "../messages/messages.ts"
 import type { ModelRequest } from "../messages/request.ts"
 import type { Flags } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
-import { type Accounting, type ContextShares, percentages, sharesOf } from "../tokens/accounting.ts"
+import {
+  breakdownPercentages,
+  type ContextBreakdown,
+  type ContextShares,
+  contextShares,
+} from "../tokens/context-breakdown.ts"
 import type { Thresholds, WindowUsage } from "../tokens/window.ts"
 import type { RecallSource } from "../tools/session/recall-source.ts"
 import { accountSent } from "../views/context/context.ts"
@@ -119,9 +124,12 @@ export class Conversation implements AsyncDisposable {
   }
 
   /** Where the context went, by class and by tool. `percent` has each part as a share of the whole, `shares` all tools and all repeated reads. */
-  accounting(): Accounting & { readonly percent: Readonly<Record<string, number>>; readonly shares: ContextShares } {
+  accounting(): ContextBreakdown & {
+    readonly percent: Readonly<Record<string, number>>
+    readonly shares: ContextShares
+  } {
     const accounting = accountSent(this.views)
-    return { ...accounting, percent: percentages(accounting), shares: sharesOf(accounting) }
+    return { ...accounting, percent: breakdownPercentages(accounting), shares: contextShares(accounting) }
   }
 
   /** What it cost: tokens and money by model and purpose, and what each layer saved. */
@@ -196,7 +204,7 @@ export class Conversation implements AsyncDisposable {
    * that goes another way is a branch. Then `prepare` the request in its place, and `record` the answer.
    */
   async syncMessages(
-    messages: readonly (CallerMessage | OtherMessage)[],
+    messages: readonly (ClientMessage | OtherMessage)[],
     options: SyncMessagesOptions = {},
   ): Promise<SyncMessagesReport> {
     return follow(this.#engine, messages, options)
@@ -280,7 +288,7 @@ export class Conversation implements AsyncDisposable {
 
   /** @internal The finished exchanges that can be folded or snipped, oldest first. */
   exchanges(): readonly PlannedRange[] {
-    return exchangesOf(this.#engine.context())
+    return listExchanges(this.#engine.context())
   }
 
   #changeRange(change: RangeChange): Promise<RangePlan> {
@@ -289,7 +297,7 @@ export class Conversation implements AsyncDisposable {
 
   /** @internal The layers that work in the background now. */
   layersAtWork(): readonly LayerName[] {
-    return this.#engine.layers.working()
+    return this.#engine.layers.workingLayers()
   }
 
   /** @internal Stops what a layer does in the background. It works again when it is due. */

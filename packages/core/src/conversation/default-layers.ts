@@ -2,7 +2,7 @@
 
 import type { Clock } from "../base/clock.ts"
 import { type ForkParent, withoutTools } from "../forks/fork.ts"
-import type { Budget } from "../journal/store.ts"
+import type { DailyBudget } from "../journal/store.ts"
 import { toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
 import { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
 import { sessionMemory } from "../layers/3-session-memory/session-memory.ts"
@@ -11,7 +11,7 @@ import type { CompactionOptions } from "../layers/4-compaction/options.ts"
 import { offline } from "../layers/4-compaction/summarise/route.ts"
 import { autoMemory } from "../layers/5-auto-memory/auto-memory.ts"
 import { type ExtractMemories, forkExtraction } from "../layers/5-auto-memory/extract/extraction.ts"
-import type { ConfirmMemory } from "../layers/5-auto-memory/keep/keep.ts"
+import type { ConfirmMemory } from "../layers/5-auto-memory/save/save.ts"
 import type { DreamController } from "../layers/6-dreaming/dreaming.ts"
 import { dreamingLayer } from "../layers/6-dreaming/dreaming-layer.ts"
 import type { Compactor, Layer } from "../layers/layer.ts"
@@ -35,7 +35,7 @@ export interface LayerSurroundings
   /** The memory of the project, or of a sub-agent. Absent where it is off. */
   readonly memory?: ProjectMemory
   /** The sum of the day that notes count into. Default: that of the memory. */
-  readonly daily?: Budget
+  readonly daily?: DailyBudget
   /** Proposes memories in place of a fork of the conversation. */
   readonly extractMemories?: ExtractMemories
   /** False in a sub-agent: it shares its parent's cache, and must not delete in it. Default true. */
@@ -72,7 +72,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   const notes = sessionMemory({ ...parent, ...notesParts(daily, notesConfig), ...wishesOf(rest) })
   const compacts = compaction({ offline: offline(), reads, notes, ...rest, ...(isOffline(model) ? {} : { parent }) })
   return [
-    toolResultStorage({ limitsItself, shortResults, onPutAside: forget }),
+    toolResultStorage({ limitsItself, shortResults, onOffload: forget }),
     microcompaction({ onCleared: forget, isMain, ...nextOf(compacts) }),
     notes,
     compacts,
@@ -87,7 +87,7 @@ export function defaultLayers(surroundings: LayerSurroundings): readonly Layer[]
   ]
 }
 
-const notesParts = (daily: Budget | undefined, configDirectory: string | undefined) => ({
+const notesParts = (daily: DailyBudget | undefined, configDirectory: string | undefined) => ({
   ...(configDirectory === undefined ? {} : { configDirectory }),
   ...(daily ? { daily } : {}),
 })

@@ -5,10 +5,10 @@
 
 import { setImmediate } from "node:timers/promises"
 import type { Clock, Ids } from "../base/clock.ts"
+import type { CacheLifetime, RequestSource } from "../base/enums.ts"
 import { ClosedError, InvalidContentError, MessageNotFoundError } from "../base/errors.ts"
 import type { Telemetry } from "../base/telemetry.ts"
-import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
-import { inSlices, Queue } from "../base/work.ts"
+import { runCooperatively, SerialQueue } from "../base/work.ts"
 import { type DecisionOf, type Entry, isDecision, isMessage } from "../journal/entries.ts"
 import type { Journal, Store } from "../journal/store.ts"
 import type { Layer, LayerContext } from "../layers/layer.ts"
@@ -23,7 +23,7 @@ import type { Embed } from "../recall/vectors/embedded-passages.ts"
 import type { FlagReader } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { findModel, type ModelLookup } from "../tokens/models.ts"
-import { compactionAllowed } from "../tokens/window.ts"
+import { allowedCompaction } from "../tokens/window.ts"
 import type { DeferralPlan } from "../tools/deferred/declare.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { Pauses } from "../views/cache/pauses.ts"
@@ -127,7 +127,7 @@ export class Engine {
   /** Aborts background work when the conversation closes. */
   readonly #closingSignal = new AbortController()
   /** Calls are carried out one after another, in the order they were made. */
-  readonly #calls = new Queue()
+  readonly #calls = new SerialQueue()
   #isCatchingUp = false
   #isUntouched = true
   #closed = false
@@ -256,7 +256,7 @@ export class Engine {
 
   context(given?: AbortSignal): LayerContext {
     const closing = this.#closingSignal.signal
-    const { manual, auto } = compactionAllowed(this.parts.settings.values)
+    const { manual, auto } = allowedCompaction(this.parts.settings.values)
     const signal = given ? AbortSignal.any([given, closing]) : closing
     return {
       conversation: this.record.id,
@@ -278,9 +278,9 @@ export class Engine {
         return request
       },
       canRecall: this.canRecall,
-      isOnlyOpened: this.#isUntouched && this.#wasIdle(),
+      isIdleSinceOpening: this.#isUntouched && this.#wasIdle(),
       prior: this.parts.habits?.prior,
-      meanwhile: (layer, work) => this.layers.begin(layer, work),
+      runInBackground: (layer, work) => this.layers.begin(layer, work),
       signal,
       progress: (progress) => this.record.events.emit("compaction", progress),
     }
@@ -323,7 +323,7 @@ export class Engine {
     this.#isCatchingUp = true
     const { signal } = this.#closingSignal
     setImmediate()
-      .then(() => inSlices(this.views.catchUpSteps(), { signal, givesWay: true }))
+      .then(() => runCooperatively(this.views.catchUpSteps(), { signal, yieldsToOthers: true }))
       .catch(() => undefined) // closed: the next opening reads the journal
       .finally(() => {
         this.#isCatchingUp = false

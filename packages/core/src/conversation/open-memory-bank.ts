@@ -5,12 +5,17 @@ import { repositoryRoot } from "../base/git.ts"
 import { anOption, checkOptions, type OptionRules, required } from "../base/options.ts"
 import type { Owner } from "../base/owner.ts"
 import { CONSOLIDATE } from "../journal/permit.ts"
-import { memoriesOf, type ProjectInStore, placeOf, placesOf } from "../journal/project-places.ts"
+import {
+  listProjectNamespaces,
+  type ProjectInStore,
+  projectMemories,
+  projectNamespace,
+} from "../journal/project-namespaces.ts"
 import type { Store } from "../journal/store.ts"
 import { type DreamKillResult, type DreamState, killDream, readDreamState } from "../layers/6-dreaming/dream-task.ts"
 import { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
-import type { CodeReference } from "../memory/claims.ts"
+import type { CodeReference } from "../memory/code-references.ts"
 import type { Memory } from "../memory/memory.ts"
 import { conversationsIn, keptIn, projectIn, type StoredConversation, type StoreLocation, WHERE_RULES } from "./list.ts"
 import { memoriesToRead, settleProject } from "./settle-project.ts"
@@ -75,20 +80,20 @@ export async function openMemoryBank(options: MemoryBankOptions): Promise<Projec
   const { cwd, store } = keptIn(options)
   const given: ProjectInStore = { store, owner, project: await projectIn(options) }
   const notices = readOnly ? [] : await settleProject({ ...given, clock: systemClock })
-  const files = readOnly ? await memoriesToRead(given) : memoriesOf(given)
+  const files = readOnly ? await memoriesToRead(given) : projectMemories(given)
   const bank = openBank({ files, readOnly })
-  const project = placeOf(given)
+  const project = projectNamespace(given)
   const dreams = {
-    ...{ files, notes: store.memories({ project, beside: "dreams" }) },
+    ...{ files, stateFiles: store.memories({ project, collection: "dreams" }) },
     ...{ permit: store.permit({ project, name: CONSOLIDATE }), clock: systemClock },
   }
-  const projects = () => placesOf(given)
+  const projects = () => listProjectNamespaces(given)
   return {
     ...bank,
     notices,
     async claims(memory) {
-      const { claimsOf } = await import("../memory/claims.ts")
-      return claimsOf(memory, { directory: repositoryRoot(cwd) })
+      const { checkCodeReferences } = await import("../memory/code-references.ts")
+      return checkCodeReferences(memory, { directory: repositoryRoot(cwd) })
     },
     search: async (text, { limit = MAX_FOUND } = {}) =>
       searchIn({ memories: await bank.all(), store, places: await projects() }, { text, limit, now: new Date() }),

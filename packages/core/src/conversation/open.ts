@@ -2,18 +2,18 @@
 import { randomIds, systemClock } from "../base/clock.ts"
 import { ConversationNotFoundError } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
-import { type MemoryOption, type Owner, ownerIn } from "../base/owner.ts"
+import { type MemoryOption, type Owner, ownerOption } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
 import type { Telemetry } from "../base/telemetry.ts"
 import { notesConfigDirectory, strataDirectory } from "../journal/file/layout.ts"
-import { estimatedSpending } from "../journal/in-flight.ts"
+import { estimateSpending } from "../journal/in-flight.ts"
 import type { MemoryFiles } from "../journal/memory-files.ts"
-import { type ProjectInStore, placeOf } from "../journal/project-places.ts"
+import { type ProjectInStore, projectNamespace } from "../journal/project-namespaces.ts"
+import { resolveProject } from "../journal/resolve-project.ts"
 import type { Journal, JournalAddress, Store } from "../journal/store.ts"
 import { storeFrom } from "../journal/store-from.ts"
 import { waitForLock } from "../journal/wait-for-lock.ts"
-import { whichProject } from "../journal/which-project.ts"
-import { compactInstructionsIn } from "../layers/4-compaction/situation.ts"
+import { compactInstructionsIn } from "../layers/4-compaction/compaction-context.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { Attachment } from "../messages/attachments.ts"
 import { chooseModel, isReachable } from "../model/choose-model.ts"
@@ -22,10 +22,10 @@ import { CostBudget } from "../model/spending/budget.ts"
 import { Meter, meteredModel } from "../model/spending/meter.ts"
 import { createFlags, type FlagReader } from "../settings/flags.ts"
 import { type EffectiveSettings, loadSettings, type Settings } from "../settings/settings.ts"
-import { leftOutSentences } from "../settings/trust.ts"
+import { describeUntrusted } from "../settings/trust.ts"
 import { findModel, windowBetas } from "../tokens/models.ts"
 import type { DeferredTools } from "../tools/deferred/deferred-tools.ts"
-import { reranking } from "../tools/session/rerank.ts"
+import { withReranking } from "../tools/session/rerank.ts"
 import type { ContextView } from "../views/context/context.ts"
 import { loadViews } from "../views/load.ts"
 import { isInside } from "../views/record/file-paths.ts"
@@ -76,8 +76,8 @@ export async function openConversation(options: ConversationOptions): Promise<Co
   const home = options.dir ?? strataDirectory(env)
   const settings = await loadSettings({ home, cwd, env, ...(options.settings ? { code: options.settings } : {}) })
   // hooks, servers and rules of a project have no meaning here, so only settings are worth a notice
-  const missing = (settings.leftOut ?? []).filter(({ kind }) => kind === "setting")
-  return openWithSettings(options, { settings, notices: [...leftOutSentences(missing)], sleeps: true })
+  const missing = (settings.untrusted ?? []).filter(({ kind }) => kind === "setting")
+  return openWithSettings(options, { settings, notices: [...describeUntrusted(missing)], sleeps: true })
 }
 
 export interface Prepared {
@@ -129,7 +129,7 @@ export async function openWithSettings(options: ConversationOptions, prepared: P
   const journal = await openJournal(options, prepared, { ...place, project })
   try {
     const conversation = await conversationOn(journal, { ...place, options, prepared, prompts, memory })
-    const past = options.rerank ? reranking(conversation.past, options.rerank) : conversation.past
+    const past = options.rerank ? withReranking(conversation.past, options.rerank) : conversation.past
     for (const tool of options.tools ?? []) if ("execute" in tool) tool.useIn?.(past)
     await countUnsettled(conversation, journal)
     if (brought) await conversation.add(brought)
@@ -167,7 +167,7 @@ async function basisOf(options: ConversationOptions, { settings: given, meter }:
   return {
     ...{ clock, ids, env, betas, source, model },
     memoryOption,
-    owner: ownerIn(memoryOption),
+    owner: ownerOption(memoryOption),
     cwd: options.cwd ?? process.cwd(),
     root: options.dir ?? strataDirectory(env),
     settings: { ...given, values: { ...given.values, models } },
@@ -179,7 +179,7 @@ async function basisOf(options: ConversationOptions, { settings: given, meter }:
 const projectOf = (
   { project }: ConversationOptions,
   { cwd, env, root, settings, store }: Basis & { readonly store: Store },
-): Promise<Project> => whichProject({ ...{ cwd, env, root, project, store }, settings: settings.values })
+): Promise<Project> => resolveProject({ ...{ cwd, env, root, project, store }, settings: settings.values })
 
 /** In its own place where it is kept there, as most are. Only otherwise others are looked at. */
 async function openJournal(
@@ -189,12 +189,12 @@ async function openJournal(
 ): Promise<Journal> {
   const id = given ?? ids.uuid()
   const open = (at: Omit<JournalAddress, "id">, create: boolean) =>
-    waitForLock(() => store.open({ ...at, id }, { access: "write", create, resumes: true }), { lockTimeoutMs, clock })
+    waitForLock(() => store.open({ ...at, id }, { access: "write", create, preload: true }), { lockTimeoutMs, clock })
   if (place) return open(place, !mustExist)
   const whose: ProjectInStore = { store, project, owner }
-  if (given === undefined) return open({ project: placeOf(whose) }, true)
+  if (given === undefined) return open({ project: projectNamespace(whose) }, true)
   if (typeof owner === "string") {
-    const kept = await open({ project: placeOf(whose) }, false).catch((error: unknown) => {
+    const kept = await open({ project: projectNamespace(whose) }, false).catch((error: unknown) => {
       if (error instanceof ConversationNotFoundError) return undefined
       throw error
     })
@@ -229,7 +229,7 @@ async function conversationOn(journal: Journal, opening: Opening): Promise<Conve
   // an agent's model sends what it needs; in a loop of your own, only requests for the beta endpoint can carry it
   const sendsBetas = (isTraced || serverClears) && !settings.values.off
   const following = viewOptions(facts, { models, sendsBetas })
-  const { views, read } = await loadViews(journal, following, journal.resumed)
+  const { views, read } = await loadViews(journal, following, journal.preloaded)
   if (options.messages?.length && views.context.newest) throw alreadyBegun(id)
   const whenOpen = new WhenOpen()
   const layers = options.layers ?? layersOf(opening, { asked, summariser, whenOpen })
@@ -327,7 +327,7 @@ async function countUnsettled(conversation: Conversation, { inFlight }: Journal)
   const left = inFlight?.unsettled() ?? []
   if (left.length === 0) return
   const { recent } = conversation.views.ledger
-  await conversation.note(left.filter(({ responseId = "" }) => !recent.has(responseId)).map(estimatedSpending))
+  await conversation.note(left.filter(({ responseId = "" }) => !recent.has(responseId)).map(estimateSpending))
   inFlight?.clear()
 }
 

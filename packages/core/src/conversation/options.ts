@@ -1,16 +1,16 @@
 /** The options of `openConversation`, and their check. */
 import type { Clock, Ids } from "../base/clock.ts"
+import { REQUEST_SOURCES, type RequestSource } from "../base/enums.ts"
 import {
   anOption,
   aPort,
   checkOptions,
   type OptionRule,
   type OptionRules,
-  objectWith,
+  objectWithMethods,
   required,
 } from "../base/options.ts"
 import { MEMORY_OPTION, type MemoryOption } from "../base/owner.ts"
-import { REQUEST_SOURCES, type RequestSource } from "../base/vocabulary.ts"
 import type { Store } from "../journal/store.ts"
 import type { Layer } from "../layers/layer.ts"
 import type { SystemPrompt, ToolDefinition } from "../messages/request.ts"
@@ -87,15 +87,15 @@ export interface ConversationOptions {
 const isText = (value: unknown) => typeof value === "string"
 
 export const SYSTEM_OPTION: OptionRule = {
-  is: "a text or a list of text blocks",
-  fits: (value) => isText(value) || (Array.isArray(value) && value.every((block) => isText(block?.text))),
+  expected: "a text or a list of text blocks",
+  accepts: (value) => isText(value) || (Array.isArray(value) && value.every((block) => isText(block?.text))),
 }
 
-export const FLAGS_OPTION = objectWith("an OpenFeature client", "getBooleanValue", "getNumberValue")
+export const FLAGS_OPTION = objectWithMethods("an OpenFeature client", "getBooleanValue", "getNumberValue")
 
 export const LAYERS_OPTION: OptionRule = {
-  is: "a list of layers",
-  fits: (value) => Array.isArray(value) && value.every(anOption.object.fits),
+  expected: "a list of layers",
+  accepts: (value) => Array.isArray(value) && value.every(anOption.object.accepts),
 }
 
 const RULES: OptionRules<ConversationOptions> = {
@@ -104,8 +104,8 @@ const RULES: OptionRules<ConversationOptions> = {
   system: SYSTEM_OPTION,
   tools: anOption.list,
   context: {
-    is: "an object of texts",
-    fits: (value) => anOption.object.fits(value) && Object.values(value as object).every(isText),
+    expected: "an object of texts",
+    accepts: (value) => anOption.object.accepts(value) && Object.values(value as object).every(isText),
   },
   messages: anOption.list,
   id: anOption.filledText,
@@ -117,11 +117,11 @@ const RULES: OptionRules<ConversationOptions> = {
   title: anOption.text,
   memory: MEMORY_OPTION,
   source: {
-    is: `one of ${REQUEST_SOURCES.join(", ")}`,
-    fits: (value) => REQUEST_SOURCES.some((known) => known === value),
+    expected: `one of ${REQUEST_SOURCES.join(", ")}`,
+    accepts: (value) => REQUEST_SOURCES.some((known) => known === value),
   },
   settings: anOption.object,
-  betas: { is: "a list of texts", fits: (value) => Array.isArray(value) && value.every(isText) },
+  betas: { expected: "a list of texts", accepts: (value) => Array.isArray(value) && value.every(isText) },
   cacheBreakpoints: anOption.switch,
   contextManagement: anOption.switch,
   layers: LAYERS_OPTION,

@@ -3,25 +3,25 @@
 import { homedir } from "node:os"
 import { join } from "node:path"
 import { type Clock, systemClock } from "../base/clock.ts"
-import { reasonOf } from "../base/errors.ts"
+import type { MemoryMode } from "../base/enums.ts"
+import { errorReason } from "../base/errors.ts"
 import { InvalidOptionError } from "../base/options.ts"
 import type { MemoryOption, Owner } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
-import type { MemoryMode } from "../base/vocabulary.ts"
-import { Shared, SharedIn } from "../base/work.ts"
-import { memoryPlaceDirectory } from "../journal/file/layout.ts"
+import { RefCounted, RefCountedPerObject } from "../base/work.ts"
+import { memoryNamespaceDirectory } from "../journal/file/layout.ts"
 import { memoryDirectory } from "../journal/file/memory-directory.ts"
-import type { AgentMemoryPlace, MemoryFiles, MemoryPlace } from "../journal/memory-files.ts"
+import type { AgentMemoryNamespace, MemoryFiles, MemoryNamespace } from "../journal/memory-files.ts"
 import { CONSOLIDATE, type Permit } from "../journal/permit.ts"
-import { memoriesOf, placeOf, placesOf } from "../journal/project-places.ts"
-import { type Budget, budgetIn, type Store } from "../journal/store.ts"
-import { type WhichProject, whichProject } from "../journal/which-project.ts"
-import { type WordsOf, wordsInJournals } from "../layers/5-auto-memory/extract/due.ts"
+import { listProjectNamespaces, projectMemories, projectNamespace } from "../journal/project-namespaces.ts"
+import { type ResolveProjectOptions, resolveProject } from "../journal/resolve-project.ts"
+import { type DailyBudget, dailyBudgetIn, type Store } from "../journal/store.ts"
+import { type ReadUserMessages, userMessagesReader } from "../layers/5-auto-memory/extract/due.ts"
 import { type PastConversations, pastConversations } from "../layers/6-dreaming/transcripts.ts"
-import { Quota } from "../layers/budget.ts"
+import { RateLimitState } from "../layers/budget.ts"
 import { type MemoryBudget, memoryBudget } from "../layers/memory-budget.ts"
 import { type MemoryBank, openBank } from "../memory/bank.ts"
-import { claimsOf } from "../memory/claims.ts"
+import { checkCodeReferences } from "../memory/code-references.ts"
 import { SEARCH_INDEX } from "../memory/file-names.ts"
 import type { Memory } from "../memory/memory.ts"
 import { openWorkingCopy, type WorkingCopy } from "../memory/working-copy.ts"
@@ -179,12 +179,12 @@ export interface ProjectMemory {
   readonly bank: MemoryBank
   readonly files: MemoryFiles
   /** What memory work has cost, over all processes. */
-  readonly daily: Budget
+  readonly daily: DailyBudget
   /** What extractions and dreams may cost, and which conversations wait for one. Absent for an agent's own memory. */
   readonly budget?: MemoryBudget
   /** What the person said in a conversation of this memory. Absent for an agent's own memory. */
-  readonly wordsOf?: WordsOf
-  readonly quota: Quota
+  readonly wordsOf?: ReadUserMessages
+  readonly quota: RateLimitState
   /** The directory with its links followed, if the store keeps files, or of the working copy. */
   readonly directory?: string
   /** Where the store keeps no files: the texts as files, for an agent's file tools. */
@@ -199,12 +199,12 @@ export interface ProjectMemory {
   /** The project's places in the store, also those of earlier versions. None for an agent's own memory. */
   readonly places: () => Promise<readonly string[]>
   /** What dreams note, and the conversations that they look at. Absent for an agent's own memory. */
-  readonly dreams?: { readonly notes: MemoryFiles; readonly permit: Permit; readonly past: PastConversations }
+  readonly dreams?: { readonly stateFiles: MemoryFiles; readonly permit: Permit; readonly past: PastConversations }
   close(): void
 }
 
 /** The sum of the day that memory work counts into. Absent where nothing may be written beside the memories. */
-export const dailyOf = (memory: ProjectMemory | undefined): Budget | undefined =>
+export const dailyOf = (memory: ProjectMemory | undefined): DailyBudget | undefined =>
   memory?.mode === "read-only" ? undefined : memory?.daily
 
 export interface MemoryGround extends Pick<ProjectMemoryOptions, "isForTools"> {
@@ -214,7 +214,7 @@ export interface MemoryGround extends Pick<ProjectMemoryOptions, "isForTools"> {
   readonly project: Project
   readonly clock: Clock
   readonly code?: string
-  readonly env: WhichProject["env"]
+  readonly env: ResolveProjectOptions["env"]
   readonly root: string
 }
 
@@ -233,8 +233,8 @@ export async function memoryFor(
 }
 
 /** Nothing where others share the store and only a path names the project: another machine may have another one there. */
-const projectAbout = (where: WhichProject): Promise<Project | undefined> =>
-  whichProject(where).catch((error: unknown) => {
+const projectAbout = (where: ResolveProjectOptions): Promise<Project | undefined> =>
+  resolveProject(where).catch((error: unknown) => {
     if (error instanceof InvalidOptionError) return undefined
     throw error
   })
@@ -259,27 +259,27 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
   if (mode === "off") return undefined
   const isReadOnly = mode === "read-only"
   const taken = isReadOnly ? [] : await settleProject(options)
-  const project = placeOf(options)
+  const project = projectNamespace(options)
   const { copy, withoutCopy } = options.isForTools ? await workingCopyOf(store, { project }) : {}
-  const files = copy ?? (isReadOnly ? await memoriesToRead(options) : memoriesOf(options))
+  const files = copy ?? (isReadOnly ? await memoriesToRead(options) : projectMemories(options))
   const notices = [...taken, ...(isReadOnly ? [] : await noticesOf(files))]
   let found: Promise<readonly string[]> | undefined
   // new conversations are all in the first one, so the others stay the same
   const places = () => {
-    found ??= placesOf(options)
+    found ??= listProjectNamespaces(options)
     return found
   }
   return openMemory(options, {
     kind: "project",
     ...{ files, copy, withoutCopy, notices },
-    daily: budgetIn(store.memories({ project })),
+    daily: dailyBudgetIn(store.memories({ project })),
     dreams: {
-      notes: store.memories({ project, beside: "dreams" }),
+      stateFiles: store.memories({ project, collection: "dreams" }),
       permit: store.permit({ project, name: CONSOLIDATE }),
       past: pastConversations(store, places),
     },
     budget: memoryBudget(files),
-    wordsOf: wordsInJournals(async (address) =>
+    wordsOf: userMessagesReader(async (address) =>
       // a file says which conversations wait, and it must not lead to those of another owner
       (await places()).includes(address.project) ? store.open(address, { access: "read" }) : undefined,
     ),
@@ -288,7 +288,7 @@ export async function openProjectMemory(options: ProjectMemoryOptions): Promise<
 }
 
 export interface AgentMemoryOptions extends Omit<ProjectMemoryOptions, "owner" | "project"> {
-  readonly place: AgentMemoryPlace
+  readonly place: AgentMemoryNamespace
   /** Where the conversations of its project are kept. What it costs counts into the project's sum. */
   readonly project: string
 }
@@ -306,7 +306,7 @@ export async function openAgentMemory(options: AgentMemoryOptions): Promise<Proj
     copy,
     withoutCopy,
     notices,
-    daily: budgetIn(store.memories({ project: options.project })),
+    daily: dailyBudgetIn(store.memories({ project: options.project })),
   })
 }
 
@@ -315,7 +315,7 @@ const noticesOf = async (files: MemoryFiles): Promise<readonly string[]> =>
   (await files.notices?.().catch(() => [])) ?? []
 
 /** Where the files of a memory are, links followed. Nothing if the store keeps no files. */
-export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promise<string | undefined> {
+export async function memoryDirectoryOf(store: Store, place: MemoryNamespace): Promise<string | undefined> {
   const { directory } = filesOf(store, place)
   return directory === undefined ? undefined : followed(directory)
 }
@@ -323,19 +323,19 @@ export async function memoryDirectoryOf(store: Store, place: MemoryPlace): Promi
 /** A disk that cannot be written costs only the tools: what is said is still remembered. */
 const workingCopyOf = (
   store: Store,
-  place: MemoryPlace,
+  place: MemoryNamespace,
 ): Promise<{ readonly copy?: WorkingCopy | undefined; readonly withoutCopy?: string }> =>
   openWorkingCopy(store, place).then(
     (copy) => ({ copy }),
     (error: unknown) => ({
-      withoutCopy: `The agent cannot read and write memories with its file tools: no directory could be made for them (${reasonOf(error)}). What is said is remembered all the same.`,
+      withoutCopy: `The agent cannot read and write memories with its file tools: no directory could be made for them (${errorReason(error)}). What is said is remembered all the same.`,
     }),
   )
 
 /** An agent's memory of scope `project` is in the repository, where it can be committed, also if the store is elsewhere. */
-const filesOf = (store: Store, place: MemoryPlace): MemoryFiles =>
+const filesOf = (store: Store, place: MemoryNamespace): MemoryFiles =>
   "agent" in place && place.scope === "project"
-    ? memoryDirectory({ clock: systemClock, ...memoryPlaceDirectory("", place) })
+    ? memoryDirectory({ clock: systemClock, ...memoryNamespaceDirectory("", place) })
     : store.memories(place)
 
 interface MemoryParts {
@@ -344,12 +344,12 @@ interface MemoryParts {
   readonly copy?: WorkingCopy | undefined
   readonly withoutCopy?: string | undefined
   readonly notices?: readonly string[]
-  readonly daily: Budget
+  readonly daily: DailyBudget
   readonly dreams?: ProjectMemory["dreams"]
   /** `project`: the place of the memory. */
   readonly past?: ProjectRecall & { readonly project: string }
   readonly budget?: MemoryBudget
-  readonly wordsOf?: WordsOf
+  readonly wordsOf?: ReadUserMessages
 }
 
 async function openMemory(
@@ -367,7 +367,7 @@ async function openMemory(
   const shared = opened && clock === systemClock ? opened.use(key, open) : unshared(open())
   const { bank, recall } = shared.value
   return {
-    ...{ kind, mode, files, notices, bank, recall, daily, quota: new Quota() },
+    ...{ kind, mode, files, notices, bank, recall, daily, quota: new RateLimitState() },
     ...(directory === undefined ? {} : { directory }),
     ...(budget ? { budget } : {}),
     ...(wordsOf ? { wordsOf } : {}),
@@ -380,7 +380,9 @@ async function openMemory(
       copy?.close()
     },
     gone: async (memory) =>
-      (await claimsOf(memory, { directory: code })).filter(({ state }) => state === "gone").map(({ text }) => text),
+      (await checkCodeReferences(memory, { directory: code }))
+        .filter(({ state }) => state === "gone")
+        .map(({ text }) => text),
   }
 }
 
@@ -394,8 +396,8 @@ interface OpenedMemory extends Pick<ProjectMemory, "bank" | "recall"> {
 /** Memories that stay open without a user: the next conversation would read all of it again. */
 const MAX_IDLE = 8
 
-const inFiles = new Shared<OpenedMemory>({ maxIdle: MAX_IDLE })
-const inStores = new SharedIn<OpenedMemory>({ maxIdle: MAX_IDLE })
+const inFiles = new RefCounted<OpenedMemory>({ maxIdle: MAX_IDLE })
+const inStores = new RefCountedPerObject<OpenedMemory>({ maxIdle: MAX_IDLE })
 
 const unshared = (value: OpenedMemory) => ({ value, close: () => value.close() })
 

@@ -1,22 +1,22 @@
 /** Folding, snipping and opening ranges of a conversation by hand: what is asked for, what it would do, and the decisions for it. */
 import { RangeRefusedError } from "../base/errors.ts"
 import {
-  decisionsFor,
   planDownTo,
   planOpening,
   planRange,
-  type RangeOrder,
+  type RangeEnds,
   type RangePlan,
   type RangeRefusal,
+  rangeDecisions,
 } from "../layers/fold/plan.ts"
 import type { LayerContext } from "../layers/layer.ts"
 import type { Engine } from "./engine.ts"
 
 /** A range by uuids or handles, or the oldest exchanges until the context has a size. */
-export type FoldRequest = (RangeOrder | { readonly downTo: number }) & Pick<SnipRequest, "dryRun">
+export type FoldRequest = (RangeEnds | { readonly downTo: number }) & Pick<SnipRequest, "dryRun">
 
 /** A range of messages to hide. */
-export interface SnipRequest extends RangeOrder {
+export interface SnipRequest extends RangeEnds {
   /** Only say what would happen. */
   readonly dryRun?: boolean
   readonly why?: string
@@ -43,7 +43,7 @@ export async function changeRange(engine: Engine, change: RangeChange): Promise<
   const plan = planFor(context, change)
   if (plan.action === "refused") throw new RangeRefusedError(plan.message)
   const { by = "user", why = "" } = change.action === "snip" ? change : {}
-  const drafts = change.dryRun ? [] : decisionsFor(context, plan, { by, why })
+  const drafts = change.dryRun ? [] : rangeDecisions(context, plan, { by, why })
   await engine.layers.act({ name: "fold" }, async () => ({ drafts }))
   return plan
 }

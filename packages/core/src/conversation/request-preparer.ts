@@ -14,7 +14,7 @@ import { RequestValidator } from "../messages/validate/validator.ts"
 import { placeBreakpoints } from "../model/cache/breakpoints.ts"
 import type { FlagReader } from "../settings/flags.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
-import { type ModelLookup, sentModelName } from "../tokens/models.ts"
+import { type ModelLookup, requestModelName } from "../tokens/models.ts"
 import { type ContextView, withheldMedia } from "../views/context/context.ts"
 import {
   buildRequest,
@@ -198,7 +198,7 @@ export class RequestPreparer {
     this.#summarizes ??= this.#parts.flags.current.on["summarized-thinking"]
     const thinking = this.#summarizes ? summarizedThinking(undefined, this.#parts.lookup.facts.accepts) : undefined
     const request = buildRequest({
-      model: sentModelName(this.#parts.model),
+      model: requestModelName(this.#parts.model),
       maxTokens: this.#parts.window.current.maxOutput,
       system,
       tools,

@@ -4,24 +4,24 @@
  */
 import { homedir } from "node:os"
 import type { Clock } from "../base/clock.ts"
-import { MemoryChangedError, plainReason } from "../base/errors.ts"
-import { placeFor } from "../base/owner.ts"
+import { describeReason, MemoryChangedError } from "../base/errors.ts"
+import { namespaceFor } from "../base/owner.ts"
 import type { Project } from "../base/project.ts"
-import { escaped } from "../base/text.ts"
-import type { AgentMemoryPlace, MemoryFiles } from "../journal/memory-files.ts"
+import { escapeInvisible } from "../base/text.ts"
+import type { AgentMemoryNamespace, MemoryFiles } from "../journal/memory-files.ts"
 import {
-  claim,
+  claimNamespace,
   earlierNames,
-  isNoted,
-  memoriesOf,
+  encodeProjectRecord,
+  PROJECT_RECORD,
   type ProjectInStore,
   type ProjectRecord,
-  RECORD,
-  readRecord,
-  recordText,
-} from "../journal/project-places.ts"
-import { DREAM_NOTES } from "../layers/6-dreaming/dream-notes.ts"
-import { hasMemories, takeOverMemories } from "../memory/take-over.ts"
+  projectMemories,
+  readProjectRecord,
+  tracksDirectories,
+} from "../journal/project-namespaces.ts"
+import { DREAM_FILES } from "../layers/6-dreaming/state-files.ts"
+import { adoptMemories, hasMemories } from "../memory/adopt-memories.ts"
 
 const MAX_ATTEMPTS = 100 // each failure means that another process succeeded
 
@@ -32,11 +32,11 @@ export interface Settling extends ProjectInStore {
 /** Sentences for the person. Only the first use from a directory has any, and only that one writes. */
 export async function settleProject(given: Settling): Promise<readonly string[]> {
   const { project } = given
-  const files = memoriesOf(given)
-  if (!isNoted(project)) return []
+  const files = projectMemories(given)
+  if (!tracksDirectories(project)) return []
   try {
     for (let attempt = 1; ; attempt++) {
-      const before = await readRecord(files)
+      const before = await readProjectRecord(files)
       if (before.directories.includes(project.directory)) return []
       try {
         await settle(files, { ...given, before })
@@ -47,7 +47,7 @@ export async function settleProject(given: Settling): Promise<readonly string[]>
     }
   } catch (error) {
     return [
-      `What was kept under the path of this project could not be taken over (${plainReason(error)}). It is still there, and the next start tries again.`,
+      `What was kept under the path of this project could not be taken over (${describeReason(error)}). It is still there, and the next start tries again.`,
     ]
   }
 }
@@ -56,19 +56,27 @@ export async function settleProject(given: Settling): Promise<readonly string[]>
 export async function agentMemoryPlace(
   agent: string,
   { isReadOnly, ...given }: Settling & { readonly isReadOnly: boolean },
-): Promise<AgentMemoryPlace> {
-  const at = (name: string): AgentMemoryPlace => ({ agent, scope: "local", project: placeFor(name, given.owner) })
+): Promise<AgentMemoryNamespace> {
+  const at = (name: string): AgentMemoryNamespace => ({
+    agent,
+    scope: "local",
+    project: namespaceFor(name, given.owner),
+  })
   const filesAt = (name: string) => given.store.memories(at(name))
   const { project, clock } = given
   const to = filesAt(project.name)
-  const { text, names } = await readRecord(to)
+  const { text, names } = await readProjectRecord(to)
   const earlier = text === null ? await earlierNames(given) : []
   for (const name of earlier) {
     const from = filesAt(name)
     if (!(await hasMemories(from))) continue
     if (isReadOnly) return at(name)
-    const record = { path: RECORD, text: recordText({ directories: [], names: [...names, name] }), expected: text }
-    await takeOverMemories({ from, to, clock, alongside: record }).catch((error: unknown) => {
+    const record = {
+      path: PROJECT_RECORD,
+      text: encodeProjectRecord({ directories: [], names: [...names, name] }),
+      expected: text,
+    }
+    await adoptMemories({ from, to, clock, alongside: record }).catch((error: unknown) => {
       if (!(error instanceof MemoryChangedError)) throw error // another process did it
     })
     break // earlier versions kept it under one name
@@ -78,11 +86,11 @@ export async function agentMemoryPlace(
 
 /** For a reader that writes nothing: as long as nothing was taken over, the memories are where they were. */
 export async function memoriesToRead(given: ProjectInStore): Promise<MemoryFiles> {
-  const files = memoriesOf(given)
-  const hasEarlier = given.project.formerly.length > 0 && !given.store.isShared
-  if (!hasEarlier || (await readRecord(files)).text !== null || (await hasMemories(files))) return files
+  const files = projectMemories(given)
+  const hasEarlier = given.project.formerNames.length > 0 && !given.store.isShared
+  if (!hasEarlier || (await readProjectRecord(files)).text !== null || (await hasMemories(files))) return files
   for (const name of await earlierNames(given)) {
-    const earlier = memoriesOf(given, name)
+    const earlier = projectMemories(given, name)
     if (await hasMemories(earlier)) return earlier
   }
   return files
@@ -98,15 +106,15 @@ async function settle(
   for (const name of await claimedNames(given)) {
     // also one that was taken over before: a clone without the remote may have gone on there since
     if (!names.includes(name)) names.push(name)
-    const from = memoriesOf(given, name)
+    const from = projectMemories(given, name)
     if (!(await hasMemories(from))) continue
     if (!(await hasMemories(files))) await takeOverDreams(name, given)
-    const next = recordText({ directories: before.directories, names })
-    await takeOverMemories({ from, to: files, clock, alongside: { path: RECORD, text: next, expected: text } })
+    const next = encodeProjectRecord({ directories: before.directories, names })
+    await adoptMemories({ from, to: files, clock, alongside: { path: PROJECT_RECORD, text: next, expected: text } })
     text = next
   }
-  const next = recordText({ directories: [...before.directories, project.directory], names })
-  await files.install([{ path: RECORD, text: next, expected: text }])
+  const next = encodeProjectRecord({ directories: [...before.directories, project.directory], names })
+  await files.install([{ path: PROJECT_RECORD, text: next, expected: text }])
 }
 
 /**
@@ -114,8 +122,8 @@ async function settle(
  * memories, so that a process that is killed here does it again.
  */
 async function takeOverDreams(name: string, { store, project, owner }: Settling): Promise<void> {
-  const notesOf = (one: string) => store.memories({ project: placeFor(one, owner), beside: "dreams" })
-  const { pending, consolidated, status } = DREAM_NOTES
+  const notesOf = (one: string) => store.memories({ project: namespaceFor(one, owner), collection: "dreams" })
+  const { pending, consolidated, status } = DREAM_FILES
   const all = await notesOf(name).readAll({ folders: [], paths: [pending, consolidated, status] })
   const changes = all.flatMap(({ path, text }) => (text === undefined ? [] : [{ path, text, expected: null }]))
   if (changes.length === 0) return
@@ -130,24 +138,24 @@ async function takeOverDreams(name: string, { store, project, owner }: Settling)
 async function claimedNames(given: Settling): Promise<readonly string[]> {
   const claimed: string[] = []
   for (const name of await earlierNames(given))
-    if ((await isUsed(name, given)) && (await claim(name, given))) claimed.push(name)
-  const commit = given.store.isShared ? undefined : await given.project.withoutRemote?.()
-  if (commit === undefined || !(await isUsed(commit, given)) || !(await claim(commit, given))) return claimed
-  const { names } = await readRecord(memoriesOf(given, commit))
+    if ((await isUsed(name, given)) && (await claimNamespace(name, given))) claimed.push(name)
+  const commit = given.store.isShared ? undefined : await given.project.nameWithoutRemote?.()
+  if (commit === undefined || !(await isUsed(commit, given)) || !(await claimNamespace(commit, given))) return claimed
+  const { names } = await readProjectRecord(projectMemories(given, commit))
   return [...new Set([...claimed, commit, ...names])]
 }
 
 /** A claim on a place where nothing is would only leave a trace there. */
 async function isUsed(name: string, given: Settling): Promise<boolean> {
-  if (await hasMemories(memoriesOf(given, name))) return true
-  return (await given.store.list(placeFor(name, given.owner), { isBare: true })).length > 0
+  if (await hasMemories(projectMemories(given, name))) return true
+  return (await given.store.list(namespaceFor(name, given.owner), { isBare: true })).length > 0
 }
 
 /** What a repository says of itself is content, not consent: the person hears whose memory it gets. */
 function noticeOf({ from, title, directory }: Project, { directories }: ProjectRecord): readonly string[] {
   const other = directories.findLast((one) => one !== directory)
   if (other === undefined || (from !== "remote" && from !== "root-commit")) return []
-  const what = from === "remote" ? escaped(title) : "a repository with the same first commit as one"
+  const what = from === "remote" ? escapeInvisible(title) : "a repository with the same first commit as one"
   return [
     `This is ${what}, known from ${shownPath(other)}: its memory is used here too. To keep it apart, set STRATA_PROJECT or the setting project.`,
   ]
@@ -155,5 +163,5 @@ function noticeOf({ from, title, directory }: Project, { directories }: ProjectR
 
 function shownPath(path: string): string {
   const home = homedir()
-  return escaped(path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path)
+  return escapeInvisible(path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path)
 }

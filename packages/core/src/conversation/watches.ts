@@ -3,7 +3,7 @@
  * emits a report. An unexpected break is also a notice of one line; a drop that Strata decided on is not.
  */
 import { type Clock, callAfter } from "../base/clock.ts"
-import { cacheLifetime } from "../layers/2-microcompact/survey.ts"
+import { cacheLifetime } from "../layers/2-microcompact/clearable-content.ts"
 import type { LayerPipeline } from "../layers/pipeline.ts"
 import { SUMMARY_EARLY } from "../layers/planner/lifetime.ts"
 import type { Block } from "../messages/blocks.ts"

@@ -3,19 +3,19 @@ import "../base/node-version.ts"
 
 export { projectDreams } from "../agent/project-dreams.ts"
 export { openProjectMemory, type ProjectMemory } from "../conversation/project-memory.ts"
-export type { AttachedMemory } from "../layers/5-auto-memory/attach/shown.ts"
+export type { AttachedMemory } from "../layers/5-auto-memory/attach/memory-in-view.ts"
 export {
-  ageOf,
+  describeAge,
   listAttachedMemories,
   recallFor,
   sourcePhrase,
-} from "../layers/5-auto-memory/attach/shown.ts"
-export { startOf } from "../layers/5-auto-memory/attach/start.ts"
+} from "../layers/5-auto-memory/attach/memory-in-view.ts"
+export { standingMemory } from "../layers/5-auto-memory/attach/standing-memory.ts"
 export { extractionDollars, isWorthExtracting } from "../layers/5-auto-memory/extract/due.ts"
 export { readAnswer } from "../layers/5-auto-memory/extract/extraction.ts"
-export { keepProposals } from "../layers/5-auto-memory/keep/keep.ts"
-export { keepRulesIn, rememberedDraft } from "../layers/5-auto-memory/keep/rules.ts"
 export { memoryPrompt } from "../layers/5-auto-memory/prompts.ts"
+export { keepRulesIn, rememberedDraft } from "../layers/5-auto-memory/save/rules.ts"
+export { saveProposals } from "../layers/5-auto-memory/save/save.ts"
 export type { DreamEnd } from "../layers/6-dreaming/dream.ts"
 export { describeChange } from "../layers/6-dreaming/dream.ts"
 export type {
@@ -32,20 +32,20 @@ export type {
   DreamPostponement,
   DreamResult,
 } from "../layers/6-dreaming/dreaming.ts"
-export { dreamFigures } from "../layers/6-dreaming/dreaming-layer.ts"
+export { dreamSettings } from "../layers/6-dreaming/dreaming-layer.ts"
 export type { DreamGate } from "../layers/6-dreaming/due.ts"
 export type { InstalledDream, PendingDream } from "../layers/6-dreaming/install.ts"
 export { eraseDreamTraces } from "../layers/6-dreaming/install.ts"
 export { openBank } from "../memory/bank.ts"
-export type { CodeReference } from "../memory/claims.ts"
+export type { CodeReference } from "../memory/code-references.ts"
 export type { EraseCounts, EraseReport, EraseRequest } from "../memory/erase-from.ts"
 export { eraseFrom } from "../memory/erase-from.ts"
 export type {
   MemoryAuthor,
+  MemoryBasis,
   MemoryChange,
   MemoryFileEdit,
   MemoryProposal,
-  MemoryProvenance,
   MemoryRefusal,
   MemorySource,
   MemorySpeaker,

@@ -3,27 +3,27 @@ import "../base/node-version.ts"
 
 export { silentTelemetry } from "../base/telemetry.ts"
 export { type ToolResultStorageOptions, toolResultStorage } from "../layers/1-tool-results/tool-result-storage.ts"
-export type { ClearingOrder } from "../layers/2-microcompact/microcompaction.ts"
+export { cacheLifetime, lastUse, READ_LIKE, WRITE_LIKE } from "../layers/2-microcompact/clearable-content.ts"
+export type { ClearingTarget } from "../layers/2-microcompact/microcompaction.ts"
 export { microcompaction } from "../layers/2-microcompact/microcompaction.ts"
-export { cacheLifetime, lastUse, READ_LIKE, WRITE_LIKE } from "../layers/2-microcompact/survey.ts"
 export { type SessionMemory, sessionMemory, type WriteNotes } from "../layers/3-session-memory/session-memory.ts"
-export type { CarrySummaryRequest } from "../layers/4-compaction/carry/carry.ts"
-export type { PrunedText } from "../layers/4-compaction/carry/prune.ts"
-export type {
-  CarriedCommand,
-  CarriedRecord,
-  CarriedResult,
-  CarriedStatement,
-} from "../layers/4-compaction/carry/record.ts"
 export { compaction } from "../layers/4-compaction/compaction.ts"
 export type { Cut } from "../layers/4-compaction/cut.ts"
 export { installation } from "../layers/4-compaction/install.ts"
+export type { SummaryRequest } from "../layers/4-compaction/messages/compact-messages.ts"
+export type {
+  CompactionRecord,
+  RecordCommand,
+  RecordResult,
+  RecordStatement,
+} from "../layers/4-compaction/messages/message-record.ts"
+export type { PrunedText } from "../layers/4-compaction/messages/prune-messages.ts"
 export type { CompactionOptions } from "../layers/4-compaction/options.ts"
-export type { ReadAgain, ReadFileAgain } from "../layers/4-compaction/restore/files.ts"
+export type { ReadFileAgain, RestorableFile } from "../layers/4-compaction/restore/files.ts"
 export { continuationText, summaryPrompt } from "../layers/4-compaction/summarise/prompts.ts"
 export { offline } from "../layers/4-compaction/summarise/route.ts"
-export { memorySpending, shareAfter } from "../layers/budget.ts"
-export type { PlannedRange, RangeAction, RangeOrder, RangePlan } from "../layers/fold/plan.ts"
+export { checkBudgetShare, memorySpending } from "../layers/budget.ts"
+export type { PlannedRange, RangeAction, RangeEnds, RangePlan } from "../layers/fold/plan.ts"
 export type {
   CompactionRange,
   CompactionRefusal,
@@ -44,6 +44,6 @@ export { type LayerEvents, LayerPipeline } from "../layers/pipeline.ts"
 export type { ColdPrice } from "../layers/planner/cold-price.ts"
 export type { PlannerReport } from "../layers/planner/lifetime.ts"
 export { cacheLifetimes, nextPing, PING_EARLY, pingsThrough, SUMMARY_EARLY } from "../layers/planner/lifetime.ts"
-export { type Opening, openingOf, USUAL_LEFT } from "../layers/planner/outlook.ts"
+export { type TurnPhase, turnPhase, USUAL_REMAINING } from "../layers/planner/planner.ts"
 export { linesOf } from "../tools/files/line-endings.ts"
 export { FileReads, forgetCalls } from "../tools/files/read-state.ts"

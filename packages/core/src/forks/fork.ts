@@ -7,8 +7,8 @@
  * ```
  */
 import type { Clock } from "../base/clock.ts"
+import type { RequestSource } from "../base/enums.ts"
 import { StrataError } from "../base/errors.ts"
-import type { RequestSource } from "../base/vocabulary.ts"
 import type { Todo } from "../messages/attachments.ts"
 import {
   type Block,
@@ -41,7 +41,7 @@ const OPENING = `<${FORK_MARKER}>`
 const CLOSING = `</${FORK_MARKER}>`
 
 /** The same for every fork, so that parallel forks differ only in their directive. */
-const SITUATION =
+const FORK_NOTICE =
   "You are a copy of the agent above, made for one separate task. The agent continues without you: do not continue its work, and do not start " +
   "agents. If a call above is still running, it belongs to the agent; do not wait for it. No one can answer you, so ask nothing. Do only this:"
 
@@ -53,7 +53,7 @@ export const forkedFork = () =>
   )
 
 export function asDirective(text: string): string {
-  return `${OPENING}\n${SITUATION}\n\n${text}\n${CLOSING}`
+  return `${OPENING}\n${FORK_NOTICE}\n\n${text}\n${CLOSING}`
 }
 
 /** Whether these are the messages of a fork. Text that only mentions the mark, or a result that shows it, does not count. */
@@ -76,7 +76,7 @@ export function assertNotForked(messages: ModelRequest["messages"]): void {
 
 type Messages = ModelRequest["messages"]
 
-export interface ForkBeginning {
+export interface ForkStart {
   readonly messages: Messages
   /** How many of the first messages were in the parent's last request, and so are in the server's cache. */
   readonly shared: number
@@ -85,20 +85,20 @@ export interface ForkBeginning {
 /** Replaces the result of a parent's call that is still running. */
 const STILL_RUNNING = "Still running: the result goes to the agent, not to you."
 
-interface ForkedMessages {
+interface ForkMessagesInput {
   readonly messages: Messages
   /** Calls that are running now. The placeholder replaces any stand-in result that the request has for them. */
   readonly openCalls: readonly string[]
   readonly directive: string
 }
 
-export function forkMessages({ messages, openCalls, directive }: ForkedMessages): ForkBeginning {
+export function forkMessages({ messages, openCalls, directive }: ForkMessagesInput): ForkStart {
   const lastAnswer = messages.findLastIndex(({ role }) => role === "assistant")
   const before = messages.slice(0, lastAnswer + 1)
-  const said = messages.slice(lastAnswer + 1).flatMap(({ content }) => toBlocks(content))
+  const blocks = messages.slice(lastAnswer + 1).flatMap(({ content }) => toBlocks(content))
   const calls = lastAnswer < 0 ? [] : toBlocks(messages[lastAnswer]!.content).filter(isToolUse)
   const content = [
-    ...answered({ said, calls: calls.map(({ id }) => id), openCalls: new Set(openCalls) }),
+    ...withPlaceholders({ blocks, calls: calls.map(({ id }) => id), openCalls: new Set(openCalls) }),
     { type: "text" as const, text: asDirective(directive) },
   ]
   return { messages: before.concat({ role: "user", content }), shared: Math.max(0, lastAnswer) }
@@ -106,19 +106,19 @@ export function forkMessages({ messages, openCalls, directive }: ForkedMessages)
 
 /** The message that begins a fork of a journal: the same placeholder for every call of the last answer, then the directive. */
 export function forkReply(calls: readonly string[], directive: string): Block[] {
-  const placeholders = answered({ said: [], calls, openCalls: new Set() })
+  const placeholders = withPlaceholders({ blocks: [], calls, openCalls: new Set() })
   return [...placeholders, { type: "text", text: asDirective(directive) }]
 }
 
-interface LastReply {
-  readonly said: readonly Block[]
+interface ReplyInput {
+  readonly blocks: readonly Block[]
   readonly calls: readonly string[]
   readonly openCalls: ReadonlySet<string>
 }
 
 /** The reply to the parent's last answer, with a result for every call. Results come first, as the API requires. */
-function answered({ said, calls, openCalls }: LastReply): Block[] {
-  const real = said.filter((block) => !(isToolResult(block) && openCalls.has(block.tool_use_id)))
+function withPlaceholders({ blocks, calls, openCalls }: ReplyInput): Block[] {
+  const real = blocks.filter((block) => !(isToolResult(block) && openCalls.has(block.tool_use_id)))
   const known = new Set(real.filter(isToolResult).map(({ tool_use_id }) => tool_use_id))
   const placeholders = calls
     .filter((id) => !known.has(id))
@@ -131,19 +131,19 @@ function answered({ said, calls, openCalls }: LastReply): Block[] {
 // A fork works in the background, so it cannot ask a person.
 
 /** The part of a conversation's tool context that a fork copies. */
-export type ToolSurroundings = Pick<SharedToolContext, "clock" | "env" | "directory" | "todos" | "plan"> & {
+export type ForkToolState = Pick<SharedToolContext, "clock" | "env" | "directory" | "todos" | "plan"> & {
   readonly confinement?: () => Confinement
 }
 
-export function cloneSurroundings(parent: ToolSurroundings, reads: ReadState): SharedToolContext {
+export function cloneToolState(parent: ForkToolState, reads: ReadState): SharedToolContext {
   let isPlanning = parent.plan.isActive()
   return {
     clock: parent.clock,
     env: parent.env,
     ...(parent.confinement ? { confinement: parent.confinement } : {}),
     reads: cloneReads(reads),
-    directory: variable(parent.directory.get()),
-    todos: variable(parent.todos.get()),
+    directory: createVariable(parent.directory.get()),
+    todos: createVariable(parent.todos.get()),
     plan: {
       isActive: () => isPlanning,
       enter: () => {
@@ -158,7 +158,7 @@ export function cloneSurroundings(parent: ToolSurroundings, reads: ReadState): S
 export function withoutTools(clock: Clock): {
   readonly tools: readonly Tool[]
   readonly reads: FileReads
-  readonly toolContext: ToolSurroundings
+  readonly toolContext: ForkToolState
 } {
   return {
     tools: [],
@@ -166,8 +166,8 @@ export function withoutTools(clock: Clock): {
     toolContext: {
       clock,
       env: {},
-      directory: variable("."),
-      todos: variable<readonly Todo[]>([]),
+      directory: createVariable("."),
+      todos: createVariable<readonly Todo[]>([]),
       plan: { isActive: () => false, enter: () => undefined, leave: async () => ({ approved: false }) },
     },
   }
@@ -177,7 +177,7 @@ export function cloneReads(reads: ReadState): FileReads {
   return reads instanceof FileReads ? reads.clone() : new FileReads({ reads: reads.entries() })
 }
 
-function variable<T>(start: T): { get(): T; set(value: T): void } {
+function createVariable<T>(start: T): { get(): T; set(value: T): void } {
   let value = start
   return {
     get: () => value,
@@ -193,12 +193,12 @@ function variable<T>(start: T): { get(): T; set(value: T): void } {
  * `true`, or why the call is refused. The question names the files that the call touches, with links followed. A text in place of the
  * function refuses every call, even of tools that are not here: a loop of your own runs them.
  */
-export type Allows = string | ((call: ToolUse, tool: Tool, question: PermissionQuestion) => true | string)
+export type CallPolicy = string | ((call: ToolUse, tool: Tool, question: PermissionQuestion) => true | string)
 
 export interface ForkToolRun {
   readonly tools: readonly Tool[]
   readonly context: SharedToolContext
-  readonly allows: Allows
+  readonly allows: CallPolicy
   readonly signal: AbortSignal
 }
 
@@ -212,7 +212,7 @@ export async function runForkCalls(calls: readonly ToolUse[], run: ForkToolRun):
       runCall(prepared, {
         context,
         signal,
-        admit: async ({ call, tool, question }) => {
+        authorize: async ({ call, tool, question }) => {
           const verdict = allows(call, tool, question)
           return verdict === true ? { state: "admitted", unasked: true } : { state: "refused", why: verdict }
         },
@@ -232,7 +232,7 @@ export interface TurnsOptions {
   readonly tools: readonly Tool[]
   readonly context: SharedToolContext
   /** Asked before every call. */
-  readonly allows: Allows
+  readonly allows: CallPolicy
   /** The most requests to the model. The calls of the last answer still run. */
   readonly maxTurns: number
   readonly signal: AbortSignal
@@ -346,7 +346,7 @@ export interface ForkParent {
   readonly openCalls?: readonly string[]
   readonly tools: readonly Tool[]
   readonly reads: ReadState
-  readonly toolContext: ToolSurroundings
+  readonly toolContext: ForkToolState
 }
 
 export interface ForkOptions {
@@ -354,7 +354,7 @@ export interface ForkOptions {
   /** What it is for. For telemetry. */
   readonly purpose?: RequestSource
   /** Asked before every call. */
-  readonly allows: Allows
+  readonly allows: CallPolicy
   /** The most requests to the model. The calls of the last answer still run. */
   readonly maxTurns: number
   /** Linked to the parent's signal: if the parent is aborted, so are its forks. */
@@ -376,7 +376,7 @@ export async function runFork(parent: ForkParent, options: ForkOptions): Promise
   assertNotForked(parent.request.messages)
   const { maxTurns, signal, directive, allows, purpose } = options
   const beginning = forkMessages({ ...parent.request, openCalls: parent.openCalls ?? [], directive })
-  const context = cloneSurroundings(parent.toolContext, parent.reads)
+  const context = cloneToolState(parent.toolContext, parent.reads)
   const caching = {
     writesCache: options.writesCache ?? maxTurns > 1,
     sharedMessages: beginning.shared,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { LedgerLine, RequestPurpose } from "../views/ledger/ledger.ts"
-import { memorySpending, notesBudget, shareAfter } from "./budget.ts"
+import { checkBudgetShare, memorySpending, notesBudget } from "./budget.ts"
 
 const line = (purpose: RequestPurpose, dollars: number | undefined, output = 0): LedgerLine => ({
   model: "m",
@@ -14,23 +14,23 @@ const notes = (...lines: readonly LedgerLine[]) => notesBudget(ledger(lines), 8)
 
 describe("L5-9 what the background may take", () => {
   test("a piece of memory work is allowed if the share holds after it, the first one too; at no cost or at 100 always", () => {
-    expect(shareAfter({ whole: 1, own: 0, piece: 0.05, limit: 5 })).toEqual({ allowed: true })
-    expect(shareAfter({ whole: 0.9, own: 0, piece: 0.05, limit: 5 })).toMatchObject({ allowed: false, taken: 0 })
-    expect(shareAfter({ whole: 1, own: 0.04, piece: 0.02, limit: 5 })).toMatchObject({ taken: 4, limit: 5 })
-    expect(shareAfter({ whole: 0, own: 0, piece: 0.01, limit: 5 })).toMatchObject({ taken: 0, next: 100 })
-    expect(shareAfter({ whole: 0.01, own: 0.01, piece: 0, limit: 0 })).toEqual({ allowed: true })
-    expect(shareAfter({ whole: 0.01, own: 0.01, piece: 1, limit: 100 })).toEqual({ allowed: true })
+    expect(checkBudgetShare({ total: 1, own: 0, nextCost: 0.05, limit: 5 })).toEqual({ allowed: true })
+    expect(checkBudgetShare({ total: 0.9, own: 0, nextCost: 0.05, limit: 5 })).toMatchObject({ allowed: false, taken: 0 })
+    expect(checkBudgetShare({ total: 1, own: 0.04, nextCost: 0.02, limit: 5 })).toMatchObject({ taken: 4, limit: 5 })
+    expect(checkBudgetShare({ total: 0, own: 0, nextCost: 0.01, limit: 5 })).toMatchObject({ taken: 0, next: 100 })
+    expect(checkBudgetShare({ total: 0.01, own: 0.01, nextCost: 0, limit: 0 })).toEqual({ allowed: true })
+    expect(checkBudgetShare({ total: 0.01, own: 0.01, nextCost: 1, limit: 100 })).toEqual({ allowed: true })
   })
 
   test("whatever a piece costs, the share holds after it", () => {
-    for (const piece of [0.001, 0.02, 0.3]) {
-      let [whole, own] = [0, 0]
+    for (const nextCost of [0.001, 0.02, 0.3]) {
+      let [total, own] = [0, 0]
       for (let turn = 0; turn < 2_000; turn++) {
-        whole += 0.05
-        if (!shareAfter({ whole, own, piece, limit: 5 }).allowed) continue
-        whole += piece
-        own += piece
-        expect(own / whole).toBeLessThanOrEqual(0.05 + 1e-9)
+        total += 0.05
+        if (!checkBudgetShare({ total, own, nextCost, limit: 5 }).allowed) continue
+        total += nextCost
+        own += nextCost
+        expect(own / total).toBeLessThanOrEqual(0.05 + 1e-9)
       }
       expect(own).toBeGreaterThan(0)
     }

@@ -2,10 +2,11 @@
  * The share of what was spent that background work may take: it must still hold after the next piece of that work. Sums are dollars. Tokens
  * without a known price count like those of a usual model.
  */
+
+import type { RequestSource } from "../base/enums.ts"
 import { NO_TOKENS, type TokenCounts, weighCounts } from "../base/text.ts"
-import type { RequestSource } from "../base/vocabulary.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
-import type { Budget } from "../journal/store.ts"
+import type { DailyBudget } from "../journal/store.ts"
 import type { Usage } from "../messages/messages.ts"
 import type { ModelResponse, RateLimit } from "../model/model.ts"
 import { costOf, costOfUsage, type ModelFacts, tokenCounts } from "../tokens/models.ts"
@@ -45,26 +46,26 @@ export function expectedDollars({ cached = 0, fresh, answer, requests }: Expecte
   return cost.known ? cost.dollars : usualDollars(counts)
 }
 
-export type BudgetAnswer =
+export type BudgetVerdict =
   | { readonly allowed: true }
   /** Shares of the whole in percent: now, and after another piece of this work. */
   | { readonly allowed: false; readonly taken: number; readonly next: number; readonly limit: number }
 
-export interface BudgetQuestion {
+export interface BudgetShareInput {
   /** What everything has cost, this work included. */
-  readonly whole: number
+  readonly total: number
   /** What this work has cost. */
   readonly own: number
   /** What the next piece of it will cost. At 0 it is allowed. */
-  readonly piece: number
+  readonly nextCost: number
   /** Percent of the whole. At 100 there is no limit. */
   readonly limit: number
 }
 
-export function shareAfter({ whole, own, piece, limit }: BudgetQuestion): BudgetAnswer {
-  const next = percentOf(own + piece, whole + piece)
-  if (piece === 0 || limit >= 100 || next <= limit) return { allowed: true }
-  return { allowed: false, taken: percentOf(own, whole), next, limit }
+export function checkBudgetShare({ total, own, nextCost, limit }: BudgetShareInput): BudgetVerdict {
+  const next = percentOf(own + nextCost, total + nextCost)
+  if (nextCost === 0 || limit >= 100 || next <= limit) return { allowed: true }
+  return { allowed: false, taken: percentOf(own, total), next, limit }
 }
 
 const percentOf = (part: number, whole: number): number => (whole === 0 ? 0 : (100 * part) / whole)
@@ -73,13 +74,13 @@ const REQUESTS_OF_A_PIECE = 2 // at most, as a rule: a fork that changes notes r
 const CAUTION = 2 // a piece may cost twice the mean: contexts grow, and the cache is cold after a compaction
 
 /** Notes are part of compaction: they replace its summary. The first ones are always allowed. */
-export function notesBudget({ lines }: Pick<Ledger, "lines">, limit: number): BudgetAnswer {
+export function notesBudget({ lines }: Pick<Ledger, "lines">, limit: number): BudgetVerdict {
   const all = [...lines.values()]
   const notes = all.filter(({ purpose }) => purpose === "notes")
   const own = spentOn(notes)
   const requests = notes.reduce((sum, line) => sum + line.requests, 0)
-  const piece = (CAUTION * REQUESTS_OF_A_PIECE * own) / Math.max(1, requests)
-  return shareAfter({ whole: spentOn(all), own, piece, limit })
+  const nextCost = (CAUTION * REQUESTS_OF_A_PIECE * own) / Math.max(1, requests)
+  return checkBudgetShare({ total: spentOn(all), own, nextCost, limit })
 }
 
 /** What the requests of a conversation have cost, and what its extractions and dreams have. */
@@ -106,34 +107,34 @@ export const spendingOf = (responses: readonly ModelResponse[], purpose: Request
 // What memory work of a project may cost in a day, over all its processes. Work counts before it begins, with what it is expected to cost:
 // the limit holds also for many that begin at the same moment. A killed process leaves its share counted.
 
-export interface ShareOfDay {
+export interface DailyReservation {
   readonly state: "taken"
   /** Counts what the work did cost, also if that is nothing. If this fails, the expected sum stays. */
   readonly settle: (dollars: number) => Promise<void>
 }
 
-export interface ShareWanted {
+export interface DailyReservationRequest {
   /** Dollars. */
   readonly limit: number
   readonly expected: number
   readonly day: string
 }
 
-export async function takeShare(
-  daily: Budget,
-  { limit, expected, day }: ShareWanted,
-): Promise<ShareOfDay | { readonly state: "used-up"; readonly sentence: string }> {
+export async function reserveDailyBudget(
+  daily: DailyBudget,
+  { limit, expected, day }: DailyReservationRequest,
+): Promise<DailyReservation | { readonly state: "used-up"; readonly sentence: string }> {
   const add = (dollars: number) => daily.add(dollars, day)
   const before = (await add(expected)) - expected
   if (before < limit) return { state: "taken", settle: (dollars) => add(dollars - expected).then(noValue, noValue) }
-  return { state: "used-up", sentence: usedUp(await add(-expected), limit) }
+  return { state: "used-up", sentence: describeDailyLimit(await add(-expected), limit) }
 }
 
 const noValue = () => undefined
 
 /** Does work for which a share was taken. Work that fails has cost nothing. */
-export async function settled<T>(
-  share: ShareOfDay,
+export async function withReservation<T>(
+  share: DailyReservation,
   { work, cost }: { readonly work: () => Promise<T>; readonly cost: (done: T) => number },
 ): Promise<T> {
   let dollars = 0
@@ -147,7 +148,7 @@ export async function settled<T>(
 }
 
 /** What is under way is part of the sum. */
-export const usedUp = (spent: number, limit: number): string =>
+export const describeDailyLimit = (spent: number, limit: number): string =>
   `memory work of this project has cost $${Math.max(0, spent).toFixed(2)} today, and the limit is $${limit} a day (memory-daily-limit).`
 
 // Whether the provider has little left for this account: it refused a request a short while ago, or its last answer said so. Work that can
@@ -156,17 +157,17 @@ export const usedUp = (spent: number, limit: number): string =>
 const SHORT_FOR_MS = 10 * 60_000 // limits are per minute; a refusal means that the account is near them
 const SHORT_SHARE = 0.1
 
-export class Quota {
+export class RateLimitState {
   #refusedAt: Date | undefined
   #low: RateLimit | undefined
 
   /** The provider refused or delayed a request because of its limits. */
-  refused(now: Date): void {
+  recordRefusal(now: Date): void {
     this.#refusedAt = now
   }
 
   /** What the provider's newest answer said. */
-  left(limits: readonly RateLimit[]): void {
+  recordLimits(limits: readonly RateLimit[]): void {
     const low = limits.filter(({ limit, remaining }) => remaining < limit * SHORT_SHARE)
     this.#low = low.sort((a, b) => b.resets.getTime() - a.resets.getTime())[0]
   }

@@ -2,8 +2,9 @@
  * What a layer is. A layer reads the views and answers with an outcome: drafts of entries, and what follows once they are in the journal.
  * The conversation writes them and the views follow. No layer knows another, and a layer that fails never breaks the conversation.
  */
+
+import type { CacheLifetime, RequestSource } from "../base/enums.ts"
 import { addCounts, inputTokens, NO_TOKENS } from "../base/text.ts"
-import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import type { AuditFigures, Decision, DecisionOf, EntryDraft } from "../journal/entries.ts"
 import type { Journal } from "../journal/store.ts"
 import { isToolResult, isToolUse, type ToolResult } from "../messages/blocks.ts"
@@ -11,7 +12,7 @@ import { type AssistantMessage, contentOf, type Message, type Uuid } from "../me
 import type { ModelRequest, RequestExtras } from "../messages/request.ts"
 import type { Model } from "../model/model.ts"
 import type { Flags } from "../settings/flags.ts"
-import type { Accounting } from "../tokens/accounting.ts"
+import type { ContextBreakdown } from "../tokens/context-breakdown.ts"
 import type { ContextSize } from "../tokens/context-size.ts"
 import { type ModelFacts, tokenCounts } from "../tokens/models.ts"
 import type { Thresholds, WindowUsage } from "../tokens/window.ts"
@@ -28,22 +29,22 @@ export interface ActionReport {
   readonly facts: Readonly<Record<string, string | number | boolean>>
 }
 
-export interface HowAsked {
+export interface ReportContext {
   /** What the requests of the conversation are for. */
   readonly source: RequestSource
   /** Known where someone asked for it, or the API refused a request. */
   readonly trigger?: LayerTrigger | undefined
 }
 
-export function reportOf(drafts: readonly EntryDraft[], { source, trigger }: HowAsked): ActionReport {
-  const afterPause = of(drafts, "tool-results-cleared").some(({ why }) => why === "idle")
+export function reportAction(drafts: readonly EntryDraft[], { source, trigger }: ReportContext): ActionReport {
+  const afterPause = draftsOfKind(drafts, "tool-results-cleared").some(({ why }) => why === "idle")
   return {
     trigger: trigger ?? (afterPause ? "by-time" : "auto"),
     facts: {
       "strata.source": source,
-      "strata.decisions": [...new Set(drafts.map(kindOf))].join(" "),
+      "strata.decisions": [...new Set(drafts.map(draftKind))].join(" "),
       ...spendingFacts("strata.spent", drafts),
-      ...compactionFacts(of(drafts, "compacted").at(-1)),
+      ...compactionFacts(draftsOfKind(drafts, "compacted").at(-1)),
     },
   }
 }
@@ -58,7 +59,7 @@ export const withSource = (drafts: readonly EntryDraft[], source: RequestSource)
 
 /** What requests cost, under names that begin with `name`. */
 export function spendingFacts(name: string, drafts: readonly EntryDraft[]): ActionReport["facts"] {
-  const responses = of(drafts, "spent")
+  const responses = draftsOfKind(drafts, "spent")
   if (responses.length === 0) return {}
   const counts = responses.map(({ usage }) => tokenCounts(usage)).reduce(addCounts, NO_TOKENS)
   return {
@@ -85,10 +86,13 @@ function compactionFacts(compacted: DecisionOf<"compacted"> | undefined): Action
   }
 }
 
-const of = <S extends Decision["subtype"]>(drafts: readonly EntryDraft[], subtype: S): readonly DecisionOf<S>[] =>
+const draftsOfKind = <S extends Decision["subtype"]>(
+  drafts: readonly EntryDraft[],
+  subtype: S,
+): readonly DecisionOf<S>[] =>
   drafts.filter((draft) => draft.type === "strata" && draft.subtype === subtype) as unknown as readonly DecisionOf<S>[]
 
-const kindOf = (draft: EntryDraft): string => ("subtype" in draft ? draft.subtype : draft.type)
+const draftKind = (draft: EntryDraft): string => ("subtype" in draft ? draft.subtype : draft.type)
 
 // What a compaction is asked for, what it would do, and how far it has come: the types that layer 4 shares with the loop.
 
@@ -107,7 +111,7 @@ export const COMPACTION_ROUTE_LABELS: Readonly<Record<CompactionRoute, string>> 
 }
 
 /** What to compact, and how. */
-export interface CompactionOrder {
+export interface ResolvedCompactionRequest {
   readonly trigger: "auto" | "manual"
   /** What the summary should focus on, in the user's own words. */
   readonly instructions?: string
@@ -154,7 +158,7 @@ export interface CompactionRange {
  * `tokensBefore`; `fixed`, the summary, what is kept (`shortenedTo`, if set) and what is added are `expectedAfter`.
  */
 export interface CompactionPlan {
-  readonly trigger: CompactionOrder["trigger"]
+  readonly trigger: ResolvedCompactionRequest["trigger"]
   readonly kind: "all" | CompactionRange["kind"]
   /** In the order they are tried. */
   readonly routes: readonly CompactionRoute[]
@@ -234,7 +238,7 @@ export type CompactionProgress =
       /** How the summary was checked. */
       readonly audit?: AuditFigures
       /** What the context held before, by class. */
-      readonly content: Accounting
+      readonly content: ContextBreakdown
     }
   | { readonly phase: "failed"; readonly message: string }
 
@@ -278,11 +282,11 @@ export interface LayerContext {
   /** Whether the model can look up what leaves the context: it has the tool Recall, or gets it then. */
   readonly canRecall: boolean
   /** Whether it had been idle for long, and nothing was said since it was opened. */
-  readonly isOnlyOpened: boolean
+  readonly isIdleSinceOpening: boolean
   /** @internal What is known about pauses before the conversation has had any. */
   readonly prior?: PausePrior | undefined
   /** Starts work of a layer in the background. What it decides is journaled when it is done. */
-  readonly meanwhile: (
+  readonly runInBackground: (
     layer: Pick<Layer, "name">,
     work: (context: LayerContext) => Promise<LayerResult | undefined>,
   ) => void
@@ -342,11 +346,11 @@ export interface Layer {
 export type PreparedState = "not-begun" | "being-written" | "ready"
 
 /** What a compaction would keep verbatim after a summary. */
-export interface Tail {
+export interface VerbatimTail {
   /** Tokens that the summary does not cover. */
   readonly tokens: number
   /** The same as they would be kept: with long results shortened. */
-  readonly kept: number
+  readonly shortened: number
 }
 
 /** The compaction that comes next. */
@@ -354,7 +358,7 @@ export interface UpcomingCompaction {
   /** Of its summary. One that would gain too little does not count as ready. */
   readonly state: PreparedState
   /** What would be kept verbatim after that summary. Absent where none is ready. */
-  readonly tail?: Tail
+  readonly tail?: VerbatimTail
   /** With the next request. Otherwise with a request of the person, after a pause, or in a full window. */
   readonly isNow: boolean
   /** What it saves over the turns in which a clearing must pay, in tokens of plain input. Absent where it would gain too little. */
@@ -364,9 +368,9 @@ export interface UpcomingCompaction {
 /** A layer that can replace the conversation by a summary. */
 export interface Compactor extends Layer {
   /** What `compact` would do, as a value that can be printed. It changes nothing. */
-  plan(context: LayerContext, order: CompactionOrder): Promise<CompactionPlan | CompactionRefusal>
+  plan(context: LayerContext, order: ResolvedCompactionRequest): Promise<CompactionPlan | CompactionRefusal>
   /** Compacts because someone asked for it. It throws where it refuses. */
-  compact(context: LayerContext, order: CompactionOrder): Promise<LayerResult>
+  compact(context: LayerContext, order: ResolvedCompactionRequest): Promise<LayerResult>
   /** How far the next one is, by the planner's prices. */
   upcoming?(context: LayerContext): UpcomingCompaction
   /** Drops the summary that is ready or being written. Returns whether there was one. */

@@ -6,10 +6,10 @@ import { memoryStore } from "../journal/in-memory/store.ts"
 import type { Store } from "../journal/store.ts"
 import {
   type CountedConversation,
+  type MemoryWorkAdmission,
+  type MemoryWorkRequest,
+  type MemoryWorkReservation,
   memoryBudget,
-  type WorkAnswer,
-  type WorkOrder,
-  type WorkShare,
 } from "./memory-budget.ts"
 
 const MINUTE = 60_000
@@ -33,23 +33,23 @@ function stage(open: () => Store) {
   const clock = manualClock()
   /** As in another process: nothing is shared but the file. */
   const budget = () => memoryBudget(open().memories({ project: "app" }))
-  const take = (own: WorkOrder["own"], more: Partial<WorkOrder> = {}) =>
+  const take = (own: MemoryWorkRequest["own"], more: Partial<MemoryWorkRequest> = {}) =>
     budget().take({ work: "extraction", own, limit: 5, expected: () => 0.1, now: clock.now(), ...more })
   return { clock, budget, take }
 }
 
-const taken = (answer: WorkAnswer): WorkShare => {
+const taken = (answer: MemoryWorkAdmission): MemoryWorkReservation => {
   if (answer.state !== "taken") throw new Error(`it was not taken: ${JSON.stringify(answer)}`)
   return answer
 }
-const idsIn = (answer: WorkAnswer) => taken(answer).waiting.map(({ id }) => id)
+const idsIn = (answer: MemoryWorkAdmission) => taken(answer).waiting.map(({ id }) => id)
 
 describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (_, opening) => {
   test("a first extraction waits until the conversations of the memory have spent enough together, then it has all that waits", async () => {
     const { take } = stage(opening())
     expect(await take(counted("a"))).toMatchObject({ state: "wait", taken: 0, limit: 5 })
     const asked: string[] = []
-    const expected: WorkOrder["expected"] = (waiting) => {
+    const expected: MemoryWorkRequest["expected"] = (waiting) => {
       asked.push(...waiting.map(({ id, tokens }) => `${id}: ${tokens}`))
       return 0.1
     }
@@ -77,12 +77,12 @@ describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (
     const other = by === "b" ? "c" : "b"
     expect(idsIn(one)[0]).toBe("a")
     await taken(one).settle(0.1, [
-      { id: "a", said: 3, left: 0 },
-      { id: by, said: 1, left: 0 },
+      { id: "a", messageCount: 3, remainingTokens: 0 },
+      { id: by, messageCount: 1, remainingTokens: 0 },
     ])
     const next = taken(await take(counted(other, { spent: 5 })))
     expect(next.waiting).toEqual([])
-    await next.settle(0.1, [{ id: other, said: 1, left: 0 }])
+    await next.settle(0.1, [{ id: other, messageCount: 1, remainingTokens: 0 }])
     // it goes on: what others looked at in it is not looked at again
     expect(await take(counted("a", { spent: 4, said: 3 }))).toEqual({ state: "nothing" })
     expect(taken(await take(counted("a", { spent: 4, said: 4 }))).from).toBe(3)
@@ -113,7 +113,7 @@ describe.each(Object.entries(STORES))("L5-9 what memory work may cost, in %s", (
   test("a message that was taken back and is repeated counts as new", async () => {
     const { take } = stage(opening())
     const share = taken(await take(counted("a", { spent: 10, said: 3 })))
-    await share.settle(0.1, [{ id: "a", said: 3, left: 0 }])
+    await share.settle(0.1, [{ id: "a", messageCount: 3, remainingTokens: 0 }])
     expect(await take(counted("a", { spent: 10, said: 3, from: 3 }))).toEqual({ state: "nothing" })
     expect(taken(await take(counted("a", { spent: 10, said: 3, from: 2 }))).from).toBe(2)
   })

@@ -7,9 +7,9 @@
  */
 
 import type { MemoryFiles } from "../journal/memory-files.ts"
-import { changedText } from "../journal/memory-files.ts"
+import { updateText } from "../journal/memory-files.ts"
 import type { JournalAddress } from "../journal/store.ts"
-import { type BudgetAnswer, shareAfter } from "./budget.ts"
+import { type BudgetVerdict, checkBudgetShare } from "./budget.ts"
 
 const FILE = ".waiting.json"
 const MAX_CONVERSATIONS = 300 // the newest: about 50 KB
@@ -28,7 +28,7 @@ export interface ConversationSpending extends Pick<JournalAddress, "project" | "
 }
 
 /** What was said in a conversation, as it is now. */
-export interface SaidInConversation {
+export interface ConversationCounts {
   /** How many messages of the person its own extractions have looked at. */
   readonly from: number
   /** How many there are. */
@@ -37,19 +37,19 @@ export interface SaidInConversation {
   readonly tokensFrom: (from: number) => number
 }
 
-export type CountedConversation = ConversationSpending & SaidInConversation
+export type CountedConversation = ConversationSpending & ConversationCounts
 
-export interface WaitingConversation extends ConversationSpending, Omit<SaidInConversation, "tokensFrom"> {
+export interface WaitingConversation extends ConversationSpending, Omit<ConversationCounts, "tokensFrom"> {
   /** Up to which message the extractions of other conversations have looked. */
   readonly looked: number
   /** Tokens that wait to be looked at. There may be more by now. */
   readonly tokens: number
 }
 
-export interface WorkOrder {
+export interface MemoryWorkRequest {
   readonly work: MemoryWork
   /** A dream does not say what was said. */
-  readonly own: ConversationSpending & Partial<SaidInConversation>
+  readonly own: ConversationSpending & Partial<ConversationCounts>
   /** Percent of what all conversations cost. */
   readonly limit: number
   /** What the work will cost, in dollars. `waiting`: other conversations that wait, the oldest first. */
@@ -57,15 +57,15 @@ export interface WorkOrder {
   readonly now: Date
 }
 
-export type WorkAnswer =
-  | WorkShare
+export type MemoryWorkAdmission =
+  | MemoryWorkReservation
   /** Nothing waits to be looked at. */
   | { readonly state: "nothing" }
   /** Another conversation does the same work now. */
   | { readonly state: "busy" }
-  | ({ readonly state: "wait" } & Extract<BudgetAnswer, { allowed: false }>)
+  | ({ readonly state: "wait" } & Extract<BudgetVerdict, { allowed: false }>)
 
-export interface WorkShare {
+export interface MemoryWorkReservation {
   readonly state: "taken"
   /** The first message of the person that no one has looked at. */
   readonly from: number
@@ -74,51 +74,55 @@ export interface WorkShare {
   /** Other conversations that wait, the oldest first. */
   readonly waiting: readonly WaitingConversation[]
   /** Counts what the work did cost, and what was looked at. If this fails, the expected sum stays and the conversations go on waiting. */
-  readonly settle: (dollars: number, looked?: readonly Looked[]) => Promise<void>
+  readonly settle: (dollars: number, looked?: readonly ExaminedConversation[]) => Promise<void>
 }
 
-export interface Looked extends Pick<JournalAddress, "id"> {
+export interface ExaminedConversation extends Pick<JournalAddress, "id"> {
   /** Up to which message of the person. */
-  readonly said: number
+  readonly messageCount: number
   /** Tokens that still wait. */
-  readonly left: number
+  readonly remainingTokens: number
 }
 
 export interface MemoryBudget {
   /** Whether this work may begin. If so, its expected cost counts at once. A killed process leaves it counted. */
-  take(order: WorkOrder): Promise<WorkAnswer>
+  take(order: MemoryWorkRequest): Promise<MemoryWorkAdmission>
   /** Counts a conversation as it is now. */
   note(own: CountedConversation): Promise<void>
 }
 
-interface WorkUnderWay {
+interface RunningMemoryWork {
   readonly by: string
   readonly work: MemoryWork
   readonly at: string
   readonly dollars: number
 }
 
-interface Kept {
+interface BudgetState {
   /** The one that was noted last is the last. */
   readonly conversations: readonly WaitingConversation[]
-  readonly underWay: readonly WorkUnderWay[]
+  readonly underWay: readonly RunningMemoryWork[]
 }
 
 export function memoryBudget(files: Pick<MemoryFiles, "read" | "install">): MemoryBudget {
-  const change = (to: (kept: Kept) => Kept): Promise<void> =>
-    changedText(files, FILE, (text) => {
-      const kept = keptIn(text)
+  const change = (to: (kept: BudgetState) => BudgetState): Promise<void> =>
+    updateText(files, FILE, (text) => {
+      const kept = parseState(text)
       const after = to(kept)
       return after === kept ? undefined : `${JSON.stringify(after)}\n`
     })
-  const note = (own: WorkOrder["own"]) => change((kept) => withNoted(kept, own))
+  const note = (own: MemoryWorkRequest["own"]) => change((kept) => withConversation(kept, own))
 
-  async function settle(one: WorkUnderWay, dollars: number, looked: readonly Looked[]): Promise<void> {
+  async function settle(
+    one: RunningMemoryWork,
+    dollars: number,
+    looked: readonly ExaminedConversation[],
+  ): Promise<void> {
     await change(({ conversations, underWay }) => {
       const rest = underWay.filter((each) => !isSame(each, one))
       // work that took too long was charged like work that was killed
       const due = dollars - (rest.length === underWay.length ? one.dollars : 0)
-      const settled = conversations.map((each) => lookedAt(each, { looked, by: one.by }))
+      const settled = conversations.map((each) => withExamined(each, { looked, by: one.by }))
       return { conversations: settled.map((each) => (each.id === one.by ? charged(each, due) : each)), underWay: rest }
     }).catch(() => undefined)
   }
@@ -126,17 +130,17 @@ export function memoryBudget(files: Pick<MemoryFiles, "read" | "install">): Memo
   return {
     note,
     async take({ work, own, limit, expected, now }) {
-      const known = withNoted(keptIn(await files.read(FILE)), own)
+      const known = withConversation(parseState(await files.read(FILE)), own)
       if (work === "extraction" && known.conversations.every(({ tokens }) => tokens === 0)) {
         await note(own).catch(() => undefined) // nothing is lost: the sum is written with the next one
         return { state: "nothing" }
       }
       const dollars = await expected(othersIn(known, own.id))
-      const started: WorkUnderWay = { by: own.id, work, at: now.toISOString(), dollars }
-      let answer: WorkAnswer = { state: "nothing" }
+      const started: RunningMemoryWork = { by: own.id, work, at: now.toISOString(), dollars }
+      let answer: MemoryWorkAdmission = { state: "nothing" }
       await change((before) => {
-        const kept = withNoted(withoutKilled(before, started), own)
-        answer = answerFor(kept, { started, limit, settle })
+        const kept = withConversation(withoutKilled(before, started), own)
+        answer = admit(kept, { started, limit, settle })
         return answer.state === "taken" ? { ...kept, underWay: [...kept.underWay, started] } : kept
       })
       return answer
@@ -144,69 +148,71 @@ export function memoryBudget(files: Pick<MemoryFiles, "read" | "install">): Memo
   }
 }
 
-interface Deciding {
-  readonly started: WorkUnderWay
+interface AdmissionInput {
+  readonly started: RunningMemoryWork
   readonly limit: number
-  readonly settle: (one: WorkUnderWay, dollars: number, looked: readonly Looked[]) => Promise<void>
+  readonly settle: (one: RunningMemoryWork, dollars: number, looked: readonly ExaminedConversation[]) => Promise<void>
 }
 
-function answerFor(kept: Kept, { started, limit, settle }: Deciding): WorkAnswer {
-  const { by, work, dollars: piece } = started
+function admit(kept: BudgetState, { started, limit, settle }: AdmissionInput): MemoryWorkAdmission {
+  const { by, work, dollars: nextCost } = started
   const { conversations, underWay } = kept
   if (underWay.some((one) => one.work === work)) return { state: "busy" }
   const waiting = othersIn(kept, by)
   const own = conversations.find(({ id }) => id === by)
   if (work === "extraction" && waiting.length === 0 && !own?.tokens) return { state: "nothing" }
   const begun = sumOf(underWay, ({ dollars }) => dollars)
-  const budget = shareAfter({
-    whole: sumOf(conversations, ({ spent }) => spent) + begun,
+  const budget = checkBudgetShare({
+    total: sumOf(conversations, ({ spent }) => spent) + begun,
     own: sumOf(conversations, ({ memory }) => memory) + begun,
-    ...{ piece, limit },
+    ...{ nextCost, limit },
   })
   if (!budget.allowed) return { state: "wait", ...budget }
   return {
-    ...{ state: "taken", waiting, expected: piece },
-    from: own ? nextIn(own) : 0,
+    ...{ state: "taken", waiting, expected: nextCost },
+    from: own ? firstUnexamined(own) : 0,
     settle: (dollars, looked = []) => settle(started, dollars, looked),
   }
 }
 
-const othersIn = ({ conversations }: Kept, id: string) => conversations.filter((one) => one.id !== id && one.tokens > 0)
+const othersIn = ({ conversations }: BudgetState, id: string) =>
+  conversations.filter((one) => one.id !== id && one.tokens > 0)
 
 /** The first message of the person that no one has looked at. */
-export const nextIn = ({ from, looked }: Pick<WaitingConversation, "from" | "looked">): number => Math.max(from, looked)
+export const firstUnexamined = ({ from, looked }: Pick<WaitingConversation, "from" | "looked">): number =>
+  Math.max(from, looked)
 
-const isSame = (a: WorkUnderWay, b: WorkUnderWay) => a.by === b.by && a.work === b.work && a.at === b.at
+const isSame = (a: RunningMemoryWork, b: RunningMemoryWork) => a.by === b.by && a.work === b.work && a.at === b.at
 
 /** Nothing changes where what is kept still says enough: the money may be less than it is, and never more. */
-function withNoted(kept: Kept, own: WorkOrder["own"]): Kept {
+function withConversation(kept: BudgetState, own: MemoryWorkRequest["own"]): BudgetState {
   const { project, id } = own
   const before = kept.conversations.find((one) => one.id === id)
   const after: WaitingConversation = {
-    ...{ project, id, ...saidNow(own, before) },
+    ...{ project, id, ...currentCounts(own, before) },
     // what was counted for work that was killed stays counted
     spent: Math.max(own.spent, before?.spent ?? 0),
     memory: Math.max(own.memory, before?.memory ?? 0),
   }
-  if (before && !isNews(before, after)) return kept
+  if (before && !isWorthWriting(before, after)) return kept
   const others = kept.conversations.filter((one) => one !== before)
-  return { ...kept, conversations: newest([...others, after]) }
+  return { ...kept, conversations: limitConversations([...others, after]) }
 }
 
-const NOTHING_SAID = { from: 0, looked: 0, said: 0, tokens: 0 }
+const NO_MESSAGES = { from: 0, looked: 0, said: 0, tokens: 0 }
 
-function saidNow({ from, said, tokensFrom }: WorkOrder["own"], before: WaitingConversation | undefined) {
+function currentCounts({ from, said, tokensFrom }: MemoryWorkRequest["own"], before: WaitingConversation | undefined) {
   if (from === undefined || said === undefined || !tokensFrom) {
-    const kept = before ?? NOTHING_SAID
+    const kept = before ?? NO_MESSAGES
     return { from: kept.from, looked: kept.looked, said: kept.said, tokens: kept.tokens }
   }
   // messages that were taken back count again when they are repeated
   const looked = before && before.looked <= said ? before.looked : 0
-  const next = nextIn({ from, looked })
+  const next = firstUnexamined({ from, looked })
   return { from, looked, said, tokens: said > next ? tokensFrom(next) : 0 }
 }
 
-const isNews = (before: WaitingConversation, after: WaitingConversation): boolean =>
+const isWorthWriting = (before: WaitingConversation, after: WaitingConversation): boolean =>
   before.from !== after.from ||
   before.looked !== after.looked ||
   before.memory !== after.memory ||
@@ -215,15 +221,15 @@ const isNews = (before: WaitingConversation, after: WaitingConversation): boolea
   after.spent > GROWTH * before.spent
 
 /** Those that wait for nothing go first. */
-function newest(conversations: readonly WaitingConversation[]): readonly WaitingConversation[] {
+function limitConversations(conversations: readonly WaitingConversation[]): readonly WaitingConversation[] {
   if (conversations.length <= MAX_CONVERSATIONS) return conversations
   const oldest = conversations.find(({ tokens }) => tokens === 0) ?? conversations[0]
   return conversations.filter((one) => one !== oldest)
 }
 
 /** Work of a process that was killed is not under way. Its expected cost stays counted. */
-function withoutKilled(kept: Kept, { by, work, at }: WorkUnderWay): Kept {
-  const isKilled = (one: WorkUnderWay) =>
+function withoutKilled(kept: BudgetState, { by, work, at }: RunningMemoryWork): BudgetState {
+  const isKilled = (one: RunningMemoryWork) =>
     (one.by === by && one.work === work) || Math.abs(Date.parse(at) - Date.parse(one.at)) >= MAX_WORK_MS
   const killed = kept.underWay.filter(isKilled)
   if (killed.length === 0) return kept
@@ -244,33 +250,35 @@ const charged = (one: WaitingConversation, dollars: number): WaitingConversation
   memory: Math.max(0, one.memory + dollars),
 })
 
-function lookedAt(
+function withExamined(
   one: WaitingConversation,
-  { looked, by }: { readonly looked: readonly Looked[]; readonly by: string },
+  { looked, by }: { readonly looked: readonly ExaminedConversation[]; readonly by: string },
 ): WaitingConversation {
   const found = looked.find(({ id }) => id === one.id)
   if (!found) return one
-  const through = one.id === by ? { from: found.said } : { looked: Math.max(one.looked, found.said) }
-  return { ...one, ...through, said: Math.max(one.said, found.said), tokens: found.left }
+  const through = one.id === by ? { from: found.messageCount } : { looked: Math.max(one.looked, found.messageCount) }
+  return { ...one, ...through, said: Math.max(one.said, found.messageCount), tokens: found.remainingTokens }
 }
 
 const sumOf = <T>(all: readonly T[], of: (one: T) => number): number => all.reduce((sum, one) => sum + of(one), 0)
 
 /** A file that cannot be read counts as empty. It is replaced by the next note. */
-function keptIn(text: string | undefined): Kept {
+function parseState(text: string | undefined): BudgetState {
   try {
-    const { waiting = [], ...kept } = JSON.parse(text ?? "{}") as Partial<Kept & { waiting: readonly EarlierRow[] }>
-    const { conversations = waiting.map(fromEarlier), underWay = [] } = kept
+    const { waiting = [], ...kept } = JSON.parse(text ?? "{}") as Partial<
+      BudgetState & { waiting: readonly EarlierVersionRow[] }
+    >
+    const { conversations = waiting.map(fromEarlierVersion), underWay = [] } = kept
     return { conversations: conversations.filter(isConversation), underWay: underWay.filter(isUnderWay) }
   } catch {
     return { conversations: [], underWay: [] }
   }
 }
 
-type EarlierRow = Pick<WaitingConversation, "project" | "id" | "from" | "said">
+type EarlierVersionRow = Pick<WaitingConversation, "project" | "id" | "from" | "said">
 
 /** Version 0.1.0 wrote only what waits. */
-const fromEarlier = ({ project, id, from, said }: EarlierRow): WaitingConversation => ({
+const fromEarlierVersion = ({ project, id, from, said }: EarlierVersionRow): WaitingConversation => ({
   ...{ project, id, from: 0, looked: from, said, tokens: EARLIER_TOKENS * (said - from), spent: 0, memory: 0 },
 })
 
@@ -282,7 +290,7 @@ const isConversation = ({ project, id, ...counts }: WaitingConversation) =>
   ) &&
   [counts.spent, counts.memory].every(isSum)
 
-const isUnderWay = ({ by, work, at, dollars }: WorkUnderWay) =>
+const isUnderWay = ({ by, work, at, dollars }: RunningMemoryWork) =>
   isText(by) && isText(work) && !Number.isNaN(Date.parse(at)) && isSum(dollars)
 
 const isText = (value: unknown) => typeof value === "string"

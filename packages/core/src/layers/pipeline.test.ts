@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { entriesOf, openTestConversation } from "../../test/open.ts"
-import type { RequestSource } from "../base/vocabulary.ts"
+import type { RequestSource } from "../base/enums.ts"
 import type { Conversation } from "../conversation/conversation.ts"
 import type { EntryDraft } from "../journal/entries.ts"
 import { memoryStore } from "../journal/in-memory/store.ts"

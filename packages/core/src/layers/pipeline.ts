@@ -3,9 +3,10 @@
  * `compaction.ts` if it is still too large. What a layer decides is journaled before the next one looks. A layer that fails is reported and
  * skipped, so it cannot break the conversation or another layer.
  */
-import { reasonOf } from "../base/errors.ts"
+
+import type { CacheLifetime, RequestSource } from "../base/enums.ts"
+import { errorReason } from "../base/errors.ts"
 import type { CompactionFailureReason, LayerOutcome, Telemetry } from "../base/telemetry.ts"
-import type { CacheLifetime, RequestSource } from "../base/vocabulary.ts"
 import type { Events } from "../base/work.ts"
 import type { EntryDraft } from "../journal/entries.ts"
 import type { ToolResult } from "../messages/blocks.ts"
@@ -15,7 +16,6 @@ import type { ContextView } from "../views/context/context.ts"
 import { mergeExtras } from "../views/context/request.ts"
 import type { Views } from "../views/views.ts"
 import {
-  type CompactionOrder,
   type CompactionPlan,
   type CompactionRefusal,
   type Compactor,
@@ -26,12 +26,13 @@ import {
   type LayerResult,
   type LayerTrigger,
   type RequestSender,
-  reportOf,
+  type ResolvedCompactionRequest,
+  reportAction,
   type UpcomingCompaction,
   withSource,
 } from "./layer.ts"
 
-export interface PipelineParts {
+export interface PipelineDependencies {
   readonly layers: readonly Layer[]
   readonly telemetry: Telemetry
   /** The id of the conversation. */
@@ -84,12 +85,12 @@ interface BackgroundWork {
 }
 
 export class LayerPipeline {
-  readonly #parts: PipelineParts
+  readonly #parts: PipelineDependencies
   readonly #compactor: Compactor | undefined
   readonly #byHook = new Map<Hook, readonly Layer[]>()
   readonly #background = new Set<BackgroundWork>()
 
-  constructor(parts: PipelineParts) {
+  constructor(parts: PipelineDependencies) {
     this.#parts = { ...parts, layers: parts.layers.filter(({ name }) => mayAct(name, parts.source)) }
     this.#compactor = this.#parts.layers.find(isCompactor)
   }
@@ -188,7 +189,7 @@ export class LayerPipeline {
   }
 
   /** The layers that work in the background now. */
-  working(): readonly LayerName[] {
+  workingLayers(): readonly LayerName[] {
     return [...new Set([...this.#background].map(({ layer }) => layer))]
   }
 
@@ -210,7 +211,7 @@ export class LayerPipeline {
   }
 
   /** Compacts because someone asked for it. A failure reaches the caller. Without a layer that compacts: `undefined`. */
-  async compact(order: CompactionOrder, signal?: AbortSignal): Promise<readonly EntryDraft[] | undefined> {
+  async compact(order: ResolvedCompactionRequest, signal?: AbortSignal): Promise<readonly EntryDraft[] | undefined> {
     const layer = this.#compactor
     if (!layer) return undefined
     const context = this.#parts.context(signal)
@@ -224,7 +225,7 @@ export class LayerPipeline {
   }
 
   async planCompaction(
-    order: CompactionOrder,
+    order: ResolvedCompactionRequest,
     signal?: AbortSignal,
   ): Promise<CompactionPlan | CompactionRefusal | undefined> {
     return this.#compactor?.plan(this.#parts.context(signal), order)
@@ -252,7 +253,7 @@ export class LayerPipeline {
   }
 
   /** Journals what a layer decided, and reports what it saved. */
-  async #carryOut({ layer, outcome, seen, finish, trigger }: Work): Promise<void> {
+  async #carryOut({ layer, outcome, seen, finish, trigger }: LayerWork): Promise<void> {
     for (const failure of outcome?.failures ?? []) this.#failed(layer, failure)
     if (!outcome || (outcome.drafts.length === 0 && !outcome.counts)) return
     const { message, counts = {} } = outcome
@@ -267,12 +268,12 @@ export class LayerPipeline {
       })
     const tokensAfter = views.context.size().tokens
     const failure = failureIn(drafts)
-    const report = reportOf(drafts, { source, trigger: outcome.trigger ?? trigger })
+    const report = reportAction(drafts, { source, trigger: outcome.trigger ?? trigger })
     const saved = Math.max(0, tokensBefore - tokensAfter)
-    const said = typeof message === "function" ? message({ saved }) : message
+    const notice = typeof message === "function" ? message({ saved }) : message
     const follow = async () => {
       await outcome.journaled?.(this.#parts.context())
-      record.events.emit("layerActed", { layer: layer.name, message: said, tokensBefore, tokensAfter })
+      record.events.emit("layerActed", { layer: layer.name, message: notice, tokensBefore, tokensAfter })
     }
     let isLater = false
     const followLater = () =>
@@ -302,7 +303,7 @@ export class LayerPipeline {
   }
 
   #failed(layer: Layer, error: unknown): void {
-    this.#parts.record.events.emit("layerFailed", { layer: layer.name, reason: reasonOf(error) })
+    this.#parts.record.events.emit("layerFailed", { layer: layer.name, reason: errorReason(error) })
   }
 }
 
@@ -318,7 +319,7 @@ type Hook =
 
 type Finish = (outcome: LayerOutcome) => void
 
-interface Work {
+interface LayerWork {
   readonly layer: Layer
   readonly outcome: LayerResult | undefined
   /** The views that it was decided by. */
@@ -328,7 +329,8 @@ interface Work {
   readonly trigger?: LayerTrigger
 }
 
-const triggerOf = ({ trigger, overflowed }: CompactionOrder): LayerTrigger => (overflowed ? "reactive" : trigger)
+const triggerOf = ({ trigger, overflowed }: ResolvedCompactionRequest): LayerTrigger =>
+  overflowed ? "reactive" : trigger
 
 const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
   if (!signal.aborted) throw error
@@ -346,35 +348,36 @@ function failureIn(drafts: readonly EntryDraft[]): CompactionFailureReason | und
 
 /** Which layers act in a conversation, by what its requests are for. */
 /** Sources of requests that a layer makes itself. A layer that acted inside one would start work about its own work. */
-const OF_LAYERS: ReadonlySet<RequestSource> = new Set([
+const LAYER_SOURCES: ReadonlySet<RequestSource> = new Set([
   ...(["notes", "compaction", "by-hand", "memory", "dream", "progress", "keep-warm"] as const),
 ])
 
 /** Layers that ask a model, or replace the conversation by what a model wrote. */
-const ASKING: ReadonlySet<LayerName> = new Set(["session-memory", "compaction", "auto-memory", "dreaming"])
+const MODEL_LAYERS: ReadonlySet<LayerName> = new Set(["session-memory", "compaction", "auto-memory", "dreaming"])
 
-const mayAct = (layer: LayerName, source: RequestSource): boolean => !(ASKING.has(layer) && OF_LAYERS.has(source))
+const mayAct = (layer: LayerName, source: RequestSource): boolean =>
+  !(MODEL_LAYERS.has(layer) && LAYER_SOURCES.has(source))
 
 // A fold over the messages of a view that reads each message once. It keeps its state up to the newest response and reads only what is
 // new, until a decision or a boundary changes earlier messages. So a look before every request costs what is new.
 
-export interface MessageFold<S> {
+export interface MessageReducer<S> {
   start(): S
   /** Takes a message into the state, in place. */
-  take(state: S, message: Message): void
+  add(state: S, message: Message): void
   /** Returns a function that brings the state back to what it is now, in place. */
-  mark(state: S): () => void
+  snapshot(state: S): () => void
 }
 
-export class SettledFold<S> {
-  readonly #fold: MessageFold<S>
+export class IncrementalReducer<S> {
+  readonly #fold: MessageReducer<S>
   #state: S
   /** Takes what follows the newest response out of the state. */
   #forgetNewest: () => void = () => undefined
   #taken = 0
   #revision: symbol | undefined
 
-  constructor(fold: MessageFold<S>) {
+  constructor(fold: MessageReducer<S>) {
     this.#fold = fold
     this.#state = fold.start()
   }
@@ -390,10 +393,10 @@ export class SettledFold<S> {
     }
     const fresh = context.storedFrom(this.#taken)
     const settled = count - this.#taken
-    for (const message of fresh.slice(0, settled)) this.#fold.take(this.#state, message)
+    for (const message of fresh.slice(0, settled)) this.#fold.add(this.#state, message)
     this.#taken = count
-    this.#forgetNewest = this.#fold.mark(this.#state)
-    for (const message of fresh.slice(settled)) this.#fold.take(this.#state, message)
+    this.#forgetNewest = this.#fold.snapshot(this.#state)
+    for (const message of fresh.slice(settled)) this.#fold.add(this.#state, message)
     return this.#state
   }
 }

@@ -4,9 +4,9 @@ import { promptText } from "../base/text.ts"
 import { forkedFork } from "../forks/fork.ts"
 import type { AgentKind } from "../journal/entries.ts"
 import type { Tool, ToolContext } from "../tools/tool.ts"
+import type { AgentTask } from "./agent-task.ts"
 import type { AgentDefinition } from "./definitions/definition.ts"
-import type { AgentOrder } from "./order.ts"
-import { figuresLine } from "./result.ts"
+import { usageLine } from "./result.ts"
 import type { SubAgent } from "./sub-agent.ts"
 import type { Team } from "./team.ts"
 
@@ -24,50 +24,50 @@ const inputSchema = z.object({
 })
 type AgentInput = z.infer<typeof inputSchema>
 
-export interface AgentToolParts {
+export interface AgentToolDependencies {
   readonly team: Team
   readonly definitions: () => readonly AgentDefinition[]
 }
 
-export function agentTool({ team, definitions }: AgentToolParts): Tool<AgentInput> {
+export function agentTool({ team, definitions }: AgentToolDependencies): Tool<AgentInput> {
   return {
-    ...declared(),
+    ...declaration(),
     async execute(input, context) {
-      const order = orderOf(input, { definitions: definitions(), callId: context.toolUseId })
-      const agent = await team.start(order)
-      return order.kind === "wait" ? waitedFor(agent, { team, context }) : startedText(agent)
+      const task = toAgentTask(input, { definitions: definitions(), callId: context.toolUseId })
+      const agent = await team.start(task)
+      return task.kind === "wait" ? waitForResult(agent, { team, context }) : startedText(agent)
     },
   }
 }
 
-/** For a fork: the same definition, because it is part of the shared bytes, and a refusal of every call. */
+/** For a fork: the same definition, because forks share the bytes of the lead's request, but every call fails. */
 export function refusedAgentTool(): Tool<AgentInput> {
   return {
-    ...declared(),
+    ...declaration(),
     async execute() {
       throw forkedFork()
     },
   }
 }
 
-const declared = () => ({
+const declaration = () => ({
   name: AGENT_TOOL,
   description: promptText(new URL("./agent-tool.md", import.meta.url)).trim(),
   inputSchema,
   limitsItself: true,
-  readOnly: true, // several run side by side; what an agent may change is judged call by call
+  readOnly: true, // several run in parallel; each call of the agent itself is authorized separately
   question: ({ description }: AgentInput) => ({ kind: "other" as const, summary: `start an agent: ${description}` }),
 })
 
-interface Known {
+interface TaskContext {
   readonly definitions: readonly AgentDefinition[]
   readonly callId: string
 }
 
-function orderOf(input: AgentInput, { definitions, callId }: Known): AgentOrder {
+function toAgentTask(input: AgentInput, { definitions, callId }: TaskContext): AgentTask {
   const { description, prompt, agent_type: type, name, model, isolation, fork } = input
   const definition = type === undefined ? undefined : definitions.find((one) => one.name === type)
-  if (type !== undefined && !definition) throw new Error(noSuchType(type, definitions))
+  if (type !== undefined && !definition) throw new Error(unknownTypeMessage(type, definitions))
   const isolated = isolation ?? definition?.isolation
   if (fork && isolated) throw new Error("A fork works where you work. Start it without isolation.")
   return {
@@ -85,18 +85,18 @@ function kindOf({ fork, name, run_in_background }: AgentInput, definition: Agent
   return (run_in_background ?? definition?.background) ? "background" : "wait"
 }
 
-function noSuchType(type: string, definitions: readonly AgentDefinition[]): string {
+function unknownTypeMessage(type: string, definitions: readonly AgentDefinition[]): string {
   const known = definitions.map(({ name }) => name).join(", ")
   return `There is no agent definition named ${JSON.stringify(type)}. ${known === "" ? "None is defined: leave agent_type out." : `There are: ${known}.`}`
 }
 
-interface Waiting {
+interface WaitContext {
   readonly team: Team
   readonly context: ToolContext
 }
 
-/** An interrupted call stops its agent. */
-async function waitedFor(agent: SubAgent, { team, context }: Waiting) {
+/** Waits for the agent's result. Interrupting the call stops the agent. */
+async function waitForResult(agent: SubAgent, { team, context }: WaitContext) {
   const onAbort = () => agent.stop("The call that waited for it was interrupted.")
   context.signal.addEventListener("abort", onAbort)
   const unwatch = team.watch(agent.id, (event) => {
@@ -106,9 +106,9 @@ async function waitedFor(agent: SubAgent, { team, context }: Waiting) {
   try {
     const { outcome, content, handle } = await team.result(agent)
     const view = team.view(agent.id)
-    const parts = [content, handle === undefined ? "" : `All of it: ${handle}`, view ? `[${figuresLine(view)}]` : ""]
+    const sections = [content, handle === undefined ? "" : `All of it: ${handle}`, view ? `[${usageLine(view)}]` : ""]
     return {
-      content: parts.filter((part) => part !== "").join("\n\n"),
+      content: sections.filter((part) => part !== "").join("\n\n"),
       ...(outcome.status === "completed" ? {} : { isError: true }),
     }
   } finally {

@@ -6,14 +6,14 @@ import { forkedFork } from "../forks/fork.ts"
 import type { Tool, ToolOutput } from "../tools/tool.ts"
 import type { Worktree } from "./worktree.ts"
 
-const NAMED_FILES = 20 // in a sentence; the diff has all of them
+const NAMED_FILES = 20 // maximum in a sentence; the diff lists all of them
 
-/** The working tree of an agent, by its name or id. `undefined` where it has none. */
+/** Finds the working tree of an agent by its name or id. Resolves with `undefined` if it has none. */
 export type FindWorktree = (agent: string) => Promise<AgentWorktree | undefined>
 
 export interface AgentWorktree {
   readonly worktree: Worktree
-  /** `idle`: it waits for messages and goes on in its working tree. */
+  /** `idle`: the agent waits for messages and will continue in its working tree. */
   readonly agent: "running" | "idle" | "ended"
 }
 
@@ -28,9 +28,9 @@ const inputSchema = z.object({
 
 type Input = z.infer<typeof inputSchema>
 
-/** For a fork, without a source: the same definition, because it is part of the shared bytes, and a refusal of every call. */
+/** Creates the tool. Without `worktreeOf` it has the same definition, which a fork must share with its lead, and every call fails. */
 export function changesTool(worktreeOf?: FindWorktree): Tool<Input> {
-  /** By call and agent: the changes that were judged and shown. What comes later is not merged. */
+  /** Git tree that the user was shown, by call and agent. Later changes are not merged. */
   const judged = new Map<string, string>()
   const find = async (agent: string): Promise<AgentWorktree> => {
     if (!worktreeOf) throw forkedFork()
@@ -48,7 +48,7 @@ export function changesTool(worktreeOf?: FindWorktree): Tool<Input> {
     readOnly: ({ action }) => action === "show",
     async question({ agent, action }, { toolUseId }) {
       const summary = `${action} the changes of agent ${agent}`
-      if (action !== "merge") return { kind: "read", summary } // what is dropped is in the answer, so nothing is lost
+      if (action !== "merge") return { kind: "read", summary } // the result contains the dropped diff, so nothing is lost
       const { worktree } = await find(agent)
       const { diff, files, tree } = await worktree.changes()
       const call = `${toolUseId}:${agent}`
@@ -87,7 +87,7 @@ async function merged(name: string, { worktree, agent }: AgentWorktree, tree?: s
   if (outcome.state === "conflict")
     return {
       isError: true,
-      content: `Nothing was merged: the project has other changes at the same places. Git says: ${outcome.why}\nThe agent's files are in ${worktree.directory}: read them, and edit the project yourself, or drop the changes.`,
+      content: `Nothing was merged: the project has other changes at the same places. Git says: ${outcome.reason}\nThe agent's files are in ${worktree.directory}: read them, and edit the project yourself, or drop the changes.`,
     }
   const { files } = outcome
   if (agent === "ended") await worktree.drop()

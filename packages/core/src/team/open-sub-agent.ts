@@ -1,6 +1,6 @@
 /**
- * Opens an agent for another one: the same project, rules and tools, a journal of its own under the other's. A fork begins as a copy of
- * the other's journal, so its requests share the bytes of the other's up to its directive.
+ * Opens a sub-agent with its lead's project, rules and tools, and a journal nested under the lead's. A fork starts with a copy of the
+ * lead's journal, so its requests share all bytes with the lead's up to its directive.
  */
 import { realpath } from "node:fs/promises"
 import type { Agent } from "../agent/agent.ts"
@@ -8,7 +8,7 @@ import type { Companions, SubAgentPlace } from "../agent/loop/companions.ts"
 import { openAgentWith } from "../agent/open-agent.ts"
 import type { SingleAgentOptions } from "../agent/options.ts"
 import type { PermissionAnswer } from "../agent/permissions/admit-call.ts"
-import { ownerIn } from "../base/owner.ts"
+import { ownerOption } from "../base/owner.ts"
 import { promptText } from "../base/text.ts"
 import { assertNotForked, cloneReads, forkReply } from "../forks/fork.ts"
 import { storeFrom } from "../journal/store-from.ts"
@@ -19,16 +19,16 @@ import type { ModelRequest } from "../messages/request.ts"
 import type { EffectiveSettings } from "../settings/settings.ts"
 import { RECALL_TOOL } from "../tools/session/recall-source.ts"
 import type { DeferredToolAccess, Tool, Toolset } from "../tools/tool.ts"
+import type { AgentTask } from "./agent-task.ts"
 import { type AgentDefinition, toolNames } from "./definitions/definition.ts"
 import { type AgentMemoryChoice, agentMemoryFor, projectOf } from "./definitions/memory-choice.ts"
 import { withMemoryTools } from "./definitions/memory-tools.ts"
 import { isolate, withChanges } from "./isolation.ts"
-import { type ModelSources, modelById, summariserOf, wantedModel } from "./models.ts"
-import type { AgentOrder } from "./order.ts"
+import { type ModelSources, modelById, requestedModelId, summariserFor } from "./models.ts"
 import type { AgentOutcome } from "./sub-agent.ts"
 import type { Worktree } from "./worktree.ts"
 
-export interface Member {
+export interface TeamMember {
   readonly id: string
   readonly name: string
   readonly lead: Agent
@@ -36,29 +36,32 @@ export interface Member {
 
 export interface PreparedAgent {
   readonly model: string
-  /** Resolves with its first message. A fork copies the lead's journal now, before the calls of the lead's last answer have results. */
+  /**
+   * Resolves with the agent's first message. For a fork, copies the lead's journal before the calls of the lead's last response have
+   * results.
+   */
   begin(): Promise<Content>
   open(companions: Companions): Promise<Agent>
-  /** Called after its end. May add to what its lead gets. */
+  /** Called after the agent has ended. May append to the result for its lead. */
   finish(outcome: AgentOutcome): Promise<AgentOutcome>
 }
 
-export type OpenSubAgent = (order: AgentOrder, member: Member) => PreparedAgent
+export type OpenSubAgent = (order: AgentTask, member: TeamMember) => PreparedAgent
 
 export interface SubAgentSources extends ModelSources {
-  /** What the lead was opened with. */
+  /** Options that the lead was opened with. */
   readonly options: SingleAgentOptions
-  /** The team's own tools: their names, and those that an agent gets in place of the lead's. */
+  /** Names of the team's own tools. */
   readonly teamTools: readonly string[]
-  readonly toolsFor: (member: Member, order: AgentOrder) => readonly Tool[]
+  readonly toolsFor: (member: TeamMember, order: AgentTask) => readonly Tool[]
 }
 
 export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
   const ask = oneQuestionAtATime()
   return (order, member) => {
     const { lead } = member
-    const wanted = order.kind === "fork" ? undefined : (order.model ?? order.definition?.model)
-    const id = wantedModel(wanted, lead.model, sources)
+    const requested = order.kind === "fork" ? undefined : (order.model ?? order.definition?.model)
+    const id = requestedModelId(requested, lead.model, sources)
     let worktree: Worktree | undefined
     const ended = new AbortController()
     return {
@@ -75,22 +78,25 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
         const memory = await memoryFor(order, member, sources)
         try {
           const model = id === undefined ? lead.model : await modelById(id, lead.model, sources)
-          const summariser = await summariserOf(lead.model, sources)
+          const summariser = await summariserFor(lead.model, sources)
           const place = worktree ? { cwd: worktree.directory } : {}
           const copy = worktree ? { copy: { directory: await realpath(worktree.copy), of: worktree.top } } : {}
           return await openAgentWith(
             {
-              ...optionsFor(order, member, { ...sources, memory }),
-              ...asking(lead, member, (question) => ask(question, ended.signal)),
+              ...subAgentOptions(order, member, { ...sources, memory }),
+              ...askThroughLead(lead, member, (question) => ask(question, ended.signal)),
               ...place,
               model,
               ...(summariser ? { summariser } : {}),
             },
             memory ? sources.settings : withoutMemory(sources.settings),
-            { companions, sub: { ...placeOf(order, member), ...copy, ...(memory ? { memory: memory.place } : {}) } },
+            {
+              companions,
+              sub: { ...subAgentContext(order, member), ...copy, ...(memory ? { memory: memory.place } : {}) },
+            },
           )
         } finally {
-          memory?.copy?.close() // the agent has opened it too
+          memory?.copy?.close() // the agent holds its own reference
         }
       },
     }
@@ -99,17 +105,17 @@ export function subAgentOpener(sources: SubAgentSources): OpenSubAgent {
 
 type ChosenMemory = Extract<AgentMemoryChoice, { readonly state: "place" }> & { readonly copy?: WorkingCopy }
 
-/** What its definition asks for. Why one gets no memory was said when the lead was opened. */
+/** The memory that the agent's definition requests. Refusals were already reported when the lead was opened. */
 async function memoryFor(
-  { definition }: AgentOrder,
-  { lead }: Member,
+  { definition }: AgentTask,
+  { lead }: TeamMember,
   { options, settings }: SubAgentSources,
 ): Promise<ChosenMemory | undefined> {
   if (definition?.memory === undefined) return undefined
   const { env = process.env } = options
   const store = storeFrom({ store: options.store, dir: options.dir, env })
   const cwd = lead.shared.state.policy.project
-  const owner = ownerIn(options.memory)
+  const owner = ownerOption(options.memory)
   const project = () => projectOf(options, settings.values)
   const choice = await agentMemoryFor(definition, { store, owner, cwd, project, home: env.HOME, settings })
   if (choice.state !== "place") return undefined
@@ -118,8 +124,8 @@ async function memoryFor(
   return copy ? { ...choice, directory: copy.directory, copy } : choice
 }
 
-/** The copy ends with the lead's last answer. Every fork of it gets the same message but for its directive. */
-async function forkTask({ prompt }: AgentOrder, { id, lead: { conversation } }: Member): Promise<Content> {
+/** Copies the conversation up to the lead's last response. All forks of that response get the same message except for their directive. */
+async function forkTask({ prompt }: AgentTask, { id, lead: { conversation } }: TeamMember): Promise<Content> {
   const { context } = conversation.views
   assertNotForked(context.messages().messages as ModelRequest["messages"])
   const last = context.lastResponse
@@ -134,14 +140,18 @@ async function forkTask({ prompt }: AgentOrder, { id, lead: { conversation } }: 
 
 type SourcesWithMemory = SubAgentSources & { readonly memory: ChosenMemory | undefined }
 
-function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Omit<SingleAgentOptions, "model"> {
+function subAgentOptions(
+  order: AgentTask,
+  member: TeamMember,
+  sources: SourcesWithMemory,
+): Omit<SingleAgentOptions, "model"> {
   const { dir, env, clock, ids, flags, store, hooks, system, layers, memory, project } = sources.options
   const { state } = member.lead.shared
   const isFork = order.kind === "fork"
-  const given = { dir, env, clock, ids, flags, store, hooks, memory, project, ...(isFork ? { system } : {}) }
+  const inherited = { dir, env, clock, ids, flags, store, hooks, memory, project, ...(isFork ? { system } : {}) }
   return {
     ...(Object.fromEntries(
-      Object.entries(given).filter(([, value]) => value !== undefined),
+      Object.entries(inherited).filter(([, value]) => value !== undefined),
     ) as Partial<SingleAgentOptions>),
     ...layersFor(layers),
     id: member.id,
@@ -154,17 +164,17 @@ function optionsFor(order: AgentOrder, member: Member, sources: SourcesWithMemor
   }
 }
 
-/** Layers that were made for the lead's conversation keep state about it. None at all means none here either. */
+/** Layer instances keep state about the lead's conversation, so only a factory or an empty list is passed on. */
 function layersFor(layers: SingleAgentOptions["layers"]): Pick<SingleAgentOptions, "layers"> {
   return typeof layers === "function" || layers?.length === 0 ? { layers } : {}
 }
 
-/** What it learns is for its lead: only the lead's conversation adds to the memory of the project. */
+/** Turns project memory off: only the lead's conversation adds to the memory of the project. */
 function withoutMemory(settings: EffectiveSettings): EffectiveSettings {
   return { ...settings, values: { ...settings.values, memory: "off" } }
 }
 
-function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
+function subAgentContext(order: AgentTask, { id, name, lead }: TeamMember): SubAgentPlace {
   const { kind, definition } = order
   const { conversation, shared } = lead
   return {
@@ -172,7 +182,7 @@ function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
     name,
     type: definition?.name ?? (kind === "fork" ? "fork" : "general"),
     prompt: definition?.prompt ?? promptText(new URL("./general-agent.md", import.meta.url)),
-    mayRecall: allowedIn(order)(RECALL_TOOL),
+    mayRecall: allowedForTask(order)(RECALL_TOOL),
     project: conversation.place,
     under: conversation.id,
     leadLocation: conversation.location,
@@ -183,11 +193,11 @@ function placeOf(order: AgentOrder, { id, name, lead }: Member): SubAgentPlace {
   }
 }
 
-/** The lead's tools with a shell of its own. A fork has the same list as its lead, because the list is part of the shared bytes. */
-function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory): Toolset {
+/** The lead's tools with a separate shell. A fork has the same list as its lead, because the list is part of the shared bytes. */
+function toolsFor(order: AgentTask, member: TeamMember, sources: SourcesWithMemory): Toolset {
   const { teamTools, toolsFor: own, memory } = sources
   const replaced = new Map(own(member, order).map((tool) => [tool.name, tool]))
-  const mayUse = allowedIn(order)
+  const mayUse = allowedForTask(order)
   const { definition } = order
   const directory = memory?.directory
   const withMemory = (chosen: readonly Tool[], all: readonly Tool[]) =>
@@ -202,7 +212,7 @@ function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory)
       const introductions = (forked.introductions ?? []).filter(
         ({ type }) => order.kind === "fork" || type !== "agent_listing",
       )
-      const later = forked.later && { later: laterFor(order, forked.later) }
+      const later = forked.later && { later: deferredToolsFor(order, forked.later) }
       return { ...forked, tools: withMemory(tools, forked.tools), introductions, ...later }
     },
     *[Symbol.iterator]() {
@@ -212,17 +222,17 @@ function toolsFor(order: AgentOrder, member: Member, sources: SourcesWithMemory)
   return set
 }
 
-/** A definition that lists its tools expects no others. */
-const laterFor = (order: AgentOrder, later: DeferredToolAccess): DeferredToolAccess => ({
+/** Deferred tools that the task allows. They are not expected if the definition lists its tools. */
+const deferredToolsFor = (order: AgentTask, later: DeferredToolAccess): DeferredToolAccess => ({
   ...later,
-  tools: () => later.tools().filter(({ name }) => allowedIn(order)(name)),
+  tools: () => later.tools().filter(({ name }) => allowedForTask(order)(name)),
   isExpected: later.isExpected && (order.kind === "fork" || order.definition?.tools === undefined),
 })
 
-const allowedIn = ({ kind, definition }: AgentOrder): ((name: string) => boolean) =>
+const allowedForTask = ({ kind, definition }: AgentTask): ((name: string) => boolean) =>
   kind === "fork" ? () => true : allowedBy(definition)
 
-/** A tool with a pattern, such as `Bash(git:*)`, is not allowed: the agent would get more of it than the definition says. */
+/** Excludes tools with a pattern, such as `Bash(git:*)`: the agent would be allowed more than the definition states. */
 function allowedBy({ tools, disallowedTools = [] }: Partial<AgentDefinition> = {}): (name: string) => boolean {
   const allowed = tools && new Set(toolNames(tools, "tools").names)
   const refused = new Set(toolNames(disallowedTools, "disallowedTools").names)
@@ -231,14 +241,14 @@ function allowedBy({ tools, disallowedTools = [] }: Partial<AgentDefinition> = {
 
 type Ask = (question: () => Promise<PermissionAnswer>) => Promise<PermissionAnswer>
 
-/** A question of a sub-agent goes to the person of its lead, and says who asks. */
-function asking({ shared }: Agent, { name }: Member, ask: Ask): Pick<SingleAgentOptions, "askPermission"> {
+/** Forwards permission questions of a sub-agent to the user of its lead, with the agent's name. */
+function askThroughLead({ shared }: Agent, { name }: TeamMember, ask: Ask): Pick<SingleAgentOptions, "askPermission"> {
   const { askPermission } = shared
   if (!askPermission) return {}
   return { askPermission: (request) => ask(async () => askPermission({ ...request, agent: name })) }
 }
 
-/** A person answers one question after the other, however many agents ask. No one waits for the question of an agent that has ended. */
+/** Serializes permission questions, so that the user answers one at a time. Questions of an agent that has ended are dropped. */
 function oneQuestionAtATime(): (question: Parameters<Ask>[0], ended: AbortSignal) => Promise<PermissionAnswer> {
   let last: Promise<unknown> = Promise.resolve()
   return (question, ended) => {

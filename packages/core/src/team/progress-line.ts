@@ -1,13 +1,13 @@
 /**
- * Progress lines of background agents: every 30 seconds a few words about what an agent does, for lists that a person watches. A line never
- * enters a prompt. It costs little: an agent that did nothing new gets none, and the cheaper of two ways is used.
+ * Progress lines of background agents: every 30 seconds a few words about an agent's activity, for lists that the user watches. A line
+ * never enters a prompt. To save cost, an agent without new activity gets none, and the cheaper of two methods is used.
  */
 import type { Agent } from "../agent/agent.ts"
 import { type Clock, callAfter } from "../base/clock.ts"
-import { messageOf } from "../base/errors.ts"
+import { errorMessage } from "../base/errors.ts"
 import { NO_TOKENS, promptText } from "../base/text.ts"
 import { engineOf } from "../conversation/conversation.ts"
-import { cloneSurroundings, forkMessages, runTurns, type TurnsOutcome, withoutTools } from "../forks/fork.ts"
+import { cloneToolState, forkMessages, runTurns, type TurnsOutcome, withoutTools } from "../forks/fork.ts"
 import type { DecisionDraft } from "../journal/entries.ts"
 import { positionOf } from "../layers/layer.ts"
 import { type Block, isText, isToolResult, isToolUse, resultBlocks, textOf, toBlocks } from "../messages/blocks.ts"
@@ -15,51 +15,51 @@ import type { ModelRequest } from "../messages/request.ts"
 import type { Model, ModelResponse } from "../model/model.ts"
 import type { Flags } from "../settings/flags.ts"
 import { createEstimator } from "../tokens/estimate.ts"
-import { costOf, sentModelName } from "../tokens/models.ts"
+import { costOf, requestModelName } from "../tokens/models.ts"
 
-const MAX_CHARACTERS = 60 // of a line
+const MAX_CHARACTERS = 60 // per line
 const NEWEST_MESSAGES = 6
 const MAX_OF_A_BLOCK = 400 // characters of each text, call and result
 const LINE_TOKENS = 20
-const THINKING_TOKENS = 300 // what a model that always thinks needs on top, roughly
-const READER_MAX_TOKENS = 2_000 // a model may think first
+const THINKING_TOKENS = 300 // approximate extra tokens of a model that always thinks
+const READER_MAX_TOKENS = 2_000 // leaves room for thinking
 const CACHE_LIVES_MS = 5 * 60_000
-const MAX_FAILURES = 3 // of one way in a row; then it is not tried again
+const MAX_FAILURES = 3 // consecutive failures after which a method is no longer used
 
-/** The agent as its list sees it. */
-export interface Watched {
+/** The state of an agent that progress lines are written from. */
+export interface ObservedAgent {
   readonly id: string
   readonly status: string
-  /** Grows with everything that it does. */
+  /** Number of responses and tool calls so far. */
   readonly steps: number
   readonly agent: Agent | undefined
   line: string | undefined
 }
 
-export interface ProgressLineParts {
+export interface ProgressLinesDependencies {
   readonly clock: Clock
   readonly figures: () => Flags["figures"]
-  /** For small side tasks of an agent with this model. */
+  /** The model for side tasks of an agent that uses the given model. */
   readonly cheapestModel: (model: Model) => Promise<Model>
-  /** For the lead's journal. */
+  /** Records the cost in the lead's journal. */
   readonly onSpent: (decision: DecisionDraft) => void
-  /** For the person, once. */
+  /** Reports the first failure to the user. */
   readonly onProblem: (problem: string) => void
 }
 
-type Way = "fork" | "newest"
+type LineMethod = "fork" | "newest"
 
 export class ProgressLines {
-  readonly #parts: ProgressLineParts
-  readonly #failures: Record<Way, number> = { fork: 0, newest: 0 }
+  readonly #parts: ProgressLinesDependencies
+  readonly #failures: Record<LineMethod, number> = { fork: 0, newest: 0 }
   #isReported = false
 
-  constructor(parts: ProgressLineParts) {
+  constructor(parts: ProgressLinesDependencies) {
     this.#parts = parts
   }
 
-  /** Writes lines about an agent until the result is called. That resolves when no request is under way. */
-  follow(agent: Watched): () => Promise<void> {
+  /** Writes lines about an agent until the returned function is called, which resolves when no request is in flight. */
+  follow(agent: ObservedAgent): () => Promise<void> {
     const { clock, figures } = this.#parts
     const ended = new AbortController()
     let writing: Promise<void> = Promise.resolve()
@@ -69,7 +69,7 @@ export class ProgressLines {
       const seconds = figures()["agent-progress"]
       if (seconds === 0 || ended.signal.aborted) return
       cancel = callAfter(clock, 1000 * seconds, () => {
-        writing = next().finally(wait) // the next one waits for this one, so there are never two at once
+        writing = next().finally(wait) // scheduled after this one ends, so that requests never overlap
       })
     }
     const next = async () => {
@@ -87,61 +87,67 @@ export class ProgressLines {
     }
   }
 
-  /** Never rejects. */
+  /** Writes one line. Never rejects. */
   async #write(id: string, agent: Agent, signal: AbortSignal): Promise<string | undefined> {
-    let way: Way | undefined
+    let method: LineMethod | undefined
     try {
-      const asked = await question(agent, this.#parts)
-      way = this.#choose(asked)
-      if (way === undefined) return undefined
-      const { ended, text, responses, error } = await asked[way].ask(signal)
-      for (const response of responses) this.#parts.onSpent(spentOn(response, id))
+      const requests = await lineRequests(agent, this.#parts)
+      method = this.#choose(requests)
+      if (method === undefined) return undefined
+      const { ended, text, responses, error } = await requests[method].ask(signal)
+      for (const response of responses) this.#parts.onSpent(spentDecision(response, id))
       if (ended === "failed") throw error
-      if (ended === "answer") this.#failures[way] = 0
+      if (ended === "answer") this.#failures[method] = 0
       return ended === "answer" ? oneLine(text) : undefined
     } catch (error) {
-      if (way) this.#failures[way]++
+      if (method) this.#failures[method]++
       if (!this.#isReported && !signal.aborted)
-        this.#parts.onProblem(`A progress line of ${id} could not be written: ${messageOf(error)} The work goes on.`)
+        this.#parts.onProblem(`A progress line of ${id} could not be written: ${errorMessage(error)} The work goes on.`)
       this.#isReported = true
       return undefined
     }
   }
 
-  /** The cheaper one. If a price is unknown, the one that sends less. */
-  #choose({ fork, newest }: Question): Way | undefined {
+  /** Chooses the cheaper method that has not failed too often. If a price is unknown, prefers the smaller request. */
+  #choose({ fork, newest }: LineRequests): LineMethod | undefined {
     const isCheaper = fork.dollars !== undefined && newest.dollars !== undefined && fork.dollars < newest.dollars
-    const order: readonly Way[] = isCheaper ? ["fork", "newest"] : ["newest", "fork"]
-    return order.find((way) => this.#failures[way] < MAX_FAILURES)
+    const order: readonly LineMethod[] = isCheaper ? ["fork", "newest"] : ["newest", "fork"]
+    return order.find((method) => this.#failures[method] < MAX_FAILURES)
   }
 }
 
-interface Asking {
-  /** An estimate. */
+interface LineRequest {
+  /** Estimated cost. */
   readonly dollars: number | undefined
   ask(signal: AbortSignal): Promise<TurnsOutcome>
 }
 
-type Question = Readonly<Record<Way, Asking>>
+type LineRequests = Readonly<Record<LineMethod, LineRequest>>
 
 const directive = () => promptText(new URL("./progress-line.md", import.meta.url)).trim()
 const reader = () => promptText(new URL("./progress-reader.md", import.meta.url)).trim()
 
-async function question(agent: Agent, { clock, cheapestModel }: ProgressLineParts): Promise<Question> {
+async function lineRequests(agent: Agent, { clock, cheapestModel }: ProgressLinesDependencies): Promise<LineRequests> {
   const request = await engineOf(agent.conversation).preparer.forkRequest()
-  return { fork: byFork(agent, request, clock), newest: byReader(await cheapestModel(agent.model), request, clock) }
+  return {
+    fork: forkRequestLine(agent, request, clock),
+    newest: readerRequestLine(await cheapestModel(agent.model), request, clock),
+  }
 }
 
-/** With the agent's own request, whose beginning is in the server's cache. Its tools are declared for that and refused. */
-function byFork(agent: Agent, request: ModelRequest, clock: Clock): Asking {
+/** Appends the directive to the agent's own request, which the server has cached. Its tools are declared for that reason, and refused. */
+function forkRequestLine(agent: Agent, request: ModelRequest, clock: Clock): LineRequest {
   const { model, shared, conversation } = agent
   const { context } = conversation.views
   const { counted, estimated } = context.size()
   const answeredAt = Date.parse(context.lastResponse?.timestamp ?? "")
   const isCached = counted >= model.facts.minCacheable && clock.now().getTime() - answeredAt < CACHE_LIVES_MS
-  const own = conversation.views.estimator.text(directive()) + estimated
+  const directiveTokens = conversation.views.estimator.text(directive()) + estimated
   return {
-    dollars: dollarsFor(model, isCached ? { read: counted, input: own } : { read: 0, input: counted + own }),
+    dollars: dollarsFor(
+      model,
+      isCached ? { read: counted, input: directiveTokens } : { read: 0, input: counted + directiveTokens },
+    ),
     ask(signal) {
       const { openCalls } = positionOf(context.storedMessages())
       const { messages, shared: sharedMessages } = forkMessages({ ...request, openCalls, directive: directive() })
@@ -149,7 +155,7 @@ function byFork(agent: Agent, request: ModelRequest, clock: Clock): Asking {
         model,
         request: { ...request, messages },
         tools: shared.toolset.tools,
-        context: cloneSurroundings(shared.state.toolContext, shared.state.toolContext.reads),
+        context: cloneToolState(shared.state.toolContext, shared.state.toolContext.reads),
         allows: "No tools are available for a progress line.",
         maxTurns: 1,
         signal,
@@ -159,9 +165,9 @@ function byFork(agent: Agent, request: ModelRequest, clock: Clock): Asking {
   }
 }
 
-/** With a small request of its own: the newest messages, cut. */
-function byReader(model: Model, { messages }: ModelRequest, clock: Clock): Asking {
-  const text = `${newestOf(messages)}\n\n${directive()}`
+/** Sends a separate small request with the newest messages, shortened. */
+function readerRequestLine(model: Model, { messages }: ModelRequest, clock: Clock): LineRequest {
+  const text = `${newestMessagesText(messages)}\n\n${directive()}`
   const input = createEstimator(model.facts.family).text(`${reader()}\n${text}`)
   const { toolContext, reads, tools } = withoutTools(clock)
   return {
@@ -170,13 +176,13 @@ function byReader(model: Model, { messages }: ModelRequest, clock: Clock): Askin
       runTurns({
         model,
         request: {
-          model: sentModelName(model.name),
+          model: requestModelName(model.name),
           max_tokens: Math.min(READER_MAX_TOKENS, model.facts.maxOutput),
           system: reader(),
           messages: [{ role: "user", content: text }],
         },
         tools,
-        context: cloneSurroundings(toolContext, reads),
+        context: cloneToolState(toolContext, reads),
         allows: "There are no tools.",
         maxTurns: 1,
         signal,
@@ -185,26 +191,26 @@ function byReader(model: Model, { messages }: ModelRequest, clock: Clock): Askin
   }
 }
 
-interface Sent {
-  /** From the server's cache. */
+interface PromptTokens {
+  /** Tokens read from the server's cache. */
   readonly read: number
   readonly input: number
 }
 
-function dollarsFor({ facts }: Model, { read, input }: Sent): number | undefined {
+function dollarsFor({ facts }: Model, { read, input }: PromptTokens): number | undefined {
   const output = LINE_TOKENS + (facts.accepts.thinkingOff ? 0 : THINKING_TOKENS)
   const cost = costOf(facts, { ...NO_TOKENS, cacheRead: read, input, output })
   return cost.known ? cost.dollars : undefined
 }
 
-const newestOf = (messages: ModelRequest["messages"]): string =>
+const newestMessagesText = (messages: ModelRequest["messages"]): string =>
   messages
     .slice(-NEWEST_MESSAGES)
-    .flatMap(({ role, content }) => toBlocks(content as string | Block[]).map((block) => shown(role, block)))
+    .flatMap(({ role, content }) => toBlocks(content as string | Block[]).map((block) => renderBlock(role, block)))
     .filter((line) => line !== undefined)
     .join("\n")
 
-function shown(role: string, block: Block): string | undefined {
+function renderBlock(role: string, block: Block): string | undefined {
   const cut = (text: string) => text.slice(0, MAX_OF_A_BLOCK).toWellFormed()
   if (isText(block)) return JSON.stringify({ role, text: cut(block.text) })
   if (isToolUse(block)) return JSON.stringify({ role, calls: block.name, with: cut(JSON.stringify(block.input)) })
@@ -212,11 +218,11 @@ function shown(role: string, block: Block): string | undefined {
   return undefined
 }
 
-function spentOn({ id, model, usage }: ModelResponse, agent: string): DecisionDraft {
+function spentDecision({ id, model, usage }: ModelResponse, agent: string): DecisionDraft {
   return { type: "strata", subtype: "spent", purpose: "progress", agent, model, responseId: id, usage }
 }
 
-/** The first line, without control characters, quotes and the full stop. `undefined` where nothing is left. */
+/** The first line, without control characters, quotes and the final full stop. `undefined` if nothing remains. */
 export function oneLine(text: string): string | undefined {
   const line = text.trim().split(/[\n\r\u2028\u2029]/, 1)[0]!
   const plain = line

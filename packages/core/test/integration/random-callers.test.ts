@@ -10,7 +10,7 @@ import { expect, test } from "vitest"
 import type { Answer, AnswerBlock, Responder, ResponderTurn } from "../../../sim/src/responder.ts"
 import { KEY, simulator } from "../../../sim/test/simulator.ts"
 import { compaction } from "../../src/layers/4-compaction/compaction.ts"
-import type { CallerMessage } from "../../src/messages/caller-key.ts"
+import type { ClientMessage } from "../../src/messages/message-identity.ts"
 import type { ModelRequest } from "../../src/messages/request.ts"
 import { FileReads } from "../../src/tools/files/read-state.ts"
 import { serialiseRequest } from "../../src/views/context/request.ts"
@@ -102,7 +102,7 @@ class Talker implements Responder {
 
 /** A program with a list of messages. */
 class Caller {
-  list: CallerMessage[] = []
+  list: ClientMessage[] = []
   #said = 0
 
   words(count: number): string {

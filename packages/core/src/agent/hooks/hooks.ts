@@ -1,12 +1,12 @@
 /**
- * Hooks: functions given in code, and shell commands from settings. They may watch, add context, block, decide in place of the person, or
- * change the input of a call. A hook that fails is reported and skipped; it never breaks the conversation.
+ * Hooks: functions passed in code, and shell commands from settings. They may observe, add context, block, decide in place of the user, or
+ * change the input of a call. A hook that fails is reported and skipped, and does not affect the conversation.
  */
 import { setTimeout as wait } from "node:timers/promises"
-import { reasonOf } from "../../base/errors.ts"
-import type { HookEvent } from "../../base/vocabulary.ts"
+import type { HookEvent } from "../../base/enums.ts"
+import { errorReason } from "../../base/errors.ts"
 import { unlessInterrupted } from "../../base/work.ts"
-import type { CompactionHooks } from "../../layers/4-compaction/situation.ts"
+import type { CompactionHooks } from "../../layers/4-compaction/compaction-context.ts"
 
 /** The input of a hook. Shell commands get it as JSON on standard input, with the field names that hooks of other agents use. */
 export interface HookInput {
@@ -17,28 +17,28 @@ export interface HookInput {
   readonly [more: string]: unknown
 }
 
-export const PERMISSIONS = ["allow", "ask", "deny"] as const // from loose to strict
+export const PERMISSIONS = ["allow", "ask", "deny"] as const // ordered from permissive to strict
 
 export interface HookAnswer {
-  /** Blocks what is about to happen, and says why: the tool does not run, the prompt is not sent, the agent does not stop. */
+  /** Blocks the event and states the reason: the tool does not run, the prompt is not sent, the agent does not stop. */
   readonly block?: string
-  /** For the model. */
+  /** Context for the model. */
   readonly context?: string
-  /** For the person. */
+  /** Message for the user. */
   readonly message?: string
-  /** PreToolUse, PermissionRequest: decides in place of the person. `allow` overrules no rule that denies or asks. */
+  /** PreToolUse, PermissionRequest: decides in place of the user. `allow` does not override rules that deny or ask. */
   readonly permission?: (typeof PERMISSIONS)[number]
-  /** Why it decides so, for the model and the person. */
+  /** Reason for the decision, for the model and the user. */
   readonly reason?: string
-  /** PreToolUse, PermissionRequest: replaces the input of the call as a whole. It is checked, judged, shown and run in its place. */
+  /** PreToolUse, PermissionRequest: replaces the complete input of the call. The new input is validated, authorized, displayed and run. */
   readonly input?: Readonly<Record<string, unknown>>
   /** PostToolUse: replaces the tool's result. */
   readonly output?: string
-  /** Ends the query, and says why: the reason is `stopped-by-hook`. */
+  /** Ends the query with this reason: `stopped-by-hook`. */
   readonly stop?: string
 }
 
-/** The signal aborts when the query does, and when the agent closes. */
+/** A hook as a function. The signal aborts when the query is aborted, and when the agent closes. */
 export type HookFunction = (
   input: HookInput,
   options: { readonly signal: AbortSignal },
@@ -46,12 +46,12 @@ export type HookFunction = (
 
 export interface Hook {
   readonly event: HookEvent
-  /** A regular expression for the tool, the source or the trigger. Default: all. */
+  /** Regular expression for the tool, the source or the trigger. Default: all. */
   readonly matcher?: string
   readonly run: HookFunction
-  /** For messages. Default: the name of the function, else the event. */
+  /** Name for messages. Default: the name of the function, else the event. */
   readonly name?: string
-  /** @internal It was written for Claude Code: fields that have another form there get that form. */
+  /** @internal Whether the hook was written for Claude Code, so that it gets fields in Claude Code's format. */
   readonly isForClaudeCode?: boolean
 }
 
@@ -60,20 +60,20 @@ const nameOf = ({ name, run, event }: Hook): string => name || (run.name !== "ru
 export interface HookOutcome {
   readonly blocked: string | undefined
   readonly permission: HookAnswer["permission"]
-  /** Why the permission was decided so. */
+  /** Reason for the permission decision. */
   readonly reason: string | undefined
   readonly contexts: readonly { readonly hook: string; readonly text: string }[]
   readonly messages: readonly string[]
   readonly output: string | undefined
-  /** The last new input, and the hook that gave it. */
+  /** The last replaced input, and the hook that replaced it. */
   readonly input: { readonly hook: string; readonly value: unknown } | undefined
   readonly stop: string | undefined
 }
 
 export interface HookCall {
-  /** The fields of the event. */
+  /** Fields of the event. */
   readonly about: Readonly<Record<string, unknown>>
-  /** In place of fields of `about`, for hooks that were written for Claude Code. */
+  /** Replacements for fields of `about`, for hooks that were written for Claude Code. */
   readonly claudeCode?: Readonly<Record<string, unknown>>
   /** Ends the hooks. The call then rejects. */
   readonly signal?: AbortSignal
@@ -85,9 +85,9 @@ export interface HookCall {
 export type RunHooks = (event: HookEvent, call: HookCall) => Promise<HookOutcome>
 
 export interface HookSession extends Pick<HookInput, "session_id" | "transcript_path" | "cwd"> {
-  /** The mode, by the name that hooks of other agents expect. */
+  /** The permission mode, by the name that hooks of other agents expect. */
   readonly permission_mode?: string
-  /** For a sub-agent. The session is that of the conversation it works for. */
+  /** Id of a sub-agent. The session is that of its lead's conversation. */
   readonly agent_id?: string
   readonly agent_type?: string
   readonly agent_transcript_path?: string
@@ -95,9 +95,9 @@ export interface HookSession extends Pick<HookInput, "session_id" | "transcript_
 
 export interface SessionHooks {
   readonly hooks: readonly Hook[]
-  /** Read at every run: tools move the directory. */
+  /** Called for every event, because tools change the directory. */
   readonly session: () => HookSession
-  /** Ends every hook but those for the end of the session. */
+  /** Ends all hooks except those for the end of the session. */
   readonly closing?: AbortSignal
 }
 
@@ -115,7 +115,7 @@ const withFields = (hook: Hook, fields: Readonly<Record<string, unknown>>): Hook
     ? { ...hook, name: nameOf(hook), run: (input, options) => hook.run({ ...input, ...fields }, options) }
     : hook
 
-/** Runs every hook for an event, in the order they were given. A later hook sees the input that an earlier one gave. */
+/** Runs all hooks for an event in order. Later hooks see the input that earlier ones replaced. */
 export async function runHooks(
   hooks: readonly Hook[],
   given: HookInput,
@@ -138,7 +138,7 @@ export async function runHooks(
       if (answer?.message) messages.push(answer.message)
       if (answer?.input !== undefined) {
         input = { hook: name, value: answer.input }
-        if (decided?.permission === "allow") decided = undefined // it was given to another input
+        if (decided?.permission === "allow") decided = undefined // the approval was for the previous input
       }
       blocked ??= answer?.block
       stop ??= answer?.stop
@@ -146,16 +146,16 @@ export async function runHooks(
       output = answer?.output ?? output
     } catch (error) {
       signal.throwIfAborted()
-      messages.push(`The hook "${name}" failed and was skipped: ${reasonOf(error)}`)
+      messages.push(`The hook "${name}" failed and was skipped: ${errorReason(error)}`)
     }
   }
   const { permission, reason } = decided ?? { permission: undefined, reason: undefined }
   return { blocked, permission, reason, contexts, messages, output, input, stop }
 }
 
-const ABORT_GRACE_MS = 500 // a command needs less; a function that does not listen to the signal is not waited for
+const ABORT_GRACE_MS = 500 // a command needs less; a function that ignores the signal is abandoned
 
-/** On abort, waits until the hook has ended, but not for long. */
+/** Runs one hook. On abort, waits briefly for it to end. */
 async function runOne({ run }: Hook, input: HookInput, signal: AbortSignal): Promise<HookAnswer | undefined> {
   signal.throwIfAborted()
   const running = (async () => run(input, { signal }))()
@@ -170,7 +170,7 @@ interface Decision {
   readonly reason: string | undefined
 }
 
-/** Of two equal decisions the first one's reason counts. */
+/** Returns the stricter decision. If both are equal, the reason of the first one is used. */
 function stricter(first: Decision | undefined, answer: HookAnswer | undefined): Decision | undefined {
   const permission = answer?.permission
   if (permission === undefined) return first
@@ -178,13 +178,16 @@ function stricter(first: Decision | undefined, answer: HookAnswer | undefined): 
   return { permission, reason: answer?.reason }
 }
 
-/** For events that cannot be blocked: everything that hooks want the person to know. */
+/** Messages of hooks for events that cannot be blocked, for the user. */
 export const reportsOf = ({ messages, blocked, stop }: HookOutcome): readonly string[] => [
   ...messages,
   ...[blocked, stop].filter((text) => text !== undefined).map((text) => `A hook says: ${text}`),
 ]
 
-/** What a matcher is compared with: the tool of a call, how a session started, what triggered a compaction, the kind of a message or of a sub-agent. */
+/**
+ * The text that a matcher is compared with: the tool of a call, the source of a session, the trigger of a compaction, or the type of a
+ * notification or sub-agent.
+ */
 const subjectOf = ({ tool_name, source, trigger, notification_type, agent_type }: HookInput): string =>
   String(tool_name ?? source ?? trigger ?? notification_type ?? agent_type ?? "")
 
@@ -192,7 +195,7 @@ function fits(matcher: string | undefined, subject: string): boolean {
   return matcher === undefined || matcher === "" || matcher === "*" || new RegExp(`^(?:${matcher})$`).test(subject)
 }
 
-/** The hooks around a compaction, in order: PreCompact, SessionStart with the source `compact`, PostCompact. */
+/** Hooks around a compaction, in order: PreCompact, SessionStart with the source `compact`, PostCompact. */
 export function compactionHooks(runHooks: RunHooks): CompactionHooks {
   return {
     async before({ trigger, instructions: own, ...run }) {
@@ -205,7 +208,7 @@ export function compactionHooks(runHooks: RunHooks): CompactionHooks {
       const outcome = await runHooks("SessionStart", { about: { source: "compact" }, ...given(run, "SessionStart") })
       return { contexts: outcome.contexts, messages: reportsOf(outcome) }
     },
-    // only what it wants the person to know is used
+    // only its messages for the user are used
     async after({ trigger, summary, signal }) {
       try {
         const about = { trigger, compact_summary: summary }

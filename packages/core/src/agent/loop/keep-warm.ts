@@ -1,9 +1,8 @@
 /**
- * Keeps the server's cache warm while a person is away or a tool runs for long: the conversation is sent once more, without output, shortly
- * before the cache would expire. The planner says how often that pays. What it costs is journaled.
- *
- * For five more minutes, that is the last request as it was. For an hour, the answer is sent with it: it is not cached yet, so the server
- * writes it, and what it writes there for an hour holds everything before it too.
+ * Keeps the server's cache warm while the user is away or a tool runs for long: repeats the last request without output shortly before the
+ * cache would expire. The planner decides how often that pays. The cost is recorded in the journal.  To extend the cache by five minutes,
+ * the last request is repeated. For an hour, the response is appended: it is not cached yet, so the server writes it, and an entry written
+ * there for an hour includes everything before it.
  */
 import { type Clock, callAfter } from "../../base/clock.ts"
 import { type Conversation, engineOf } from "../../conversation/conversation.ts"
@@ -27,21 +26,21 @@ export interface KeepWarmParts {
   readonly clock: Clock
 }
 
-/** A request that was answered. */
+/** A request that got a response. */
 export interface AnsweredRequest {
   readonly request: ModelRequest
-  /** When it was sent: the cache counts from then. */
+  /** Time of sending, from which the cache lifetime counts. */
   readonly sentAt: number
-  /** Dollars for the whole conversation. */
+  /** Cost limit for the complete conversation, in dollars. */
   readonly costLimit: number
 }
 
-/** The time between an answer and the next request. */
+/** The pause between a response and the next request. */
 interface Pause extends AnsweredRequest {
-  /** The views it was sent from. A rewind makes new ones. */
+  /** The views at the time of sending. A rewind creates new views. */
   readonly views: Views
   usedAt: number
-  /** How long the server keeps the cache from then. */
+  /** Cache lifetime from `usedAt`. */
   lifetime: CacheEntryLifetime
   pings: number
   cancel: () => void
@@ -57,7 +56,7 @@ export class CacheKeeper {
     this.#parts = parts
   }
 
-  /** A pause begins. */
+  /** Called after a response: a pause begins. */
   answered(sent: AnsweredRequest): void {
     this.stop()
     const { conversation, model } = this.#parts
@@ -67,7 +66,7 @@ export class CacheKeeper {
     this.#await(this.#pause)
   }
 
-  /** The pause is over. A ping under way is still journaled. */
+  /** Ends the pause. A ping in flight is still recorded. */
   stop(): void {
     this.#pause?.cancel()
     this.#pause = undefined
@@ -81,7 +80,7 @@ export class CacheKeeper {
 
   async #ping(pause: Pause): Promise<void> {
     const now = this.#parts.clock.now().getTime()
-    if (now - pause.usedAt >= LIFETIME_MS[pause.lifetime]) return // the machine slept: everything would be written again
+    if (now - pause.usedAt >= LIFETIME_MS[pause.lifetime]) return // after a sleep of the machine, the complete cache would be written again
     const pings = pause.pings
     await engineOf(this.#parts.conversation)
       .layers.act(LAYER, (context) => this.#send(pause, context))
@@ -93,7 +92,7 @@ export class CacheKeeper {
 
   async #send(pause: Pause, context: LayerContext): Promise<LayerResult | undefined> {
     const { views } = context
-    // a prepared summary takes the place of what the cache holds
+    // a prepared summary will replace the cached prefix
     const isPrepared = this.#parts.conversation.preparedCompaction !== "not-begun"
     const isChanged = isPrepared || views !== pause.views || views.cacheHistory.changes.length > 0
     const lifetime = isChanged ? undefined : nextPing(context, pause.pings)
@@ -124,7 +123,10 @@ export class CacheKeeper {
     return { request, lifetime: engineOf(this.#parts.conversation).window.lifetime }
   }
 
-  /** The next request writes the cache again, so one report is enough. A server that does not know such requests is not asked again. */
+  /**
+   * Reports the first failure only, because the next request writes the cache again. A server that refuses such requests gets no more of
+   * them.
+   */
   #failed(error: unknown, { signal }: LayerContext): LayerResult | undefined {
     this.#isRefused ||= error instanceof InvalidModelRequestError
     if (this.#isReported || signal.aborted) return undefined
@@ -138,8 +140,8 @@ type Warming = Pick<WarmOptions, "lifetime" | "writesCache" | "sharedMessages"> 
 const NOTHING_TO_DO = "Nothing to do: this request only keeps the cache."
 
 /**
- * The breakpoint is after the answer. What follows it is only there because a request must end with a user message. `undefined` for an
- * answer of so many blocks that the server would not look back to what is cached.
+ * A request with the breakpoint after the response. The directive after it is only there because a request must end with a user message.
+ * `undefined` if the response has so many blocks that the server's lookback would miss the cached prefix.
  */
 async function withAnswer(context: LayerContext): Promise<Warming | undefined> {
   const request = await context.request()

@@ -1,4 +1,4 @@
-/** The events of a query. Each carries all that is needed to show it. */
+/** Events of a query. Each contains everything needed to display it. */
 
 import type { AuditFigures } from "../../journal/entries.ts"
 import type { CompactionProgress } from "../../layers/layer.ts"
@@ -18,7 +18,7 @@ export type QueryEvent =
   | { readonly type: "request"; readonly turn: number; readonly size: ContextSize; readonly fill: WindowUsage }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
-  /** An attempt failed and is repeated. Ignore what was streamed of it. */
+  /** An attempt failed and is repeated. Discard its streamed text. */
   | { readonly type: "retry"; readonly attempt: number; readonly delayMs: number; readonly reason: string }
   | { readonly type: "response"; readonly uuid: Uuid; readonly response: ModelResponse; readonly cost: Cost }
   | {
@@ -35,7 +35,7 @@ export type QueryEvent =
       readonly name: string
       readonly question: PermissionQuestion
       readonly why: string
-      /** No one could be asked. These rules would have allowed it; where none is narrow, the list is empty. */
+      /** Set if nobody could be asked: rules that would have allowed the call. Empty if no narrow rule exists. */
       readonly rules?: readonly string[]
     }
   | {
@@ -48,13 +48,13 @@ export type QueryEvent =
   | { readonly type: "attached"; readonly kind: string; readonly about: string }
   /** The progress of a compaction. */
   | { readonly type: "compaction"; readonly progress: CompactionProgress }
-  /** The context starts again here: summary and attachments follow, one by one, then `compacted`. */
+  /** The context starts again here. Summary and attachments follow one by one, then `compacted`. */
   | {
       readonly type: "boundary"
       readonly uuid: Uuid
       readonly trigger: "auto" | "manual"
       readonly tokensBefore: number
-      /** How many messages the summary replaces, where that is known. */
+      /** Number of messages that the summary replaces, if known. */
       readonly messages?: number
     }
   | { readonly type: "summary"; readonly uuid: Uuid; readonly text: string }
@@ -63,32 +63,32 @@ export type QueryEvent =
       readonly tokensBefore: number
       readonly tokensAfter: number
       readonly route: string
-      /** Why the planner compacted before the window was full. */
+      /** Reason why the planner compacted before the window was full. */
       readonly planned?: string
-      /** How the summary was checked. */
+      /** Result of checking the summary. */
       readonly audit?: AuditFigures
     }
-  /** `quiet`: nothing to act on, a layer did its work. */
+  /** `quiet`: informational, about the work of a layer. */
   | { readonly type: "notice"; readonly message: string; readonly quiet?: true }
   /** The query failed. The error is thrown after the last event unless you call `take()`, which returns it. */
   | { readonly type: "error"; readonly message: string; readonly error: unknown; readonly take: () => unknown }
   | ({ readonly type: "done"; readonly turns: number } & QueryEnd)
 
-/** How a query ended. */
+/** The end of a query. */
 export type QueryEnd =
   | { readonly reason: "answer"; readonly text: string }
   | { readonly reason: "refusal" }
   | { readonly reason: "max-turns"; readonly limit: number }
-  /** `next`: what the request that was not sent would have cost, estimated. */
+  /** `next`: estimated cost of the request that was not sent. */
   | { readonly reason: "cost-limit"; readonly limit: number; readonly spent: number; readonly next?: number }
   | { readonly reason: "stopped-by-hook"; readonly why: string }
-  /** The query repeats itself: the model pauses, fails or makes the same call again and again. `why` is a sentence. */
+  /** The query makes no progress: the model pauses, fails or repeats the same call. `why` is a sentence. */
   | { readonly reason: "no-progress"; readonly why: string }
   | { readonly reason: "aborted" }
-  /** `message` is a sentence for a person. */
+  /** `message` is a sentence for the user. */
   | { readonly reason: "error"; readonly message: string; readonly error: unknown }
 
-/** What an attachment is about: a path or a name. */
+/** Subject of an attachment: a path or a name. */
 export function aboutOf(attachment: Attachment): string {
   if ("path" in attachment && attachment.path !== undefined) return attachment.path
   if ("name" in attachment) return attachment.name

@@ -4,7 +4,7 @@
  * `record` work as always.
  */
 import { InvalidContentError } from "../../base/errors.ts"
-import { inSlices } from "../../base/work.ts"
+import { runCooperatively } from "../../base/work.ts"
 import {
   type Entry,
   type EntryDraft,
@@ -13,9 +13,9 @@ import {
   isMessage,
   type MessageDraft,
 } from "../../journal/entries.ts"
+import { compactionBudgets } from "../../layers/4-compaction/compaction-context.ts"
 import { factSteps } from "../../layers/4-compaction/restore/facts.ts"
-import { compactionFigures } from "../../layers/4-compaction/situation.ts"
-import type { CallerSystemMessage } from "../../messages/attachments.ts"
+import type { ClientSystemMessage } from "../../messages/attachments.ts"
 import {
   type Block,
   type Content,
@@ -25,10 +25,10 @@ import {
   type ToolUse,
   toBlocks,
 } from "../../messages/blocks.ts"
-import { type CallerMessage, isTelling, remindersIn } from "../../messages/caller-key.ts"
+import { type ClientMessage, isDistinctive, remindersIn } from "../../messages/message-identity.ts"
 import { BOUNDARY_LINE, contentOf, type Uuid } from "../../messages/messages.ts"
 import type { SystemPrompt, ToolDefinition } from "../../messages/request.ts"
-import { DEEPEST, isRecord } from "../../messages/shapes/shapes.ts"
+import { isRecord, MAX_DEPTH } from "../../messages/shapes/shapes.ts"
 import { rewind } from "../branch.ts"
 import type { Engine } from "../engine.ts"
 import { asPlainJson, ownShapeAsSent, withUsersWords } from "../incoming.ts"
@@ -61,26 +61,26 @@ export async function callerBoundary(
 async function factsOf({ views, window, parts, canRecall }: Engine): Promise<string> {
   const flags = parts.flags.current
   if (!flags.on["compact-facts"]) return ""
-  const { facts } = compactionFigures({ flags, thresholds: window.current })
+  const { facts } = compactionBudgets({ flags, thresholds: window.current })
   // results are listed by their handles: without a tool for those, the caller's own summary has to do
   const options = { budget: Math.floor(facts * SHARE), hasRecall: canRecall }
-  return inSlices(factSteps(views, { estimate: (text) => views.estimator.text(text), ...options }))
+  return runCooperatively(factSteps(views, { estimate: (text) => views.estimator.text(text), ...options }))
 }
 
 // What is journaled of a caller's messages: each as it was sent, checked only for what no journal can hold.
 
 /** Refuses what is no list of messages, before anything is done with it. */
-export function callerMessages(given: unknown): readonly CallerMessage[] {
+export function callerMessages(given: unknown): readonly ClientMessage[] {
   if (!Array.isArray(given)) throw new InvalidContentError("follow() takes the list of messages of a request")
   return given.map((item, at) => {
     const message = ownShapeAsSent(item, `messages[${at}]`)
     const role: unknown = isRecord(message) ? message.role : undefined
     if (role !== "user" && role !== "assistant" && role !== "system")
       throw new InvalidContentError(`messages[${at}] has the role ${JSON.stringify(role)}`)
-    const { content } = message as CallerMessage
+    const { content } = message as ClientMessage
     const isContent = typeof content === "string" || Array.isArray(content) || (role === "system" && content == null)
     if (!isContent) throw new InvalidContentError(`the content of messages[${at}] must be a text or a list of blocks`)
-    return message as CallerMessage
+    return message as ClientMessage
   })
 }
 
@@ -99,7 +99,7 @@ function isReadable(message: unknown): boolean {
     typeof content === "string" ||
     (Array.isArray(content) && content.every(isTyped)) ||
     (role === "system" && content == null)
-  if (!isKnown || !isContent || isDeeperThan(message, DEEPEST - 1)) return false
+  if (!isKnown || !isContent || isDeeperThan(message, MAX_DEPTH - 1)) return false
   readable.add(message)
   return true
 }
@@ -124,13 +124,13 @@ interface Drafting {
 }
 
 export function callerDrafts(
-  messages: readonly CallerMessage[],
+  messages: readonly ClientMessage[],
   { from, isElsewhere }: Drafting,
 ): readonly MessageDraft[] {
   return messages.map((given, at): MessageDraft => {
     const message = asPlainJson(given, `messages[${from + at}]`)
     if (message.role === "system") {
-      const attachment = { type: "system_message", message: message as CallerSystemMessage["message"] } as const
+      const attachment = { type: "system_message", message: message as ClientSystemMessage["message"] } as const
       return { type: "attachment", attachment }
     }
     const content = message.content as Content
@@ -319,16 +319,16 @@ async function branchAt(engine: Engine, uuid: string): Promise<void> {
 }
 
 /** The caller's summary is what we answered its order with. One that only claims to go on learns nothing of what was before. */
-function isOurs({ summaries }: Engine, [first]: readonly CallerMessage[]): boolean {
+function isOurs({ summaries }: Engine, [first]: readonly ClientMessage[]): boolean {
   if (!first || !isCallersSummary(first)) return false
   const text = JSON.stringify(first.content)
   return summaries.some((line) => text.includes(line))
 }
 
 /** A list with another beginning that still has some of what we know was summarised, and not cleared. */
-function keepsKnown(known: Engine["views"]["followed"]["messages"], given: readonly CallerMessage[]): boolean {
+function keepsKnown(known: Engine["views"]["followed"]["messages"], given: readonly ClientMessage[]): boolean {
   const keys = new Set(known.map(({ key }) => key).filter((key) => key !== ""))
-  return givenMessages(given).some(({ message, trace }) => isTelling(message) && keys.has(trace.key))
+  return givenMessages(given).some(({ message, trace }) => isDistinctive(message) && keys.has(trace.key))
 }
 
 /** Reminders that the caller has changed in messages that were sent: the newest of them is said once more, at the end. */

@@ -17,7 +17,7 @@ const NEAR = 1 / 4 // a line end within this part of a piece is near enough to c
 const AROUND = 1_000 // characters: tags, the path, what the parts are, the shape of JSON
 
 /** The most characters that a result takes in the context once it is put aside. */
-export const maxShown = (size: number): number => Math.ceil(size * (1 + TAIL_SHARE)) + AROUND
+export const maxPreviewSize = (size: number): number => Math.ceil(size * (1 + TAIL_SHARE)) + AROUND
 
 export function previewOf(text: string, size: number): Preview {
   const head = headOf(text, size)

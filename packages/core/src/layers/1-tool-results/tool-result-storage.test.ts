@@ -48,9 +48,9 @@ async function sentResults(chat: Conversation): Promise<unknown[]> {
 }
 
 function failures(chat: Conversation): string[] {
-  const told: string[] = []
-  chat.on("layerFailed", ({ reason }) => told.push(reason))
-  return told
+  const collected: string[] = []
+  chat.on("layerFailed", ({ reason }) => collected.push(reason))
+  return collected
 }
 
 describe("layer 1", () => {
@@ -151,7 +151,7 @@ describe("layer 1", () => {
 
   test("L1-3 the results of a round fit their budget", async () => {
     const put: string[] = []
-    const chat = await open({ layers: [toolResultStorage({ onPutAside: (ids) => put.push(...ids) })] })
+    const chat = await open({ layers: [toolResultStorage({ onOffload: (ids) => put.push(...ids) })] })
     const ids = await round(chat, ...[40, 45, 49, 48, 46].map((k) => ["Bash", "x".repeat(k * 1_000)] as const))
     const sizes = ((await sentResults(chat)) as string[]).map(({ length }) => length)
     expect(sizes.map((size) => size < 4_000)).toEqual([false, false, true, false, false])
@@ -275,10 +275,10 @@ describe("layer 1", () => {
 
   test("L1-5 a full disk: the result stays whole, and the user gets a message", async () => {
     const chat = await open({ store: fullDisk() })
-    const told = failures(chat)
+    const reported = failures(chat)
     await round(chat, ["Bash", LARGE, "toolu_full"])
     expect(await sentResults(chat)).toEqual([LARGE])
-    expect(told).toEqual([
+    expect(reported).toEqual([
       expect.stringMatching(/"toolu_full" could not be put aside: .*no space left.*stays in the context/),
     ])
   })
@@ -290,19 +290,19 @@ describe("layer 1", () => {
     mkdirSync(join(root, "projects", "-nowhere", "tool-results"), { recursive: true })
     symlinkSync(elsewhere, join(root, "projects", "-nowhere", "tool-results", "test"))
     const chat = await open({ store: fileStore({ root }), dir: root })
-    const told = failures(chat)
+    const reported = failures(chat)
     await round(chat, ["Bash", LARGE])
     expect(await sentResults(chat)).toEqual([LARGE])
-    expect(told).toEqual([expect.stringContaining("symbolic link")])
+    expect(reported).toEqual([expect.stringContaining("symbolic link")])
     await chat.close()
     await remove()
   })
 
   test.each(["../../etc/passwd", "a/b", "..", "x".repeat(300)])("L1-5 the id %s names no file", async (id) => {
     const chat = await open()
-    const told = failures(chat)
+    const reported = failures(chat)
     await round(chat, ["Bash", LARGE, id])
-    expect(told).toEqual([expect.stringContaining("cannot be the name of a file")])
+    expect(reported).toEqual([expect.stringContaining("cannot be the name of a file")])
     expect((await entriesOf(chat)).some((entry) => "path" in entry)).toBe(false)
   })
 

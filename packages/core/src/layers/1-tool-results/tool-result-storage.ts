@@ -8,8 +8,8 @@
  */
 
 import { isSafeId } from "../../base/clock.ts"
-import { reasonOf, StrataError } from "../../base/errors.ts"
-import { grouped } from "../../base/text.ts"
+import { errorReason, StrataError } from "../../base/errors.ts"
+import { formatNumber } from "../../base/text.ts"
 import type { DecisionDraft, DecisionEffect, DecisionOf } from "../../journal/entries.ts"
 import {
   type Block,
@@ -20,15 +20,15 @@ import {
   resultBlocks,
   type ToolResult,
 } from "../../messages/blocks.ts"
-import { saidInResults } from "../../messages/caller-key.ts"
+import { findUserTextInResults } from "../../messages/message-identity.ts"
 import { contentOf } from "../../messages/messages.ts"
 import { MAX_RESULT_CHARACTERS } from "../../settings/flag-client.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import { previewedText, renderPersisted } from "../../views/context/render-decisions.ts"
 import { parseAddress } from "../../views/record/decisions.ts"
+import { findToolCall, findToolName } from "../find-tool-call.ts"
 import type { Layer, LayerContext } from "../layer.ts"
-import { callOf, toolOf } from "../tool-of.ts"
-import { cutBefore, maxShown, previewOf } from "./preview.ts"
+import { cutBefore, maxPreviewSize, previewOf } from "./preview.ts"
 
 const PERSISTED = "tool-result-persisted"
 const MAX_REASON = 300 // characters of an error that the model sees
@@ -41,32 +41,32 @@ export interface ToolResultStorageOptions {
   /** Characters that stay of a tool's result if it cannot be put aside. The results of other tools then stay whole. */
   readonly shortResults?: ReadonlyMap<string, number>
   /** Called with the results that are no longer whole in view, so that files they showed can be read again. */
-  readonly onPutAside?: (toolUseIds: readonly string[]) => void
+  readonly onOffload?: (toolUseIds: readonly string[]) => void
 }
 
 export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer {
-  const { limitsItself = [], shortResults = new Map(), onPutAside } = options
+  const { limitsItself = [], shortResults = new Map(), onOffload } = options
   const selfLimiting = new Set(limitsItself)
   return {
     name: "tool-results",
 
     async onToolResults(context, results) {
       if (!context.flags.on["tool-result-storage"]) return undefined
-      const arrived = results.filter((result) => isFirstResult(result, context))
+      const arrived = results.filter((result) => isFirstForCall(result, context))
       if (arrived.length === 0) return undefined
       const plan = await planFor(results, context)
-      const { drafts, failures, putAside, cut } = await decide(arrived, { plan, context, shortResults })
-      const count = putAside.length
+      const { drafts, failures, offloaded, cut } = await storeResults(arrived, { plan, context, shortResults })
+      const count = offloaded.length
       return {
         drafts,
         failures,
         message: ({ saved }) => {
           if (count === 0) return undefined
           const subject = count === 1 ? "A large tool result was" : `${count} large tool results were`
-          return `${subject} put aside: ${grouped(saved)} tokens saved.`
+          return `${subject} put aside: ${formatNumber(saved)} tokens saved.`
         },
         async journaled() {
-          if (count + cut.length > 0) onPutAside?.([...putAside, ...cut])
+          if (count + cut.length > 0) onOffload?.([...offloaded, ...cut])
         },
       }
     },
@@ -82,23 +82,23 @@ export function toolResultStorage(options: ToolResultStorageOptions = {}): Layer
       results: await Promise.all(results.map((result) => arrivedResult(result, context))),
       before: charactersBefore(results, context),
       budget: figures["message-results-limit"],
-      previewSize: maxShown(figures["tool-result-preview"]),
+      previewSize: maxPreviewSize(figures["tool-result-preview"]),
     })
   }
 
   async function arrivedResult(result: ToolResult, context: LayerContext): Promise<ArrivedResult> {
-    const tool = await toolOf(result.tool_use_id, context)
+    const tool = await findToolName(result.tool_use_id, context)
     const isSelfLimiting = selfLimiting.has(tool)
     const characters = charactersOf(result)
     const limit = context.flags.toolResultLimit(tool, isSelfLimiting ? MAX_RESULT_CHARACTERS : undefined)
-    const isSpoken = saidInResults([result], new Map([[result.tool_use_id, tool]])).length > 0
+    const hasUserText = findUserTextInResults([result], new Map([[result.tool_use_id, tool]])).length > 0
     const isReadBack = characters > limit && characters <= MAX_READ_BACK && (await readsBack(result, context))
     return {
       toolUseId: result.tool_use_id,
       characters,
       limit: isReadBack ? MAX_READ_BACK : limit,
       limitsItself: isSelfLimiting || isReadBack,
-      ...(isSpoken ? { isSpoken } : {}),
+      ...(hasUserText ? { hasUserText } : {}),
     }
   }
 }
@@ -109,25 +109,28 @@ async function readsBack({ tool_use_id: id }: ToolResult, context: LayerContext)
   const names = (text: string) => text.matchAll(OUR_FILES).some(([, name]) => results.has(name!))
   const isNamedIn = (value: unknown): boolean =>
     typeof value === "object" && value !== null ? Object.values(value).some(isNamedIn) : names(String(value))
-  return isNamedIn((await callOf(id, context))?.input)
+  return isNamedIn((await findToolCall(id, context))?.input)
 }
 
-interface Decided {
+interface StorageResult {
   readonly drafts: readonly DecisionDraft[]
   readonly failures: readonly unknown[]
-  readonly putAside: readonly string[]
+  readonly offloaded: readonly string[]
   /** Results that could not be put aside and are shown in part. */
   readonly cut: readonly string[]
 }
 
-interface Planned {
+interface StorageInput {
   readonly plan: ReadonlyMap<string, Placement>
   readonly context: LayerContext
   readonly shortResults: ReadonlyMap<string, number>
 }
 
 /** A result that cannot be stored does not keep the others from being put aside. */
-async function decide(results: readonly ToolResult[], { plan, context, shortResults }: Planned): Promise<Decided> {
+async function storeResults(
+  results: readonly ToolResult[],
+  { plan, context, shortResults }: StorageInput,
+): Promise<StorageResult> {
   const drafts: DecisionDraft[] = []
   const failures: unknown[] = []
   const stored: string[] = []
@@ -137,23 +140,23 @@ async function decide(results: readonly ToolResult[], { plan, context, shortResu
     try {
       if (isEmptyResult(result)) drafts.push(await emptyMarker(result, context))
       else if (plan.get(id) !== "stays") {
-        drafts.push(await putAside(result, context))
+        drafts.push(await offload(result, context))
         stored.push(id)
       }
     } catch (error) {
-      const why = reasonOf(error)
-      const shortened = cutResult(result, { why, max: shortResults.get(await toolOf(id, context)) })
-      failures.push(notStored({ toolUseId: id, why, isCut: shortened !== undefined }))
+      const why = errorReason(error)
+      const shortened = cutResult(result, { why, max: shortResults.get(await findToolName(id, context)) })
+      failures.push(storageError({ toolUseId: id, why, isCut: shortened !== undefined }))
       if (!shortened) continue
       drafts.push(shortened)
       cut.push(id)
     }
   }
-  return { drafts, failures, putAside: stored, cut }
+  return { drafts, failures, offloaded: stored, cut }
 }
 
 /** A second result for the same call is not shown, so the layer decides nothing about it. */
-function isFirstResult({ tool_use_id: id }: ToolResult, { views }: LayerContext): boolean {
+function isFirstForCall({ tool_use_id: id }: ToolResult, { views }: LayerContext): boolean {
   const shown = parseAddress(views.context.resultAddress(id) ?? "")
   const newest = parseAddress(views.archive.results.get(id) ?? "")
   return shown !== undefined && shown.uuid === newest?.uuid
@@ -178,15 +181,15 @@ async function emptyMarker({ tool_use_id }: ToolResult, context: LayerContext): 
     type: "strata",
     subtype: "tool-result-empty",
     toolUseId: tool_use_id,
-    tool: await toolOf(tool_use_id, context),
+    tool: await findToolName(tool_use_id, context),
   }
 }
 
-async function putAside(result: ToolResult, context: LayerContext): Promise<DecisionDraft> {
+async function offload(result: ToolResult, context: LayerContext): Promise<DecisionDraft> {
   const { journal, flags } = context
   const { tool_use_id: toolUseId } = result
   if (!isSafeId(toolUseId)) throw new Error("its id cannot be the name of a file")
-  const whole = wholeFile(result)
+  const whole = fullResultFile(result)
   const media = []
   for (const { name, data, mediaType } of mediaFiles(result)) {
     const { path, bytes } = await journal.writeBlob(name, data)
@@ -230,14 +233,14 @@ function effectOf(result: ToolResult, decision: DecisionOf<typeof PERSISTED>, { 
   return { saves: Math.max(0, Math.round(estimator.block(result) - estimator.block(shown))), rewrites: 0 }
 }
 
-interface NotStored {
+interface StorageFailure {
   readonly toolUseId: string
   readonly why: string
   readonly isCut: boolean
 }
 
 /** The journal has the whole result. The context has it whole or cut. */
-function notStored({ toolUseId, why, isCut }: NotStored): StrataError {
+function storageError({ toolUseId, why, isCut }: StorageFailure): StrataError {
   const kept = isCut
     ? "Its beginning and its end stay in the context. The journal has all of it."
     : "It stays in the context whole."
@@ -273,7 +276,7 @@ interface StoredFile {
 }
 
 /** The whole result: text as it is, a list of blocks as JSON. */
-function wholeFile({ tool_use_id: id, content = "" }: ToolResult): StoredFile {
+function fullResultFile({ tool_use_id: id, content = "" }: ToolResult): StoredFile {
   return typeof content === "string"
     ? { name: `${id}.txt`, data: content }
     : { name: `${id}.json`, data: JSON.stringify(content) }
@@ -305,10 +308,10 @@ export interface ArrivedResult {
   /** Its tool keeps results short itself: the budget takes such a result last. */
   readonly limitsItself: boolean
   /** It holds words of the person, which stay in view. */
-  readonly isSpoken?: boolean
+  readonly hasUserText?: boolean
 }
 
-interface RoundToPlan {
+interface RoundInput {
   readonly results: readonly ArrivedResult[]
   /** Characters of earlier results in the same round. They are decided already. */
   readonly before: number
@@ -319,8 +322,8 @@ interface RoundToPlan {
 
 type Placement = "stays" | "over its limit" | "over the budget"
 
-export function planRound({ results, before, budget, previewSize }: RoundToPlan): ReadonlyMap<string, Placement> {
-  const shrinks = ({ characters, isSpoken }: ArrivedResult) => characters > previewSize && !isSpoken
+export function planRound({ results, before, budget, previewSize }: RoundInput): ReadonlyMap<string, Placement> {
+  const shrinks = ({ characters, hasUserText }: ArrivedResult) => characters > previewSize && !hasUserText
   const plan = new Map<string, Placement>()
   let total = before
   for (const result of results) {

@@ -19,18 +19,18 @@ import {
 } from "../../views/context/server-side.ts"
 import type { Views } from "../../views/views.ts"
 import type { LayerContext, RequestSender } from "../layer.ts"
-import { type MessageFold, SettledFold } from "../pipeline.ts"
+import { IncrementalReducer, type MessageReducer } from "../pipeline.ts"
 import {
   cacheLifetime,
   cachePrices,
   cacheState,
   idleMinutes,
+  listClearableContent,
   paybackTurns,
   READ_LIKE,
   remainingTurns,
-  survey,
   WRITE_LIKE,
-} from "./survey.ts"
+} from "./clearable-content.ts"
 
 const ROOM_BEFORE_COMPACTION = 20_000 // tokens between the server's clearing and our compaction
 
@@ -51,12 +51,12 @@ export interface ApiInput {
 }
 
 /** What a request of the conversation, or of a fork, asks for. */
-export function askServer(context: LayerContext, sender: RequestSender): RequestExtras | undefined {
+export function serverClearingExtras(context: LayerContext, sender: RequestSender): RequestExtras | undefined {
   const { facts, flags, views, now } = context
   const trigger = triggerFor(context)
   const keepCalls = sender === "fork" ? views.context.serverKept.inCache : callsToKeep(context, trigger)
   // the server cannot leave out single results, and words of the person stay in view
-  const mustNotClear = keepCalls === undefined && survey(context).spoken.length > 0
+  const mustNotClear = keepCalls === undefined && listClearableContent(context).withUserText.length > 0
   return editsForServer({
     accepts: facts.accepts,
     tools: mustNotClear ? [] : views.context.toolNames,
@@ -71,7 +71,7 @@ export function askServer(context: LayerContext, sender: RequestSender): Request
 /** The server moves on only with a request of the conversation, whose next requests read what that writes. */
 function callsToKeep(context: LayerContext, trigger: number): number | undefined {
   const { size, views } = context
-  return size.tokens >= trigger && serverMovesOn(context) ? undefined : views.context.serverKept.count
+  return size.tokens >= trigger && mayServerClearMore(context) ? undefined : views.context.serverKept.count
 }
 
 export function triggerFor({ flags, thresholds }: LayerContext): number {
@@ -116,11 +116,11 @@ function thinkingEdit({ accepts, turnsSincePause }: ApiInput): object[] {
  * cleared, the trigger stays passed for good, and every call would break the cache for a result or two. So the server moves on only for
  * a batch that is worth it and pays, or where the context is about to be full.
  */
-function serverMovesOn(context: LayerContext): boolean {
+function mayServerClearMore(context: LayerContext): boolean {
   const { views, flags, facts, fill } = context
-  const { results, spoken, scale } = survey(context)
+  const { results, withUserText, scale } = listClearableContent(context)
   const old = new Set(views.context.serverKept.allBut(CALLS_KEPT_BY_DEFAULT))
-  if (spoken.some((id) => old.has(id))) return false
+  if (withUserText.some((id) => old.has(id))) return false
   const saving = results.reduce((sum, each) => sum + (old.has(each.toolUseId) ? each.saving : 0), 0)
   const removed = saving * scale
   if (removed < flags.figures["size-clear-min"]) return false
@@ -131,19 +131,19 @@ function serverMovesOn(context: LayerContext): boolean {
   return paybackTurns({ removed, after }, prices) <= remainingTurns(context)(removed)
 }
 
-interface Pauses {
+interface PauseState {
   /** Turns with thinking since the last pause; `undefined` where there was none. */
   since: number | undefined
   last: { readonly timestamp: string; readonly id: string } | undefined
 }
 
-const pauses = (gapMinutes: number): MessageFold<Pauses> => ({
+const pauseReducer = (gapMinutes: number): MessageReducer<PauseState> => ({
   start: () => ({ since: undefined, last: undefined }),
-  mark: (state) => {
+  snapshot: (state) => {
     const before = { ...state }
     return () => Object.assign(state, before)
   },
-  take(state, message) {
+  add(state, message) {
     const response = message.type === "assistant" ? message : undefined
     const id = response && (response.message.id ?? response.uuid)
     const isPiece = id !== undefined && id === state.last?.id
@@ -162,13 +162,16 @@ interface PauseInput {
   readonly gapMinutes: number
 }
 
-const followed = new WeakMap<Views, { readonly gapMinutes: number; readonly fold: SettledFold<Pauses> }>()
+const trackedReducers = new WeakMap<
+  Views,
+  { readonly gapMinutes: number; readonly fold: IncrementalReducer<PauseState> }
+>()
 
 /** How many turns with thinking came after the last pause; `undefined` where there was none. */
 export function turnsSincePause({ views, now, gapMinutes }: PauseInput): number | undefined {
-  const known = followed.get(views)
-  const fold = known?.gapMinutes === gapMinutes ? known.fold : new SettledFold(pauses(gapMinutes))
-  followed.set(views, { gapMinutes, fold })
+  const known = trackedReducers.get(views)
+  const fold = known?.gapMinutes === gapMinutes ? known.fold : new IncrementalReducer(pauseReducer(gapMinutes))
+  trackedReducers.set(views, { gapMinutes, fold })
   const { since, last } = fold.over(views.context)
   return idleMinutes(last, now) > gapMinutes ? 0 : since
 }

@@ -2,32 +2,32 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { size } from "../../../test/size.ts"
 import { findModel } from "../../tokens/models.ts"
-import { planBySize, type SizeFigures, type SizeInput } from "./clearing.ts"
 import {
   addResult,
   addThinking,
   type CachePrices,
+  type ClearableContent,
   type ClearableResult,
-  type Clearing,
+  type ClearingSize,
   cachePrices,
   paybackTurns,
-  type Survey,
-  type Thinking,
-} from "./survey.ts"
+  type SentThinking,
+} from "./clearable-content.ts"
+import { planBySize, type SizeFigures, type SizeInput } from "./clearing.ts"
 
 const FIGURES: SizeFigures = { keep: 40_000, min: 20_000, protect: 3 }
 const PRICES = { write: 1.25, read: 0.1 }
 const COLD = { state: "cold", why: "idle" } as const
 
 /** What a clearing costs more than doing nothing, after so many later turns, in tokens of plain input. Below 0 it has paid. */
-function extraCost({ removed, after }: Clearing, { write, read }: CachePrices, turns: number): number {
+function extraCost({ removed, after }: ClearingSize, { write, read }: CachePrices, turns: number): number {
   return after * (write - read) - removed * read * (turns + 1) // the request that clears saves its first read
 }
 
 /** A conversation of results of these sizes, one after the other, with as much other content after each. */
-function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}): Survey {
+function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}): ClearableContent {
   const results: ClearableResult[] = []
-  const thoughts: Thinking[] = []
+  const thoughts: SentThinking[] = []
   let before = 0
   for (const [i, tokens] of sizes.entries()) {
     if (thinking > 0) addThinking(thoughts, { tokens: thinking, before })
@@ -35,10 +35,10 @@ function surveyOf(sizes: readonly number[], { between = 0, thinking = 0 } = {}):
     addResult(results, { toolUseId: `r${i}`, tokens, saving: tokens - 30, before })
     before += tokens + between
   }
-  return { results, thinking: thoughts, memories: [], deleted: [], spoken: [], tokens: before, scale: 1 }
+  return { results, thinking: thoughts, memories: [], deleted: [], withUserText: [], tokens: before, scale: 1 }
 }
 
-const plan = (survey: Survey, more: Partial<SizeInput> = {}) =>
+const plan = (survey: ClearableContent, more: Partial<SizeInput> = {}) =>
   planBySize({
     survey,
     figures: FIGURES,

@@ -2,9 +2,9 @@ import { expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import { usageOf } from "../../../test/ledger-entries.ts"
 import { findModel } from "../../tokens/models.ts"
-import { resolveThresholds, windowUsageOf } from "../../tokens/window.ts"
+import { computeWindowUsage, resolveThresholds } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"
-import { cacheState } from "./survey.ts"
+import { cacheState } from "./clearable-content.ts"
 
 const START = Date.parse("2026-01-01T00:00:00.000Z")
 const { facts } = findModel("claude-opus-4-6")
@@ -68,7 +68,7 @@ test.each([
       views.apply(message)
     const thresholds = thresholdsWith(auto)
     const at = (tokens: number) => {
-      const fill = windowUsageOf(tokens, thresholds, auto)
+      const fill = computeWindowUsage(tokens, thresholds, auto)
       return cacheState({ views, model: "claude-opus-4-6", now: new Date(START), fill, thresholds })
     }
     expect(used.map(at)).toEqual([{ state: "warm" }, { state: "leaving", excess: 500 }])

@@ -2,34 +2,34 @@
  * Clears what was chosen: the decisions for the journal, and what they do to a request. That is how many tokens they remove, how many come
  * after the first change, and whether thinking is dropped too because it is bound to what comes before it.
  */
-import { grouped } from "../../base/text.ts"
+import { formatNumber } from "../../base/text.ts"
 import type { DecisionDraft, OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import { cacheCounts, isBreak } from "../../views/cache/pauses.ts"
 import { previewedText } from "../../views/context/render-decisions.ts"
 import type { Views } from "../../views/views.ts"
 import type { LayerContext } from "../layer.ts"
-import { isShownLater, overtakenBy, prunedIn } from "./prune.ts"
-import { stubsOf } from "./residue.ts"
 import {
   type CachePrices,
   type CacheState,
-  type Candidate,
+  type ClearableContent,
   type ClearableResult,
-  type Clearing,
+  type ClearingCandidate,
+  type ClearingSize,
   cacheLifetime,
   cachePrices,
   cacheState,
   compactsItself,
   idleMinutes,
-  isFollowed,
+  isTracked,
+  listClearableContent,
   paybackTurns,
   type RemainingTurns,
   remainingTurns,
-  type Survey,
-  survey,
   worthOfClearing,
-} from "./survey.ts"
+} from "./clearable-content.ts"
+import { isRepeatedLater, overtakenBy, prunedIn } from "./prune.ts"
+import { stubsOf } from "./stubs.ts"
 
 /** What is removed from the view. */
 export interface Selection {
@@ -52,15 +52,15 @@ export const NOTHING: Selection = { toolUseIds: [], memories: [] }
 export function clearing(
   context: LayerContext,
   { toolUseIds, memories, planned, overtaken = {}, shortened = [] }: Selection,
-  { why, lost = "", found: given }: HowCleared,
+  { why, lost = "", found: given }: ClearingOptions,
 ): DecisionDraft[] {
   const { views, facts } = context
   const deleted = views.context.cacheEdits.toolUseIds
   const selection = { toolUseIds: [...new Set([...deleted, ...toolUseIds])], memories }
   if (selection.toolUseIds.length + shortened.length === 0) return []
-  const found = given ?? survey(context)
-  const going = together([locate(selection, found), ...shortened.map((each) => shortening(each, found, views))])
-  const { removed, after, dropsThinking } = changeBy(going, found, facts.accepts.boundThinking)
+  const found = given ?? listClearableContent(context)
+  const going = combineSizes([locate(selection, found), ...shortened.map((each) => shortening(each, found, views))])
+  const { removed, after, dropsThinking } = clearingChange(going, found, facts.accepts.boundThinking)
   const cache = cacheState(context)
   const saves = removed * found.scale
   const rewrites = cache.state === "cold" ? 0 : Math.round(after * found.scale)
@@ -70,10 +70,12 @@ export function clearing(
     messages: views.context.storedMessages(),
     estimator: views.estimator,
     original: (id) => views.context.originalResult(id),
-    toolUseIds: selection.toolUseIds.filter((id) => !overtaken[id] || !isShownLater(overtaken[id])),
+    toolUseIds: selection.toolUseIds.filter((id) => !overtaken[id] || !isRepeatedLater(overtaken[id])),
   })
   return [
-    ...(deleted.length > 0 ? [dropped(toolUseIds.length + shortened.length > 0 ? WITH_OTHERS : lost)] : []),
+    ...(deleted.length > 0
+      ? [cacheEditsDropped(toolUseIds.length + shortened.length > 0 ? OTHERS_CLEARED : lost)]
+      : []),
     {
       type: "strata",
       subtype: "tool-results-cleared",
@@ -90,17 +92,17 @@ export function clearing(
   ]
 }
 
-interface HowCleared {
+interface ClearingOptions {
   readonly why: "idle" | "size" | "asked"
   /** Why the cache that results were deleted in is gone. */
   readonly lost?: string
   /** What there is to clear, where it is not only what the layer clears by itself. */
-  readonly found?: Survey
+  readonly found?: ClearableContent
 }
 
 /** Why deletions in the server's cache ended. */
-export const WITH_OTHERS = "other results were cleared"
-const dropped = (why: string): DecisionDraft => ({ type: "strata", subtype: "cache-edits-dropped", why })
+export const OTHERS_CLEARED = "other results were cleared"
+const cacheEditsDropped = (why: string): DecisionDraft => ({ type: "strata", subtype: "cache-edits-dropped", why })
 const THINKING_DROPPED: DecisionDraft = {
   type: "strata",
   subtype: "thinking-dropped",
@@ -108,49 +110,59 @@ const THINKING_DROPPED: DecisionDraft = {
 }
 
 /** What a selection comes to. */
-interface Going {
+interface SelectionSize {
   /** Tokens. Results deleted in the server's cache save nothing: the model did not see them any more. */
   readonly saving: number
   /** Where the first of it is. Results deleted in the server's cache count: they change here too. */
   readonly first: number
 }
 
-export interface Change extends Clearing {
+export interface ClearingChange extends ClearingSize {
   readonly dropsThinking: boolean
 }
 
 /** Memories that are cleared together with results: those before the newest result, which stays. */
-export function memoriesToClear({ results, memories }: Survey): Survey["memories"] {
+export function memoriesToClear({ results, memories }: ClearableContent): ClearableContent["memories"] {
   const newest = results.at(-1)?.before ?? 0
   return memories.filter(({ saving, before }) => saving > 0 && before < newest)
 }
 
-export function locate({ toolUseIds, memories }: Selection, found: Survey): Going {
+export function locate({ toolUseIds, memories }: Selection, found: ClearableContent): SelectionSize {
   const ids = new Set(toolUseIds)
   const uuids = new Set(memories)
-  return together([
-    ...found.results.filter(({ toolUseId }) => ids.has(toolUseId)).map(goingAlone),
-    ...found.memories.filter(({ uuid }) => uuids.has(uuid)).map(goingAlone),
+  return combineSizes([
+    ...found.results.filter(({ toolUseId }) => ids.has(toolUseId)).map(sizeOfItem),
+    ...found.memories.filter(({ uuid }) => uuids.has(uuid)).map(sizeOfItem),
     ...found.deleted.filter(({ toolUseId }) => ids.has(toolUseId)).map(({ before }) => ({ saving: 0, first: before })),
   ])
 }
 
 /** A part of the result goes, as many of its tokens as of its characters. */
-function shortening({ toolUseId, head, tail }: ShortenedResult, { results }: Survey, { context }: Views): Going {
+function shortening(
+  { toolUseId, head, tail }: ShortenedResult,
+  { results }: ClearableContent,
+  { context }: Views,
+): SelectionSize {
   const result = results.find((each) => each.toolUseId === toolUseId)
   const original = context.originalResult(toolUseId)
   const length = original ? previewedText(original).length : 0
   return result && length > 0
     ? { saving: result.tokens * (1 - Math.min(1, (head + tail) / length)), first: result.before }
-    : together([])
+    : combineSizes([])
 }
 
-export const goingAlone = ({ saving, before }: { readonly saving: number; readonly before: number }): Going => ({
+export const sizeOfItem = ({
+  saving,
+  before,
+}: {
+  readonly saving: number
+  readonly before: number
+}): SelectionSize => ({
   saving,
   first: before,
 })
 
-export function together(parts: readonly Going[]): Going {
+export function combineSizes(parts: readonly SelectionSize[]): SelectionSize {
   let saving = 0
   let first = Number.POSITIVE_INFINITY
   for (const part of parts) {
@@ -160,7 +172,11 @@ export function together(parts: readonly Going[]): Going {
   return { saving, first }
 }
 
-export function changeBy({ saving, first }: Going, found: Survey, boundThinking: boolean): Change {
+export function clearingChange(
+  { saving, first }: SelectionSize,
+  found: ClearableContent,
+  boundThinking: boolean,
+): ClearingChange {
   const last = found.thinking.at(-1)
   const dropsThinking = boundThinking && (last?.before ?? 0) > first
   const removed = saving + (dropsThinking ? last!.upTo : 0)
@@ -173,7 +189,7 @@ export function changeBy({ saving, first }: Going, found: Survey, boundThinking:
 const MIN_WHEN_COLD = 5_000 // tokens: for less, results are not taken from the view
 
 /** Ids to clear, oldest first. A result that is smaller than the marker in its place stays. */
-export function planByTime(results: readonly Candidate[], keep: number): readonly string[] {
+export function selectOld(results: readonly ClearingCandidate[], keep: number): readonly string[] {
   const old = results.slice(0, Math.max(0, results.length - Math.max(1, keep)))
   return old.filter(({ saving }) => saving > 0).map(({ toolUseId }) => toolUseId)
 }
@@ -181,20 +197,20 @@ export function planByTime(results: readonly Candidate[], keep: number): readonl
 export function selectByTime(context: LayerContext): Selection {
   const { views, flags, now } = context
   const isLongPause = idleMinutes(views.context.lastResponse, now) > flags.figures["idle-gap"]
-  if (!isLongPause && !isGone(context)) return NOTHING
-  const found = survey(context)
-  const toolUseIds = planByTime(found.results, flags.figures["idle-keep"])
-  if (!isLongPause && savedBy(found, toolUseIds) < MIN_WHEN_COLD) return NOTHING
+  if (!isLongPause && !isCacheGone(context)) return NOTHING
+  const found = listClearableContent(context)
+  const toolUseIds = selectOld(found.results, flags.figures["idle-keep"])
+  if (!isLongPause && savingOf(found, toolUseIds) < MIN_WHEN_COLD) return NOTHING
   return { toolUseIds, memories: memoriesToClear(found).map(({ uuid }) => uuid) }
 }
 
 /** For the planner a cache that is gone is enough: what is cleared now is not written again. */
-const isGone = (context: LayerContext): boolean =>
+const isCacheGone = (context: LayerContext): boolean =>
   context.flags.planner !== "off" &&
   context.views.context.lastResponse !== undefined &&
   cacheState(context).state === "cold"
 
-function savedBy({ results }: Survey, toolUseIds: readonly string[]): number {
+function savingOf({ results }: ClearableContent, toolUseIds: readonly string[]): number {
   const ids = new Set(toolUseIds)
   return results.reduce((sum, { toolUseId, saving }) => sum + (ids.has(toolUseId) ? saving : 0), 0)
 }
@@ -212,7 +228,7 @@ export interface SizeFigures {
 }
 
 export interface SizeInput {
-  readonly survey: Survey
+  readonly survey: ClearableContent
   readonly figures: SizeFigures
   readonly cache: CacheState
   /** Whether a full window is compacted by itself. */
@@ -227,7 +243,7 @@ export interface SizeInput {
 }
 
 type SizePlan =
-  | { readonly clears: true; readonly selection: Selection; readonly payback: number; readonly change: Change }
+  | { readonly clears: true; readonly selection: Selection; readonly payback: number; readonly change: ClearingChange }
   | { readonly clears: false; readonly why: "little to clear" | "little to save" | "compacted all the same" }
   | { readonly clears: false; readonly why: "does not pay"; readonly payback: number }
 
@@ -237,15 +253,17 @@ export function planBySize(input: SizeInput): SizePlan {
   const { results, deleted } = found
   if ((results.at(-1)?.upTo.tokens ?? 0) <= keep) return { clears: false, why: "little to clear" }
   const limits = { keep, protect: figures.protect }
-  const chosen = overtaken && overtakenFirst(results, { ...limits, overtaken })
+  const chosen = overtaken && selectOvertakenFirst(results, { ...limits, overtaken })
   const count = chosen ? 0 : oldestUntilFits(results, limits)
-  const batch = chosen ? together(chosen.map(goingAlone)) : (results[count - 1]?.upTo.worthwhile ?? together([]))
+  const batch = chosen
+    ? combineSizes(chosen.map(sizeOfItem))
+    : (results[count - 1]?.upTo.worthwhile ?? combineSizes([]))
   if (batch.saving * found.scale < figures.min) return { clears: false, why: "little to save" }
   const memories = memoriesToClear(found)
   // results deleted in a cache that is written again must be cleared here
   const moved = deleted.slice(0, 1).map(({ before }) => ({ saving: 0, first: before }))
-  const going = together([batch, ...memories.map(goingAlone), ...moved])
-  const change = changeBy(going, found, boundThinking)
+  const going = combineSizes([batch, ...memories.map(sizeOfItem), ...moved])
+  const change = clearingChange(going, found, boundThinking)
   const removed = change.removed * found.scale
   if (compacts && cache.state === "leaving" && removed <= cache.excess)
     return { clears: false, why: "compacted all the same" }
@@ -260,7 +278,7 @@ export function planBySize(input: SizeInput): SizePlan {
 }
 
 /** All that was overtaken, and then the oldest until the rest fits. */
-function overtakenFirst(
+function selectOvertakenFirst(
   results: readonly ClearableResult[],
   { keep, protect, overtaken }: Pick<SizeFigures, "keep" | "protect"> & Required<Pick<SizeInput, "overtaken">>,
 ): readonly ClearableResult[] {
@@ -297,8 +315,8 @@ function oldestUntilFits(
 export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE_INFINITY): Selection {
   const { flags, facts, fill, thresholds, views } = context
   // also where it is early, once: the turn that reaches the threshold must not read everything. What is new is read between turns
-  if (fill.used < thresholds.warning && isFollowed(views)) return NOTHING
-  const found = survey(context)
+  if (fill.used < thresholds.warning && isTracked(views)) return NOTHING
+  const found = listClearableContent(context)
   if (fill.used < thresholds.warning) return NOTHING
   const prices = cachePrices(facts, { tokens: fill.used, lifetime: cacheLifetime(views) })
   const cache = cacheState(context)
@@ -317,7 +335,10 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
   }
   const oldest = planBySize(input)
   if (!oldest.clears) return NOTHING
-  const scaled = ({ removed, after }: Change) => ({ removed: removed * found.scale, after: after * found.scale })
+  const scaled = ({ removed, after }: ClearingChange) => ({
+    removed: removed * found.scale,
+    after: after * found.scale,
+  })
   const worth = worthOfClearing(scaled(oldest.change), prices, flags.figures["expected-turns"])
   if (cache.state === "warm" && worth <= compaction) return NOTHING
   const overtaken = overtakenBy(prunedIn(context))
@@ -328,7 +349,7 @@ export function selectBySize(context: LayerContext, compaction = Number.NEGATIVE
       ? `writing what follows them again has paid within ${Math.max(1, Math.ceil(plan.payback)) + 1} requests`
       : "what follows them is written again in any case"
   const instead = compaction > Number.NEGATIVE_INFINITY ? ", and a compaction now would save less" : ""
-  const old = grouped(Math.round(scaled(plan.change).removed))
+  const old = formatNumber(Math.round(scaled(plan.change).removed))
   return {
     ...plan.selection,
     overtaken: Object.fromEntries([...overtaken].filter(([id]) => plan.selection.toolUseIds.includes(id))),
@@ -347,39 +368,39 @@ interface CacheEditFigures {
 }
 
 /** Ids to delete, oldest first. A result that is smaller than a marker stays, since it may have to be cleared here later. */
-export function planByCacheEdit(results: readonly Candidate[], figures: CacheEditFigures): readonly string[] {
+export function planByCacheEdit(results: readonly ClearingCandidate[], figures: CacheEditFigures): readonly string[] {
   const active = results.filter(({ saving }) => saving > 0)
   if (active.length < figures.active) return []
   return active.slice(0, Math.max(0, active.length - Math.max(1, figures.keep))).map(({ toolUseId }) => toolUseId)
 }
 
 /** A cold cache, or one that is just being written again, holds nothing to delete. The request asks for deletions in its last user message. */
-export function deletions(context: LayerContext): DecisionDraft[] {
+export function cacheEditDecisions(context: LayerContext): DecisionDraft[] {
   const { views, flags } = context
   const { endsWithUser, cacheEdits } = views.context
   if (cacheState(context).state === "cold" || cacheEdits.justDropped || !endsWithUser) return []
-  const found = survey(context)
+  const found = listClearableContent(context)
   const figures = { active: flags.figures["cache-edit-active"], keep: flags.figures["cache-edit-keep"] }
   const toolUseIds = planByCacheEdit(found.results, figures)
   if (toolUseIds.length === 0) return []
-  const { removed } = changeBy(locate({ toolUseIds, memories: [] }, found), found, false)
+  const { removed } = clearingChange(locate({ toolUseIds, memories: [] }, found), found, false)
   const effect = { saves: Math.round(removed * found.scale), rewrites: 0 }
   return [{ type: "strata", subtype: "tool-results-cleared", toolUseIds, why: "cache-edit", effect }]
 }
 
 /** Why the cache that results were deleted in is gone, so that the deletions must not be asked for again; `undefined` while they hold. */
-export function whyLost(context: LayerContext): string | undefined {
+export function cacheLossReason(context: LayerContext): string | undefined {
   const { views, facts } = context
   const { toolUseIds, answered } = views.context.cacheEdits
   if (toolUseIds.length === 0) return undefined
   if (!facts.accepts.cacheEditing) return "the model does not edit its cache"
   const cache = cacheState(context)
   if (cache.state === "cold") return cache.why
-  return answered && readsFell(context) ? "less was read from the cache than before" : undefined
+  return answered && hasCacheBreak(context) ? "less was read from the cache than before" : undefined
 }
 
 /** What the server has deleted since the response before is no longer read. That is no loss. */
-function readsFell({ views }: LayerContext): boolean {
+function hasCacheBreak({ views }: LayerContext): boolean {
   const [last, before] = views.context.recentResponses(2).map(({ message }) => message.usage)
   if (!last || !before) return false
   const deleted = (last.cache_deleted_input_tokens ?? 0) - (before.cache_deleted_input_tokens ?? 0)

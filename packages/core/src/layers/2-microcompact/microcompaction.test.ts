@@ -16,8 +16,8 @@ import { findModel } from "../../tokens/models.ts"
 import { CLEARED_MARKER } from "../../views/context/render-decisions.ts"
 import { serialiseRequest } from "../../views/context/request.ts"
 import type { Compactor } from "../layer.ts"
-import { planByTime } from "./clearing.ts"
-import { mechanismsFor, microcompaction, POLICY } from "./microcompaction.ts"
+import { selectOld } from "./clearing.ts"
+import { MECHANISM_POLICY, mechanismsFor, microcompaction } from "./microcompaction.ts"
 
 const FEW = Math.max(2, Math.ceil(RUNS / 8)) // each opens a conversation after every step
 
@@ -75,12 +75,12 @@ describe("L2-12 which mechanism applies to which model", () => {
   const editing = { ...able, accepts: { ...accepts, cacheEditing: true } }
 
   test("by time everywhere; the server where it can; by size where it cannot, or must not", async () => {
-    expect(POLICY.map(({ name }) => name)).toEqual(["by-time", "by-cache-edit", "by-api", "by-size"])
+    expect(MECHANISM_POLICY.map(({ name }) => name)).toEqual(["by-time", "by-cache-edit", "by-api", "by-size"])
     expect([...mechanismsFor(able, flags())]).toEqual(["by-time", "by-api"])
     expect([...mechanismsFor(unable, flags())]).toEqual(["by-time", "by-size"])
     expect([...mechanismsFor({ ...able, serverHasRoom: false }, flags())]).toEqual(["by-time", "by-size"])
     expect([...mechanismsFor(able, flags(["clear-by-api"]))]).toEqual(["by-time", "by-size"])
-    expect([...mechanismsFor(able, flags(POLICY.map((row) => row.switch)))]).toEqual([])
+    expect([...mechanismsFor(able, flags(MECHANISM_POLICY.map((row) => row.switch)))]).toEqual([])
   })
 
   test("L2-2 by cache edit where the model can, in the main conversation, and then not by size", async () => {
@@ -133,8 +133,8 @@ describe("L2-1 by time", () => {
 
   test("the newest one stays, whatever the figure says", () => {
     const results = ["a", "b"].map((toolUseId, n) => ({ toolUseId, tokens: 100, saving: 90, before: n * 100 }))
-    expect(planByTime(results, 0)).toEqual(["a"])
-    expect(planByTime(results, 1)).toEqual(["a"])
+    expect(selectOld(results, 0)).toEqual(["a"])
+    expect(selectOld(results, 1)).toEqual(["a"])
   })
 
   test("tools of one's own are cleared where the settings name them", async () => {
@@ -147,8 +147,8 @@ describe("L2-1 by time", () => {
 
   test("L2-7, L2-8 once: a cleared result is neither counted nor cleared again, and listeners learn of it", async () => {
     const clock = manualClock()
-    const told: string[][] = []
-    const chat = await open({ clock, layers: [microcompaction({ onCleared: (ids) => told.push([...ids]) })] })
+    const reported: string[][] = []
+    const chat = await open({ clock, layers: [microcompaction({ onCleared: (ids) => reported.push([...ids]) })] })
     const lines: unknown[] = []
     chat.on("layerActed", ({ message }) => lines.push(message))
     const ids = await calls(chat, Array(8).fill("Bash"))
@@ -157,7 +157,7 @@ describe("L2-1 by time", () => {
     await chat.prepare()
     clock.advance(61 * MINUTE)
     await chat.prepare()
-    expect(told).toEqual([ids.slice(0, 3)])
+    expect(reported).toEqual([ids.slice(0, 3)])
     expect(await decisions(chat)).toMatchObject([{ toolUseIds: ids.slice(0, 3), why: "idle" }])
     expect(lines).toEqual([expect.stringMatching(/^3 old tool results were cleared: [\d,]+ tokens saved\.$/)])
   })

@@ -6,10 +6,10 @@
  * A result is cleared whole and once. Where thinking is bound to what comes before it, the thinking is dropped too. How a decision changes
  * what the model sees is in `context-state.ts`.
  */
-import { grouped } from "../../base/text.ts"
-import { oneLater } from "../../base/work.ts"
+import { formatNumber } from "../../base/text.ts"
+import { yieldOnce } from "../../base/work.ts"
 import type { DecisionDraft, DecisionOf, EntryDraft } from "../../journal/entries.ts"
-import { isMedia, isToolResult, isToolUse, referencesIn } from "../../messages/blocks.ts"
+import { findToolReferences, isMedia, isToolResult, isToolUse } from "../../messages/blocks.ts"
 import { type Message, sentBlocks } from "../../messages/messages.ts"
 import type { SwitchName } from "../../settings/flag-names.ts"
 import type { Flags } from "../../settings/flags.ts"
@@ -17,26 +17,33 @@ import type { ModelAccepts } from "../../tokens/models.ts"
 import { refusedMedia } from "../../views/context/context.ts"
 import { parseAddress } from "../../views/record/decisions.ts"
 import type { Layer, LayerContext, LayerResult, UpcomingCompaction } from "../layer.ts"
-import { askServer, triggerFor } from "./by-api.ts"
+import { serverClearingExtras, triggerFor } from "./by-api.ts"
 import {
+  type ClearableContent,
+  type ClearableResult,
+  cacheState,
+  isTracked,
+  listAllClearableContent,
+  listClearableContent,
+} from "./clearable-content.ts"
+import {
+  cacheEditDecisions,
+  cacheLossReason,
   clearing,
-  deletions,
   NOTHING,
+  OTHERS_CLEARED,
   type Selection,
   selectBySize,
   selectByTime,
-  WITH_OTHERS,
-  whyLost,
 } from "./clearing.ts"
 import { overtakenBy, prunedIn } from "./prune.ts"
-import { type ClearableResult, cacheState, isFollowed, type Survey, survey, surveyAll } from "./survey.ts"
 
 // Clearing by hand: a person says how small the context should be, or whether the results of a tool, images, or results that later work has
 // overtaken should go. Oldest first. What the model has not answered yet always stays. It is decided and journaled like every other
 // clearing, and can be undone.
 
 /** What to clear. */
-export type ClearingOrder =
+export type ClearingTarget =
   /** Results of any tool, until the context has at most this many tokens. */
   | { readonly downTo: number }
   /** All results of one tool but the newest. Default for `keep`: the figure `size-clear-protect`. */
@@ -46,7 +53,7 @@ export type ClearingOrder =
   /** Results that later work has overtaken, and the middle of very long ones. */
   | { readonly prune: true }
 
-export interface ByHand {
+export interface ManualClearing {
   readonly drafts: readonly DecisionDraft[]
   readonly results: number
   readonly shortened: number
@@ -55,19 +62,19 @@ export interface ByHand {
   readonly rewrites: number
 }
 
-export function clearByHand(context: LayerContext, order: ClearingOrder): ByHand {
+export function clearManually(context: LayerContext, order: ClearingTarget): ManualClearing {
   if ("images" in order) return withhold(context)
   return "prune" in order ? prune(context) : clear(context, order, "asked")
 }
 
-function prune(context: LayerContext): ByHand {
-  const found = surveyAll(context)
+function prune(context: LayerContext): ManualClearing {
+  const found = listAllClearableContent(context)
   const smaller = new Set(found.results.filter(({ saving }) => saving > 0).map(({ toolUseId }) => toolUseId))
   const pruned = prunedIn(context).filter(({ toolUseId }) => smaller.has(toolUseId))
   const overtaken = Object.fromEntries(overtakenBy(pruned))
   const shortened = pruned.flatMap(({ cut }) => ("by" in cut ? [] : cut))
   const selection = { toolUseIds: Object.keys(overtaken), memories: [], overtaken, shortened }
-  return handEdit(context, { selection, why: "asked", found })
+  return clearSelection(context, { selection, why: "asked", found })
 }
 
 /** Where no request fits any more, the oldest results go, of any tool, until one does. Where none is left, images go. */
@@ -76,7 +83,7 @@ export function clearBlocked(context: LayerContext): readonly DecisionDraft[] {
   return drafts.length > 0 ? drafts : withhold(context).drafts
 }
 
-function withhold(context: LayerContext): ByHand {
+function withhold(context: LayerContext): ManualClearing {
   const { views, facts } = context
   const drafts = refusedMedia(views.context, {
     which: "old",
@@ -86,11 +93,11 @@ function withhold(context: LayerContext): ByHand {
   const addresses = drafts.flatMap((draft) =>
     draft.subtype === "media-withheld" ? draft.blocks.map(({ address }) => address) : [],
   )
-  return { drafts, results: 0, shortened: 0, images: addresses.length, rewrites: writtenAgain(context, addresses) }
+  return { drafts, results: 0, shortened: 0, images: addresses.length, rewrites: rewrittenTokens(context, addresses) }
 }
 
 /** Everything from the first changed message on. */
-function writtenAgain(context: LayerContext, addresses: readonly string[]): number {
+function rewrittenTokens(context: LayerContext, addresses: readonly string[]): number {
   const { context: view, estimator } = context.views
   const uuids = new Set(addresses.map((address) => parseAddress(address)?.uuid))
   const messages = view.storedMessages()
@@ -100,28 +107,32 @@ function writtenAgain(context: LayerContext, addresses: readonly string[]): numb
   return Math.round(estimator.blocks(blocks.filter((block) => !isMedia(block))))
 }
 
-type ResultsOrder = Exclude<ClearingOrder, { images: true } | { prune: true }>
+type ResultsTarget = Exclude<ClearingTarget, { images: true } | { prune: true }>
 
-function clear(context: LayerContext, order: ResultsOrder, why: "asked" | "size"): ByHand {
-  const found = surveyAll(context)
+function clear(context: LayerContext, order: ResultsTarget, why: "asked" | "size"): ManualClearing {
+  const found = listAllClearableContent(context)
   const results = found.results.filter(
-    isFree(context.views.context.storedMessages(), context.views.context.settled.count),
+    isClearable(context.views.context.storedMessages(), context.views.context.settled.count),
   )
   const chosen =
     "tool" in order
-      ? ofTool(results, { tools: toolsIn(context.views.context.storedMessages()), ...order, ...keepOf(order, context) })
-      : untilFits(results, { excess: context.size.tokens - order.downTo, scale: found.scale })
+      ? resultsOfTool(results, {
+          tools: toolsIn(context.views.context.storedMessages()),
+          ...order,
+          ...keepCount(order, context),
+        })
+      : oldestUntilFits(results, { excess: context.size.tokens - order.downTo, scale: found.scale })
   const selection = { toolUseIds: chosen.map(({ toolUseId }) => toolUseId), memories: [] }
-  return handEdit(context, { selection, why, found })
+  return clearSelection(context, { selection, why, found })
 }
 
-interface HandEdit {
+interface ManualSelection {
   readonly selection: Selection
   readonly why: "asked" | "size"
-  readonly found: Survey
+  readonly found: ClearableContent
 }
 
-function handEdit(context: LayerContext, { selection, why, found }: HandEdit): ByHand {
+function clearSelection(context: LayerContext, { selection, why, found }: ManualSelection): ManualClearing {
   const { toolUseIds, shortened = [] } = selection
   const counts = { results: toolUseIds.length, shortened: shortened.length, images: 0 }
   if (toolUseIds.length + shortened.length === 0) return { drafts: [], ...counts, rewrites: 0 }
@@ -130,16 +141,16 @@ function handEdit(context: LayerContext, { selection, why, found }: HandEdit): B
   return { drafts, ...counts, rewrites }
 }
 
-const keepOf = ({ keep }: { readonly keep?: number }, { flags }: LayerContext) => ({
+const keepCount = ({ keep }: { readonly keep?: number }, { flags }: LayerContext) => ({
   keep: keep ?? flags.figures["size-clear-protect"],
 })
 
 /** Results that may go: the model has answered them, and no tool is loaded by them. */
-function isFree(messages: readonly Message[], answered: number): (result: ClearableResult) => boolean {
+function isClearable(messages: readonly Message[], answered: number): (result: ClearableResult) => boolean {
   const stay = new Set<string>()
   for (const [at, message] of messages.entries())
     for (const block of sentBlocks(message))
-      if (isToolResult(block) && (at >= answered || referencesIn(block).length > 0)) stay.add(block.tool_use_id)
+      if (isToolResult(block) && (at >= answered || findToolReferences(block).length > 0)) stay.add(block.tool_use_id)
   return ({ toolUseId, saving }) => saving > 0 && !stay.has(toolUseId)
 }
 
@@ -147,18 +158,21 @@ function toolsIn(messages: readonly Message[]): ReadonlyMap<string, string> {
   return new Map(messages.flatMap((message) => sentBlocks(message).filter(isToolUse)).map(({ id, name }) => [id, name]))
 }
 
-interface OfTool {
+interface ToolCriteria {
   readonly tools: ReadonlyMap<string, string>
   readonly tool: string
   readonly keep: number
 }
 
-function ofTool(results: readonly ClearableResult[], { tools, tool, keep }: OfTool): readonly ClearableResult[] {
+function resultsOfTool(
+  results: readonly ClearableResult[],
+  { tools, tool, keep }: ToolCriteria,
+): readonly ClearableResult[] {
   const own = results.filter(({ toolUseId }) => tools.get(toolUseId)?.toLowerCase() === tool.toLowerCase())
   return own.slice(0, Math.max(0, own.length - keep))
 }
 
-function untilFits(
+function oldestUntilFits(
   results: readonly ClearableResult[],
   { excess, scale }: { readonly excess: number; readonly scale: number },
 ): readonly ClearableResult[] {
@@ -186,24 +200,25 @@ interface MicrocompactionOptions {
 export function microcompaction(options: MicrocompactionOptions = {}): Layer {
   const { onCleared, compacts = () => undefined, isMain = true, serverClears = true } = options
   const place = { isMain, serverClears }
-  const later = oneLater()
+  const later = yieldOnce()
   return {
     name: "microcompact",
 
-    beforeRequest: async (context) => outcomeOf(decide(context, mechanismsHere(context, place), compacts(context))),
+    beforeRequest: async (context) =>
+      outcomeOf(chooseDecisions(context, activeMechanisms(context, place), compacts(context))),
 
     whenBlocked: async (context) => (context.flags.on["clear-by-size"] ? outcomeOf(clearBlocked(context)) : undefined),
 
     /** Reads what is new, so that the next request need not. */
     async afterResponse({ views, flags }) {
-      if (!isFollowed(views)) return undefined
+      if (!isTracked(views)) return undefined
       await later()
-      survey({ views, flags })
+      listClearableContent({ views, flags })
       return undefined
     },
 
     requestExtras(context, sender) {
-      return mechanismsHere(context, place).has("by-api") ? askServer(context, sender) : undefined
+      return activeMechanisms(context, place).has("by-api") ? serverClearingExtras(context, sender) : undefined
     },
   }
 
@@ -222,8 +237,8 @@ export function microcompaction(options: MicrocompactionOptions = {}): Layer {
 }
 
 /** Tokens that the next request will probably leave out. */
-export const clearedNext = (context: LayerContext): number =>
-  clearedIn(decide(context, mechanismsHere(context, { isMain: true, serverClears: true }))).reduce(
+export const expectedSaving = (context: LayerContext): number =>
+  clearedIn(chooseDecisions(context, activeMechanisms(context, { isMain: true, serverClears: true }))).reduce(
     (sum, { effect }) => sum + (effect?.saves ?? 0),
     0,
   )
@@ -231,18 +246,18 @@ export const clearedNext = (context: LayerContext): number =>
 function messageFor(drafts: readonly EntryDraft[], saved: number): string {
   const decisions = clearedIn(drafts)
   const count = decisions.reduce((sum, { toolUseIds }) => sum + toolUseIds.length, 0)
-  if (count === 0) return `Old images and documents were left out: ${grouped(saved)} tokens saved.`
+  if (count === 0) return `Old images and documents were left out: ${formatNumber(saved)} tokens saved.`
   const results = count === 1 ? "1 old tool result was" : `${count} old tool results were`
-  const tokens = `${grouped(saved)} tokens saved.`
+  const tokens = `${formatNumber(saved)} tokens saved.`
   if (decisions.some(({ why }) => why === "cache-edit")) return `${results} deleted in the server's cache: ${tokens}`
   const isMove = drafts.some(
-    (draft) => draft.type === "strata" && draft.subtype === "cache-edits-dropped" && draft.why !== WITH_OTHERS,
+    (draft) => draft.type === "strata" && draft.subtype === "cache-edits-dropped" && draft.why !== OTHERS_CLEARED,
   )
   return isMove ? `${results} cleared here: the cache they were deleted in is gone.` : `${results} cleared: ${tokens}`
 }
 
 /** At most one mechanism acts. Deletions in a cache that is gone are repeated here first, with any switches. */
-function decide(
+function chooseDecisions(
   context: LayerContext,
   inForce: ReadonlySet<MechanismName>,
   compacts?: UpcomingCompaction,
@@ -250,14 +265,14 @@ function decide(
   if (compacts?.isNow) return []
   const old = inForce.has("by-time") ? selectByTime(context) : NOTHING
   if (old.toolUseIds.length > 0) return clearing(context, old, { why: "idle" })
-  const lost = whyLost(context)
+  const lost = cacheLossReason(context)
   if (lost !== undefined) return clearing(context, NOTHING, { why: "idle", lost })
-  const deleted = inForce.has("by-cache-edit") ? deletions(context) : []
+  const deleted = inForce.has("by-cache-edit") ? cacheEditDecisions(context) : []
   if (deleted.length > 0) return deleted
   return inForce.has("by-size") ? clearing(context, selectBySize(context, compacts?.worth), { why: "size" }) : []
 }
 
-function mechanismsHere(
+function activeMechanisms(
   context: LayerContext,
   { isMain, serverClears }: Required<Pick<MicrocompactionOptions, "isMain" | "serverClears">>,
 ): ReadonlySet<MechanismName> {
@@ -266,8 +281,8 @@ function mechanismsHere(
   return mechanismsFor({ accepts: facts.accepts, isMain, serverHasRoom }, flags)
 }
 
-type WhyCleared = DecisionOf<"tool-results-cleared">["why"]
-const MECHANISMS: Readonly<Record<WhyCleared, string>> = {
+type ClearingReason = DecisionOf<"tool-results-cleared">["why"]
+const MECHANISM_NAMES: Readonly<Record<ClearingReason, string>> = {
   idle: "by-time",
   "cache-edit": "by-cache-edit",
   size: "by-size",
@@ -279,7 +294,7 @@ const MECHANISMS: Readonly<Record<WhyCleared, string>> = {
 export function clearedCounts(drafts: readonly EntryDraft[]): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {}
   for (const { why, toolUseIds } of clearedIn(drafts)) {
-    const name = `results.cleared.${MECHANISMS[why]}`
+    const name = `results.cleared.${MECHANISM_NAMES[why]}`
     counts[name] = (counts[name] ?? 0) + toolUseIds.length
   }
   return counts
@@ -291,7 +306,7 @@ const clearedIn = (drafts: readonly EntryDraft[]): DecisionOf<"tool-results-clea
 type MechanismName = "by-time" | "by-cache-edit" | "by-api" | "by-size"
 
 /** What the choice of a mechanism depends on. */
-interface Circumstances {
+interface MechanismConditions {
   readonly accepts: ModelAccepts
   /** Sub-agents read what their parent wrote to the cache, and must not delete in it. */
   readonly isMain: boolean
@@ -302,7 +317,7 @@ interface Circumstances {
 interface Mechanism {
   readonly name: MechanismName
   readonly switch: SwitchName
-  readonly fits: (here: Circumstances) => boolean
+  readonly fits: (here: MechanismConditions) => boolean
   /** It does not apply where one of these does. */
   readonly insteadOf?: readonly MechanismName[]
   readonly why: string
@@ -312,7 +327,7 @@ interface Mechanism {
  * Which mechanism applies to which model. At most one of those decided here acts before a request: the first in this table that has
  * something to do. What the server is asked to clear comes on top.
  */
-export const POLICY: readonly Mechanism[] = [
+export const MECHANISM_POLICY: readonly Mechanism[] = [
   {
     name: "by-time",
     switch: "clear-by-time",
@@ -341,9 +356,9 @@ export const POLICY: readonly Mechanism[] = [
 ]
 
 /** The mechanisms in force, in the order of the table. */
-export function mechanismsFor(here: Circumstances, { on }: Pick<Flags, "on">): ReadonlySet<MechanismName> {
+export function mechanismsFor(here: MechanismConditions, { on }: Pick<Flags, "on">): ReadonlySet<MechanismName> {
   const inForce = new Set<MechanismName>()
-  for (const { name, switch: flag, fits, insteadOf = [] } of POLICY) {
+  for (const { name, switch: flag, fits, insteadOf = [] } of MECHANISM_POLICY) {
     if (fits(here) && !insteadOf.some((other) => inForce.has(other)) && on[flag]) inForce.add(name)
   }
   return inForce

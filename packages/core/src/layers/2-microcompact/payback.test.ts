@@ -4,9 +4,9 @@ import { usageOf } from "../../../test/ledger-entries.ts"
 import { createFlags } from "../../settings/flags.ts"
 import { DEFAULT_SETTINGS } from "../../settings/settings.ts"
 import { findModel } from "../../tokens/models.ts"
-import { resolveThresholds, windowUsageOf } from "../../tokens/window.ts"
+import { computeWindowUsage, resolveThresholds } from "../../tokens/window.ts"
 import { Views } from "../../views/views.ts"
-import { remainingTurns } from "./survey.ts"
+import { remainingTurns } from "./clearable-content.ts"
 
 const { facts } = findModel("claude-opus-4-6")
 const THRESHOLDS = resolveThresholds({ window: 200_000, facts, maxOutput: 32_000, autoCompact: true }) // compacts at 167,000
@@ -19,7 +19,7 @@ async function remaining(sizes: readonly number[], { used = 150_000, auto = true
   const views = new Views({ family: "claude-4" })
   for (const message of talk.messages) views.apply(message)
   views.compactions.failures = failures
-  const fill = windowUsageOf(used, THRESHOLDS, auto)
+  const fill = computeWindowUsage(used, THRESHOLDS, auto)
   return remainingTurns({ views, flags, fill, thresholds: THRESHOLDS, compaction: { auto, manual: true } })
 }
 

@@ -4,19 +4,19 @@
  * calls and their results alone, without a model. Never cut: words of the user, what loads a tool, and the newest results.
  */
 import type { OvertakenBy, ShortenedResult } from "../../journal/entries.ts"
-import { isToolResult, referencesIn, type ToolResult } from "../../messages/blocks.ts"
-import { holdsUsersWords, saidInResults } from "../../messages/caller-key.ts"
+import { findToolReferences, isToolResult, type ToolResult } from "../../messages/blocks.ts"
+import { containsUserText, findUserTextInResults } from "../../messages/message-identity.ts"
 import { contentOf, type Message, resultState, sentBlocks } from "../../messages/messages.ts"
 import { isReplaced, previewedText } from "../../views/context/render-decisions.ts"
 import { commandOf, exitCodeOf } from "../../views/record/artifacts.ts"
 import { callEffects, filePathOf, isShellTool } from "../../views/record/file-effects.ts"
 import { type FinishedCall, followCalls, type OpenCall } from "../../views/record/open-work.ts"
-import { shorteningOf } from "../4-compaction/cut.ts"
+import { shortenResult } from "../4-compaction/cut.ts"
 import type { LayerContext } from "../layer.ts"
 import { lastTurn } from "../layer.ts"
 
 /** Whether what the result held is still in view, in a later result. */
-export const isShownLater = (by: OvertakenBy): boolean => by === "read-again" || by === "repeated"
+export const isRepeatedLater = (by: OvertakenBy): boolean => by === "read-again" || by === "repeated"
 
 /** A result to cut, and how: cleared because of what overtook it, or shortened to its beginning and its end. */
 export interface PrunedResult {
@@ -55,9 +55,9 @@ export function prunedResults({ messages, cwd, until }: PruneInput): readonly Pr
   const overtaken = overtakenIn(calls)
   return calls.flatMap((call) => {
     const { id: toolUseId, at, address, result, text } = call
-    if (at >= until || text.length < MIN_CHARACTERS || isReplaced(text) || isBound(call)) return []
+    if (at >= until || text.length < MIN_CHARACTERS || isReplaced(text) || mustStay(call)) return []
     const by = overtaken.get(call)
-    const cut = by ? { by } : shorteningOf(result, LONG_RESULT)
+    const cut = by ? { by } : shortenResult(result, LONG_RESULT)
     return cut ? [{ toolUseId, address, result, cut }] : []
   })
 }
@@ -75,10 +75,10 @@ export const overtakenBy = (pruned: readonly PrunedResult[]): ReadonlyMap<string
   new Map(pruned.flatMap(({ toolUseId, cut }) => ("by" in cut ? [[toolUseId, cut.by] as const] : [])))
 
 /** Words of the user stay in view, and so does what loads a tool. */
-const isBound = ({ message, result, id, tool }: FoundCall): boolean =>
-  holdsUsersWords(message, result) ||
-  saidInResults([result], new Map([[id, tool]])).length > 0 ||
-  referencesIn(result).length > 0
+const mustStay = ({ message, result, id, tool }: FoundCall): boolean =>
+  containsUserText(message, result) ||
+  findUserTextInResults([result], new Map([[id, tool]])).length > 0 ||
+  findToolReferences(result).length > 0
 
 function callsIn(messages: readonly Message[], cwd: string | undefined): readonly FoundCall[] {
   const open = new Map<string, OpenCall>()
@@ -108,16 +108,17 @@ interface LaterReads {
 }
 
 /** For each file: what happened to it last. */
-type Files = Map<string, "changed" | LaterReads>
+type LaterFileUse = Map<string, "changed" | LaterReads>
 
 /** From the newest call to the oldest: what comes later decides. */
 function overtakenIn(calls: readonly FoundCall[]): ReadonlyMap<FoundCall, OvertakenBy> {
   const found = new Map<FoundCall, OvertakenBy>()
-  const files: Files = new Map()
+  const files: LaterFileUse = new Map()
   const succeeded = new Set<string>()
   const texts = new Set<string>()
   for (const call of calls.toReversed()) {
-    const by = byFile(call, files) ?? (isFailure(call) && succeeded.has(targetOf(call)) ? "succeeded" : undefined)
+    const by =
+      overtakenByFile(call, files) ?? (isFailure(call) && succeeded.has(targetOf(call)) ? "succeeded" : undefined)
     const text = JSON.stringify([call.failed, call.result.content ?? ""])
     if (by) found.set(call, by)
     else if (texts.has(text)) found.set(call, "repeated")
@@ -129,7 +130,7 @@ function overtakenIn(calls: readonly FoundCall[]): ReadonlyMap<FoundCall, Overta
 }
 
 /** What overtook a read: a change of its file, or reads that show the same part or the same lines. */
-function byFile(call: FoundCall, files: Files): OvertakenBy | undefined {
+function overtakenByFile(call: FoundCall, files: LaterFileUse): OvertakenBy | undefined {
   if (call.file === undefined) return undefined
   const later = files.get(call.file) ?? { parts: new Set(), lines: new Set() }
   if (later === "changed") return "changed"

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { ownText, parseNotes } from "./notes.ts"
+import { defaultText, parseNotes } from "./notes.ts"
 import { applyChanges, readChanges } from "./write.ts"
 
 const NOTES = `# Current State
@@ -20,9 +20,9 @@ const between = (sections: string) => `Here they are.\n<new_notes>\n${sections}\
 
 function written(sections: string, current = NOTES): string {
   const answer = readChanges(between(sections), NOTES)
-  if (answer.state === "refused") return `refused: ${answer.why}`
+  if (answer.state === "refused") return `refused: ${answer.reason}`
   const applied = applyChanges({ changes: answer.changes, shown: NOTES, current, limits, estimate })
-  return applied.state === "refused" ? `refused: ${applied.why}` : applied.text
+  return applied.state === "refused" ? `refused: ${applied.reason}` : applied.text
 }
 
 describe("L3-4 notes that come as text", () => {
@@ -78,7 +78,7 @@ describe("L3-4 notes that come as text", () => {
   })
 
   test("property: whatever the answer is, no heading and no description changes", () => {
-    const template = ownText("template.md")
+    const template = defaultText("template.md")
     const heads = parseNotes(template).sections.map(({ head }) => head)
     const line = fc.oneof(
       fc.constantFrom("# Worklog", "# Learnings", "_italics_", "```", "## Part", "- a", "", "<new_notes>"),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest"
-import { type Draft, type DraftEvent, next, type Text, type Work } from "./draft.ts"
+import { type NotesDraft, type NotesDraftEvent, nextDraft, type ReadyNotes, type RunningUpdate } from "./draft.ts"
 
-const work = { startedAt: new Date(0), done: Promise.resolve(), stop: new AbortController() } satisfies Work
+const work = { startedAt: new Date(0), done: Promise.resolve(), stop: new AbortController() } satisfies RunningUpdate
 const MAX = 5
 
 /** Each written text is another one. */
-const events = (step: number): readonly DraftEvent[] => [
+const events = (step: number): readonly NotesDraftEvent[] => [
   { is: "begun", why: "near", work },
   { is: "written", text: { through: `m${step}`, boundary: undefined, unfit: 0 } },
   { is: "stopped" },
@@ -15,23 +15,23 @@ const events = (step: number): readonly DraftEvent[] => [
 ]
 
 interface Walk {
-  readonly before: Draft
-  readonly event: DraftEvent
-  readonly after: Draft
+  readonly before: NotesDraft
+  readonly event: NotesDraftEvent
+  readonly after: NotesDraft
 }
 
 /** Every step of every sequence of up to five events. */
-function* steps(draft: Draft = { state: "none" }, depth = 0): Generator<Walk> {
+function* steps(draft: NotesDraft = { state: "none" }, depth = 0): Generator<Walk> {
   if (depth === MAX) return
   for (const event of events(depth)) {
     if (draft.state === "writing" && event.is === "begun") continue // one at a time
-    const after = next(draft, event)
+    const after = nextDraft(draft, event)
     yield { before: draft, event, after }
     yield* steps(after, depth + 1)
   }
 }
 
-const textOf = (draft: Draft): Text | undefined => (draft.state === "none" ? undefined : draft.text)
+const textOf = (draft: NotesDraft): ReadyNotes | undefined => (draft.state === "none" ? undefined : draft.text)
 
 describe("L3-3 the summary in the making, over all sequences of up to five events", () => {
   const walked = [...steps()]
@@ -57,21 +57,21 @@ describe("L3-3 the summary in the making, over all sequences of up to five event
       if (after.state === "ready") expect(after.text.unfit).toBeLessThan(2)
       if (event.is === "written") expect(textOf(after)!.unfit).toBe(0)
     }
-    const twice = (["unfit", "unfit"] as const).reduce<Draft>(
-      (draft, is) => next(draft, { is, size: 7 }),
-      next({ state: "none" }, events(0)[1]!),
+    const twice = (["unfit", "unfit"] as const).reduce<NotesDraft>(
+      (draft, is) => nextDraft(draft, { is, size: 7 }),
+      nextDraft({ state: "none" }, events(0)[1]!),
     )
     expect(twice).toMatchObject({ state: "resting", why: "unfit-twice", since: 7 })
   })
 
   test("where it was refused or stopped, the text before it is still there", () => {
-    const ready = next({ state: "none" }, events(0)[1]!)
-    const writing = next(ready, { is: "begun", why: "grown", work })
-    expect(next(writing, { is: "stopped" })).toEqual(ready)
-    expect(next(writing, { is: "refused", why: "failed", size: 9 })).toMatchObject({
+    const ready = nextDraft({ state: "none" }, events(0)[1]!)
+    const writing = nextDraft(ready, { is: "begun", why: "grown", work })
+    expect(nextDraft(writing, { is: "stopped" })).toEqual(ready)
+    expect(nextDraft(writing, { is: "refused", why: "failed", size: 9 })).toMatchObject({
       state: "resting",
       text: { through: "m0" },
     })
-    expect(next(writing, { is: "moved" })).toEqual({ state: "none" })
+    expect(nextDraft(writing, { is: "moved" })).toEqual({ state: "none" })
   })
 })

@@ -13,15 +13,15 @@
 import type { EntryDraft as JournalDraft } from "../../journal/entries.ts"
 import type { Uuid } from "../../messages/messages.ts"
 import type { LayerContext, LayerResult, PreparedState } from "../layer.ts"
-import type { Moment } from "../planner/outlook.ts"
+import type { SummaryTiming } from "../planner/planner.ts"
 
 /** Why they are written: a compaction comes near, much has come since, or they could not be installed as they were. */
-export type Why = "near" | "grown" | "unfit"
+export type UpdateReason = "near" | "grown" | "unfit"
 /** Why they are not written for now. */
-export type Rest = "unfit-twice" | "refused" | "no-model" | "over-budget" | "failed" | "dropped"
+export type RestReason = "unfit-twice" | "refused" | "no-model" | "over-budget" | "failed" | "dropped"
 
 /** Notes that could be installed. They are read then, because people edit them. */
-export interface Text {
+export interface ReadyNotes {
   /** They cover everything from the boundary up to this message. */
   readonly through: Uuid
   readonly boundary: Uuid | undefined
@@ -31,31 +31,31 @@ export interface Text {
   readonly wishes?: string | undefined
 }
 
-export interface Work {
+export interface RunningUpdate {
   readonly startedAt: Date
   /** Never rejects. */
   readonly done: Promise<void>
   readonly stop: AbortController
 }
 
-export type Draft =
+export type NotesDraft =
   | { readonly state: "none" }
-  | { readonly state: "writing"; readonly why: Why; readonly work: Work; readonly text?: Text }
-  | { readonly state: "ready"; readonly text: Text }
-  | { readonly state: "resting"; readonly why: Rest; readonly since: number; readonly text?: Text }
+  | { readonly state: "writing"; readonly why: UpdateReason; readonly work: RunningUpdate; readonly text?: ReadyNotes }
+  | { readonly state: "ready"; readonly text: ReadyNotes }
+  | { readonly state: "resting"; readonly why: RestReason; readonly since: number; readonly text?: ReadyNotes }
 
-export type DraftEvent =
-  | { readonly is: "begun"; readonly why: Why; readonly work: Work }
-  | { readonly is: "written"; readonly text: Text }
+export type NotesDraftEvent =
+  | { readonly is: "begun"; readonly why: UpdateReason; readonly work: RunningUpdate }
+  | { readonly is: "written"; readonly text: ReadyNotes }
   | { readonly is: "stopped" }
   /** `size`: tokens of the context. */
-  | { readonly is: "refused"; readonly why: Rest; readonly size: number }
+  | { readonly is: "refused"; readonly why: RestReason; readonly size: number }
   | { readonly is: "unfit"; readonly size: number }
   | { readonly is: "moved" }
 
 const MAX_UNFIT = 2 // then the conversation grows too fast, and another update would be paid for nothing
 
-export function next(draft: Draft, event: DraftEvent): Draft {
+export function nextDraft(draft: NotesDraft, event: NotesDraftEvent): NotesDraft {
   const text = draft.state === "none" ? undefined : draft.text
   const before = text ? { text } : {}
   switch (event.is) {
@@ -64,11 +64,13 @@ export function next(draft: Draft, event: DraftEvent): Draft {
     case "written":
       return { state: "ready", text: event.text }
     case "stopped":
-      return text ? held(text, 0) : NONE // it had begun, so its rest was over
+      return text ? afterFailedInstall(text, 0) : NONE // it had begun, so its rest was over
     case "refused":
       return { state: "resting", why: event.why, since: event.size, ...before }
     case "unfit":
-      return !text || draft.state === "writing" ? draft : held({ ...text, unfit: text.unfit + 1 }, event.size)
+      return !text || draft.state === "writing"
+        ? draft
+        : afterFailedInstall({ ...text, unfit: text.unfit + 1 }, event.size)
     case "moved":
       return NONE
   }
@@ -76,30 +78,30 @@ export function next(draft: Draft, event: DraftEvent): Draft {
 
 const NONE = { state: "none" } as const
 
-const held = (text: Text, since: number): Draft =>
+const afterFailedInstall = (text: ReadyNotes, since: number): NotesDraft =>
   text.unfit < MAX_UNFIT ? { state: "ready", text } : { state: "resting", why: "unfit-twice", since, text }
 
 /** What writes the notes. */
-export interface Writer {
+export interface NotesWriter {
   /** Those that the journal knows of: they may be those of another branch. */
-  found(context: LayerContext): Text | undefined
+  findReady(context: LayerContext): ReadyNotes | undefined
   /** Why they are written now. */
-  due(context: LayerContext, asked: Asked): Why | undefined
+  due(context: LayerContext, asked: DueInput): UpdateReason | undefined
   /** `wishes`: what hooks want of them. */
-  write(context: LayerContext, wishes: string | undefined): Promise<Written>
+  write(context: LayerContext, wishes: string | undefined): Promise<NotesWriteResult>
 }
 
-export interface Asked {
-  readonly draft: Draft
-  readonly moment: Moment
+export interface DueInput {
+  readonly draft: NotesDraft
+  readonly timing: SummaryTiming
   /** That an update probably takes. */
   readonly seconds: number
 }
 
 /** What writing came to. */
-export interface Written extends LayerResult {
-  readonly text?: Text
-  readonly rest?: Rest
+export interface NotesWriteResult extends LayerResult {
+  readonly text?: ReadyNotes
+  readonly rest?: RestReason
 }
 
 const LAYER = { name: "session-memory" } as const
@@ -108,19 +110,19 @@ const CAUTION = 1.5 // times the time that the last one took
 
 /** Holds the draft. Layer 3 writes it, and layer 4 installs it. */
 export class DraftHolder {
-  readonly #writer: Writer
-  #draft: Draft = NONE
+  readonly #writer: NotesWriter
+  #draft: NotesDraft = NONE
   #seconds = USUAL_SECONDS
   /** What hooks want of the next update. */
   wishes: string | undefined
   /** What it has cost since it was installed. */
   #paid: readonly JournalDraft[] = []
 
-  constructor(writer: Writer) {
+  constructor(writer: NotesWriter) {
     this.#writer = writer
   }
 
-  get running(): Work | undefined {
+  get runningUpdate(): RunningUpdate | undefined {
     return this.#draft.state === "writing" ? this.#draft.work : undefined
   }
 
@@ -131,34 +133,34 @@ export class DraftHolder {
   }
 
   /** What can be installed now. During an update that is the text before it, because the update counts after a boundary too. */
-  ready(context: LayerContext): Text | undefined {
+  ready(context: LayerContext): ReadyNotes | undefined {
     this.#look(context)
     const draft = this.#draft
     if (draft.state === "ready") return draft.text
     const before = draft.state === "writing" ? draft.text : undefined
-    return before && isSame(before, this.#writer.found(context)) ? before : undefined
+    return before && isSame(before, this.#writer.findReady(context)) ? before : undefined
   }
 
   /** Writes or updates it where that is due. */
-  follow(context: LayerContext, moment: Moment): void {
+  follow(context: LayerContext, timing: SummaryTiming): void {
     this.#look(context)
     if (this.#draft.state === "writing") return // asked again when that has ended
-    const why = this.#writer.due(context, { draft: this.#draft, moment, seconds: this.#seconds })
+    const why = this.#writer.due(context, { draft: this.#draft, timing, seconds: this.#seconds })
     if (why) this.begin(context, why)
   }
 
   /** In the background. What it cost, and how far it goes, is journaled together. */
-  begin(context: LayerContext, why: Why): void {
+  begin(context: LayerContext, why: UpdateReason): void {
     if (this.#draft.state === "writing") return
     const { promise: done, resolve } = Promise.withResolvers<void>()
-    const work: Work = { startedAt: context.now, done, stop: new AbortController() }
+    const work: RunningUpdate = { startedAt: context.now, done, stop: new AbortController() }
     const { wishes } = this
-    const end = (event: DraftEvent) => {
-      if (this.running === work) this.#draft = next(this.#draft, event)
+    const end = (event: NotesDraftEvent) => {
+      if (this.runningUpdate === work) this.#draft = nextDraft(this.#draft, event)
       resolve()
     }
-    this.#draft = next(this.#draft, { is: "begun", why, work })
-    context.meanwhile(LAYER, async (now) => {
+    this.#draft = nextDraft(this.#draft, { is: "begun", why, work })
+    context.runInBackground(LAYER, async (now) => {
       try {
         const signal = AbortSignal.any([now.signal, work.stop.signal])
         const { text, rest, ...outcome } = await this.#writer.write({ ...now, signal }, wishes)
@@ -167,7 +169,7 @@ export class DraftHolder {
         return {
           ...outcome,
           journaled: async (later) => {
-            this.#paid = [...this.#paid, ...outcome.drafts.filter(isSpent)]
+            this.#paid = [...this.#paid, ...outcome.drafts.filter(isCostEntry)]
             end(event)
             if (event.is !== "written") return
             const seconds = (later.now.getTime() - work.startedAt.getTime()) / 1_000
@@ -186,23 +188,23 @@ export class DraftHolder {
   }
 
   /** It could not be installed: an update comes first. */
-  unfit({ size }: LayerContext): void {
-    this.#draft = next(this.#draft, { is: "unfit", size: size.tokens })
+  markUnfit({ size }: LayerContext): void {
+    this.#draft = nextDraft(this.#draft, { is: "unfit", size: size.tokens })
   }
 
   /** What it has cost since it was installed before. */
-  installed(): readonly JournalDraft[] {
+  takeCosts(): readonly JournalDraft[] {
     const paid = this.#paid
     this.#paid = []
     return paid
   }
 
   /** Someone does not want it now. Returns whether there was one. */
-  drop({ size }: LayerContext): boolean {
+  discard({ size }: LayerContext): boolean {
     const { state } = this.#draft
-    this.running?.stop.abort() // what it has cost is counted
+    this.runningUpdate?.stop.abort() // what it has cost is counted
     if (state !== "ready" && state !== "writing") return false
-    this.#draft = next(this.#draft, { is: "refused", why: "dropped", size: size.tokens })
+    this.#draft = nextDraft(this.#draft, { is: "refused", why: "dropped", size: size.tokens })
     return true
   }
 
@@ -210,22 +212,22 @@ export class DraftHolder {
   #look(context: LayerContext): void {
     if (this.#draft.state === "writing") return
     const text = this.#draft.state === "none" ? undefined : this.#draft.text
-    const found = this.#writer.found(context)
+    const found = this.#writer.findReady(context)
     if (found?.through === text?.through && found?.boundary === text?.boundary) return
-    this.#draft = next(this.#draft, found ? { is: "written", text: found } : { is: "moved" })
+    this.#draft = nextDraft(this.#draft, found ? { is: "written", text: found } : { is: "moved" })
   }
 }
 
 const STOPPED = { is: "stopped" } as const
 
-function eventOf(text: Text | undefined, rest: Rest | undefined, { size }: LayerContext): DraftEvent {
+function eventOf(text: ReadyNotes | undefined, rest: RestReason | undefined, { size }: LayerContext): NotesDraftEvent {
   if (text) return { is: "written", text }
   return rest ? { is: "refused", why: rest, size: size.tokens } : STOPPED
 }
 
-const isSame = (text: Text, found: Text | undefined): boolean =>
+const isSame = (text: ReadyNotes, found: ReadyNotes | undefined): boolean =>
   found?.through === text.through && found.boundary === text.boundary
 
-const isSpent = (draft: JournalDraft): boolean => draft.type === "strata" && draft.subtype === "spent"
+const isCostEntry = (draft: JournalDraft): boolean => draft.type === "strata" && draft.subtype === "spent"
 
-export const boundaryOf = (context: LayerContext): Uuid | undefined => context.views.compactions.last?.boundary
+export const lastBoundary = (context: LayerContext): Uuid | undefined => context.views.compactions.last?.boundary

@@ -3,12 +3,12 @@ import { describe, expect, test } from "vitest"
 import { conversation } from "../../../test/builders.ts"
 import type { Block } from "../../messages/blocks.ts"
 import { positionOf } from "../layer.ts"
-import { isTimeForNotes, type NotesMoment, workSince } from "./session-memory.ts"
+import { isTimeForNotes, type NotesTimingInput, workSince } from "./session-memory.ts"
 
 const figures = { first: 10_000, growth: 5_000, toolCalls: 3 }
 const at = (
   size: number,
-  more: Partial<Omit<NotesMoment, "work">> & { toolCalls?: number; isCalling?: boolean } = {},
+  more: Partial<Omit<NotesTimingInput, "work">> & { toolCalls?: number; isCalling?: boolean } = {},
 ) =>
   isTimeForNotes({
     size,

@@ -11,7 +11,7 @@ import type { Model } from "../../model/model.ts"
 import { findModel } from "../../tokens/models.ts"
 import { edit } from "../../tools/files/edit.ts"
 import { FileReads } from "../../tools/files/read-state.ts"
-import { openNotes, ownText, parseNotes } from "./notes.ts"
+import { defaultText, openNotes, parseNotes } from "./notes.ts"
 import { extractNotes } from "./write.ts"
 
 const WRITER = fileURLToPath(new URL("../../../test/notes-writer.ts", import.meta.url))
@@ -65,7 +65,7 @@ test.runIf(isWhole)("L3-4 a process killed while it edits the notes leaves them 
 
 test("L3-4 an edit puts new notes in the place of the old ones: at no moment is there half of them", async () => {
   const path = join(scratchDirectory(), "session-memory", "c.md")
-  const text = await openNotes(notesAt(path), ownText("template.md"))
+  const text = await openNotes(notesAt(path), defaultText("template.md"))
   const context = testContext()
   context.reads.set(realpathSync(path), { content: text, modifiedMs: 0, at: "" })
   const before = openSync(path, "r") // a reader while it is edited

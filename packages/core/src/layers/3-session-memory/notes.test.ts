@@ -1,9 +1,9 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { createEstimator } from "../../tokens/estimate.ts"
-import { cutSections, isBareTemplate, measureNotes, ownText, parseNotes, sizeReminder } from "./notes.ts"
+import { cutSections, defaultText, isBareTemplate, measureNotes, parseNotes, sizeReminder } from "./notes.ts"
 
-const template = ownText("template.md")
+const template = defaultText("template.md")
 const { text: estimate } = createEstimator("claude-4")
 const filled = (title: string, body: string, text = template) =>
   text.replace(new RegExp(`(# ${title}\n_.*_\n)`), (head) => `${head}${body}\n`)

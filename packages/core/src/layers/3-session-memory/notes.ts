@@ -6,7 +6,7 @@ import { hash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { StrataError } from "../../base/errors.ts"
-import { grouped, promptText } from "../../base/text.ts"
+import { formatNumber, promptText } from "../../base/text.ts"
 import type { Journal } from "../../journal/store.ts"
 import { fenceAfter, withFencesClosed } from "../../messages/blocks.ts"
 import { isMissing } from "../../tools/files/file-error.ts"
@@ -109,37 +109,37 @@ export function cutSections(text: string, cut: SectionCut): string {
 function cutSection({ head, body }: NotesSection, cut: SectionCut): string {
   if (cut.estimate(head + body) <= cut.limit) return head + body
   const marker = `[The rest of this section ${cut.path === undefined ? "is kept with the conversation" : `is in ${cut.path}`}]\n\n`
-  const room = (kept: string) => cut.estimate(head + closed(kept) + marker) <= cut.limit
+  const room = (kept: string) => cut.estimate(head + closeFences(kept) + marker) <= cut.limit
   const near = body.slice(0, Math.max(SHORT, cut.limit * MAX_CHARACTERS_PER_TOKEN))
   const lines = near.split(/(?<=\n)/)
   const whole = lines
     .slice(
       0,
-      max(lines.length, (count) => room(lines.slice(0, count).join(""))),
+      largestCount(lines.length, (count) => room(lines.slice(0, count).join(""))),
     )
     .join("")
   // a first line that is too long on its own has no line end to cut at
-  const kept = whole.trim() === "" ? startOf(near, room) : whole.trimEnd()
-  return `${head}${closed(kept)}${marker}`
+  const kept = whole.trim() === "" ? startOfLine(near, room) : whole.trimEnd()
+  return `${head}${closeFences(kept)}${marker}`
 }
 
-function startOf(body: string, room: (kept: string) => boolean): string {
+function startOfLine(body: string, room: (kept: string) => boolean): string {
   const characters = [...body.trimStart().split("\n")[0]!]
   const kept = characters.slice(
     0,
-    max(characters.length, (count) => room(`${characters.slice(0, count).join("")}…`)),
+    largestCount(characters.length, (count) => room(`${characters.slice(0, count).join("")}…`)),
   )
   return kept.length === 0 ? "" : `${kept.join("")}…`
 }
 
 /** A code fence that the cut left open would swallow everything after it. */
-function closed(kept: string): string {
+function closeFences(kept: string): string {
   const text = withFencesClosed(kept)
   return text === "" ? "" : `${text}\n`
 }
 
 /** The largest count up to `end` for which it holds. It must hold for all smaller ones too. */
-function max(end: number, holds: (count: number) => boolean): number {
+function largestCount(end: number, holds: (count: number) => boolean): number {
   let low = 0
   let high = end
   while (low < high) {
@@ -159,31 +159,33 @@ export interface NotesLimits {
   readonly total: number
 }
 
-export interface SizedNotes {
+export interface NotesSizes {
   readonly total: number
   readonly sections: readonly { readonly title: string; readonly tokens: number }[]
 }
 
-export function measureNotes(text: string, estimate: (text: string) => number): SizedNotes {
+export function measureNotes(text: string, estimate: (text: string) => number): NotesSizes {
   const sections = parseNotes(text).sections.map(({ title, head, body }) => ({ title, tokens: estimate(head + body) }))
   return { total: estimate(text), sections }
 }
 
 /** `undefined` where everything is within its limit. */
-export function sizeReminder({ total, sections }: SizedNotes, limits: NotesLimits): string | undefined {
+export function sizeReminder({ total, sections }: NotesSizes, limits: NotesLimits): string | undefined {
   const isUrgent = total > limits.total
   const tooLarge = sections.filter(({ tokens }) => tokens > limits.section).sort((a, b) => b.tokens - a.tokens)
-  const lines = tooLarge.map(({ title, tokens }) => `- "${title}": about ${grouped(tokens)} tokens`)
+  const lines = tooLarge.map(({ title, tokens }) => `- "${title}": about ${formatNumber(tokens)} tokens`)
   if (isUrgent) {
     const named =
-      lines.length > 0 ? `\nThese sections are over ${grouped(limits.section)} tokens each:\n${lines.join("\n")}` : ""
+      lines.length > 0
+        ? `\nThese sections are over ${formatNumber(limits.section)} tokens each:\n${lines.join("\n")}`
+        : ""
     return (
-      `URGENT: the notes have about ${grouped(total)} tokens, and at most ${grouped(limits.total)} can be used.\nCondense them in this update before you add anything: ` +
+      `URGENT: the notes have about ${formatNumber(total)} tokens, and at most ${formatNumber(limits.total)} can be used.\nCondense them in this update before you add anything: ` +
       `merge what belongs together and drop what no longer matters.\nKeep "Current State" and "Errors & Corrections" exact.${named}`
     )
   }
   if (lines.length === 0) return undefined
-  return `Condense these sections in this update to less than ${grouped(limits.section)} tokens each, and keep what matters most:\n${lines.join("\n")}`
+  return `Condense these sections in this update to less than ${formatNumber(limits.section)} tokens each, and keep what matters most:\n${lines.join("\n")}`
 }
 
 // The notes as the store keeps them. They belong to the person: they are read as they are, made from the template where they are missing, and
@@ -207,7 +209,7 @@ export async function openNotes(journal: NotesJournal, template: string): Promis
 }
 
 /** For a person: where the notes are. */
-export const whereNotesAre = (path: string | undefined): string =>
+export const describeNotesLocation = (path: string | undefined): string =>
   path === undefined ? "kept with the conversation" : `in ${path}`
 
 export type BranchNotes =
@@ -221,18 +223,18 @@ export type BranchNotes =
   | { readonly state: "none" }
 
 /** The name of the stored copy. Equal notes have the same name. */
-export const keptName = (text: string): string => `notes-${hash("sha256", text, "hex")}.md`
+export const notesCopyName = (text: string): string => `notes-${hash("sha256", text, "hex")}.md`
 
 export async function notesOfBranch(context: LayerContext): Promise<BranchNotes> {
   const { views, journal } = context
   const text = await journal.readNotes().catch(() => undefined) // a link, a pipe, not text, no permission: it makes no difference here
   if (text === undefined) return { state: "none" }
   const { kept, inFile } = views.notes
-  if (!inFile || keptName(text) === kept) return { state: "in-place", text }
-  if (keptName(text) !== inFile.kept) return { state: "edited" }
+  if (!inFile || notesCopyName(text) === kept) return { state: "in-place", text }
+  if (notesCopyName(text) !== inFile.kept) return { state: "edited" }
   const own = kept === undefined ? undefined : (await journal.readBlob(kept))?.toString()
   // the name is a hash of the text, so a damaged copy shows
-  return { state: "kept", instead: text, ...(own !== undefined && keptName(own) === kept ? { text: own } : {}) }
+  return { state: "kept", instead: text, ...(own !== undefined && notesCopyName(own) === kept ? { text: own } : {}) }
 }
 
 // The template of the notes and the prompt that asks for them. Files in the configuration directory replace ours. Variables are filled in
@@ -245,13 +247,16 @@ export interface NotesTexts {
 
 /** Reads the files each time, so an edit takes effect with the next update. */
 export async function loadTexts(configDirectory: string | undefined): Promise<NotesTexts> {
-  return { template: await custom("template.md", configDirectory), prompt: await custom("prompt.md", configDirectory) }
+  return {
+    template: await loadText("template.md", configDirectory),
+    prompt: await loadText("prompt.md", configDirectory),
+  }
 }
 
 /** An empty file counts as none. */
-async function custom(name: "template.md" | "prompt.md", directory: string | undefined): Promise<string> {
+async function loadText(name: "template.md" | "prompt.md", directory: string | undefined): Promise<string> {
   const text = directory === undefined ? "" : await textIfPresent(join(directory, name))
-  return text.trim() === "" ? ownText(name) : text
+  return text.trim() === "" ? defaultText(name) : text
 }
 
 async function textIfPresent(path: string): Promise<string> {
@@ -263,11 +268,11 @@ async function textIfPresent(path: string): Promise<string> {
   }
 }
 
-const OWN = {
+const DEFAULT_TEXTS = {
   "template.md": promptText(new URL("./template.md", import.meta.url)),
   "prompt.md": promptText(new URL("./prompt.md", import.meta.url)),
   "how-with-edit.md": promptText(new URL("./how-with-edit.md", import.meta.url)),
   "how-as-text.md": promptText(new URL("./how-as-text.md", import.meta.url)),
 } as const
 
-export const ownText = (name: keyof typeof OWN): string => OWN[name]
+export const defaultText = (name: keyof typeof DEFAULT_TEXTS): string => DEFAULT_TEXTS[name]

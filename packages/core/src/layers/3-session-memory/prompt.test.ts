@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, test } from "vitest"
 import { scratchDirectory } from "../../../test/tool-context.ts"
 import { fillPrompt } from "../../base/text.ts"
-import { loadTexts, ownText } from "./notes.ts"
+import { defaultText, loadTexts } from "./notes.ts"
 
 describe("L3-2 the prompt and its variables", () => {
   test("values are values: what looks like a pattern or a variable changes nothing but its own place", () => {
@@ -18,12 +18,12 @@ describe("L3-2 the prompt and its variables", () => {
   })
 
   test("ours asks for the notes where they are and shows them", () => {
-    expect(ownText("prompt.md")).toContain("{{where}}")
-    expect(ownText("prompt.md")).toContain("{{notes}}")
+    expect(defaultText("prompt.md")).toContain("{{where}}")
+    expect(defaultText("prompt.md")).toContain("{{notes}}")
   })
 
   test("texts in the configuration directory replace ours, each by itself; an empty one does not", async () => {
-    const own = { template: ownText("template.md"), prompt: ownText("prompt.md") }
+    const own = { template: defaultText("template.md"), prompt: defaultText("prompt.md") }
     expect(await loadTexts(undefined)).toEqual(own)
     const directory = join(scratchDirectory(), "config")
     expect(await loadTexts(directory)).toEqual(own)

@@ -2,33 +2,40 @@
  * Layer 3: the notes are the summary in the making. A fork writes them in the background, so a compaction finds its summary ready, and after
  * it they live on. `draft.ts` says what can become of them, `isTimeForNotes` when they are written.
  */
-import { dayOf } from "../../base/clock.ts"
-import { reasonOf } from "../../base/errors.ts"
-import { grouped } from "../../base/text.ts"
+import { utcDay } from "../../base/clock.ts"
+import { errorReason } from "../../base/errors.ts"
+import { formatNumber } from "../../base/text.ts"
 import type { Message, Uuid } from "../../messages/messages.ts"
 import { MissingKeyError } from "../../model/errors.ts"
 import { isOffline } from "../../model/model.ts"
-import { limitsFrom } from "../../model/stream.ts"
+import { streamLimits } from "../../model/stream.ts"
 import type { Flags } from "../../settings/flags.ts"
 import { usageTotal } from "../../tokens/context-size.ts"
 import type { ContextView } from "../../views/context/context.ts"
-import { compactionFigures } from "../4-compaction/situation.ts"
+import { compactionBudgets } from "../4-compaction/compaction-context.ts"
 import {
-  type BudgetAnswer,
+  type BudgetVerdict,
+  type DailyReservation,
   dollarsFor,
   expectedDollars,
   notesBudget,
-  type ShareOfDay,
-  settled,
+  reserveDailyBudget,
   spendingOf,
-  takeShare,
+  withReservation,
 } from "../budget.ts"
 import { callsIn, type Layer, type LayerContext, type LayerResult, lastTurn, positionOf } from "../layer.ts"
-import { type Moment, mayPlan, preparesNow, pricesOf } from "../planner/outlook.ts"
+import { mayPlan, preparesNow, relativePrices, type SummaryTiming } from "../planner/planner.ts"
 import { isSinceBoundary, tailAfter } from "../planner/tail.ts"
-import { type Asked, boundaryOf, DraftHolder, type Why, type Writer, type Written } from "./draft.ts"
-import { cutSections, isBareTemplate, keptName, loadTexts, notesOfBranch, whereNotesAre } from "./notes.ts"
-import { type Extractor, extractNotes } from "./write.ts"
+import {
+  DraftHolder,
+  type DueInput,
+  lastBoundary,
+  type NotesWriteResult,
+  type NotesWriter,
+  type UpdateReason,
+} from "./draft.ts"
+import { cutSections, describeNotesLocation, isBareTemplate, loadTexts, notesCopyName, notesOfBranch } from "./notes.ts"
+import { extractNotes, type NotesExtractor } from "./write.ts"
 
 // When the summary in the making is written. With the planner, when a compaction is foreseeable; what came since it is then worth an update
 // once keeping that verbatim costs more. Without the planner, notes follow the figures, so that they are always there.
@@ -38,13 +45,17 @@ const RISK = 2 // times what an update costs: about half of them come before the
 const STAYS = 20 // requests that a kept message is sent with, until the compaction after that
 
 /** Tokens of a request for the text that are not the conversation. */
-export interface Writing {
+export interface UpdateTokens {
   readonly prompt: number
   readonly answer: number
 }
 
 /** Where the planner decides. `again`: what an update is. */
-export function dueForCompaction(context: LayerContext, asked: Asked, again: Writing): Why | undefined {
+export function dueForCompaction(
+  context: LayerContext,
+  asked: DueInput,
+  again: UpdateTokens,
+): UpdateReason | undefined {
   const { draft } = asked
   if (draft.state === "resting" && context.size.tokens < draft.since * GROWN) return undefined
   const text = draft.state === "none" ? undefined : draft.text
@@ -55,37 +66,37 @@ export function dueForCompaction(context: LayerContext, asked: Asked, again: Wri
 }
 
 /** Whether the window will be full soon, or the planner compacts soon. Where there is a text, later: an update is all that is needed. */
-function isForeseeable(context: LayerContext, { moment, seconds }: Asked, hasText: boolean): boolean {
+function isForeseeable(context: LayerContext, { timing, seconds }: DueInput, hasText: boolean): boolean {
   const { fill, thresholds, views } = context
   if (!mayPlan(context)) return false
-  const pace = paceOf(views.context)
+  const pace = growthRate(views.context)
   const lead = hasText ? updateLead(pace, seconds) : leadFor(pace, { seconds, autoCompact: thresholds.autoCompact })
   if (fill.used >= thresholds.autoCompact - lead) return true
-  return preparesNow(context, { moment, turns: seconds / pace.secondsPerTurn })
+  return preparesNow(context, { timing, turns: seconds / pace.secondsPerTurn })
 }
 
 /** Whether keeping verbatim what came since costs more than reading it into the text: it is written once, and read with later requests. */
-function isWorthUpdating(context: LayerContext, through: Uuid, { prompt, answer }: Writing): boolean {
-  const { read, write, output } = pricesOf(context)
-  const { kept = 0 } = tailAfter(context, through) ?? {}
-  return kept * (write + STAYS * read) > RISK * (read * context.size.tokens + prompt + output * answer)
+function isWorthUpdating(context: LayerContext, through: Uuid, { prompt, answer }: UpdateTokens): boolean {
+  const { read, write, output } = relativePrices(context)
+  const { shortened = 0 } = tailAfter(context, through) ?? {}
+  return shortened * (write + STAYS * read) > RISK * (read * context.size.tokens + prompt + output * answer)
 }
 
-const notesFigures = ({ figures }: Flags): NotesFigures => ({
+const notesThresholds = ({ figures }: Flags): NotesThresholds => ({
   first: figures["notes-start"],
   growth: figures["notes-growth"],
   toolCalls: figures["notes-tool-calls"],
 })
 
 /** By the figures: the context must have grown, and a stretch of work must be over. */
-export function dueByFigures(context: LayerContext, { draft }: Asked): Why | undefined {
+export function dueByThresholds(context: LayerContext, { draft }: DueInput): UpdateReason | undefined {
   const { views, flags, size } = context
   const { throughUuid, contextTokens } = views.notes
   const tried = draft.state === "resting" ? draft.since : undefined
   const isDue = isTimeForNotes({
     size: size.tokens,
     sizeAtLast: tried === undefined ? contextTokens : Math.max(tried, contextTokens ?? 0),
-    figures: notesFigures(flags),
+    figures: notesThresholds(flags),
     work: (max) => workSince(views.context.rawMessages, throughUuid, max),
   })
   return isDue ? (contextTokens === undefined ? "near" : "grown") : undefined
@@ -109,17 +120,17 @@ export function workSince(
   return { toolCalls, isCalling: lastTurn(messages).pieces.some((piece) => callsIn(piece).length > 0) }
 }
 
-export interface NotesMoment {
+export interface NotesTimingInput {
   /** Tokens in the context now. */
   readonly size: number
   /** Tokens at the last update, or at the smallest size since; absent before the first. */
   readonly sizeAtLast: number | undefined
-  readonly figures: NotesFigures
+  readonly figures: NotesThresholds
   /** Called only once the context has grown, because it walks over the messages. `most`: more calls than these need not be counted. */
   readonly work: (max: number) => WorkSinceLast
 }
 
-export interface NotesFigures {
+export interface NotesThresholds {
   readonly first: number
   readonly growth: number
   readonly toolCalls: number
@@ -131,7 +142,7 @@ export interface WorkSinceLast {
   readonly isCalling: boolean
 }
 
-export function isTimeForNotes({ size, sizeAtLast, figures, work }: NotesMoment): boolean {
+export function isTimeForNotes({ size, sizeAtLast, figures, work }: NotesTimingInput): boolean {
   if (sizeAtLast === undefined) return size >= figures.first
   if (size - sizeAtLast < figures.growth) return false
   const { toolCalls, isCalling } = work(figures.toolCalls)
@@ -139,7 +150,7 @@ export function isTimeForNotes({ size, sizeAtLast, figures, work }: NotesMoment)
 }
 
 /** How fast a conversation grows while it is worked on, so that notes can be begun in time. */
-interface Pace {
+interface GrowthRate {
   readonly tokensPerSecond: number
   readonly secondsPerTurn: number
   /** Tokens of the largest of the latest steps. */
@@ -150,8 +161,8 @@ const RECENT = 11 // responses: the growth of the last ten turns
 const MAX_TURN_SECONDS = 60 // a longer gap is a pause of the person, and the work after it is as fast as before
 const USUAL_TURN = 10 // seconds, where no two responses have been seen
 
-function paceOf(context: Pick<ContextView, "recentResponses">): Pace {
-  return paceIn(
+function growthRate(context: Pick<ContextView, "recentResponses">): GrowthRate {
+  return growthRateOf(
     context
       .recentResponses(RECENT)
       .map(({ timestamp, message }) => ({ at: Date.parse(timestamp) / 1_000, tokens: usageTotal(message.usage!) }))
@@ -160,7 +171,7 @@ function paceOf(context: Pick<ContextView, "recentResponses">): Pace {
 }
 
 /** Sizes of the context, oldest first. `at`: in seconds. */
-export function paceIn(sizes: readonly { readonly at: number; readonly tokens: number }[]): Pace {
+export function growthRateOf(sizes: readonly { readonly at: number; readonly tokens: number }[]): GrowthRate {
   const responses = sizes.slice(-RECENT)
   const steps = responses.slice(1).map(({ at, tokens }, i) => ({
     seconds: Math.min(MAX_TURN_SECONDS, Math.max(0, at - responses[i]!.at)),
@@ -180,18 +191,18 @@ const MIN_LEAD = 0.1 // of the threshold: a single step can be large
 const MAX_LEAD = 0.35 // of it: earlier, the conversation often ends before the threshold, and too much comes after the summary
 const STEPS_OF_CAUTION = 1 // the largest of the latest ones: work comes in bursts (`npm run ahead-of-time`)
 
-interface Lead {
+interface LeadInput {
   readonly autoCompact: number
   /** That a summary takes. */
   readonly seconds: number
 }
 
 /** Tokens before the threshold at which a summary begins. */
-export const leadFor = (pace: Pace, { autoCompact, seconds }: Lead): number =>
+export const leadFor = (pace: GrowthRate, { autoCompact, seconds }: LeadInput): number =>
   Math.min(autoCompact * MAX_LEAD, autoCompact * MIN_LEAD + updateLead(pace, seconds))
 
 /** The same for an update: a text is there already, so only what the update itself needs. */
-const updateLead = (pace: Pace, seconds: number): number =>
+const updateLead = (pace: GrowthRate, seconds: number): number =>
   pace.tokensPerSecond * seconds + STEPS_OF_CAUTION * pace.largestStep
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0)
@@ -209,9 +220,9 @@ const UNLIMITED = 100 // percent
 const UPDATE = { prompt: 1_500, answer: 900 } // tokens, without the notes themselves
 
 /** `write`: in place of a fork of the conversation. */
-export function sessionMemory(options: Extractor, write?: WriteNotes): SessionMemory {
+export function sessionMemory(options: NotesExtractor, write?: WriteNotes): SessionMemory {
   const draft = new DraftHolder(notesWriter(options, write ?? forkWriter(options)))
-  const follow = (moment: Moment) => async (context: LayerContext) => {
+  const follow = (moment: SummaryTiming) => async (context: LayerContext) => {
     if (context.flags.on.notes) draft.follow(context, moment)
     return undefined
   }
@@ -227,16 +238,16 @@ export function sessionMemory(options: Extractor, write?: WriteNotes): SessionMe
 }
 
 /** `wishes`: what hooks want of them, together with the person's own. */
-export type WriteNotes = (context: LayerContext, wishes?: string) => Promise<WrittenNotes | undefined>
+export type WriteNotes = (context: LayerContext, wishes?: string) => Promise<NotesUpdateResult | undefined>
 
-export interface WrittenNotes extends Pick<LayerResult, "drafts" | "message"> {
+export interface NotesUpdateResult extends Pick<LayerResult, "drafts" | "message"> {
   /** Why nothing was noted, if the person should know. */
   readonly problem?: unknown
 }
 
-function notesWriter(options: Extractor, write: WriteNotes): Writer {
+function notesWriter(options: NotesExtractor, write: WriteNotes): NotesWriter {
   /** What was said to the person: once each. */
-  const said = new Set<string>()
+  const reported = new Set<string>()
   /** The last failure, until an update succeeds. The same one again is not reported. */
   let lastFailure: string | undefined
   const isFree = isOffline(options.model)
@@ -246,24 +257,26 @@ function notesWriter(options: Extractor, write: WriteNotes): Writer {
     isFree || planner === "off" || figures["background-share"] >= UNLIMITED || !on["compact-from-notes"]
 
   function sayOnce({ progress }: LayerContext, kind: string, message: string): void {
-    if (!said.has(kind)) progress({ phase: "message", message })
-    said.add(kind)
+    if (!reported.has(kind)) progress({ phase: "message", message })
+    reported.add(kind)
   }
 
   function isAffordable(context: LayerContext): boolean {
     if (isFree) return true
     const limit = Math.max(NOTES_SHARE, context.flags.figures["background-share"])
     const budget = notesBudget(context.views.ledger, limit)
-    if (!budget.allowed) sayOnce(context, "share", waitsFor(budget))
+    if (!budget.allowed) sayOnce(context, "share", describeWait(budget))
     return budget.allowed
   }
 
-  async function shareOfDay(context: LayerContext): Promise<ShareOfDay | undefined> {
-    if (!options.daily || isFree || !followsFigures(context)) return UNCOUNTED
+  async function shareOfDay(context: LayerContext): Promise<DailyReservation | undefined> {
+    if (!options.daily || isFree || !followsFigures(context)) return NO_RESERVATION
     const { flags, now, size, facts } = context
     const work = { cached: size.tokens, fresh: UPDATE.prompt, answer: UPDATE.answer, requests: 2 }
     const [limit, expected] = [flags.figures["memory-daily-limit"], expectedDollars(work, facts)]
-    const share = await takeShare(options.daily, { limit, expected, day: dayOf(now) }).catch(() => UNCOUNTED)
+    const share = await reserveDailyBudget(options.daily, { limit, expected, day: utcDay(now) }).catch(
+      () => NO_RESERVATION,
+    )
     if (share.state === "taken") return share
     sayOnce(context, "day", `No notes now: ${share.sentence}`)
     return undefined
@@ -272,22 +285,22 @@ function notesWriter(options: Extractor, write: WriteNotes): Writer {
   /** The same failure is reported once. */
   function isNews(problem: unknown, { signal }: LayerContext): boolean {
     if (signal.aborted) return false // the conversation was closed: nothing went wrong
-    const reason = reasonOf(problem)
+    const reason = errorReason(problem)
     const isRepeated = reason === lastFailure
     lastFailure = reason
     return !isRepeated
   }
 
-  function failed(problem: unknown, context: LayerContext, drafts: LayerResult["drafts"] = []): Written {
+  function failed(problem: unknown, context: LayerContext, drafts: LayerResult["drafts"] = []): NotesWriteResult {
     const failures = isNews(problem, context) ? [problem] : []
     return { drafts, failures, rest: problem instanceof MissingKeyError ? "no-model" : "failed" }
   }
 
   return {
-    found(context) {
+    findReady(context) {
       const through = context.views.notes.throughUuid
       if (through === undefined || !isSinceBoundary(context, through)) return undefined
-      return { through, boundary: boundaryOf(context), unfit: 0 }
+      return { through, boundary: lastBoundary(context), unfit: 0 }
     },
 
     due(context, asked) {
@@ -295,19 +308,19 @@ function notesWriter(options: Extractor, write: WriteNotes): Writer {
       if (draft.state === "resting" && draft.why === "no-model") return undefined
       if (followsFigures(context)) {
         if (draft.state === "ready" && draft.text.unfit > 0) return "unfit" // a compaction waits for it
-        const why = dueByFigures(context, asked)
+        const why = dueByThresholds(context, asked)
         return why && isAffordable(context) ? why : undefined
       }
       const prompt = UPDATE.prompt + (context.views.notes.tokens ?? 0)
       return dueForCompaction(context, asked, { ...UPDATE, prompt })
     },
 
-    async write(context, wishes): Promise<Written> {
+    async write(context, wishes): Promise<NotesWriteResult> {
       const share = await shareOfDay(context)
       if (!share) return { drafts: [], rest: "over-budget" }
-      const boundary = boundaryOf(context)
+      const boundary = lastBoundary(context)
       try {
-        const written = await settled(share, {
+        const written = await withReservation(share, {
           work: () => write(context, wishes),
           cost: (done) => costOf(done, context),
         })
@@ -330,7 +343,7 @@ const throughOf = ({ drafts }: Pick<LayerResult, "drafts">) =>
     .flatMap((draft) => (draft.type === "strata" && draft.subtype === "notes-updated" ? draft.throughUuid : []))
     .at(-1)
 
-const costOf = (written: WrittenNotes | undefined, { facts }: LayerContext): number =>
+const costOf = (written: NotesUpdateResult | undefined, { facts }: LayerContext): number =>
   dollarsFor(
     (written?.drafts ?? []).flatMap((draft) => (draft.type === "strata" && draft.subtype === "spent" ? draft : [])),
     facts,
@@ -347,22 +360,22 @@ async function notesAsSummary(context: LayerContext, configDirectory: string | u
   return cutSections(text, { limit, path: journal.notesPath, estimate: (part) => views.estimator.text(part) })
 }
 
-const waitsFor = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
+const describeWait = ({ taken, next, limit }: Extract<BudgetVerdict, { allowed: false }>) =>
   `The notes wait: they have taken ${Math.round(taken)}% of the conversation's cost so far. Another update would make it ${Math.round(next)}%, and the limit is ${limit}%.`
 
 /** Without a limit, or where the sum cannot be reached: that must not cost the notes. */
-const UNCOUNTED: ShareOfDay = { state: "taken", settle: async () => {} }
+const NO_RESERVATION: DailyReservation = { state: "taken", settle: async () => {} }
 
 /** Nothing where there was nothing to write and nothing was spent. */
 const forkWriter =
-  (options: Extractor): WriteNotes =>
+  (options: NotesExtractor): WriteNotes =>
   async (context, wishes) => {
     const { views, journal, thresholds, signal, flags } = context
     const { "notes-section-limit": section, "notes-limit": max } = flags.figures
     // the planner expects a summary, which is shorter in a small window
     const limits = {
       section,
-      total: flags.planner === "off" ? max : Math.min(max, compactionFigures(context).summary),
+      total: flags.planner === "off" ? max : Math.min(max, compactionBudgets(context).summary),
     }
     const path = journal.notesPath
     // now, and not when it became due: it may have gone on. The request is taken at the same moment, before anything is awaited
@@ -374,18 +387,18 @@ const forkWriter =
     const extractor = wishes === undefined ? options : { ...options, guidance: () => [wishes] }
     const extraction = await extractNotes(extractor, {
       ...{ journal, request, openCalls, limits, estimate, room, signal, now: context.now },
-      left: current.state === "kept" ? current : undefined,
-      patience: limitsFrom(flags),
+      otherBranch: current.state === "kept" ? current : undefined,
+      timeLimits: streamLimits(flags),
     })
     if (extraction.state === "no-room") return undefined
     const spent = spendingOf(extraction.outcome.responses, "notes")
     if (extraction.state === "noted" && throughUuid !== undefined) {
-      const kept = await keep(extraction.text, journal)
+      const kept = await storeCopy(extraction.text, journal)
       const tokens = estimate(extraction.text)
       const facts = { throughUuid, ...(path === undefined ? {} : { path }), tokens, contextTokens }
       return {
         drafts: [...spent, { type: "strata", subtype: "notes-updated", ...facts, ...kept }],
-        message: `The notes were updated: ${grouped(tokens)} tokens ${whereNotesAre(path)}.`,
+        message: `The notes were updated: ${formatNumber(tokens)} tokens ${describeNotesLocation(path)}.`,
       }
     }
     const { ended, error } = extraction.outcome
@@ -395,8 +408,8 @@ const forkWriter =
   }
 
 /** A failure costs only the way back to these notes from another branch. */
-async function keep(text: string, journal: LayerContext["journal"]): Promise<{ readonly kept?: string }> {
-  const kept = keptName(text)
+async function storeCopy(text: string, journal: LayerContext["journal"]): Promise<{ readonly kept?: string }> {
+  const kept = notesCopyName(text)
   return journal.writeBlob(kept, text).then(
     () => ({ kept }),
     () => ({}),

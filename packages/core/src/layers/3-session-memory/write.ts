@@ -7,13 +7,14 @@ import { lstat, realpath } from "node:fs/promises"
 import { basename, dirname, join } from "node:path"
 import { StrataError } from "../../base/errors.ts"
 import { fillPrompt } from "../../base/text.ts"
-import { cloneReads, type ForkOptions, type ForkOutcome, runFork, type ToolSurroundings } from "../../forks/fork.ts"
-import type { Budget } from "../../journal/store.ts"
-import { fenceLeftOpen, type ToolUse } from "../../messages/blocks.ts"
+import { cloneReads, type ForkOptions, type ForkOutcome, type ForkToolState, runFork } from "../../forks/fork.ts"
+import type { DailyBudget } from "../../journal/store.ts"
+import { findOpenFence, type ToolUse } from "../../messages/blocks.ts"
 import type { ModelRequest } from "../../messages/request.ts"
 import type { Model, StreamLimits } from "../../model/model.ts"
 import type { FileRead, PermissionQuestion, ReadState, Tool } from "../../tools/tool.ts"
 import {
+  defaultText,
   isBareTemplate,
   loadTexts,
   measureNotes,
@@ -22,7 +23,6 @@ import {
   type NotesLimits,
   type NotesSection,
   openNotes,
-  ownText,
   parseNotes,
   sizeReminder,
 } from "./notes.ts"
@@ -31,23 +31,23 @@ import {
 
 const NOTHING_NEW = /^\W*nothing to note\b/i
 
-export interface Extractor {
+export interface NotesExtractor {
   readonly model: Model
   readonly tools: readonly Tool[]
   readonly reads: ReadState
-  readonly toolContext: ToolSurroundings
+  readonly toolContext: ForkToolState
   /** Where a template and a prompt may replace ours. */
   readonly configDirectory?: string
   /** What the person wants of every summary: notes become one. */
   readonly guidance?: () => readonly string[]
   /** What memory work of the project has cost today. Without it, there is no limit per day. */
-  readonly daily?: Budget
+  readonly daily?: DailyBudget
 }
 
-export interface ExtractionTask {
+export interface NotesExtractionTask {
   readonly journal: NotesJournal
   /** Where the notes are those of a branch that was left (`instead`): what they should be first. No text: the template. */
-  readonly left?: { readonly text?: string; readonly instead: string } | undefined
+  readonly otherBranch?: { readonly text?: string; readonly instead: string } | undefined
   readonly request: ModelRequest
   readonly openCalls: readonly string[]
   readonly limits: NotesLimits
@@ -57,18 +57,18 @@ export interface ExtractionTask {
   readonly now: Date
   readonly signal: AbortSignal
   /** How long the model may take. Default: its own limits. */
-  readonly patience?: StreamLimits
+  readonly timeLimits?: StreamLimits
 }
 
 /** What a fork is given to write the notes. */
-export interface NotesUpdate extends ExtractionTask {
+export interface NotesUpdate extends NotesExtractionTask {
   readonly template: string
   /** As the fork sees them. */
   readonly notes: string
   readonly directive: string
 }
 
-export type Written =
+export type NotesForkResult =
   /** The fork changed the notes, or said that there is nothing to note. */
   | { readonly state: "noted"; readonly outcome: ForkOutcome; readonly text: string }
   /** `problem`: what the person should know about it. */
@@ -77,16 +77,16 @@ export type Written =
 export const saysNothingNew = ({ text }: ForkOutcome): boolean => NOTHING_NEW.test(text)
 
 /** The fork's time limits, where the task has some. */
-export const patienceOf = ({ patience }: Pick<NotesUpdate, "patience">): Pick<ForkOptions, "limits"> =>
-  patience ? { limits: patience } : {}
+export const forkLimits = ({ timeLimits }: Pick<NotesUpdate, "timeLimits">): Pick<ForkOptions, "limits"> =>
+  timeLimits ? { limits: timeLimits } : {}
 
 // Notes that a fork gives as text: the sections that change, between two tags. Only what is below a heading is taken, so an answer cannot
 // change a heading, add a section or remove one. Anything that does not fit is refused as a whole.
 
 /** What each changed section should say, by title. */
-export type Changes = ReadonlyMap<string, string>
+export type SectionChanges = ReadonlyMap<string, string>
 
-export type Refused = { readonly state: "refused"; readonly why: string }
+export type RefusedChange = { readonly state: "refused"; readonly reason: string }
 
 const ANSWER = /^<new_notes>[ \t]*\r?\n([\s\S]*)^<\/new_notes>[ \t]*$/m
 // Up to the limit itself the next prompt asks to condense. An answer far beyond it is not notes.
@@ -96,7 +96,7 @@ const MAX_OVER_LIMIT = 2
 export function readChanges(
   answer: string,
   shown: string,
-): { readonly state: "changes"; readonly changes: Changes } | Refused {
+): { readonly state: "changes"; readonly changes: SectionChanges } | RefusedChange {
   const given = ANSWER.exec(answer)?.[1]
   if (given === undefined) return refused("the answer has no notes between <new_notes> and </new_notes>")
   const current = parseNotes(shown)
@@ -116,7 +116,7 @@ export function readChanges(
 }
 
 export interface NotesChange {
-  readonly changes: Changes
+  readonly changes: SectionChanges
   /** The notes that the fork has seen. */
   readonly shown: string
   /** The notes as they are now. Their owner may have edited them. */
@@ -132,14 +132,14 @@ export function applyChanges({
   current,
   limits,
   estimate,
-}: NotesChange): { readonly state: "applied"; readonly text: string } | Refused {
+}: NotesChange): { readonly state: "applied"; readonly text: string } | RefusedChange {
   const before = parseNotes(shown)
   const now = parseNotes(current, before.level)
   for (const title of changes.keys()) {
     const isUntouched = sectionOf(now, title)?.body.trim() === sectionOf(before, title)?.body.trim()
     if (!isUntouched) return refused(`the section "${title}" was changed in the meantime`)
   }
-  const text = now.opening + now.sections.map((section, index) => replaced(section, index, now, changes)).join("")
+  const text = now.opening + now.sections.map((section, index) => withNewBody(section, index, now, changes)).join("")
   if (isBareTemplate(text)) return refused("the answer leaves every section empty")
   const { total, sections } = measureNotes(text, estimate)
   const tooLarge = sections.find(({ title, tokens }) => changes.has(title) && tokens > MAX_OVER_LIMIT * limits.section)
@@ -149,7 +149,7 @@ export function applyChanges({
   return { state: "applied", text }
 }
 
-function replaced(section: NotesSection, index: number, { sections }: Notes, changes: Changes): string {
+function withNewBody(section: NotesSection, index: number, { sections }: Notes, changes: SectionChanges): string {
   const body = changes.get(section.title)
   if (body === undefined) return section.head + section.body
   const head = section.head.endsWith("\n") ? section.head : `${section.head}\n`
@@ -170,9 +170,9 @@ function sectionOf({ sections }: Notes, title: string): NotesSection | undefined
   return found.length === 1 ? found[0] : undefined
 }
 
-const leavesFenceOpen = (body: string) => fenceLeftOpen(body) !== undefined
+const leavesFenceOpen = (body: string) => findOpenFence(body) !== undefined
 
-const refused = (why: string): Refused => ({ state: "refused", why })
+const refused = (reason: string): RefusedChange => ({ state: "refused", reason })
 
 // A fork answers with the sections that change, where there is no file of notes or no Edit tool of ours. Nothing is written unless the whole
 // answer fits, and the notes are replaced in one step.
@@ -186,7 +186,7 @@ const notUsable = (why: string) =>
     code: "notes-answer",
   })
 
-export async function writeAsText(extractor: Extractor, update: NotesUpdate): Promise<Written> {
+export async function writeAsText(extractor: NotesExtractor, update: NotesUpdate): Promise<NotesForkResult> {
   const { directive, request, openCalls, signal } = update
   const outcome = await runFork(
     { ...extractor, request, openCalls },
@@ -198,35 +198,35 @@ export async function writeAsText(extractor: Extractor, update: NotesUpdate): Pr
       maxTurns: MAX_FORK_TURNS,
       signal,
       writesCache: false,
-      ...patienceOf(update),
+      ...forkLimits(update),
     },
   )
   if (outcome.ended === "aborted") return { state: "not-noted", outcome }
   try {
-    return { state: "noted", outcome, text: await write(outcome, update) }
+    return { state: "noted", outcome, text: await applyAnswer(outcome, update) }
   } catch (problem) {
     return { state: "not-noted", outcome, problem } // what the fork cost is recorded in any case
   }
 }
 
 /** The notes after it. */
-async function write(outcome: ForkOutcome, update: NotesUpdate): Promise<string> {
+async function applyAnswer(outcome: ForkOutcome, update: NotesUpdate): Promise<string> {
   const { journal, limits, estimate, template, notes: shown } = update
-  if (outcome.ended !== "answer") throw outcome.error ?? notUsable(WHY[outcome.ended])
+  if (outcome.ended !== "answer") throw outcome.error ?? notUsable(END_REASONS[outcome.ended])
   const answer = readChanges(outcome.text, shown)
   const current = await openNotes(journal, template)
   if (answer.state === "refused") {
     if (saysNothingNew(outcome)) return current
-    throw notUsable(answer.why)
+    throw notUsable(answer.reason)
   }
   const applied = applyChanges({ changes: answer.changes, shown, current, limits, estimate })
-  if (applied.state === "refused") throw notUsable(applied.why)
+  if (applied.state === "refused") throw notUsable(applied.reason)
   if (applied.text !== current && !(await journal.writeNotes(applied.text, current)))
     throw notUsable("someone changed them in the same moment")
   return applied.text
 }
 
-const WHY: Readonly<Record<Exclude<ForkOutcome["ended"], "answer">, string>> = {
+const END_REASONS: Readonly<Record<Exclude<ForkOutcome["ended"], "answer">, string>> = {
   "turn-limit": "the model called tools instead of answering",
   refusal: "the model refused to write them",
   failed: "the request failed",
@@ -244,7 +244,7 @@ interface FileUpdate extends NotesUpdate {
   readonly path: string
 }
 
-export async function writeWithEdit(extractor: Extractor, update: FileUpdate): Promise<Written> {
+export async function writeWithEdit(extractor: NotesExtractor, update: FileUpdate): Promise<NotesForkResult> {
   const { journal, template, directive, signal, request, openCalls } = update
   const file = await fileToEdit(update)
   const reads = cloneReads(extractor.reads)
@@ -254,7 +254,7 @@ export async function writeWithEdit(extractor: Extractor, update: FileUpdate): P
     { ...extractor, reads, request, openCalls },
     {
       ...{ purpose: "notes", directive, allows: onlyThisFile(file), maxTurns: MAX_TURNS, signal },
-      ...patienceOf(update),
+      ...forkLimits(update),
       // it was asked to make all changes in one answer: a further request would only say so
       isDone(calls, results) {
         const failed = new Set(results.flatMap(({ is_error, tool_use_id }) => (is_error ? tool_use_id : [])))
@@ -271,7 +271,7 @@ export async function writeWithEdit(extractor: Extractor, update: FileUpdate): P
 
 interface NotesFile {
   /** As it is shown to people and to the model. */
-  readonly given: string
+  readonly displayPath: string
   /** With links in the directory's path resolved. */
   readonly path: string
   /** What the Edit tool needs to know before a change. */
@@ -279,11 +279,11 @@ interface NotesFile {
 }
 
 /** The store has just read the file, and refuses a link in its place. */
-async function fileToEdit({ path: given, notes, now }: FileUpdate): Promise<NotesFile> {
-  const path = join(await realpath(dirname(given)), basename(given))
+async function fileToEdit({ path: displayPath, notes, now }: FileUpdate): Promise<NotesFile> {
+  const path = join(await realpath(dirname(displayPath)), basename(displayPath))
   const { mtimeMs: modifiedMs } = await lstat(path)
   const content = notes.replace(/^\uFEFF/, "") // file tools leave the byte order mark out
-  return { given, path, read: { content, modifiedMs, at: now.toISOString() } }
+  return { displayPath, path, read: { content, modifiedMs, at: now.toISOString() } }
 }
 
 /** The permission question names the file that a call would touch, with links resolved. */
@@ -291,30 +291,30 @@ function onlyThisFile(file: NotesFile) {
   return ({ name }: ToolUse, _tool: Tool, { paths = [] }: PermissionQuestion): true | string => {
     const isAboutNotes = paths.length > 0 && paths.every((path) => path === file.path)
     if (isAboutNotes && (name === EDIT || name === READ)) return true
-    return `only ${EDIT} and ${READ} of ${file.given} are allowed here. Change the notes, or end with an answer.`
+    return `only ${EDIT} and ${READ} of ${file.displayPath} are allowed here. Change the notes, or end with an answer.`
   }
 }
 
-export type Extraction = { readonly state: "no-room" } | Written
+export type NotesExtraction = { readonly state: "no-room" } | NotesForkResult
 
 /** How the fork writes. */
-export type Writing = "with-edit" | "as-text"
+export type NotesWriteMode = "with-edit" | "as-text"
 
-const HOW = "{{how}}"
+const HOW_VARIABLE = "{{how}}"
 
-export async function extractNotes(extractor: Extractor, task: ExtractionTask): Promise<Extraction> {
+export async function extractNotes(extractor: NotesExtractor, task: NotesExtractionTask): Promise<NotesExtraction> {
   const { template, prompt } = await loadTexts(extractor.configDirectory)
-  const { journal, left } = task
+  const { journal, otherBranch } = task
   const path = journal.notesPath
   // an edit in the same moment stays: then nothing is replaced
-  if (left) await journal.writeNotes(left.text || template, left.instead)
+  if (otherBranch) await journal.writeNotes(otherBranch.text || template, otherBranch.instead)
   const notes = await openNotes(journal, template)
-  const writing = path !== undefined && (await hasOurEdit(extractor.tools)) ? "with-edit" : "as-text"
+  const mode = path !== undefined && (await hasOurEdit(extractor.tools)) ? "with-edit" : "as-text"
   const guidance = (extractor.guidance?.() ?? []).filter((text) => text.trim() !== "")
-  const directive = notesPrompt(prompt, { ...task, writing, notes, path, location: journal.location, guidance })
+  const directive = notesPrompt(prompt, { ...task, mode, notes, path, location: journal.location, guidance })
   if (task.estimate(directive) > task.room) return { state: "no-room" }
   const update = { ...task, template, notes, directive }
-  return path !== undefined && writing === "with-edit"
+  return path !== undefined && mode === "with-edit"
     ? writeWithEdit(extractor, { ...update, path })
     : writeAsText(extractor, update)
 }
@@ -327,22 +327,22 @@ async function hasOurEdit(tools: readonly Tool[]): Promise<boolean> {
   return found.inputSchema === edit.inputSchema
 }
 
-export interface NotesPromptInput extends Pick<ExtractionTask, "limits" | "estimate"> {
+export interface NotesPromptInput extends Pick<NotesExtractionTask, "limits" | "estimate"> {
   /** What they say now. */
   readonly notes: string
   /** Their file, if the store keeps files. */
   readonly path?: string | undefined
   /** Of the journal, for a prompt of the user's own that names the file. */
   readonly location: string
-  readonly writing: Writing
+  readonly mode: NotesWriteMode
   /** What the person wants of summaries. */
   readonly guidance?: readonly string[]
 }
 
 /** The prompt with its values, and a reminder where the notes are too large. */
 export function notesPrompt(prompt: string, input: NotesPromptInput): string {
-  const { notes, path, location, limits, estimate, writing, guidance = [] } = input
-  const how = ownText(`how-${writing}.md`).trimEnd()
+  const { notes, path, location, limits, estimate, mode, guidance = [] } = input
+  const how = defaultText(`how-${mode}.md`).trimEnd()
   const filled = fillPrompt(prompt, {
     notes: notes.trimEnd(),
     where: path === undefined ? "kept as a text of the conversation" : `in the file ${path}`,
@@ -352,7 +352,7 @@ export function notesPrompt(prompt: string, input: NotesPromptInput): string {
     how,
   })
   // a prompt of the user's own may not say how to answer, and without that no answer can be used
-  const isHowMissing = writing === "as-text" && !prompt.includes(HOW)
+  const isHowMissing = mode === "as-text" && !prompt.includes(HOW_VARIABLE)
   const reminder = sizeReminder(measureNotes(notes, estimate), limits)
   return [
     filled.trimEnd(),

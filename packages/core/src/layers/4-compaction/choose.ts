@@ -2,82 +2,90 @@
  * Steps 3 to 5 for each route, cheapest first: a summary is written, checked and weighed. The first that is worth installing is chosen, or
  * the best of the others. Nothing is installed yet. Which routes there are is in `routes.ts`.
  */
-import { reasonOf } from "../../base/errors.ts"
+import { errorReason } from "../../base/errors.ts"
 import type { CompactionFailureReason } from "../../base/telemetry.ts"
-import { grouped, NO_TOKENS } from "../../base/text.ts"
+import { formatNumber, NO_TOKENS } from "../../base/text.ts"
 import type { AuditFigures } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
 import type { SignedSummary } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
-import { wholeTokens } from "../../tokens/context-size.ts"
+import { toWholeTokens } from "../../tokens/context-size.ts"
 import { costOf } from "../../tokens/models.ts"
 import { RECALL_TOOL } from "../../tools/session/recall-source.ts"
 import { COMPACTION_ROUTE_LABELS, type CompactionPlan, type CompactionRoute } from "../layer.ts"
-import { MIN_GAIN } from "../planner/outlook.ts"
+import { MIN_GAIN } from "../planner/planner.ts"
 import {
-  ASKS_MODEL,
-  type Asking,
   askAndCheck,
-  type Check,
   type CheckedSummary,
   checkFor,
-  FIRST,
   isBetter,
-  isWanting,
+  isMismatched,
+  MODEL_ROUTES,
+  NO_CARRYOVER,
+  type RouteCarryover,
+  type SummaryCheck,
 } from "./check/check.ts"
+import type { CompactionContext } from "./compaction-context.ts"
 import { type Cut, isEndOf, tailOf } from "./cut.ts"
-import { type CompactedMessages, carried, roomForSummary, tokensIn } from "./restore/carried.ts"
-import type { Situation } from "./situation.ts"
+import {
+  buildPostCompactionContext,
+  type PostCompactionContext,
+  roomForSummary,
+  tokensIn,
+} from "./restore/post-compaction-context.ts"
 import { WORDS_PER_TOKEN } from "./summarise/direct.ts"
 import { continuationText, limited } from "./summarise/prompts.ts"
-import type { Route, RouteInput, RouteOutcome, Signed } from "./summarise/route.ts"
-import { recordOf } from "./summarise/shared.ts"
+import type { Route, RouteInput, RouteResult, SignedRouteSummary } from "./summarise/route.ts"
+import { recordOptions } from "./summarise/shared.ts"
 
 // Step 5, restore. Whether a summary is worth installing: with what follows it, is the context small enough? Weighing changes nothing, so a
 // plan weighs too.
 
 /** A summary that a route gave, and that was checked. */
-export interface Given {
+export interface CandidateSummary {
   readonly route: Route
   readonly outcome: CheckedSummary
 }
 
 /** A summary that is worth installing. */
-export interface Weighed {
-  readonly kind: "weighed"
+export interface AcceptedSummary {
+  readonly kind: "accepted"
   readonly route: Route
   readonly summary: string
   /** The block that the API signed, with the text that follows it. */
-  readonly signed?: Signed & Pick<SignedSummary, "text">
+  readonly signed?: SignedRouteSummary & Pick<SignedSummary, "text">
   readonly audit?: AuditFigures
   readonly cut: Cut
   /** The summary with the text around it. */
   readonly text: string
-  readonly after: CompactedMessages
+  readonly after: PostCompactionContext
 }
 
-export interface Failure {
+export interface SummaryFailure {
   readonly kind: "failed"
   readonly why: CompactionFailureReason
   readonly message: string
 }
 
-export async function weigh(situation: Situation, { route, outcome }: Given): Promise<Weighed | Failure> {
+export async function evaluateSummary(
+  situation: CompactionContext,
+  { route, outcome }: CandidateSummary,
+): Promise<AcceptedSummary | SummaryFailure> {
   const { context, limits } = situation
   context.progress({ phase: "restoring", route: route.name })
-  const { text, signed } = framed(situation, outcome)
-  const after = await carried({ situation, cut: outcome.cut, summary: text })
+  const { text, signed } = withFrame(situation, outcome)
+  const after = await buildPostCompactionContext({ situation, cut: outcome.cut, summary: text })
   if (route.mustReachThreshold && after.tokens >= limits.autoCompact)
     return tooLarge("the context would be full again immediately")
   if (after.tokens > maxAfter(situation, route))
     return tooLarge(
-      `it would leave ${grouped(after.tokens)} of ${grouped(context.size.tokens)} tokens, which saves too little`,
+      `it would leave ${formatNumber(after.tokens)} of ${formatNumber(context.size.tokens)} tokens, which saves too little`,
     )
-  const large = largeStill(situation, route, after)
+  const large = reasonAboveTarget(situation, route, after)
   if (large !== undefined) return tooLarge(large)
   const { text: summary, cut, audit } = outcome
   return {
-    kind: "weighed",
+    kind: "accepted",
     ...{ route, summary, cut, text, after },
     ...(signed ? { signed } : {}),
     ...(audit ? { audit } : {}),
@@ -85,17 +93,27 @@ export async function weigh(situation: Situation, { route, outcome }: Given): Pr
 }
 
 /** The same, where a summary that cannot be used counts as a failure. Otherwise every request would pay for it again. */
-export const weighOrFail = (situation: Situation, given: Given): Promise<Weighed | Failure> =>
-  weigh(situation, given).catch((error: unknown) => ({ kind: "failed", why: "no_summary", message: reasonOf(error) }))
+export const evaluateOrFail = (
+  situation: CompactionContext,
+  given: CandidateSummary,
+): Promise<AcceptedSummary | SummaryFailure> =>
+  evaluateSummary(situation, given).catch((error: unknown) => ({
+    kind: "failed",
+    why: "no_summary",
+    message: errorReason(error),
+  }))
 
-const tooLarge = (message: string): Failure => ({ kind: "failed", why: "threshold_exceeded", message })
+const tooLarge = (message: string): SummaryFailure => ({ kind: "failed", why: "threshold_exceeded", message })
 
 /** The text that replaces the messages. A signed summary stays as it is, and a text of its own follows it. */
-function framed({ context, order, around, cutInput }: Situation, { cut, text, signed }: CheckedSummary) {
+function withFrame(
+  { context, order, dependencies, cutInput }: CompactionContext,
+  { cut, text, signed }: CheckedSummary,
+) {
   const [first, last] = [cut.summarised.at(0), cut.summarised.at(-1)]
   const frame = {
     transcriptPath: context.journal.file,
-    mode: order.trigger === "manual" ? "by-hand" : around.autonomous ? "autonomous" : "automatic",
+    mode: order.trigger === "manual" ? "by-hand" : dependencies.autonomous ? "autonomous" : "automatic",
     keptMessages: tailOf(cut).length > 0,
     replaced: first && last ? { first: first.uuid, last: last.uuid } : undefined,
     recall: context.canRecall ? RECALL_TOOL : undefined,
@@ -110,27 +128,34 @@ function framed({ context, order, around, cutInput }: Situation, { cut, text, si
 }
 
 /** Whether a later route, which keeps only the newest messages, would bring the context down to where it should be. */
-function largeStill({ order, figures }: Situation, route: Route, after: CompactedMessages): string | undefined {
+function reasonAboveTarget(
+  { order, budgets }: CompactionContext,
+  route: Route,
+  after: PostCompactionContext,
+): string | undefined {
   if (order.trigger !== "auto" || order.planned !== undefined) return undefined // what a planned one gains was weighed before
-  if (!route.mustReachThreshold || after.tokens <= figures.target) return undefined
-  if (after.others + figures.summary + figures.newest.budget > figures.target) return undefined
-  return `it would leave ${grouped(after.tokens)} tokens, and ${grouped(figures.target)} are aimed for`
+  if (!route.mustReachThreshold || after.tokens <= budgets.target) return undefined
+  if (after.others + budgets.summary + budgets.newest.budget > budgets.target) return undefined
+  return `it would leave ${formatNumber(after.tokens)} tokens, and ${formatNumber(budgets.target)} are aimed for`
 }
 
 /** The largest context that is worth it. */
-export function maxAfter({ context, order, figures, limits }: Situation, { mustReachThreshold }: Route): number {
+export function maxAfter(
+  { context, order, budgets, limits }: CompactionContext,
+  { mustReachThreshold }: Route,
+): number {
   const size = context.size.tokens
   const gain = order.planned === undefined ? 0 : MIN_GAIN
   const budget =
     order.budget === undefined ? Number.POSITIVE_INFINITY : context.views.context.promptTokens + order.budget
-  const worthIt = Math.min(size * (1 - figures.progress), size - gain, budget)
+  const worthIt = Math.min(size * (1 - budgets.progress), size - gain, budget)
   return mustReachThreshold ? Math.min(worthIt, limits.autoCompact - 1) : worthIt
 }
 
 const PROGRESS_STEP = 250 // characters
 
-export interface ToChoose {
-  readonly situation: Situation
+export interface ChoiceInput {
+  readonly situation: CompactionContext
   readonly routes: readonly Route[]
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
@@ -139,41 +164,54 @@ export interface ToChoose {
 }
 
 /** What the routes came to, and the answers that were paid for on the way. */
-export type Choice = { readonly paid: readonly ModelResponse[] } & (Weighed | Failure | { readonly kind: "given-up" })
+export type SummaryChoice = { readonly paid: readonly ModelResponse[] } & (
+  | AcceptedSummary
+  | SummaryFailure
+  | { readonly kind: "given-up" }
+)
 
 /** A summary that is worth installing, and what was paid on the way to it. */
-export type Chosen = Choice & Weighed
+export type ChosenSummary = SummaryChoice & AcceptedSummary
 
 /** What came of one route. */
-interface Tried {
+interface RouteAttempt {
   readonly paid: readonly ModelResponse[]
   /** What it leaves for the next one. */
-  readonly asking: Asking
+  readonly carryover: RouteCarryover
   /** `wanting`: what it says does not match the conversation. It is used, repaired, where no other route gives a better one. */
-  readonly found: Weighed | Failure | (Given & { readonly kind: "wanting" }) | { readonly kind: "passed" }
+  readonly found:
+    | AcceptedSummary
+    | SummaryFailure
+    | (CandidateSummary & { readonly kind: "mismatched" })
+    | { readonly kind: "passed" }
 }
 
-const NO_ROUTE: Failure = { kind: "failed", why: "no_summary", message: "no route to a summary was open" }
-const WANTING: Failure = {
+const NO_ROUTE: SummaryFailure = { kind: "failed", why: "no_summary", message: "no route to a summary was open" }
+const MISMATCH: SummaryFailure = {
   kind: "failed",
   why: "no_summary",
   message: "what it says is not what the conversation says",
 }
 
-export async function choose({ situation, routes, instructions, isStrict = false }: ToChoose): Promise<Choice> {
+export async function chooseSummary({
+  situation,
+  routes,
+  instructions,
+  isStrict = false,
+}: ChoiceInput): Promise<SummaryChoice> {
   const { signal, progress } = situation.context
   const check = checkFor(situation)
-  const tried: Tried[] = []
+  const tried: RouteAttempt[] = []
   const paid = () => tried.flatMap((each) => each.paid)
   for (const route of routes) {
-    const asking = tried.at(-1)?.asking ?? FIRST
-    if (asking.isAgain && ASKS_MODEL.has(route.name)) continue
-    const last = await tryRoute(situation, { route, instructions, check, asking })
+    const carryover = tried.at(-1)?.carryover ?? NO_CARRYOVER
+    if (carryover.isAgain && MODEL_ROUTES.has(route.name)) continue
+    const last = await tryRoute(situation, { route, instructions, check, carryover })
     tried.push(last)
     const { found } = last
     if (signal.aborted) return { kind: "given-up", paid: paid() }
     if (found.kind === "passed") continue
-    if (found.kind === "weighed") return { ...found, paid: paid() }
+    if (found.kind === "accepted") return { ...found, paid: paid() }
     progress({
       phase: "message",
       message: `Not compacted ${COMPACTION_ROUTE_LABELS[route.name]}: ${failureOf(found).message}`,
@@ -183,51 +221,54 @@ export async function choose({ situation, routes, instructions, isStrict = false
   return { ...(await bestOf(situation, tried)), paid: paid() }
 }
 
-interface ToTry {
+interface RouteAttemptInput {
   readonly route: Route
   readonly instructions: readonly string[]
-  readonly check: Check
-  readonly asking: Asking
+  readonly check: SummaryCheck
+  readonly carryover: RouteCarryover
 }
 
-async function tryRoute(situation: Situation, { route, instructions, check, asking }: ToTry): Promise<Tried> {
+async function tryRoute(
+  situation: CompactionContext,
+  { route, instructions, check, carryover }: RouteAttemptInput,
+): Promise<RouteAttempt> {
   const { context } = situation
   context.progress({ phase: "summarising", route: route.name })
   const paid: ModelResponse[] = []
   const checked = await askAndCheck(situation, {
-    ...{ route, instructions, check, asking },
+    ...{ route, instructions, check, carryover: carryover },
     async ask(wanted) {
-      const onProgress = inSteps((characters) =>
+      const onProgress = throttleProgress((characters) =>
         context.progress({ phase: "summarising", route: route.name, characters }),
       )
-      const answer = await answerOf(route, { ...situation, instructions: wanted, onProgress })
+      const answer = await summariseSafely(route, { ...situation, instructions: wanted, onProgress })
       if (answer.kind !== "passed") paid.push(...answer.responses)
       return answer.kind === "summary" ? limited(situation, route, answer) : answer
     },
   })
-  const { outcome } = checked
-  const found = async (): Promise<Tried["found"]> => {
+  const { result } = checked
+  const found = async (): Promise<RouteAttempt["found"]> => {
     if (context.signal.aborted) return { kind: "passed" }
-    if (outcome.kind === "passed") return { kind: "passed" }
-    if (outcome.kind === "failed") return { kind: "failed", why: outcome.why, message: outcome.message }
+    if (result.kind === "passed") return { kind: "passed" }
+    if (result.kind === "failed") return { kind: "failed", why: result.why, message: result.message }
     // quotations are the last resort: a repaired one is better than a full window
-    if (route.name !== "offline" && isWanting(outcome)) return { kind: "wanting", route, outcome }
-    return weighOrFail(situation, { route, outcome })
+    if (route.name !== "offline" && isMismatched(result)) return { kind: "mismatched", route, outcome: result }
+    return evaluateOrFail(situation, { route, outcome: result })
   }
-  return { paid, asking: checked.asking, found: await found() }
+  return { paid, carryover: checked.carryover, found: await found() }
 }
 
 /** A route that throws must not keep the next one from being tried. */
-async function answerOf(route: Route, input: RouteInput): Promise<RouteOutcome> {
+async function summariseSafely(route: Route, input: RouteInput): Promise<RouteResult> {
   try {
     return await route.summarise(input)
   } catch (error) {
-    return { kind: "failed", why: "no_summary", message: reasonOf(error), responses: [] }
+    return { kind: "failed", why: "no_summary", message: errorReason(error), responses: [] }
   }
 }
 
 /** Reports in steps, not for every word. An answer that was discarded counts from zero again. */
-function inSteps(report: (characters: number) => void): (characters: number) => void {
+function throttleProgress(report: (characters: number) => void): (characters: number) => void {
   let reported = 0
   return (characters) => {
     if (characters < reported) reported = 0
@@ -239,55 +280,58 @@ function inSteps(report: (characters: number) => void): (characters: number) => 
 
 /** The best of those that the check found wanting. */
 async function bestOf(
-  situation: Situation,
-  tried: readonly Tried[],
-): Promise<Weighed | Failure | { readonly kind: "given-up" }> {
+  situation: CompactionContext,
+  tried: readonly RouteAttempt[],
+): Promise<AcceptedSummary | SummaryFailure | { readonly kind: "given-up" }> {
   const all = tried.map(({ found }) => found)
-  let failure = all.reduce<Failure>((before, found) => (found.kind === "passed" ? before : failureOf(found)), NO_ROUTE)
-  const wanting = all.filter((found) => found.kind === "wanting")
+  let failure = all.reduce<SummaryFailure>(
+    (before, found) => (found.kind === "passed" ? before : failureOf(found)),
+    NO_ROUTE,
+  )
+  const wanting = all.filter((found) => found.kind === "mismatched")
   for (const given of wanting.toSorted(betterFirst)) {
-    const weighed = await weighOrFail(situation, given)
+    const weighed = await evaluateOrFail(situation, given)
     if (situation.context.signal.aborted) return { kind: "given-up" }
-    if (weighed.kind === "weighed") return weighed
+    if (weighed.kind === "accepted") return weighed
     failure = weighed
   }
   return situation.context.signal.aborted ? { kind: "given-up" } : failure
 }
 
-const failureOf = (found: Exclude<Tried["found"], { kind: "passed" }>): Failure =>
-  found.kind === "failed" ? found : WANTING
+const failureOf = (found: Exclude<RouteAttempt["found"], { kind: "passed" }>): SummaryFailure =>
+  found.kind === "failed" ? found : MISMATCH
 
-const betterFirst = ({ outcome: a }: Given, { outcome: b }: Given): number =>
+const betterFirst = ({ outcome: a }: CandidateSummary, { outcome: b }: CandidateSummary): number =>
   Number(isBetter(b, a)) - Number(isBetter(a, b))
 
 // The plan of a compaction: what would be summarised, what would be kept, what it would cost. A dry run prints it. Making it changes nothing.
 
 /** Routes that cost nothing: the plan takes their real summary. */
-const FREE: ReadonlySet<string> = new Set<CompactionRoute>(["notes", "offline"])
+const FREE_ROUTES: ReadonlySet<string> = new Set<CompactionRoute>(["notes", "offline"])
 const MIN_SHARE = 1 / 4 // of what is asked for: a first summary by the simulator had 0.3 to 0.9 of it, a recorded one 0.6 and more
 const FRAME = 250 // tokens of the text around a summary, and of what the check adds
 
 interface OpenRoute {
   readonly route: Route | undefined
   readonly cut: Cut
-  readonly after: CompactedMessages
+  readonly after: PostCompactionContext
   /** Absent where the summary is written. */
   readonly expected?: ReturnType<typeof expectedSummary>
 }
 
-export async function planOf(situation: Situation, routes: readonly Route[]): Promise<CompactionPlan> {
+export async function planOf(situation: CompactionContext, routes: readonly Route[]): Promise<CompactionPlan> {
   const { context, order } = situation
   const quiet = { ...situation, context: { ...context, progress: () => undefined } }
   const open: CompactionRoute[] = []
   let first: OpenRoute | undefined
   for (const route of routes) {
-    if (open.length === 0) first = await opened(quiet, route)
+    if (open.length === 0) first = await openRoute(quiet, route)
     const isOpen = open.length > 0 ? await route.cut(inputFor(quiet)) : first
     if (isOpen) open.push(route.name)
   }
-  first ??= await unwritten(quiet, { route: undefined, cut: situation.cut })
+  first ??= await expectedRoute(quiet, { route: undefined, cut: situation.cut })
   const { route, cut, after, expected } = first
-  const figures = figuresOf(situation, first)
+  const figures = planSizes(situation, first)
   const dollars = expected && priceOf(route, situation, first)
   const { min = after.summary, max = after.summary } = expected ?? {}
   const withSummary = (tokens: number) => figures.expectedAfter + Math.round(tokens) - after.summary
@@ -302,7 +346,7 @@ export async function planOf(situation: Situation, routes: readonly Route[]): Pr
       last: cut.summarised.at(-1)!.uuid,
     },
     kept: {
-      uuids: cut.kept.map(({ uuid }) => uuid),
+      uuids: cut.preserved.map(({ uuid }) => uuid),
       tokens: figures.kept,
       ...(figures.keptAfter < figures.kept ? { shortenedTo: figures.keptAfter } : {}),
     },
@@ -317,7 +361,7 @@ export async function planOf(situation: Situation, routes: readonly Route[]): Pr
     tokensBefore: context.size.tokens,
     expectedAfter: figures.expectedAfter,
     between: [withSummary(min), withSummary(max)],
-    isWorthIt: after.tokens <= context.size.tokens * (1 - situation.figures.progress),
+    isWorthIt: after.tokens <= context.size.tokens * (1 - situation.budgets.progress),
     ...(dollars === undefined ? {} : { dollars }),
   }
 }
@@ -326,51 +370,54 @@ export async function planOf(situation: Situation, routes: readonly Route[]): Pr
  * Sizes that add up before and after, none of them negative. Their meter follows the API's count of the whole; what rounding leaves goes to
  * what is summarised.
  */
-function figuresOf({ context, cutInput }: Situation, { cut, after }: Pick<OpenRoute, "cut" | "after">) {
+function planSizes({ context, cutInput }: CompactionContext, { cut, after }: Pick<OpenRoute, "cut" | "after">) {
   const { size, views } = context
   const fixed = Math.min(size.tokens, Math.ceil(views.context.promptTokens))
-  const kept = Math.min(size.tokens - fixed, Math.ceil(tokensIn(cut.kept, { cutInput })))
-  const keptAfter = Math.min(kept, Math.ceil(after.kept))
-  const added = Math.max(0, wholeTokens(after.tokens) - keptAfter - fixed - after.summary)
+  const kept = Math.min(size.tokens - fixed, Math.ceil(tokensIn(cut.preserved, { cutInput })))
+  const keptAfter = Math.min(kept, Math.ceil(after.preserved))
+  const added = Math.max(0, toWholeTokens(after.tokens) - keptAfter - fixed - after.summary)
   const expectedAfter = fixed + keptAfter + added + after.summary
   return { expectedAfter, kept, keptAfter, added, fixed, summarised: size.tokens - fixed - kept }
 }
 
 /** A route as it would be taken: one whose summary is at hand and does not do is passed over, as it will be then. */
-async function opened(situation: Situation, route: Route): Promise<OpenRoute | undefined> {
+async function openRoute(situation: CompactionContext, route: Route): Promise<OpenRoute | undefined> {
   const input = inputFor(situation)
   const cut = await route.cut(input)
   if (!cut) return undefined
-  if (!FREE.has(route.name) && !situation.order.written) return unwritten(situation, { route, cut })
-  const { outcome } = await askAndCheck(situation, {
-    ...{ route, instructions: [], asking: FIRST, check: checkFor(situation) },
+  if (!FREE_ROUTES.has(route.name) && !situation.order.written) return expectedRoute(situation, { route, cut })
+  const { result } = await askAndCheck(situation, {
+    ...{ route, instructions: [], carryover: NO_CARRYOVER, check: checkFor(situation) },
     ask: () => route.summarise(input),
   })
-  if (outcome.kind !== "summary" || (isWanting(outcome) && !situation.order.written)) return undefined
-  const weighed = await weigh(situation, { route, outcome })
-  return weighed.kind === "weighed" ? { route, cut: weighed.cut, after: weighed.after } : undefined
+  if (result.kind !== "summary" || (isMismatched(result) && !situation.order.written)) return undefined
+  const weighed = await evaluateSummary(situation, { route, outcome: result })
+  return weighed.kind === "accepted" ? { route, cut: weighed.cut, after: weighed.after } : undefined
 }
 
-const inputFor = (situation: Situation): RouteInput => ({
+const inputFor = (situation: CompactionContext): RouteInput => ({
   ...situation,
   instructions: [],
   onProgress: () => undefined,
 })
 
-async function unwritten(situation: Situation, { route, cut }: Pick<OpenRoute, "route" | "cut">): Promise<OpenRoute> {
+async function expectedRoute(
+  situation: CompactionContext,
+  { route, cut }: Pick<OpenRoute, "route" | "cut">,
+): Promise<OpenRoute> {
   const expected = expectedSummary(situation, cut)
   // a whole number: the view rounds once, so a second rounding would make the plan differ by a token
-  const after = await carried({ situation, cut, summary: Math.ceil(expected.tokens) })
+  const after = await buildPostCompactionContext({ situation, cut, summary: Math.ceil(expected.tokens) })
   return { route, cut, after, expected }
 }
 
 /** Tokens of the summary that a model will write: as many as its last two here had, which it takes in. The first has what is asked for. */
-function expectedSummary(situation: Situation, cut: Cut) {
+function expectedSummary(situation: CompactionContext, cut: Cut) {
   const { compactions, estimator } = situation.context.views
-  const max = situation.figures.summary + FRAME
-  const written = compactions.summaries.filter(({ route }) => !FREE.has(route))
+  const max = situation.budgets.summary + FRAME
+  const written = compactions.summaries.filter(({ route }) => !FREE_ROUTES.has(route))
   const sizes = written.map(({ measure }) => Math.min(max, estimator.tokens(measure)))
-  const { words = Number.POSITIVE_INFINITY } = recordOf({ ...situation, cut })
+  const { words = Number.POSITIVE_INFINITY } = recordOptions({ ...situation, cut })
   const asked = Math.min(roomForSummary(situation, cut), words / WORDS_PER_TOKEN)
   const last = sizes.at(-1)
   if (last === undefined) return { tokens: asked, min: asked * MIN_SHARE, max, earlier: 0 }
@@ -382,12 +429,12 @@ function expectedSummary(situation: Situation, cut: Cut) {
 /** A fork and the API itself read from the cache; a call of its own sends its messages uncached. */
 function priceOf(
   route: Route | undefined,
-  situation: Situation,
+  situation: CompactionContext,
   { cut, after }: Pick<OpenRoute, "cut" | "after">,
 ): number | undefined {
-  if (!route || FREE.has(route.name)) return undefined
+  if (!route || FREE_ROUTES.has(route.name)) return undefined
   const { context, cutInput } = situation
-  const own = route.reads?.({ ...inputFor(situation), cut })
+  const own = route.ownRequest?.({ ...inputFor(situation), cut })
   const part = Math.ceil(cut.summarised.reduce((sum, each) => sum + cutInput.tokensOf(each), 0))
   const read = route.name === "server" ? context.views.context.promptTokens + part : context.size.tokens
   const input = own ? { input: Math.ceil(own.tokens) } : { cacheRead: read }

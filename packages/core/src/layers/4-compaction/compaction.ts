@@ -4,55 +4,55 @@
  * route), install. Only a compaction that is worth it is journaled, all at once. A failure leaves the conversation as it was.
  */
 import { CompactionFailedError } from "../../base/errors.ts"
-import { grouped } from "../../base/text.ts"
-import { inSlices } from "../../base/work.ts"
-import { cacheState } from "../2-microcompact/survey.ts"
+import { formatNumber } from "../../base/text.ts"
+import { runCooperatively } from "../../base/work.ts"
+import { cacheState } from "../2-microcompact/clearable-content.ts"
 import type { DraftHolder } from "../3-session-memory/draft.ts"
 import type {
-  CompactionOrder,
   CompactionRefusal,
   Compactor,
   LayerContext,
   LayerResult,
-  Tail,
+  ResolvedCompactionRequest,
   UpcomingCompaction,
+  VerbatimTail,
 } from "../layer.ts"
 import {
-  gainOf,
+  compactionGain,
   MIN_GAIN,
   mayPlan,
-  openingOf,
-  outlookOf,
   plannedCompaction,
+  plannerInputs,
+  turnPhase,
   worthOfCompaction,
-} from "../planner/outlook.ts"
+} from "../planner/planner.ts"
 import { isSinceBoundary, NO_TAIL, tailAfter } from "../planner/tail.ts"
 import { appendixRoom } from "./check/check.ts"
-import { type Choice, choose, planOf } from "./choose.ts"
-import { askHooks, install, type NotesUse } from "./install.ts"
-import type { CompactionOptions, Timing } from "./options.ts"
-import { type CompactedMessages, carried, tokensIn } from "./restore/carried.ts"
+import { chooseSummary, planOf, type SummaryChoice } from "./choose.ts"
 import {
   assess,
-  type Begun,
-  type CompactionFigures,
+  type CompactionBudgets,
+  type CompactionContext,
+  type CompactionInput,
   isRefusal,
   MIN_NEW_SHARE,
   measureSteps,
-  type Reduced,
-  reducedFigures,
+  type ReducedShares,
+  reducedBudgets,
   SHORTEST_SUMMARY,
-  type Situation,
-  situationWith,
   waitsForContent,
-} from "./situation.ts"
+  withBudgets,
+} from "./compaction-context.ts"
+import { askHooks, install, type NotesUse } from "./install.ts"
+import type { CompactionOptions, CompactionTiming } from "./options.ts"
+import { buildPostCompactionContext, type PostCompactionContext, tokensIn } from "./restore/post-compaction-context.ts"
 import { routesOf } from "./summarise/routes.ts"
 
 const ALIVE_MS = 30_000 // how often a long compaction shows that it is still running
 const NOTHING: LayerResult = { drafts: [] }
 const ANNOUNCED = "This conversation is due for a compaction. It begins with your next message."
 
-const realTime: Timing = {
+const realTime: CompactionTiming = {
   every(ms, call) {
     const timer = setInterval(call, ms)
     timer.unref()
@@ -77,7 +77,11 @@ export function compaction(options: CompactionOptions): Compactor {
   let isBlockedByHook = false
   /** Refusals that were reported to the person already. */
   const reported = new Set<string>()
-  const begun = (context: LayerContext, order: CompactionOrder): Begun => ({ context, order, around: options })
+  const begun = (context: LayerContext, order: ResolvedCompactionRequest): CompactionInput => ({
+    context,
+    order,
+    dependencies: options,
+  })
 
   return {
     name: "compaction",
@@ -87,11 +91,11 @@ export function compaction(options: CompactionOptions): Compactor {
       const order = dueNow(context)
       if (!order) {
         // someone who interrupts a task leaves no pause before it in which notes could be written
-        if (openingOf(context) === "request" && !context.isOnlyOpened) draft?.follow(context, "answered")
+        if (turnPhase(context) === "request" && !context.isIdleSinceOpening) draft?.follow(context, "answered")
         return undefined
       }
       const isForced = context.fill.state === "blocked"
-      if (context.isOnlyOpened && !isForced) return announced(context, order)
+      if (context.isIdleSinceOpening && !isForced) return announced(context, order)
       if (!draft) return compact(context, order)
       const made = await fromNotes(draft, begun(context, order))
       if (made || context.signal.aborted) return made
@@ -104,12 +108,12 @@ export function compaction(options: CompactionOptions): Compactor {
     compact,
 
     async plan(context, order) {
-      const situation = await situationFor(begun(context, order))
+      const situation = await prepareContext(begun(context, order))
       return isRefusal(situation) ? situation : planOf(situation, routes.routesFor(situation))
     },
 
     upcoming,
-    drop: (context) => notes?.draft.drop(context) ?? false,
+    drop: (context) => notes?.draft.discard(context) ?? false,
 
     /** Files that were restored are no longer in view. A read that is in view again was forgotten: the file is read once more. */
     undone() {
@@ -124,7 +128,7 @@ export function compaction(options: CompactionOptions): Compactor {
   }
 
   /** What would be kept verbatim after the summary that is ready. Without a model that is a quotation of everything. */
-  function tail(context: LayerContext): Tail | undefined {
+  function tail(context: LayerContext): VerbatimTail | undefined {
     const draft = draftIn(context)
     if (!draft) return options.parent ? undefined : NO_TAIL
     const text = draft.ready(context)
@@ -137,38 +141,38 @@ export function compaction(options: CompactionOptions): Compactor {
     const kept = tail(context)
     if (kept === undefined || !mayPlan(context) || isBlockedByHook)
       return { state: state === "ready" ? "not-begun" : state, isNow: false }
-    const outlook = outlookOf(context, kept)
-    if (gainOf(outlook) < MIN_GAIN) return { state: "not-begun", tail: kept, isNow: false }
+    const outlook = plannerInputs(context, kept)
+    if (compactionGain(outlook) < MIN_GAIN) return { state: "not-begun", tail: kept, isNow: false }
     const worth = worthOfCompaction(outlook, context.flags.figures["expected-turns"])
     return { state, tail: kept, isNow: dueNow(context) !== undefined, worth }
   }
 
   /** Nothing where the notes cannot be installed as they are: then they are updated first. */
-  async function fromNotes(draft: DraftHolder, begins: Begun): Promise<LayerResult | undefined> {
+  async function fromNotes(draft: DraftHolder, begins: CompactionInput): Promise<LayerResult | undefined> {
     const { context } = begins
     const text = draft.ready(context)
-    const situation = text && (await situationFor(begins))
+    const situation = text && (await prepareContext(begins))
     if (!situation || isRefusal(situation)) return undefined
-    const choice = await choose({ situation, routes: fromNotesOnly, instructions: [], isStrict: true })
+    const choice = await chooseSummary({ situation, routes: fromNotesOnly, instructions: [], isStrict: true })
     if (context.signal.aborted) return undefined
-    if (choice.kind !== "weighed") {
-      draft.unfit(context)
+    if (choice.kind !== "accepted") {
+      draft.markUnfit(context)
       return undefined
     }
     const { blocked, wishes } = await allowed(situation)
     if (blocked) return blocked
     if (wishes !== text.wishes) {
       draft.wishes = wishes
-      draft.unfit(context)
+      draft.markUnfit(context)
       return undefined
     }
-    return install(situation, choice, { isPrepared: true, paidBefore: draft.installed(), notes: "used" })
+    return install(situation, choice, { isPrepared: true, paidBefore: draft.takeCosts(), notes: "used" })
   }
 
   /** For telemetry: why the notes are the summary, or are not. */
-  async function notesUse({ context, order }: Situation, choice: Choice): Promise<NotesUse | undefined> {
+  async function notesUse({ context, order }: CompactionContext, choice: SummaryChoice): Promise<NotesUse | undefined> {
     if (order.trigger === "manual") return undefined
-    if (choice.kind === "weighed" && choice.route.name === "notes") return "used"
+    if (choice.kind === "accepted" && choice.route.name === "notes") return "used"
     if (!notes || !draftIn(context)) return "off"
     const through = context.views.notes.throughUuid
     if (through === undefined) return "none"
@@ -176,15 +180,15 @@ export function compaction(options: CompactionOptions): Compactor {
     return isSinceBoundary(context, through) ? "too-large" : "position-unknown"
   }
 
-  async function compact(context: LayerContext, order: CompactionOrder): Promise<LayerResult> {
+  async function compact(context: LayerContext, order: ResolvedCompactionRequest): Promise<LayerResult> {
     const begins = begun(context, order)
     if (order.overflowed && !context.flags.on["compact-reactive"]) return refuse(SWITCHED_OFF, begins)
-    const situation = await situationFor(begins)
+    const situation = await prepareContext(begins)
     if (isRefusal(situation)) return refuse(situation, begins)
     return whileAlive(context, async () => {
       const { blocked, instructions } = await allowed(begins)
       if (blocked) return blocked
-      const choice = await choose({ situation, routes: routes.routesFor(situation), instructions })
+      const choice = await chooseSummary({ situation, routes: routes.routesFor(situation), instructions })
       const use = await notesUse(situation, choice)
       return install(situation, choice, use ? { notes: use } : {})
     })
@@ -202,7 +206,7 @@ export function compaction(options: CompactionOptions): Compactor {
   }
 
   /** Why a compaction is due, if it is. */
-  function dueNow(context: LayerContext): CompactionOrder | undefined {
+  function dueNow(context: LayerContext): ResolvedCompactionRequest | undefined {
     const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
     if (isFull) return waitsForContent(context) ? undefined : { trigger: "auto", ...routesLeft(context) }
     const planned = mayPlan(context) && !isBlockedByHook ? plannedCompaction(context, tail(context)) : undefined
@@ -211,30 +215,30 @@ export function compaction(options: CompactionOptions): Compactor {
   }
 
   /** After failures no model is asked again. Where nothing more fits, quotations are still better than the end of the conversation. */
-  function routesLeft({ fill, flags, views }: LayerContext): Pick<CompactionOrder, "routes"> {
+  function routesLeft({ fill, flags, views }: LayerContext): Pick<ResolvedCompactionRequest, "routes"> {
     const hasFailed = views.compactions.failures >= flags.figures["compact-failures"]
     const hasQuotations = options.offline !== undefined && flags.on["compact-offline"]
     return fill.state === "blocked" && hasFailed && hasQuotations ? { routes: ["offline"] } : {}
   }
 
   /** Nothing was said since the conversation was opened: it may only be looked at. */
-  function announced(context: LayerContext, { planned }: CompactionOrder): undefined {
+  function announced(context: LayerContext, { planned }: ResolvedCompactionRequest): undefined {
     const why =
       planned ??
-      `It has ${grouped(context.size.tokens)} tokens, and ${grouped(context.thresholds.autoCompact)} are the threshold.`
+      `It has ${formatNumber(context.size.tokens)} tokens, and ${formatNumber(context.thresholds.autoCompact)} are the threshold.`
     if (!reported.has(ANNOUNCED)) context.progress({ phase: "message", message: `${ANNOUNCED} ${why}` })
     reported.add(ANNOUNCED)
   }
 
   /** What the person and hooks want of a summary. `blocked`: a hook keeps it from being made. */
-  async function allowed(begins: Begun) {
+  async function allowed(begins: CompactionInput) {
     const { blocked, ...wanted } = await askHooks(begins)
     isBlockedByHook = begins.order.planned !== undefined && blocked !== undefined
     return { ...wanted, blocked: blocked === undefined ? undefined : refuse(blockedBy(blocked), begins) }
   }
 
   /** A caller who asked gets the refusal as an error. An automatic one is reported once, where the person can do something about it. */
-  function refuse({ why, message }: CompactionRefusal, { context, order }: Begun): LayerResult {
+  function refuse({ why, message }: CompactionRefusal, { context, order }: CompactionInput): LayerResult {
     const failure = new CompactionFailedError(why, message)
     if (order.trigger === "manual" || order.target) throw failure
     const canBeFixed = why !== "switched-off" && why !== "nothing-to-summarise"
@@ -264,7 +268,7 @@ const blockedBy = (why: string): CompactionRefusal => ({
 // nothing was paid.
 
 /** Shares of the usual figures, tried in this order. */
-const STEPS = [
+const REDUCTIONS = [
   { kept: 1, record: 1 },
   { kept: 0.5, record: 1 },
   { kept: 0.2, record: 1 },
@@ -273,47 +277,51 @@ const STEPS = [
   { kept: 0, record: 0.1 },
 ] as const
 /** The last one where a budget is given. The same for every budget, so that the least that a refusal names is enough. */
-const MIN: Reduced = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
+const MIN: ReducedShares = { kept: 0, record: 0, summary: SHORTEST_SUMMARY }
 
 const RESTORED_SHARE = 0.5 // of the conversation, with the summary and all that is kept: a compaction is to make room
 const SUMMARY_SHARE = 0.3 // of what it summarises, where that is short
 const AROUND_SUMMARY = 300 // tokens of the text around it
 
 /** What a compaction starts from, made to fit before anyone is asked. */
-export async function situationFor(begun: Begun): Promise<Situation | CompactionRefusal> {
+export async function prepareContext(begun: CompactionInput): Promise<CompactionContext | CompactionRefusal> {
   const { views, signal } = begun.context
-  await inSlices(views.catchUpSteps(), { signal }) // what the record shows is read below
-  await inSlices(measureSteps(begun.context), { signal })
+  await runCooperatively(views.catchUpSteps(), { signal }) // what the record shows is read below
+  await runCooperatively(measureSteps(begun.context), { signal })
   const situation = assess(begun)
-  return isRefusal(situation) ? situation : madeToFit(situation)
+  return isRefusal(situation) ? situation : fitToLimits(situation)
 }
 
-async function madeToFit(situation: Situation): Promise<Situation | CompactionRefusal> {
-  const goals = goalsOf(situation)
-  let min: CompactedMessages | undefined
-  let fitting: Situation | undefined
+async function fitToLimits(situation: CompactionContext): Promise<CompactionContext | CompactionRefusal> {
+  const goals = compactionGoals(situation)
+  let min: PostCompactionContext | undefined
+  let fitting: CompactionContext | undefined
   for (const step of stepsFor(situation)) {
-    const tried = withRoom(situation, reducedFigures(situation.figures, step), goals)
-    const after = await carried({ situation: tried, cut: tried.cut, summary: largestSummary(tried) })
-    if (after.tokens <= goals.wanted) return tried
+    const tried = withSummaryRoom(situation, reducedBudgets(situation.budgets, step), goals)
+    const after = await buildPostCompactionContext({
+      situation: tried,
+      cut: tried.cut,
+      summary: maxSummaryTokens(tried),
+    })
+    if (after.tokens <= goals.target) return tried
     if (after.tokens <= goals.max) fitting = tried
     if (!min || after.tokens < min.tokens) min = after
   }
   return fitting ?? (min!.tokens > goals.budget ? overBudget : noGain)(situation, min!)
 }
 
-function stepsFor(situation: Situation): readonly Reduced[] {
-  if (situation.order.budget !== undefined) return [...STEPS, MIN]
-  return mayShortenRecord(situation) ? STEPS : STEPS.filter(({ record }) => record === 1)
+function stepsFor(situation: CompactionContext): readonly ReducedShares[] {
+  if (situation.order.budget !== undefined) return [...REDUCTIONS, MIN]
+  return mayShortenRecord(situation) ? REDUCTIONS : REDUCTIONS.filter(({ record }) => record === 1)
 }
 
 /** By hand, while there is room, nothing is taken from the record: a few tokens fewer are not worth facts that go out of view. */
-const mayShortenRecord = ({ order, context, limits }: Situation): boolean =>
+const mayShortenRecord = ({ order, context, limits }: CompactionContext): boolean =>
   order.trigger === "auto" || order.target !== undefined || context.size.tokens >= limits.autoCompact
 
-interface Goals {
+interface CompactionGoals {
   /** The whole context afterwards, where that can be reached. */
-  readonly wanted: number
+  readonly target: number
   /** More is refused. */
   readonly max: number
   /** What the order allows, with system prompt and tools. */
@@ -322,10 +330,10 @@ interface Goals {
   readonly restored: number
 }
 
-function goalsOf({ context, figures, limits, order }: Situation): Goals {
+function compactionGoals({ context, budgets, limits, order }: CompactionContext): CompactionGoals {
   const size = context.size.tokens
   const prompt = context.views.context.promptTokens
-  const worthIt = Math.floor(size * (1 - figures.progress))
+  const worthIt = Math.floor(size * (1 - budgets.progress))
   // after it there must be room for new content
   const roomy = limits.blocking - Math.floor(limits.window * MIN_NEW_SHARE)
   const isByHand = order.trigger === "manual"
@@ -333,49 +341,53 @@ function goalsOf({ context, figures, limits, order }: Situation): Goals {
   const budget = order.budget === undefined ? Number.POSITIVE_INFINITY : prompt + order.budget
   const max = Math.min(worthIt, budget, isByHand || isForced ? limits.blocking - 1 : roomy)
   return {
-    wanted: isByHand ? max : Math.min(max, limits.autoCompact - 1),
+    target: isByHand ? max : Math.min(max, limits.autoCompact - 1),
     ...{ max, budget },
     restored: prompt + Math.floor(Math.max(0, size - prompt) * RESTORED_SHARE),
   }
 }
 
 /** With figures that leave room: for the files, and for a summary of what is summarised then. */
-function withRoom(situation: Situation, figures: CompactionFigures, { wanted, restored }: Goals): Situation {
-  const tried = situationWith(situation, {
+function withSummaryRoom(
+  situation: CompactionContext,
+  figures: CompactionBudgets,
+  { target, restored }: CompactionGoals,
+): CompactionContext {
+  const tried = withBudgets(situation, {
     ...figures,
-    target: Math.min(figures.target, wanted),
-    restored: Math.min(figures.restored, wanted, restored),
+    target: Math.min(figures.target, target),
+    restored: Math.min(figures.restored, target, restored),
   })
   const summary = Math.max(SHORTEST_SUMMARY, Math.floor(tokensIn(tried.cut.summarised, tried) * SUMMARY_SHARE))
-  return { ...tried, figures: { ...tried.figures, summary: Math.min(figures.summary, summary) } }
+  return { ...tried, budgets: { ...tried.budgets, summary: Math.min(figures.summary, summary) } }
 }
 
 /** Tokens of the largest summary that is taken: up to its budget, with what the audit adds and the text around it. */
-function largestSummary(situation: Situation): number {
-  const { figures, order, context } = situation
+function maxSummaryTokens(situation: CompactionContext): number {
+  const { budgets, order, context } = situation
   if (order.written) return context.views.estimator.text(order.written.text) + AROUND_SUMMARY
-  return figures.summary + appendixRoom(situation) + AROUND_SUMMARY
+  return budgets.summary + appendixRoom(situation) + AROUND_SUMMARY
 }
 
 function overBudget(
-  { context, order }: Situation,
-  { tokens, summary, others, kept }: CompactedMessages,
+  { context, order }: CompactionContext,
+  { tokens, summary, others, preserved }: PostCompactionContext,
 ): CompactionRefusal {
   const prompt = context.views.context.promptTokens
-  const parts = `summary ${rounded(summary)}, record and files ${rounded(others - prompt)}, newest messages ${rounded(kept)}`
+  const parts = `summary ${roundedUp(summary)}, record and files ${roundedUp(others - prompt)}, newest messages ${roundedUp(preserved)}`
   return {
     kind: "refused",
     why: "no-gain",
-    message: `A compaction cannot leave as little as ${grouped(order.budget!)} tokens here: the least is ${rounded(tokens - prompt)} (${parts}). Nothing was changed, and no model was asked. Allow more tokens.`,
+    message: `A compaction cannot leave as little as ${formatNumber(order.budget!)} tokens here: the least is ${roundedUp(tokens - prompt)} (${parts}). Nothing was changed, and no model was asked. Allow more tokens.`,
   }
 }
 
-const rounded = (tokens: number): string => grouped(Math.ceil(tokens))
+const roundedUp = (tokens: number): string => formatNumber(Math.ceil(tokens))
 
-function noGain({ context, order }: Situation, min: CompactedMessages): CompactionRefusal {
-  const size = grouped(context.size.tokens)
-  const after = rounded(min.tokens)
-  const prompt = grouped(Math.ceil(context.views.context.promptTokens))
+function noGain({ context, order }: CompactionContext, min: PostCompactionContext): CompactionRefusal {
+  const size = formatNumber(context.size.tokens)
+  const after = roundedUp(min.tokens)
+  const prompt = formatNumber(Math.ceil(context.views.context.promptTokens))
   const instead =
     order.trigger === "manual"
       ? "Go on, or clear tool results with /clear-results."

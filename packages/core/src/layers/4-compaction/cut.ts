@@ -4,10 +4,10 @@
  * after another. `choose.ts` looks for a summary of the first part.
  */
 
-import { grouped } from "../../base/text.ts"
+import { formatNumber } from "../../base/text.ts"
 import type { DecisionOf } from "../../journal/entries.ts"
 import { isText, isToolResult, resultBlocks, type ToolResult } from "../../messages/blocks.ts"
-import { holdsUsersWords } from "../../messages/caller-key.ts"
+import { containsUserText } from "../../messages/message-identity.ts"
 import { contentOf, isSummary, type Message, type Uuid } from "../../messages/messages.ts"
 import { safeCuts } from "../../messages/rounds.ts"
 import { previewedText, renderShortened } from "../../views/context/render-decisions.ts"
@@ -83,18 +83,18 @@ export function cutMiddle(text: string, limit: number): string {
 /** How many characters stay at either end of a text that is longer than the room. */
 export function aroundMiddle(text: string, room: number): { readonly head: number; readonly tail: number } {
   const forHead = Math.floor(room * HEAD_SHARE)
-  return { head: headOf(text, forHead).length, tail: tailOfOfCutText(text, room - forHead).length }
+  return { head: beginningOf(text, forHead).length, tail: endOf(text, room - forHead).length }
 }
 
-const gapLine = (missing: number) => `\n[… ${grouped(missing)} characters left out here …]\n`
+const gapLine = (missing: number) => `\n[… ${formatNumber(missing)} characters left out here …]\n`
 
-function headOf(text: string, size: number): string {
+function beginningOf(text: string, size: number): string {
   const lineEnd = text.lastIndexOf("\n", size)
   if (lineEnd >= size * (1 - NEAR)) return text.slice(0, lineEnd)
   return text.slice(0, splitsCharacter(text, size) ? size - 1 : size)
 }
 
-function tailOfOfCutText(text: string, size: number): string {
+function endOf(text: string, size: number): string {
   const start = text.length - size
   const lineStart = text.indexOf("\n", start - 1) + 1
   if (lineStart > 0 && lineStart <= start + size * NEAR) return text.slice(lineStart)
@@ -110,7 +110,7 @@ function splitsCharacter(text: string, at: number): boolean {
 export interface Cut {
   readonly kind: "all" | CompactionRange["kind"]
   readonly summarised: readonly Message[]
-  readonly kept: readonly Message[]
+  readonly preserved: readonly Message[]
   /** Those of the kept messages that come before the summary. */
   readonly head?: readonly Message[]
   /** Long results among the kept messages are shortened, since the summary covers those messages too. */
@@ -118,9 +118,10 @@ export interface Cut {
 }
 
 /** The kept messages that follow the summary. */
-export const tailOf = ({ kept, head = [] }: Pick<Cut, "kept" | "head">): readonly Message[] => kept.slice(head.length)
+export const tailOf = ({ preserved, head = [] }: Pick<Cut, "preserved" | "head">): readonly Message[] =>
+  preserved.slice(head.length)
 
-export interface KeepFigures {
+export interface TailLimits {
   /** Tokens kept at least and at most, and messages with text kept at least. */
   readonly min: number
   readonly max: number
@@ -132,12 +133,12 @@ export type TokensOf = (message: Message) => number
 export interface CutInput {
   readonly messages: readonly Message[]
   readonly tokensOf: TokensOf
-  readonly figures: KeepFigures
-  readonly newest?: NewestFigures
+  readonly limits: TailLimits
+  readonly newest?: NewestLimits
 }
 
 /** The newest exchanges, which stay word for word although the summary covers them. */
-interface NewestFigures {
+interface NewestLimits {
   /** Tokens of all of them. */
   readonly budget: number
   /** With long results shortened. */
@@ -149,12 +150,12 @@ interface NewestFigures {
  * still to come or not read yet.
  */
 export function cutAll(input: CutInput): Cut {
-  const { messages, tokensOf, figures, newest } = input
+  const { messages, tokensOf, limits, newest } = input
   const open = safeBefore(messages, openFrom(messages))
   const unread = unreadFrom(input)
   const unanswered = unansweredFrom(messages)
   const start = Math.min(unanswered, open)
-  const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > figures.max
+  const isLarge = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0) > limits.max
   // a call of any size is kept while its result may still come: nothing has been said since
   const isWaiting = unanswered === messages.length
   const latest = isLarge && !isWaiting ? messages.length : start
@@ -166,7 +167,7 @@ export function cutAll(input: CutInput): Cut {
 /** The first of the newest messages before `start` that fit the budget together. An answer is left to summarise, however few they are. */
 function newestFrom(
   messages: readonly Message[],
-  { budget, tokensOf, start }: NewestFigures & { readonly start: number },
+  { budget, tokensOf, start }: NewestLimits & { readonly start: number },
 ): number {
   const safe = safeCuts(messages)
   const restored = restoredIn(messages)
@@ -195,7 +196,7 @@ export function cutRange(messages: readonly Message[], { kind, uuid }: Compactio
  * Without a position the rule counts from the end.
  */
 export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut | undefined {
-  const { messages, tokensOf, figures } = input
+  const { messages, tokensOf, limits } = input
   const covered = messages.findIndex(({ uuid }) => uuid === through)
   if (through !== undefined && covered < 0) return undefined
   const floor = restoredUntil(messages)
@@ -203,9 +204,9 @@ export function cutAfterNotes(input: CutInput, through: Uuid | undefined): Cut |
   let start = Math.max(floor, Math.min(through === undefined ? messages.length : covered + 1, openFrom(messages)))
   let tokens = messages.slice(start).reduce((sum, message) => sum + tokensOf(message), 0)
   let texts = messages.slice(start).filter(hasText).length
-  while (start > floor && (tokens < figures.min || texts < figures.messages)) {
+  while (start > floor && (tokens < limits.min || texts < limits.messages)) {
     const more = tokensOf(messages[start - 1]!)
-    if (tokens + more > figures.max) break
+    if (tokens + more > limits.max) break
     start--
     tokens += more
     if (hasText(messages[start]!)) texts++
@@ -230,19 +231,19 @@ export function cutAfter({ messages, tokensOf, newest }: CutInput, through: Uuid
  * What a caller that keeps its own list says once and never again, word for word: how it began, and its system messages. Of those that
  * differ only in numbers the last one is enough.
  */
-function headIn(messages: readonly Message[]): readonly Message[] {
-  const start = messages.findIndex((message) => !isFromCaller(message))
+function clientHead(messages: readonly Message[]): readonly Message[] {
+  const start = messages.findIndex((message) => !isFromClient(message))
   const opening = messages.slice(0, start < 0 ? messages.length : start)
   const later = new Map(
     messages.slice(opening.length).flatMap((message) => {
-      const said = systemTextOf(message)
-      return said === undefined ? [] : [[said.replaceAll(/\d+/g, "0"), message] as const]
+      const text = systemTextOf(message)
+      return text === undefined ? [] : [[text.replaceAll(/\d+/g, "0"), message] as const]
     }),
   )
   return [...opening, ...later.values()]
 }
 
-const isFromCaller = (message: Message): boolean =>
+const isFromClient = (message: Message): boolean =>
   (message.type === "user" && message.asSent === true) || systemTextOf(message) !== undefined
 
 function systemTextOf(message: Message): string | undefined {
@@ -251,21 +252,21 @@ function systemTextOf(message: Message): string | undefined {
 }
 
 /** Whether the kept messages are the last ones, without a gap. Only then does thinking in them stay valid after a signed summary. */
-export function isEndOf({ kept }: Pick<Cut, "kept">, { messages }: Pick<CutInput, "messages">): boolean {
-  const start = messages.length - kept.length
-  return kept.every(({ uuid }, at) => messages[start + at]?.uuid === uuid)
+export function isEndOf({ preserved }: Pick<Cut, "preserved">, { messages }: Pick<CutInput, "messages">): boolean {
+  const start = messages.length - preserved.length
+  return preserved.every(({ uuid }, at) => messages[start + at]?.uuid === uuid)
 }
 
 const cutAt = (messages: readonly Message[], at: number, kind: Cut["kind"]): Cut => {
   const [before, after] = [messages.slice(0, at), messages.slice(at)]
-  if (kind === "from") return { kind, summarised: after, kept: before }
+  if (kind === "from") return { kind, summarised: after, preserved: before }
   const restored = restoredIn(messages)
-  const head = headIn(before)
+  const head = clientHead(before)
   const isHead = new Set(head)
   return {
     kind,
     summarised: [...before.filter((message) => !isHead.has(message)), ...after.filter((each) => restored.has(each))],
-    kept: [...head, ...after.filter((message) => !restored.has(message))],
+    preserved: [...head, ...after.filter((message) => !restored.has(message))],
     ...(head.length > 0 ? { head } : {}),
   }
 }
@@ -290,14 +291,14 @@ function unansweredFrom(messages: readonly Message[]): number {
  * Where the newest response begins, if no other has followed its results: the model has not read them. Else the end, and so where they are
  * too large even shortened, or nothing else could be summarised.
  */
-function unreadFrom({ messages, tokensOf, figures, newest }: CutInput): number {
+function unreadFrom({ messages, tokensOf, limits, newest }: CutInput): number {
   const { start } = lastTurn(messages)
   const isUnread = messages
     .slice(start)
     .some((message) => message.type === "user" && contentOf(message).some(isToolResult))
   const from = isUnread ? safeBefore(messages, start) : messages.length
   const size = messages.slice(from).reduce((sum, message) => sum + (newest?.tokensOf ?? tokensOf)(message), 0)
-  return size <= figures.max && holdsAnswer(cutAt(messages, from, "all")) ? from : messages.length
+  return size <= limits.max && holdsAnswer(cutAt(messages, from, "all")) ? from : messages.length
 }
 
 const holdsAnswer = ({ summarised }: Cut): boolean => summarised.some(({ type }) => type === "assistant")
@@ -337,7 +338,7 @@ function hasText(message: Message): boolean {
   )
 }
 
-export type Shortened = DecisionOf<"tool-results-shortened">["results"][number]
+export type ResultShortening = DecisionOf<"tool-results-shortened">["results"][number]
 
 interface ShortenInput {
   readonly context: Views["context"]
@@ -352,22 +353,25 @@ const UNREAD = 4 // times the limit for results that no response has followed ye
  * Long tool results in kept messages are shortened to their beginning and their end, with a handle between them. The decision holds
  * lengths, so the same bytes are sent every time. Results that are put aside or cleared are short already; those with images stay whole.
  */
-export function shortenedIn(messages: readonly Message[], { context, limit }: ShortenInput): readonly Shortened[] {
+export function shortenResults(
+  messages: readonly Message[],
+  { context, limit }: ShortenInput,
+): readonly ResultShortening[] {
   const unread = new Set(context.sinceResponse().map(({ uuid }) => uuid))
   return messages.flatMap((message) => {
     if (message.type !== "user") return []
     const max = unread.has(message.uuid) ? limit * UNREAD : limit
     return contentOf(message).flatMap((block, at) => {
-      if (!isToolResult(block) || !context.isWhole(block.tool_use_id) || holdsUsersWords(message, block)) return []
+      if (!isToolResult(block) || !context.isWhole(block.tool_use_id) || containsUserText(message, block)) return []
       // of several results for one call only the first is shown by decisions
       const isShown = context.resultAddress(block.tool_use_id) === `${message.uuid}.${at}`
-      return isShown ? (shorteningOf(block, max) ?? []) : []
+      return isShown ? (shortenResult(block, max) ?? []) : []
     })
   })
 }
 
 /** Nothing for a result that is hardly longer than the limit, or has images. */
-export function shorteningOf(result: ToolResult, limit: number): Shortened | undefined {
+export function shortenResult(result: ToolResult, limit: number): ResultShortening | undefined {
   if (!resultBlocks(result).every(isText)) return undefined
   const text = previewedText(result)
   if (text.length <= limit * WORTH_IT) return undefined
@@ -375,7 +379,10 @@ export function shorteningOf(result: ToolResult, limit: number): Shortened | und
 }
 
 /** The messages as they will be shown. */
-export function withShortened(messages: readonly Message[], shortened: readonly Shortened[]): readonly Message[] {
+export function applyShortening(
+  messages: readonly Message[],
+  shortened: readonly ResultShortening[],
+): readonly Message[] {
   const waiting = new Map(shortened.map((each) => [each.toolUseId, each]))
   if (waiting.size === 0) return messages
   return messages.map((message) =>

@@ -2,27 +2,40 @@
  * Step 6, install. The person reviews the summary, hooks speak, and the drafts of the entries are made: boundary, summary, and what follows
  * it. Nothing has changed until they are journaled.
  */
-import { inSlices, unlessInterrupted } from "../../base/work.ts"
+import { runCooperatively, unlessInterrupted } from "../../base/work.ts"
 import type { CompactionFacts, DecisionDraft, EntryDraft, MessageDraft } from "../../journal/entries.ts"
 import type { Attachment } from "../../messages/attachments.ts"
-import { isThinking, referencesIn } from "../../messages/blocks.ts"
+import { findToolReferences, isThinking } from "../../messages/blocks.ts"
 import { BOUNDARY_LINE, contentOf, type Message, type SignedSummary, type Uuid } from "../../messages/messages.ts"
 import type { ModelResponse } from "../../model/model.ts"
-import type { Accounting } from "../../tokens/accounting.ts"
-import { wholeTokens } from "../../tokens/context-size.ts"
+import type { ContextBreakdown } from "../../tokens/context-breakdown.ts"
+import { toWholeTokens } from "../../tokens/context-size.ts"
 import { WHY_THINKING_GOES } from "../../views/compaction-parts.ts"
 import { accountSentSteps } from "../../views/context/context.ts"
 import { spendingOf } from "../budget.ts"
-import { type CompactionOrder, type LayerContext, type LayerResult, spendingFacts } from "../layer.ts"
-import { type Choice, type Chosen, type Failure, maxAfter, type Weighed, weigh } from "./choose.ts"
-import { type Cut, cutText, type Estimate, type Shortened } from "./cut.ts"
-import type { CompactedMessages } from "./restore/carried.ts"
+import { type LayerContext, type LayerResult, type ResolvedCompactionRequest, spendingFacts } from "../layer.ts"
+import {
+  type AcceptedSummary,
+  type ChosenSummary,
+  evaluateSummary,
+  maxAfter,
+  type SummaryChoice,
+  type SummaryFailure,
+} from "./choose.ts"
+import {
+  type CompactionContext,
+  type CompactionDependencies,
+  type CompactionInput,
+  isWithoutModel,
+  purposeOf,
+} from "./compaction-context.ts"
+import { type Cut, cutText, type Estimate, type ResultShortening } from "./cut.ts"
 import { sizeOf } from "./restore/files.ts"
-import { type Begun, isWithoutModel, purposeOf, type Situation, type Surroundings } from "./situation.ts"
+import type { PostCompactionContext } from "./restore/post-compaction-context.ts"
 
 // What the person and hooks want of a summary before it is written, and what hooks say to the model after it.
 
-interface Wishes {
+interface SummaryInstructions {
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
   /** The same in one text, where hooks have changed it. */
@@ -31,7 +44,11 @@ interface Wishes {
   readonly blocked: string | undefined
 }
 
-export async function askHooks({ context, order, around: { hooks, guidance } }: Begun): Promise<Wishes> {
+export async function askHooks({
+  context,
+  order,
+  dependencies: { hooks, guidance },
+}: CompactionInput): Promise<SummaryInstructions> {
   const { trigger, instructions = "" } = order
   const own = [instructions, ...(guidance?.() ?? [])].filter((text) => text.trim() !== "")
   if (!hooks) return { instructions: own, wishes: undefined, blocked: undefined }
@@ -48,12 +65,12 @@ export async function askHooks({ context, order, around: { hooks, guidance } }: 
   }
 }
 
-interface HookWords {
+interface HookText {
   readonly hook: string
   readonly text: string
 }
 
-interface HookRoom {
+interface HookBudget {
   /** Tokens for all together. */
   readonly room: number
   readonly estimate: Estimate
@@ -64,20 +81,20 @@ interface HookOutput {
   readonly tokens: number
 }
 
-const CUT = "\n[Cut here: the hook said more than there is room for.]"
+const CUT_NOTE = "\n[Cut here: the hook said more than there is room for.]"
 
 /**
  * What hooks say to the model after a compaction, within the room that is left: a hook that prints a whole file must not fill the context
  * that was just emptied. In the order they spoke. What does not fit is cut; it is left out where not even its beginning fits.
  */
-export function hookOutput(said: readonly HookWords[], { room, estimate }: HookRoom): HookOutput {
+export function hookOutput(texts: readonly HookText[], { room, estimate }: HookBudget): HookOutput {
   const attachments: Attachment[] = []
   let tokens = 0
-  for (const { hook, text } of said) {
+  for (const { hook, text } of texts) {
     const attachment = (content: string): Attachment => ({ type: "hook_output", hook, content })
     const size = (content: string) => sizeOf(attachment(content), estimate)
     const left = room - tokens
-    const content = size(text) <= left ? text : beginning(text, { room: left - size(CUT), estimate })
+    const content = size(text) <= left ? text : beginning(text, { room: left - size(CUT_NOTE), estimate })
     if (content === "") continue
     attachments.push(attachment(content))
     tokens += size(content)
@@ -85,12 +102,12 @@ export function hookOutput(said: readonly HookWords[], { room, estimate }: HookR
   return { attachments, tokens }
 }
 
-function beginning(text: string, { room, estimate }: HookRoom): string {
+function beginning(text: string, { room, estimate }: HookBudget): string {
   const kept = room > 0 ? cutText({ text, limit: room, estimate }) : ""
-  return kept.trim() === "" ? "" : `${kept}${CUT}`
+  return kept.trim() === "" ? "" : `${kept}${CUT_NOTE}`
 }
 
-interface HowToInstall {
+interface InstallOptions {
   /** Requests for a text that was written before, and for telemetry, why the notes are not the summary. */
   readonly paidBefore?: readonly EntryDraft[]
   readonly notes?: NotesUse
@@ -101,23 +118,30 @@ interface HowToInstall {
 /** Why notes are the summary, or are not. */
 export type NotesUse = "used" | "off" | "none" | "empty-template" | "position-unknown" | "too-large"
 
-export async function install(situation: Situation, choice: Choice, how: HowToInstall): Promise<LayerResult> {
-  if (choice.kind !== "weighed") return notInstalled(situation, choice)
+export async function install(
+  situation: CompactionContext,
+  choice: SummaryChoice,
+  how: InstallOptions,
+): Promise<LayerResult> {
+  if (choice.kind !== "accepted") return notInstalled(situation, choice)
   const { paid } = choice
   const { signal, progress } = situation.context
-  const reviewed = await review(situation, choice)
+  const reviewed = await reviewSummary(situation, choice)
   if (signal.aborted) return notInstalled(situation, { kind: "given-up", paid })
-  if (reviewed.kind !== "weighed") return notInstalled(situation, { ...reviewed, paid })
+  if (reviewed.kind !== "accepted") return notInstalled(situation, { ...reviewed, paid })
   if (reviewed.route.name === "offline")
-    progress({ phase: "message", message: quotedSentence(situation.order, paid.length > 0) })
-  const said = await hooksSay(situation, reviewed)
-  if (said === "interrupted") return notInstalled(situation, { kind: "given-up", paid })
-  return installed(situation, { ...reviewed, paid, said }, how)
+    progress({ phase: "message", message: describeQuotedSummary(situation.order, paid.length > 0) })
+  const hooks = await collectHookOutput(situation, reviewed)
+  if (hooks === "interrupted") return notInstalled(situation, { kind: "given-up", paid })
+  return installResult(situation, { ...reviewed, paid, hooks }, how)
 }
 
 /** Only the bill has changed, and what is known about a failure. */
-function notInstalled({ context, order }: Situation, choice: Exclude<Choice, Chosen>): LayerResult {
-  const bill = spent(choice.paid, order.trigger)
+function notInstalled(
+  { context, order }: CompactionContext,
+  choice: Exclude<SummaryChoice, ChosenSummary>,
+): LayerResult {
+  const bill = costDrafts(choice.paid, order.trigger)
   if (choice.kind === "given-up") return { drafts: bill }
   const instead = order.trigger === "manual" ? "Try again later" : "Try /compact"
   const message = `The conversation could not be compacted: ${choice.message}. Nothing was changed and everything is kept. ${instead}, go back to an earlier message, or use a model with a larger window.`
@@ -131,20 +155,20 @@ function notInstalled({ context, order }: Situation, choice: Exclude<Choice, Cho
 }
 
 /** What a person makes of the summary. It must still be worth it. */
-async function review(
-  situation: Situation,
-  written: Weighed,
-): Promise<Weighed | Failure | { readonly kind: "given-up" }> {
+async function reviewSummary(
+  situation: CompactionContext,
+  written: AcceptedSummary,
+): Promise<AcceptedSummary | SummaryFailure | { readonly kind: "given-up" }> {
   const { order } = situation
   const { route, cut, summary } = written
   if (!order.review) return written
   const text = (await order.review({ text: summary, route: route.name }))?.trim()
   if (!text) return { kind: "given-up" }
   if (text === summary.trim()) return written
-  return weigh(situation, { route, outcome: { kind: "summary", text, cut, responses: [] } })
+  return evaluateSummary(situation, { route, outcome: { kind: "summary", text, cut, responses: [] } })
 }
 
-function quotedSentence(order: CompactionOrder, wasAnswered: boolean): string {
+function describeQuotedSummary(order: ResolvedCompactionRequest, wasAnswered: boolean): string {
   const why = wasAnswered
     ? "No summary that a model wrote could be used"
     : isWithoutModel(order)
@@ -153,38 +177,41 @@ function quotedSentence(order: CompactionOrder, wasAnswered: boolean): string {
   return `${why}, so it is quoted from the conversation. The journal has everything. A model writes the next one.`
 }
 
-type Said = ReturnType<typeof hookOutput>
+type HookAttachments = ReturnType<typeof hookOutput>
 
 /** What hooks say after the boundary, within the room that is left. */
-async function hooksSay(situation: Situation, { route, after }: Weighed): Promise<Said | "interrupted"> {
-  const { context, around, figures } = situation
+async function collectHookOutput(
+  situation: CompactionContext,
+  { route, after }: AcceptedSummary,
+): Promise<HookAttachments | "interrupted"> {
+  const { context, dependencies, budgets } = situation
   const { signal, progress } = context
   const started = await unlessInterrupted(
     signal,
-    around.hooks?.started({ signal, progress }) ?? Promise.resolve(undefined),
+    dependencies.hooks?.started({ signal, progress }) ?? Promise.resolve(undefined),
   )
   if (started.state === "interrupted" || signal.aborted) return "interrupted"
   for (const message of started.value?.messages ?? []) progress({ phase: "message", message })
   return hookOutput(started.value?.contexts ?? [], {
-    room: Math.min(figures.hooks, maxAfter(situation, route) - after.tokens),
+    room: Math.min(budgets.hooks, maxAfter(situation, route) - after.tokens),
     estimate: (words) => context.views.estimator.text(words),
   })
 }
 
-type ToInstall = Chosen & { readonly said: Said }
+type InstallInput = ChosenSummary & { readonly hooks: HookAttachments }
 
-async function installed(
-  situation: Situation,
-  toInstall: ToInstall,
-  { isPrepared = false, paidBefore = [], notes }: HowToInstall,
+async function installResult(
+  situation: CompactionContext,
+  toInstall: InstallInput,
+  { isPrepared = false, paidBefore = [], notes }: InstallOptions,
 ): Promise<LayerResult> {
   const { context, order, limits } = situation
-  const { route, paid, cut, text, after, audit, signed, said } = toInstall
+  const { route, paid, cut, text, after, audit, signed, hooks } = toInstall
   const { last, responses } = context.views.compactions
   const figures = {
     route: route.name,
     tokensBefore: context.size.tokens,
-    tokensAfter: wholeTokens(after.tokens + said.tokens),
+    tokensAfter: toWholeTokens(after.tokens + hooks.tokens),
     ...(audit ? { audit } : {}),
   }
   const drafts = installation({
@@ -192,7 +219,7 @@ async function installed(
     cut,
     text,
     ...(signed ? { signed } : {}),
-    attachments: [...after.attachments, ...said.attachments],
+    attachments: [...after.attachments, ...hooks.attachments],
     shortened: after.shortened,
     facts: {
       trigger: order.trigger,
@@ -203,25 +230,25 @@ async function installed(
       ...(last ? { previous: { boundary: last.boundary, responses } } : {}),
     },
   })
-  const content = await inSlices(accountSentSteps(context.views))
+  const content = await runCooperatively(accountSentSteps(context.views))
   return {
-    drafts: [...spent(paid, order.trigger), ...drafts],
+    drafts: [...costDrafts(paid, order.trigger), ...drafts],
     facts: {
-      ...compositionOf(content),
+      ...describeComposition(content),
       ...spendingFacts("strata.prepared", paidBefore),
       ...(notes ? { "strata.compaction.notes": notes } : {}),
     },
     counts: { "files.restored": after.files.restored, "files.failed": after.files.failed },
     async journaled(now) {
-      readsFollow(situation.around, after)
+      updateReads(situation.dependencies, after)
       now.progress({ phase: "done", ...figures, content })
-      await hooksLearn({ ...situation, context: now }, toInstall)
+      await runAfterHooks({ ...situation, context: now }, toInstall)
     },
   }
 }
 
 /** What was compacted: tokens by class, and the share of files that were read again. */
-function compositionOf(content: Accounting): NonNullable<LayerResult["facts"]> {
+function describeComposition(content: ContextBreakdown): NonNullable<LayerResult["facts"]> {
   const { total, human, assistant, thinking, commandOutput, toolRequests, toolResults, attachments, other } = content
   const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
   const classes = {
@@ -238,14 +265,17 @@ function compositionOf(content: Accounting): NonNullable<LayerResult["facts"]> {
 }
 
 /** Forgets what the tools knew of the old view, and remembers what the new one shows. */
-function readsFollow({ reads }: Surroundings, after: CompactedMessages): void {
+function updateReads({ reads }: CompactionDependencies, after: PostCompactionContext): void {
   for (const [path] of [...(reads?.entries() ?? [])]) reads?.forget(path)
   for (const [path, read] of after.reads) reads?.set(path, read)
 }
 
-async function hooksLearn({ context, order, around }: Situation, { summary }: Weighed): Promise<void> {
-  const said = await around.hooks?.after({ trigger: order.trigger, summary, signal: context.signal })
-  for (const message of said?.messages ?? []) context.progress({ phase: "message", message })
+async function runAfterHooks(
+  { context, order, dependencies }: CompactionContext,
+  { summary }: AcceptedSummary,
+): Promise<void> {
+  const output = await dependencies.hooks?.after({ trigger: order.trigger, summary, signal: context.signal })
+  for (const message of output?.messages ?? []) context.progress({ phase: "message", message })
 }
 
 interface Installation {
@@ -256,7 +286,7 @@ interface Installation {
   /** The same as the API signed it. */
   readonly signed?: SignedSummary
   readonly attachments: readonly Attachment[]
-  readonly shortened?: readonly Shortened[]
+  readonly shortened?: readonly ResultShortening[]
   readonly facts: CompactionFacts
 }
 
@@ -271,7 +301,7 @@ export function installation({
 }: Installation): readonly EntryDraft[] {
   const boundary = context.newUuid()
   const summary = context.newUuid()
-  const kept = cut.kept.map(({ uuid }) => uuid)
+  const kept = cut.preserved.map(({ uuid }) => uuid)
   return [
     boundaryDraft({ boundary, summary, cut, kept, facts }),
     {
@@ -292,12 +322,12 @@ export function installation({
   ]
 }
 
-export const spent = (
+export const costDrafts = (
   responses: readonly ModelResponse[],
   trigger: CompactionFacts["trigger"],
 ): readonly DecisionDraft[] => spendingOf(responses, purposeOf(trigger))
 
-interface BoundaryParts {
+interface BoundaryInput {
   readonly boundary: Uuid
   readonly summary: Uuid
   readonly cut: Cut
@@ -305,7 +335,7 @@ interface BoundaryParts {
   readonly facts: CompactionFacts
 }
 
-function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryParts): MessageDraft {
+function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryInput): MessageDraft {
   const anchorUuid = cut.kind === "from" ? boundary : summary // what the kept messages follow
   const last = cut.summarised.at(-1)
   return {
@@ -317,7 +347,7 @@ function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryParts): 
       postTokens: facts.tokensAfter,
       messagesSummarized: cut.summarised.length,
       ...(last ? { lastUuid: last.uuid } : {}),
-      toolsDiscovered: discoveredTools([...cut.summarised, ...cut.kept]),
+      toolsDiscovered: discoveredTools([...cut.summarised, ...cut.preserved]),
       ...(kept.length > 0
         ? {
             preservedMessages: { anchorUuid, uuids: kept },
@@ -332,7 +362,7 @@ function boundaryDraft({ boundary, summary, cut, kept, facts }: BoundaryParts): 
 function discoveredTools(messages: readonly Message[]): readonly string[] {
   const names = new Set<string>()
   for (const message of messages) {
-    if (message.type === "user") for (const name of contentOf(message).flatMap(referencesIn)) names.add(name)
+    if (message.type === "user") for (const name of contentOf(message).flatMap(findToolReferences)) names.add(name)
     if (message.type !== "attachment" || message.attachment.type !== "tool_delta") continue
     for (const { name } of message.attachment.added) names.add(name)
     for (const name of message.attachment.removed) names.delete(name)
@@ -341,8 +371,8 @@ function discoveredTools(messages: readonly Message[]): readonly string[] {
 }
 
 /** Kept thinking was bound to the messages before it, and those are a summary now. With `from`, messages stay in place and keep their thinking. */
-function thinkingDropped({ facts }: LayerContext, { kind, kept }: Cut): DecisionDraft[] {
-  const thinks = kept.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
+function thinkingDropped({ facts }: LayerContext, { kind, preserved }: Cut): DecisionDraft[] {
+  const thinks = preserved.some((message) => message.type === "assistant" && contentOf(message).some(isThinking))
   if (!facts.accepts.boundThinking || kind === "from" || !thinks) return []
   return [{ type: "strata", subtype: "thinking-dropped", why: WHY_THINKING_GOES.compacted }]
 }

@@ -4,7 +4,7 @@
  *
  * `attach/`: what a request gets. `extract/`: when a fork is asked, and what it proposes. `keep/`: what of it becomes a memory, and whose.
  */
-import { reasonOf } from "../../base/errors.ts"
+import { errorReason } from "../../base/errors.ts"
 import type { DecisionDraft, EntryDraft } from "../../journal/entries.ts"
 import type { Memory } from "../../memory/memory.ts"
 import { renderAttachment } from "../../messages/attachment-texts.ts"
@@ -13,14 +13,14 @@ import { type Block, isToolResult, resultBlocks, textOf } from "../../messages/b
 import { contentOf, isRequest, type Message, type Uuid } from "../../messages/messages.ts"
 import type { MemoryRecall } from "../../recall/memory-recall.ts"
 import type { Layer, LayerContext, LayerResult } from "../layer.ts"
-import { MemoryInView, plain, recallFor } from "./attach/shown.ts"
-import { startOf } from "./attach/start.ts"
-import { ExtractionQueue, type Extractor } from "./extract/queue.ts"
-import { RuleKeeper } from "./keep/rules.ts"
+import { MemoryInView, plain, recallFor } from "./attach/memory-in-view.ts"
+import { standingMemory } from "./attach/standing-memory.ts"
+import { ExtractionQueue, type MemoryExtractor } from "./extract/queue.ts"
+import { RuleWriter } from "./save/rules.ts"
 
-type AutoMemoryOptions = Remembering & Omit<Extractor, "budget" | "wordsOf"> & Partial<Extractor>
+type AutoMemoryOptions = MemoryAttachOptions & Omit<MemoryExtractor, "budget" | "wordsOf"> & Partial<MemoryExtractor>
 
-interface Remembering {
+interface MemoryAttachOptions {
   /** A project's memory, or an agent's own: it keeps that by itself, so nothing is extracted for it. Default: the project's. */
   readonly kind?: "project" | "agent"
   readonly recall: Pick<MemoryRecall<Memory>, "recall">
@@ -39,7 +39,7 @@ export interface AutoMemory extends Layer {
 
 export function autoMemory(options: AutoMemoryOptions): AutoMemory {
   const refused: string[] = []
-  const rules = new RuleKeeper({ ...options, refused })
+  const rules = new RuleWriter({ ...options, refused })
   const { budget, wordsOf } = options
   const extractions = budget && wordsOf && new ExtractionQueue({ ...options, budget, wordsOf, refused })
   const gone = async (memory: Memory) => (await options.gone?.(memory).catch(() => [])) ?? [] // a search that fails settles nothing
@@ -52,7 +52,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
     known = new WeakMap()
   }
 
-  async function due(context: LayerContext): Promise<LookedUp> {
+  async function due(context: LayerContext): Promise<MemoryLookup> {
     const { views, flags, now } = context
     const estimate = (text: string) => Math.ceil(views.estimator.text(text))
     const last = known.get(views)
@@ -67,7 +67,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       inView.add(attachment)
     }
     if (!inView.isStarted) {
-      const standing = await startOf({ ...options, gone, now, limit: flags.figures["memory-start"], estimate })
+      const standing = await standingMemory({ ...options, gone, now, limit: flags.figures["memory-start"], estimate })
       inView.isStarted = true
       if (standing) attach(standing)
     }
@@ -78,7 +78,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       about.push(message.uuid)
       const found = await recallFor({
         ...{ recall: options.recall, conversation: context.conversation, message, inView, now, estimate, shows },
-        said: views.words.messages,
+        userMessages: views.words.messages,
         limit: flags.figures["memory-recall-files"],
         maxTokens: flags.figures["memory-recall-limit"],
         gone,
@@ -97,12 +97,12 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       // nothing may follow a turn that the server has paused
       if (!context.flags.on["memory-recall"] || !context.views.context.endsWithUser) return undefined
       try {
-        const outcome = attaching(await due(context))
+        const outcome = attachResult(await due(context))
         lastProblem = undefined
         return outcome && { ...outcome, lost: forget }
       } catch (error) {
         // a directory that cannot be read is reported once, not with every request
-        const reason = reasonOf(error)
+        const reason = errorReason(error)
         const isNews = reason !== lastProblem
         lastProblem = reason
         return isNews ? { drafts: [], failures: [error] } : undefined
@@ -118,7 +118,7 @@ export function autoMemory(options: AutoMemoryOptions): AutoMemory {
       if (!context.flags.on["auto-memory"]) return undefined
       // first, so that an extraction knows what is kept
       const kept = await rules.afterQuery(context)
-      return together(kept, await extractions?.afterQuery(context))
+      return mergeResults(kept, await extractions?.afterQuery(context))
     },
   }
 }
@@ -145,14 +145,14 @@ function textIn(message: Message): string {
 }
 
 /** What was found, and for which messages it was searched. */
-interface LookedUp {
+interface MemoryLookup {
   readonly attachments: readonly Attachment[]
   readonly about: readonly Uuid[]
   readonly start?: true
 }
 
 /** The decision comes last: going back to a message before what was found takes back both. */
-function attaching({ attachments, ...looked }: LookedUp): LayerResult | undefined {
+function attachResult({ attachments, ...looked }: MemoryLookup): LayerResult | undefined {
   const isLooked = looked.about.length > 0 || looked.start
   if (attachments.length === 0 && !isLooked) return undefined
   const decision: DecisionDraft = { type: "strata", subtype: "memory-looked-up", ...looked }
@@ -187,7 +187,7 @@ const justSaved = ({ file, body }: Memory): Attachment => ({
 })
 
 /** Two outcomes of one query, as one. */
-function together(first: LayerResult | undefined, second: LayerResult | undefined): LayerResult | undefined {
+function mergeResults(first: LayerResult | undefined, second: LayerResult | undefined): LayerResult | undefined {
   if (!first || !second) return first ?? second
   const messages = [first.message, second.message].filter((message) => typeof message === "string")
   const counts = { ...first.counts }

@@ -29,7 +29,7 @@ describe("L5-2, L5-3, L5-4 the prompt for memories, whole", () => {
   })
 
   test("what looks like a variable in a value has no effect", () => {
-    const prompt = memoryPrompt({ writing: "as-text", memories: "{{today}} $&", location, today, turns: 5 })
+    const prompt = memoryPrompt({ mode: "as-text", memories: "{{today}} $&", location, today, turns: 5 })
     expect(prompt).toContain("{{today}} $&")
   })
 })

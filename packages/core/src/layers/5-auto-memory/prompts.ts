@@ -15,10 +15,10 @@ const TEXTS = {
 } as const
 
 /** How the fork writes. */
-export type Writing = "with-files" | "as-text"
+export type MemoryWriteMode = "with-files" | "as-text"
 
 interface PromptInput {
-  readonly writing: Writing
+  readonly mode: MemoryWriteMode
   /** The directory, or another name of the place. */
   readonly location: string
   /** The user's first message that was not looked at yet. Absent: the whole conversation is new. */
@@ -32,17 +32,17 @@ interface PromptInput {
   readonly earlier?: readonly string[]
 }
 
-export function memoryPrompt({ writing, location, since, memories, today, turns, earlier }: PromptInput): string {
-  const how = fillPrompt(TEXTS[writing], { location, turns: String(turns) }).trimEnd()
+export function memoryPrompt({ mode, location, since, memories, today, turns, earlier }: PromptInput): string {
+  const how = fillPrompt(TEXTS[mode], { location, turns: String(turns) }).trimEnd()
   const none = memories.trim() === "" ? "(none yet)" : memories.trimEnd()
   const values = { range: rangeOf(since), how, today, memories: none, earlier: earlierText(earlier) }
   return fillPrompt(TEXTS.prompt, values).trimEnd()
 }
 
 /** Look at it too: it is not in the conversation above. */
-function earlierText(said: readonly string[] = []): string {
-  if (said.length === 0) return ""
-  const lines = said.map((text) => `- ${JSON.stringify(text)}`)
+function earlierText(messages: readonly string[] = []): string {
+  if (messages.length === 0) return ""
+  const lines = messages.map((text) => `- ${JSON.stringify(text)}`)
   return `\n\nLook also at what the user said in earlier conversations, which are not above. Each line is one message:\n\n${EARLIER}\n${lines.join("\n")}\n${EARLIER_END}`
 }
 

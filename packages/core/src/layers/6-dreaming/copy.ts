@@ -23,7 +23,7 @@ export interface MemoryCopy {
   changes(): Promise<ReadonlyMap<string, string | null>>
 }
 
-interface CopyOrder {
+interface CopyOptions {
   readonly files: MemoryFiles
   /** A new directory. */
   readonly directory: string
@@ -31,16 +31,16 @@ interface CopyOrder {
   readonly since?: Date | undefined
 }
 
-export async function copyMemory({ files, directory, since }: CopyOrder): Promise<MemoryCopy> {
+export async function copyMemory({ files, directory, since }: CopyOptions): Promise<MemoryCopy> {
   await mkdir(directory, { recursive: true, mode: DIRECTORY_MODE })
   const base = new Map<string, string>()
   const copied = new Map<string, string>()
   const unread: string[] = []
   let logBytes = 0
   const listed = await files.list()
-  unread.push(...listed.filter(({ isClosed }) => isClosed).map(({ path }) => path))
+  unread.push(...listed.filter(({ isUnlistable }) => isUnlistable).map(({ path }) => path))
   const isWanted = (path: string) => isLogSince(path, since) || isTopicFile(path) || path === INDEX_FILE
-  const paths = listed.filter(({ path, isClosed }) => !isClosed && isWanted(path)).map(({ path }) => path)
+  const paths = listed.filter(({ path, isUnlistable }) => !isUnlistable && isWanted(path)).map(({ path }) => path)
   for (const file of await files.readAll({ folders: [], paths, maxBytes: MAX_MEMORY_BYTES })) {
     const { path, bytes, text, error } = file
     const isLog = isLogSince(path, since)

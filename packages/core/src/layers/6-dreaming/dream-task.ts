@@ -4,11 +4,11 @@
  */
 import { randomUUID } from "node:crypto"
 import { type Clock, callAfter } from "../../base/clock.ts"
-import { reasonOf } from "../../base/errors.ts"
+import { errorReason } from "../../base/errors.ts"
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
-import { Queue } from "../../base/work.ts"
+import { SerialQueue } from "../../base/work.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
-import { DREAM_NOTES, type DreamGround, readJson, removeNotes, writeNote } from "./dream-notes.ts"
+import { DREAM_FILES, type DreamContext, readJson, removeStateFiles, writeStateFile } from "./state-files.ts"
 
 const MAX_TURNS_KEPT = 30
 const MAX_TEXT = 2_000 // characters of one turn that are kept
@@ -47,7 +47,7 @@ export interface DreamState {
   readonly dollars?: number
 }
 
-interface TaskParts {
+interface DreamTaskDependencies {
   readonly clock: Clock
   readonly notes: MemoryFiles
   /** Called after every step. */
@@ -60,10 +60,10 @@ export class DreamTask {
   readonly #onChange: (state: DreamState) => void
   readonly #stopping = new AbortController()
   #state: DreamState
-  readonly #saves = new Queue()
+  readonly #saves = new SerialQueue()
   #cancelCheck: () => void = () => {}
 
-  constructor({ clock, notes, onChange }: TaskParts) {
+  constructor({ clock, notes, onChange }: DreamTaskDependencies) {
     this.#clock = clock
     this.#notes = notes
     this.#onChange = onChange
@@ -93,7 +93,7 @@ export class DreamTask {
   }
 
   async start(): Promise<void> {
-    await removeNotes(this.#notes, [DREAM_NOTES.stop])
+    await removeStateFiles(this.#notes, [DREAM_FILES.stop])
     await this.#save()
     this.#onChange(this.#state)
     this.#checkForStop()
@@ -128,13 +128,13 @@ export class DreamTask {
   }
 
   #save(): Promise<void> {
-    return writeNote(this.#notes, DREAM_NOTES.status, `${JSON.stringify(this.#state, undefined, 1)}\n`)
+    return writeStateFile(this.#notes, DREAM_FILES.status, `${JSON.stringify(this.#state, undefined, 1)}\n`)
   }
 
   #checkForStop(): void {
     const pause = STOP_CHECK_MS[this.#notes.directory === undefined ? "elsewhere" : "files"]
     this.#cancelCheck = callAfter(this.#clock, pause, async () => {
-      const asked = await this.#notes.read(DREAM_NOTES.stop).catch(() => undefined)
+      const asked = await this.#notes.read(DREAM_FILES.stop).catch(() => undefined)
       if (asked?.trim() === this.#state.id) this.kill()
       else if (this.#state.status === "running") this.#checkForStop()
     })
@@ -142,13 +142,13 @@ export class DreamTask {
 }
 
 /** The dream of any process. One that runs has the right to consolidate. Without it, its process has died, and it counts as killed. */
-export async function readDreamState({ notes, permit }: DreamGround): Promise<DreamState | undefined> {
-  const state = await readJson<DreamState>(notes, DREAM_NOTES.status)
+export async function readDreamState({ stateFiles, permit }: DreamContext): Promise<DreamState | undefined> {
+  const state = await readJson<DreamState>(stateFiles, DREAM_FILES.status)
   if (state?.status !== "running" || (await permit.state()).taken > 0) return state
-  return { ...state, status: "killed", message: ITS_PROCESS_ENDED }
+  return { ...state, status: "killed", message: PROCESS_ENDED }
 }
 
-const ITS_PROCESS_ENDED =
+const PROCESS_ENDED =
   "Its process ended before it was done. All of its change is installed, or nothing: see strata memory history."
 
 /** Whether there was a dream to end. */
@@ -157,13 +157,13 @@ export type DreamKillResult =
   | { readonly state: "none"; readonly why: string }
 
 /** Asks the dream of any process to end. Only the dream ends, not its process. */
-export async function killDream(ground: DreamGround): Promise<DreamKillResult> {
+export async function killDream(ground: DreamContext): Promise<DreamKillResult> {
   const state = await readDreamState(ground)
   if (state?.status !== "running") return { state: "none", why: "No dream is running." }
   try {
-    await writeNote(ground.notes, DREAM_NOTES.stop, state.id)
+    await writeStateFile(ground.stateFiles, DREAM_FILES.stop, state.id)
     return { state: "asked", id: state.id }
   } catch (error) {
-    return { state: "none", why: `The dream could not be asked to end (${reasonOf(error)}). It goes on.` }
+    return { state: "none", why: `The dream could not be asked to end (${errorReason(error)}). It goes on.` }
   }
 }

@@ -5,26 +5,32 @@
 import { existsSync } from "node:fs"
 import { realpath } from "node:fs/promises"
 import { join } from "node:path"
-import { heldSentence, MemoryWriteError, messageOf, type NamedHolder, plainReason } from "../../base/errors.ts"
+import {
+  describeHeldLock,
+  describeReason,
+  errorMessage,
+  MemoryWriteError,
+  type NamedHolder,
+} from "../../base/errors.ts"
 import type { TakenPermit } from "../../journal/permit.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
 import type { Memory, MemoryChange } from "../../memory/memory.ts"
 import type { ModelResponse, StreamLimits } from "../../model/model.ts"
-import { type Checked, checkConsolidation, lossesOf } from "./check/check.ts"
+import { type ConsolidationCheck, checkConsolidation, findLosses } from "./check/check.ts"
 import type { Consolidate, Consolidation } from "./consolidate/consolidate.ts"
 import { copyMemory, type MemoryCopy } from "./copy.ts"
-import type { DreamGround } from "./dream-notes.ts"
 import type { DreamTask } from "./dream-task.ts"
-import { noteConsolidated } from "./due.ts"
-import { dropPending, installDream, keepPending, proposalOf } from "./install.ts"
+import { recordConsolidated } from "./due.ts"
+import { dropPending, installDream, proposalOf, storePending } from "./install.ts"
+import type { DreamContext } from "./state-files.ts"
 import type { PastConversations } from "./transcripts.ts"
-import { openWorkPlace, type WorkPlace } from "./work-place.ts"
+import { type DreamWorkspace, openWorkingDirectory } from "./working-directory.ts"
 
 const MAX_NAMED = 5 // in a sentence
 const MAX_WHY = 400 // characters of the model's reasons that enter the history
 
-interface DreamWork extends DreamGround {
+interface DreamWork extends DreamContext {
   readonly bank: MemoryBank
   readonly project: string
   readonly past?: PastConversations | undefined
@@ -65,14 +71,14 @@ export type DreamEnd = {
 export async function runDream(work: DreamWork): Promise<DreamEnd> {
   const { task, clock, atStep = () => {} } = work
   const attempt = await work.permit.take({ id: task.state.id, max: 1 })
-  if (attempt.state === "full") return { state: "locked", responses: [], message: alreadySentence(attempt.by) }
+  if (attempt.state === "full") return { state: "locked", responses: [], message: describeHolder(attempt.by) }
   const { permit } = attempt
   const dreamed = await dreamPermitted(work, permit).catch((error) => endAfter(error, work))
   await noteEnd(work, dreamed) // before the release: without the permit, a dream that runs counts as killed
   const end = await permit.release(isSuccess(dreamed) ? clock.now() : undefined).then(
     () => dreamed,
     (error: unknown) => {
-      const why = `The time of this dream could not be noted (${reasonWithPath(error)}), so the next may start sooner.`
+      const why = `The time of this dream could not be noted (${reasonAndPath(error)}), so the next may start sooner.`
       return { ...dreamed, message: `${dreamed.message} ${why}` }
     },
   )
@@ -92,18 +98,18 @@ const noteEnd = ({ task, dollarsFor }: DreamWork, end: DreamEnd): Promise<void> 
 function endAfter(error: unknown, work: DreamWork, responses: readonly ModelResponse[] = []): DreamEnd {
   return isStopped(work) && !isUnfinished(error)
     ? { state: "killed", message: KILLED, responses }
-    : { state: "failed", message: failedBecause(error), error, responses }
+    : { state: "failed", message: describeFailure(error), error, responses }
 }
 
 /** Who had the permit may have given it back meanwhile. */
-const alreadySentence = (by: NamedHolder | undefined): string =>
+const describeHolder = (by: NamedHolder | undefined): string =>
   by
-    ? heldSentence(by, { does: "is consolidating this memory already", command: "strata unlock" })
+    ? describeHeldLock(by, { does: "is consolidating this memory already", command: "strata unlock" })
     : "Another process was consolidating this memory."
-export const NOTHING = "There was nothing to consolidate."
+export const NOTHING_TO_DO = "There was nothing to consolidate."
 const KILLED = "The dream was ended. The memory is as it was before."
 
-function leftOut(unread: readonly string[]): string {
+function describeOmitted(unread: readonly string[]): string {
   const more = unread.length - MAX_NAMED
   const names = unread.slice(0, MAX_NAMED).join(", ")
   return `Left out, because it cannot be read as a memory: ${names}${more > 0 ? ` and ${more} more` : ""}.`
@@ -112,21 +118,21 @@ function leftOut(unread: readonly string[]): string {
 /** A dream that cannot begin: its directories cannot be used. */
 export const cannotStart = (error: unknown): DreamEnd => ({
   ...{ state: "failed", error, responses: [] },
-  message: `The dream could not start (${reasonWithPath(error)}). The memory is as it was before. Check the permissions, or choose another directory with STRATA_HOME.`,
+  message: `The dream could not start (${reasonAndPath(error)}). The memory is as it was before. Check the permissions, or choose another directory with STRATA_HOME.`,
 })
 
-function reasonWithPath(error: unknown): string {
+function reasonAndPath(error: unknown): string {
   const inner = error instanceof MemoryWriteError ? error.cause : error
   const { dest, path = dest } = (inner instanceof Error ? inner : {}) as { dest?: string; path?: string }
-  return path === undefined ? plainReason(inner) : `${plainReason(inner)}: ${dest ?? path}`
+  return path === undefined ? describeReason(inner) : `${describeReason(inner)}: ${dest ?? path}`
 }
 
 /** Once a change is on disk as an intent, it will be installed, whatever stopped it now. */
 const isUnfinished = (error: unknown): boolean => error instanceof MemoryWriteError && error.state === "unfinished"
 
-function failedBecause(error: unknown): string {
-  if (isUnfinished(error)) return `The dream stopped. ${messageOf(error)}`
-  return `The dream failed (${reasonWithPath(error)}). The memory is as it was before.`
+function describeFailure(error: unknown): string {
+  if (isUnfinished(error)) return `The dream stopped. ${errorMessage(error)}`
+  return `The dream failed (${reasonAndPath(error)}). The memory is as it was before.`
 }
 
 const isStopped = ({ signal, task }: DreamWork): boolean => signal.aborted || task.signal.aborted
@@ -138,18 +144,18 @@ function statusOf({ state }: DreamEnd): "completed" | "failed" | "killed" {
 }
 
 async function dreamPermitted(work: DreamWork, permit: TakenPermit): Promise<DreamEnd> {
-  const { notes, task, atStep = () => {} } = work
+  const { stateFiles, task, atStep = () => {} } = work
   await atStep("locked")
   await task.start()
-  const place = await openWorkPlace(notes, task.state.id)
+  const place = await openWorkingDirectory(stateFiles, task.state.id)
   try {
-    return await dreamAt(place, work, permit)
+    return await dreamIn(place, work, permit)
   } finally {
     await place.remove().catch(() => undefined) // the next dream does it
   }
 }
 
-async function dreamAt(place: WorkPlace, work: DreamWork, { last }: TakenPermit): Promise<DreamEnd> {
+async function dreamIn(place: DreamWorkspace, work: DreamWork, { last }: TakenPermit): Promise<DreamEnd> {
   const { bank, files, clock, task, past, consolidate, atStep = () => {} } = work
   const before = await bank.all() // takes edits made by hand into the history first
   const copy = await copyMemory({ files, directory: place.copy, since: last })
@@ -157,7 +163,7 @@ async function dreamAt(place: WorkPlace, work: DreamWork, { last }: TakenPermit)
   const { base } = copy
   const memories = before.filter(({ file }) => base.has(file))
   const project = await realpath(work.project)
-  const check = (changed: ReadonlyMap<string, string | null>): Promise<Checked> =>
+  const check = (changed: ReadonlyMap<string, string | null>): Promise<ConsolidationCheck> =>
     checkConsolidation({
       ...{ base, before: memories, changed, now: clock.now() },
       projectHas: (path) => existsSync(join(project, path)),
@@ -176,21 +182,21 @@ async function dreamAt(place: WorkPlace, work: DreamWork, { last }: TakenPermit)
   })
   try {
     const end = await conclude(work, { consolidation, copy, check, before: memories })
-    return copy.unread.length > 0 ? { ...end, message: `${end.message} ${leftOut(copy.unread)}` } : end
+    return copy.unread.length > 0 ? { ...end, message: `${end.message} ${describeOmitted(copy.unread)}` } : end
   } catch (error) {
     return endAfter(error, work, consolidation.responses)
   }
 }
 
-interface Consolidated {
+interface ConcludeInput {
   readonly consolidation: Consolidation
   readonly copy: MemoryCopy
-  readonly check: (changed: ReadonlyMap<string, string | null>) => Promise<Checked>
+  readonly check: (changed: ReadonlyMap<string, string | null>) => Promise<ConsolidationCheck>
   readonly before: readonly Memory[]
 }
 
 /** Takes over what the check lets through. */
-async function conclude(work: DreamWork, { consolidation, copy, check, before }: Consolidated): Promise<DreamEnd> {
+async function conclude(work: DreamWork, { consolidation, copy, check, before }: ConcludeInput): Promise<DreamEnd> {
   const { atStep = () => {} } = work
   const { responses, ended } = consolidation
   await atStep("consolidated")
@@ -206,34 +212,37 @@ async function conclude(work: DreamWork, { consolidation, copy, check, before }:
       message: `The dream was refused: ${checked.why}. The memory is as it was before.`,
     }
   if (isStopped(work)) return { state: "killed", message: KILLED, responses }
-  return settle(work, { checked, consolidation, base: copy.base, before })
+  return installOrHold(work, { checked, consolidation, base: copy.base, before })
 }
 
-interface Settling {
-  readonly checked: Extract<Checked, { state: "clean" }>
+interface InstallInput {
+  readonly checked: Extract<ConsolidationCheck, { state: "clean" }>
   readonly consolidation: Consolidation
   readonly base: ReadonlyMap<string, string>
   readonly before: readonly Memory[]
 }
 
 /** Installs the change, or keeps it for the person to decide. */
-async function settle(work: DreamWork, { checked, consolidation, base, before }: Settling): Promise<DreamEnd> {
-  const { bank, task, notes, clock, asksFirst = false, atStep = () => {} } = work
+async function installOrHold(
+  work: DreamWork,
+  { checked, consolidation, base, before }: InstallInput,
+): Promise<DreamEnd> {
+  const { bank, task, stateFiles, clock, asksFirst = false, atStep = () => {} } = work
   const { responses } = consolidation
   const { texts, after } = checked
-  const nothing: DreamEnd = { state: "nothing", responses, message: NOTHING }
+  const nothing: DreamEnd = { state: "nothing", responses, message: NOTHING_TO_DO }
   if (texts.size === 0) {
-    await noteLookedAt({ notes, bank, base, changed: [] })
+    await recordExamined({ stateFiles, bank, base, changed: [] })
     return nothing
   }
-  const proposal = proposalOf({ why: whyOf(consolidation), texts, base, after })
-  const losses = lossesOf(before, after)
+  const proposal = proposalOf({ why: changeReason(consolidation), texts, base, after })
+  const losses = findLosses(before, after)
   if (losses.needsConsent || asksFirst) {
     const reason = losses.needsConsent
       ? `${losses.files.length} of ${losses.of} memories would go, which is more than a quarter.`
       : "The setting memory is ask."
     const { id } = task.state
-    await keepPending(notes, { ...proposal, id, reason, at: clock.now().toISOString(), lost: losses.files })
+    await storePending(stateFiles, { ...proposal, id, reason, at: clock.now().toISOString(), lost: losses.files })
     return {
       state: "pending",
       id,
@@ -250,28 +259,28 @@ async function settle(work: DreamWork, { checked, consolidation, base, before }:
       responses,
       message: `${installed.files.join(", ")} changed during the dream, so it was not installed. The memory is as you left it.`,
     }
-  await noteLookedAt({ notes, bank, base, changed: [...texts.keys()] })
-  await dropPending(notes).catch(() => undefined) // it started from texts that are no longer there, and can still be rejected
+  await recordExamined({ stateFiles, bank, base, changed: [...texts.keys()] })
+  await dropPending(stateFiles).catch(() => undefined) // it started from texts that are no longer there, and can still be rejected
   return { state: "installed", change: installed.change, responses, message: describeChange(installed.change) }
 }
 
 /** What was edited meanwhile is not in it, so the next dream looks at that. */
-async function noteLookedAt({ notes, bank, base, changed }: Noting): Promise<void> {
+async function recordExamined({ stateFiles, bank, base, changed }: ExaminedInput): Promise<void> {
   const texts = new Map(base)
   for (const file of changed) {
     const text = await bank.text(file)
     if (text === undefined) texts.delete(file)
     else texts.set(file, text)
   }
-  await noteConsolidated(notes, texts).catch(() => undefined) // without it the next dream only looks again
+  await recordConsolidated(stateFiles, texts).catch(() => undefined) // without it the next dream only looks again
 }
 
-interface Noting extends Pick<DreamWork, "bank" | "notes"> {
+interface ExaminedInput extends Pick<DreamWork, "bank" | "stateFiles"> {
   readonly base: ReadonlyMap<string, string>
   readonly changed: readonly string[]
 }
 
-function whyOf({ why }: Consolidation): string {
+function changeReason({ why }: Consolidation): string {
   const text = why.replace(/\s+/g, " ").trim()
   if (text === "" || /^nothing to consolidate/i.test(text))
     return "Repaired by rule: repetitions, outdated memories, marks and links."

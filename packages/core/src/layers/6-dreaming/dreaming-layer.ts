@@ -1,10 +1,10 @@
-import { limitsFrom } from "../../model/stream.ts"
+import { streamLimits } from "../../model/stream.ts"
 import type { Flags } from "../../settings/flags.ts"
-import type { Quota } from "../budget.ts"
+import type { RateLimitState } from "../budget.ts"
 import { memorySpending, spendingOf } from "../budget.ts"
 import type { Layer, LayerContext, LayerResult } from "../layer.ts"
 import type { MemoryBudget } from "../memory-budget.ts"
-import type { DreamController, DreamFigures, DreamPostponement, DreamResult, DreamShare } from "./dreaming.ts"
+import type { DreamController, DreamFigures, DreamPostponement, DreamReservation, DreamResult } from "./dreaming.ts"
 
 export interface DreamingLayer extends Layer {
   /** Dreams at once. The outcome has no message: the caller reports the end. */
@@ -12,49 +12,52 @@ export interface DreamingLayer extends Layer {
 }
 
 export interface DreamLimits {
-  readonly quota?: Quota
+  readonly quota?: RateLimitState
   readonly budget?: MemoryBudget
 }
 
 export function dreamingLayer(dreaming: DreamController, { quota, budget }: DreamLimits = {}): DreamingLayer {
   const orderFor = ({ flags, conversation, signal }: LayerContext) => ({
-    figures: dreamFigures(flags),
-    ...{ conversation, signal, patience: limitsFrom(flags) },
+    figures: dreamSettings(flags),
+    ...{ conversation, signal, patience: streamLimits(flags) },
   })
   return {
     name: "dreaming",
 
     async now(context) {
       const end = await dreaming.dream({ ...orderFor(context), force: true })
-      const { message: _, failures: __, ...outcome } = outcomeOf(end, context) ?? { drafts: [] }
+      const { message: _, failures: __, ...outcome } = layerResult(end, context) ?? { drafts: [] }
       return { end, outcome: outcome.drafts.length > 0 || outcome.counts ? outcome : undefined }
     },
 
     async afterQuery(context) {
       if (!context.flags.on.dreaming || context.signal.aborted) return undefined
-      const takeShare = budget && ((expected: number) => shareFor(context, { budget, expected }))
-      const order = { ...orderFor(context), hold: holdFor(context, quota), takeShare }
-      return outcomeOf(await dreaming.dream(order), context)
+      const takeShare = budget && ((expected: number) => reserveShare(context, { budget, expected }))
+      const order = { ...orderFor(context), hold: postponementFor(context, quota), takeShare }
+      return layerResult(await dreaming.dream(order), context)
     },
   }
 }
 
 /** A dream can wait: it must not take from a short quota, or from an answer that they wait for. */
-function holdFor({ views, now }: LayerContext, quota: Quota | undefined): DreamPostponement | undefined {
+function postponementFor(
+  { views, now }: LayerContext,
+  quota: RateLimitState | undefined,
+): DreamPostponement | undefined {
   if (views.context.queued.length > 0)
     return { gate: "waiting", message: "A message of yours was waiting for an answer." }
   const shortage = quota?.shortage(now)
   return shortage === undefined ? undefined : { gate: "quota", message: `It waits because ${shortage}.` }
 }
 
-interface ShareWanted {
+interface ReservationInput {
   readonly budget: MemoryBudget
   /** Dollars. */
   readonly expected: number
 }
 
 /** Dreams and extractions take from one share. */
-async function shareFor(context: LayerContext, { budget, expected }: ShareWanted): Promise<DreamShare> {
+async function reserveShare(context: LayerContext, { budget, expected }: ReservationInput): Promise<DreamReservation> {
   const { journal, views, flags, now } = context
   const { project, id } = journal.address
   const limit = flags.figures["background-share"]
@@ -67,7 +70,7 @@ async function shareFor(context: LayerContext, { budget, expected }: ShareWanted
   return { state: "wait", message: `${taken}. ${next}, and the limit is ${limit}% (background-share).` }
 }
 
-export const dreamFigures = ({ on, figures }: Flags): DreamFigures => ({
+export const dreamSettings = ({ on, figures }: Flags): DreamFigures => ({
   isOn: on.dreaming,
   gapHours: figures["dream-interval"],
   rescanMinutes: figures["dream-check-interval"],
@@ -77,7 +80,7 @@ export const dreamFigures = ({ on, figures }: Flags): DreamFigures => ({
 })
 
 /** A dream that did not start says nothing: it is looked at after every query. */
-function outcomeOf(end: DreamResult, { signal }: LayerContext): LayerResult | undefined {
+function layerResult(end: DreamResult, { signal }: LayerContext): LayerResult | undefined {
   if (end.state === "skipped" || end.state === "locked") return undefined
   const failures = end.state === "failed" && !signal.aborted ? [end.error] : []
   return {

@@ -4,18 +4,17 @@
  *
  * `dream.ts` is one dream: the lock, the copy, `consolidate/`, `check/`, the install. `due.ts` says when.
  */
-import { dayOf } from "../../base/clock.ts"
-import { messageOf } from "../../base/errors.ts"
-import type { Budget } from "../../journal/store.ts"
+import { utcDay } from "../../base/clock.ts"
+import { errorMessage } from "../../base/errors.ts"
+import type { DailyBudget } from "../../journal/store.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
 import type { Memory } from "../../memory/memory.ts"
 import type { ModelResponse, StreamLimits } from "../../model/model.ts"
-import { usedUp } from "../budget.ts"
+import { describeDailyLimit } from "../budget.ts"
 import type { Consolidate } from "./consolidate/consolidate.ts"
-import { cannotStart, type DreamEnd, type DreamStep, NOTHING, runDream } from "./dream.ts"
-import { DREAM_NOTES, type DreamGround, readJson, writeNote } from "./dream-notes.ts"
+import { cannotStart, type DreamEnd, type DreamStep, NOTHING_TO_DO, runDream } from "./dream.ts"
 import { type DreamKillResult, type DreamState, DreamTask, killDream, readDreamState } from "./dream-task.ts"
-import { checkGates, type DreamGate, type GateAnswer, type GateFigures, hasWork } from "./due.ts"
+import { checkGates, type DreamGate, type GateFigures, type GateResult, hasWork } from "./due.ts"
 import {
   diffOf,
   dropPending,
@@ -25,9 +24,10 @@ import {
   readPending,
   withCurrentBase,
 } from "./install.ts"
+import { DREAM_FILES, type DreamContext, readJson, writeStateFile } from "./state-files.ts"
 import type { PastConversations } from "./transcripts.ts"
 
-export interface DreamingOptions extends DreamGround {
+export interface DreamingOptions extends DreamContext {
   readonly bank: MemoryBank
   /** The project's directory. */
   readonly project: string
@@ -35,7 +35,7 @@ export interface DreamingOptions extends DreamGround {
   readonly past?: PastConversations
   readonly consolidate: Consolidate
   /** What memory work has cost, over all processes. Absent: there is no daily limit. */
-  readonly daily?: Budget
+  readonly daily?: DailyBudget
   /** What responses cost. */
   readonly dollarsFor?: (responses: readonly ModelResponse[]) => number
   /** What a dream about so many tokens of memories will cost. Absent: nothing. */
@@ -52,7 +52,7 @@ export interface DreamFigures extends GateFigures {
   readonly dailyLimit: number
 }
 
-interface DreamOrder {
+interface DreamRequest {
   readonly figures: DreamFigures
   /** A person asked: no gate but the lock counts. */
   readonly force?: boolean
@@ -61,12 +61,12 @@ interface DreamOrder {
   /** Why it should wait although it is due, as far as the caller knows. */
   readonly hold?: DreamPostponement | undefined
   /** Takes the money for it: dollars. Absent: it may cost anything. */
-  readonly takeShare?: ((expected: number) => Promise<DreamShare>) | undefined
+  readonly takeShare?: ((expected: number) => Promise<DreamReservation>) | undefined
   readonly patience?: StreamLimits
   readonly signal?: AbortSignal
 }
 
-export type DreamShare =
+export type DreamReservation =
   | { readonly state: "taken"; readonly settle: (dollars: number) => Promise<void> }
   | { readonly state: "wait"; readonly message: string }
 
@@ -102,7 +102,7 @@ export interface DreamOverview {
   /** A change that waits for consent. */
   readonly pending?: PendingDream
   /** Whether one could start now. */
-  readonly gates: GateAnswer
+  readonly gates: GateResult
   /** A dream that was due since the last one, and did not start. */
   readonly skipped?: SkippedDream
   /** Dollars. */
@@ -133,7 +133,7 @@ export class DreamController {
   }
 
   /** @internal Use `agent.dream()`. */
-  async dream(order: DreamOrder): Promise<DreamResult> {
+  async dream(order: DreamRequest): Promise<DreamResult> {
     if (this.#isStarting) return skipped("running", "A dream is running already.")
     this.#isStarting = true
     try {
@@ -160,15 +160,15 @@ export class DreamController {
   }
 
   /** @internal */
-  async overview({ figures, conversation }: Pick<DreamOrder, "figures" | "conversation">): Promise<DreamOverview> {
-    const { permit, notes, clock, daily } = this.#options
+  async overview({ figures, conversation }: Pick<DreamRequest, "figures" | "conversation">): Promise<DreamOverview> {
+    const { permit, stateFiles, clock, daily } = this.#options
     const [dream, { last }, pending, gates, skipped, spent, usedUp] = await Promise.all([
       readDreamState(this.#options),
       permit.state(),
-      readPending(notes),
+      readPending(stateFiles),
       checkGates(this.#gatePlace(conversation), figures, { look: true }),
-      readJson<SkippedDream>(notes, DREAM_NOTES.skipped),
-      daily?.spentOn(dayOf(clock.now())),
+      readJson<SkippedDream>(stateFiles, DREAM_FILES.skipped),
+      daily?.spentOn(utcDay(clock.now())),
       this.#usedUp(figures),
     ])
     const isNews = skipped && (!dream || skipped.at > dream.startedAt)
@@ -184,69 +184,69 @@ export class DreamController {
 
   /** The change that waits for consent, with a diff. */
   async review(): Promise<(PendingDream & { readonly diff: string }) | undefined> {
-    const pending = await readPending(this.#options.notes)
+    const pending = await readPending(this.#options.stateFiles)
     return pending && { ...pending, diff: await diffOf(pending) }
   }
 
   /** Installs the change that waits. Where someone edited the same lines since, it stays pending. */
   async accept(): Promise<InstalledDream | { readonly state: "none" }> {
-    const { bank, notes } = this.#options
-    const pending = await readPending(notes)
+    const { bank, stateFiles } = this.#options
+    const pending = await readPending(stateFiles)
     if (!pending) return { state: "none" }
     const installed = await installDream(bank, await withCurrentBase(pending, (file) => bank.text(file)))
-    if (installed.state !== "conflict") await dropPending(notes)
+    if (installed.state !== "conflict") await dropPending(stateFiles)
     return installed
   }
 
   /** Drops the change that waits. */
   async reject(): Promise<boolean> {
-    const { notes } = this.#options
-    const pending = await readPending(notes)
-    await dropPending(notes)
+    const { stateFiles } = this.#options
+    const pending = await readPending(stateFiles)
+    await dropPending(stateFiles)
     return pending !== undefined
   }
 
   #gatePlace(conversation: string | undefined) {
-    const { files, notes, permit, clock, past } = this.#options
+    const { files, stateFiles, permit, clock, past } = this.#options
     return {
-      ...{ files, notes, permit, clock, conversations: async () => (await past?.list()) ?? [] },
+      ...{ files, notes: stateFiles, permit, clock, conversations: async () => (await past?.list()) ?? [] },
       ...(conversation === undefined ? {} : { conversation }),
     }
   }
 
-  async #obstacle({ figures, force = false, conversation, hold }: DreamOrder): Promise<DreamResult | undefined> {
-    if (force) return (await this.#hasWork()) ? undefined : { state: "nothing", message: NOTHING, responses: [] }
+  async #obstacle({ figures, force = false, conversation, hold }: DreamRequest): Promise<DreamResult | undefined> {
+    if (force) return (await this.#hasWork()) ? undefined : { state: "nothing", message: NOTHING_TO_DO, responses: [] }
     const gates = await checkGates(this.#gatePlace(conversation), figures)
     if (!gates.open) return skipped(gates.gate, gates.reason)
-    if (await readPending(this.#options.notes))
+    if (await readPending(this.#options.stateFiles))
       return skipped("unreviewed", "The last dream waits for your consent. See strata dream review.")
-    if (!(await this.#hasWork())) return skipped("nothing-to-do", NOTHING)
+    if (!(await this.#hasWork())) return skipped("nothing-to-do", NOTHING_TO_DO)
     const reason = hold ?? (await this.#usedUp(figures))
     return reason && this.#skip(reason)
   }
 
   async #skip(reason: Omit<SkippedDream, "at">): Promise<DreamResult> {
-    const { clock, notes } = this.#options
+    const { clock, stateFiles } = this.#options
     const record: SkippedDream = { at: clock.now().toISOString(), ...reason }
     // the reason is for a person who looks; a disk that is full is no reason to fail
-    await writeNote(notes, DREAM_NOTES.skipped, `${JSON.stringify(record)}\n`).catch(() => undefined)
+    await writeStateFile(stateFiles, DREAM_FILES.skipped, `${JSON.stringify(record)}\n`).catch(() => undefined)
     return skipped(reason.gate, reason.message)
   }
 
   async #hasWork(): Promise<boolean> {
-    const { clock, bank, files, notes, permit, project } = this.#options
+    const { clock, bank, files, stateFiles, permit, project } = this.#options
     const { last } = await permit.state()
-    return hasWork({ bank, files, notes, project, last, now: clock.now() })
+    return hasWork({ bank, files, stateFiles, project, last, now: clock.now() })
   }
 
   async #usedUp({ dailyLimit }: DreamFigures): Promise<{ gate: "daily-limit"; message: string } | undefined> {
     const { daily, clock } = this.#options
-    const spent = (await daily?.spentOn(dayOf(clock.now()))) ?? 0
+    const spent = (await daily?.spentOn(utcDay(clock.now()))) ?? 0
     if (!daily || spent < dailyLimit) return undefined
-    return { gate: "daily-limit", message: `No dream now: ${usedUp(spent, dailyLimit)}` }
+    return { gate: "daily-limit", message: `No dream now: ${describeDailyLimit(spent, dailyLimit)}` }
   }
 
-  async #runWithin(order: DreamOrder): Promise<DreamResult> {
+  async #runWithin(order: DreamRequest): Promise<DreamResult> {
     const { force = false, takeShare } = order
     if (force || !takeShare) return this.#run(order)
     const { bank, expectedDollars = () => 0, dollarsFor = () => 0 } = this.#options
@@ -262,13 +262,13 @@ export class DreamController {
     }
   }
 
-  async #run({ figures, patience, signal }: DreamOrder): Promise<DreamEnd> {
+  async #run({ figures, patience, signal }: DreamRequest): Promise<DreamEnd> {
     const { daily, ...work } = this.#options
-    const { clock, notes, dollarsFor } = work
+    const { clock, stateFiles, dollarsFor } = work
     const onChange = (state: DreamState) => {
       for (const listener of this.#listeners) listener(state)
     }
-    const task = new DreamTask({ clock, notes, onChange })
+    const task = new DreamTask({ clock, notes: stateFiles, onChange })
     this.#task = task
     const end = await runDream({
       ...{ ...work, task, patience },
@@ -277,9 +277,9 @@ export class DreamController {
     })
     if (end.state === "locked") this.#task = undefined
     if (!daily || !dollarsFor || end.responses.length === 0) return end
-    return daily.add(dollarsFor(end.responses), dayOf(clock.now())).then(
+    return daily.add(dollarsFor(end.responses), utcDay(clock.now())).then(
       () => end,
-      (error: unknown) => ({ ...end, message: `${end.message} Its cost could not be counted. ${messageOf(error)}` }),
+      (error: unknown) => ({ ...end, message: `${end.message} Its cost could not be counted. ${errorMessage(error)}` }),
     )
   }
 }

@@ -8,8 +8,8 @@ import { fileStore } from "../../journal/file/file-store.ts"
 import { memoryStore } from "../../journal/in-memory/store.ts"
 import { CONSOLIDATE } from "../../journal/permit.ts"
 import type { Store } from "../../journal/store.ts"
-import { DREAM_NOTES } from "./dream-notes.ts"
 import { checkGates, type GateFigures } from "./due.ts"
+import { DREAM_FILES } from "./state-files.ts"
 import { pastConversations } from "./transcripts.ts"
 
 const HOUR = 3_600_000
@@ -46,7 +46,7 @@ function place({ store, talk }: { readonly store: Store; readonly talk: Talk }) 
   const clock = manualClock(START)
   const hoursAgo = (count: number) => new Date(clock.now().getTime() - count * HOUR)
   const files = store.memories({ project: "code" })
-  const notes = store.memories({ project: "code", beside: "dreams" })
+  const notes = store.memories({ project: "code", collection: "dreams" })
   const permit = store.permit({ project: "code", name: CONSOLIDATE })
   const { list } = pastConversations(store, async () => ["code"])
   return {
@@ -71,7 +71,7 @@ describe.each(Object.entries(STORES))("L6-1, BEY-12 the gates, with %s", (_, ope
       gate: "too-soon",
       reason: expect.stringContaining("possible in 30 minutes"),
     })
-    expect(await gates.notes.read(DREAM_NOTES.scanned)).toBeUndefined() // nothing was counted yet
+    expect(await gates.notes.read(DREAM_FILES.scanned)).toBeUndefined() // nothing was counted yet
     clock.advance(HOUR)
     expect(await check()).toMatchObject({ open: false, gate: "too-few-conversations" })
     for (const id of ["a", "b", "c", "d", "e", "mine"]) await talked(id, 1)

@@ -8,13 +8,13 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
-import { namedThings } from "../../memory/claims.ts"
+import { findNamedThings } from "../../memory/code-references.ts"
 import { keysOf } from "../../memory/facts/relation.ts"
 import { INDEX_FILE, isTopicFile } from "../../memory/file-names.ts"
 import { isCurrentMemory, type Memory } from "../../memory/memory.ts"
 import { checkConsolidation } from "./check/check.ts"
 import { isLogSince } from "./copy.ts"
-import { DREAM_NOTES, type DreamGround, readJson, writeNote } from "./dream-notes.ts"
+import { DREAM_FILES, type DreamContext, readJson, writeStateFile } from "./state-files.ts"
 import type { PastConversation } from "./transcripts.ts"
 
 const HOUR_MS = 3_600_000
@@ -29,7 +29,7 @@ export type DreamGate =
   /** Memory work has cost what it may cost today. */
   | "daily-limit"
 
-export type GateAnswer =
+export type GateResult =
   | { readonly open: true; readonly last?: Date; readonly conversations: number }
   /** `reason` is a sentence for a person. */
   | { readonly open: false; readonly gate: DreamGate; readonly reason: string }
@@ -41,43 +41,43 @@ export interface GateFigures {
   readonly conversations: number
 }
 
-interface GatePlace extends DreamGround {
+interface GateInput extends DreamContext {
   /** Conversations of the project. */
   readonly conversations: () => Promise<readonly PastConversation[]>
   /** The conversation that asks. It does not count. */
   readonly conversation?: string
 }
 
-const closed = (gate: DreamGate, reason: string): GateAnswer => ({ open: false, gate, reason })
+const closed = (gate: DreamGate, reason: string): GateResult => ({ open: false, gate, reason })
 
 /** `look`: does not count as a scan, and passes the gate that limits scans. */
 export async function checkGates(
-  place: GatePlace,
+  place: GateInput,
   figures: GateFigures,
   { look = false }: { readonly look?: boolean } = {},
-): Promise<GateAnswer> {
+): Promise<GateResult> {
   if (!figures.isOn)
     return closed("switched-off", "Dreaming is switched off (the switch dreaming, or the setting memory).")
-  const { permit, notes, clock } = place
+  const { permit, stateFiles, clock } = place
   const now = clock.now().getTime()
   const { last } = await permit.state()
   const waitHours = last ? figures.gapHours - (now - last.getTime()) / HOUR_MS : 0
   if (last && waitHours > 0)
     return closed(
       "too-soon",
-      `The last dream was on ${minute(last)}. The next one is possible in ${hours(waitHours)} (dream-interval: ${figures.gapHours} hours).`,
+      `The last dream was on ${formatMinute(last)}. The next one is possible in ${formatHours(waitHours)} (dream-interval: ${figures.gapHours} hours).`,
     )
   if (!look) {
-    const scanned = await lastScan(notes)
+    const scanned = await lastScan(stateFiles)
     const waited = scanned ? (now - scanned.getTime()) / MINUTE_MS : Number.POSITIVE_INFINITY
     if (waited >= 0 && waited < figures.rescanMinutes)
       return closed(
         "scanned-lately",
         `The conversations were counted ${Math.floor(waited)} minutes ago (dream-check-interval: every ${figures.rescanMinutes} minutes).`,
       )
-    await writeNote(notes, DREAM_NOTES.scanned, `${clock.now().toISOString()}\n`)
+    await writeStateFile(stateFiles, DREAM_FILES.scanned, `${clock.now().toISOString()}\n`)
   }
-  const conversations = await touchedSince(place, last ?? new Date(0))
+  const conversations = await countActiveSince(place, last ?? new Date(0))
   if (conversations < figures.conversations)
     return closed(
       "too-few-conversations",
@@ -86,23 +86,25 @@ export async function checkGates(
   return { open: true, conversations, ...(last ? { last } : {}) }
 }
 
-const minute = (time: Date): string => `${time.toISOString().slice(0, "2026-01-01T00:00".length).replace("T", " ")} UTC`
-const hours = (count: number): string => (count < 1 ? `${Math.ceil(count * 60)} minutes` : `${Math.ceil(count)} hours`)
+const formatMinute = (time: Date): string =>
+  `${time.toISOString().slice(0, "2026-01-01T00:00".length).replace("T", " ")} UTC`
+const formatHours = (count: number): string =>
+  count < 1 ? `${Math.ceil(count * 60)} minutes` : `${Math.ceil(count)} hours`
 
 /** No journal is opened. */
-async function touchedSince({ conversations, conversation }: GatePlace, since: Date): Promise<number> {
+async function countActiveSince({ conversations, conversation }: GateInput, since: Date): Promise<number> {
   const others = (await conversations()).filter(({ id }) => id !== conversation)
   return others.filter(({ touched }) => new Date(touched) > since).length
 }
 
 async function lastScan(notes: MemoryFiles): Promise<Date | undefined> {
-  const [found] = await notes.readAll({ folders: [], paths: [DREAM_NOTES.scanned] })
+  const [found] = await notes.readAll({ folders: [], paths: [DREAM_FILES.scanned] })
   if (!found) return undefined
   const noted = new Date(found.text?.trim() || found.modified)
   return Number.isNaN(noted.getTime()) ? undefined : noted
 }
 
-interface Working extends Omit<DreamGround, "clock" | "permit"> {
+interface WorkCheckInput extends Omit<DreamContext, "clock" | "permit"> {
   readonly bank: MemoryBank
   readonly project: string
   readonly now: Date
@@ -113,12 +115,12 @@ interface Working extends Omit<DreamGround, "clock" | "permit"> {
  * Found out without a lock, a write or a request: the memory changed since the last dream, and a rule has something to repair, or a reader
  * might find what rules do not.
  */
-export async function hasWork({ bank, files, notes, project, now, last }: Working): Promise<boolean> {
+export async function hasWork({ bank, files, stateFiles, project, now, last }: WorkCheckInput): Promise<boolean> {
   const memories = await bank.all()
   const { texts, hasLogs } = await readAll(files, last)
   if (memories.length === 0 && !hasLogs) return false
-  const known = await readJson<{ print: string }>(notes, DREAM_NOTES.consolidated)
-  if (known?.print === printOf(texts) && !hasLogs) return false
+  const known = await readJson<{ print: string }>(stateFiles, DREAM_FILES.consolidated)
+  if (known?.print === fingerprintOf(texts) && !hasLogs) return false
   const before = memories.filter(({ file }) => texts.has(file))
   const projectHas = (path: string) => existsSync(join(project, path))
   const checked = await checkConsolidation({ base: texts, before, changed: new Map(), now, projectHas })
@@ -126,21 +128,21 @@ export async function hasWork({ bank, files, notes, project, now, last }: Workin
 }
 
 /** What memories say, in one word. The index follows them. */
-function printOf(texts: ReadonlyMap<string, string>): string {
+function fingerprintOf(texts: ReadonlyMap<string, string>): string {
   const listed = [...texts].filter(([path]) => path !== INDEX_FILE).map((one) => JSON.stringify(one))
   return hash("sha256", listed.sort().join("\n"))
 }
 
 /** After a dream: the same memory needs no second one. */
-export const noteConsolidated = (notes: MemoryFiles, texts: ReadonlyMap<string, string>): Promise<void> =>
-  writeNote(notes, DREAM_NOTES.consolidated, `${JSON.stringify({ print: printOf(texts) })}\n`)
+export const recordConsolidated = (notes: MemoryFiles, texts: ReadonlyMap<string, string>): Promise<void> =>
+  writeStateFile(notes, DREAM_FILES.consolidated, `${JSON.stringify({ print: fingerprintOf(texts) })}\n`)
 
 /** Two memories have a word in common, or one names something that the project may no longer have. */
 function isWorthReading(memories: readonly Memory[]): boolean {
   const seen = new Set<string>()
   for (const memory of memories.filter(isCurrentMemory)) {
     const keys = keysOf(memory)
-    if (keys.some((key) => seen.has(key)) || namedThings(`${memory.description}\n${memory.body}`).length > 0)
+    if (keys.some((key) => seen.has(key)) || findNamedThings(`${memory.description}\n${memory.body}`).length > 0)
       return true
     for (const key of keys) seen.add(key)
   }
@@ -150,7 +152,7 @@ function isWorthReading(memories: readonly Memory[]): boolean {
 async function readAll(files: MemoryFiles, last: Date | undefined) {
   const listed = await files.list()
   const isWanted = (path: string) => isTopicFile(path) || path === INDEX_FILE
-  const paths = listed.filter(({ path, isClosed }) => !isClosed && isWanted(path)).map(({ path }) => path)
+  const paths = listed.filter(({ path, isUnlistable }) => !isUnlistable && isWanted(path)).map(({ path }) => path)
   const read = paths.length === 0 ? [] : await files.readAll({ folders: [], paths })
   const texts = new Map(read.flatMap(({ path, text }) => (text === undefined ? [] : [[path, text] as const])))
   return { texts, hasLogs: listed.some(({ path }) => isLogSince(path, last)) }

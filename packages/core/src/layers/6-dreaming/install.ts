@@ -6,11 +6,11 @@
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
 import type { MemoryFiles } from "../../journal/memory-files.ts"
 import type { MemoryBank } from "../../memory/bank.ts"
-import { MemoryConflictError, patchOf } from "../../memory/changes/merge.ts"
+import { createPatch, MemoryConflictError } from "../../memory/changes/merge.ts"
 import { INDEX_FILE } from "../../memory/file-names.ts"
-import type { Memory, MemoryChange, MemoryProvenance, MemoryText } from "../../memory/memory.ts"
-import { DREAM_NOTES, type DreamGround, readJson, removeNotes, writeNote } from "./dream-notes.ts"
-import { clearWorkPlaces } from "./work-place.ts"
+import type { Memory, MemoryChange, MemorySource, MemoryText } from "../../memory/memory.ts"
+import { DREAM_FILES, type DreamContext, readJson, removeStateFiles, writeStateFile } from "./state-files.ts"
+import { clearWorkingDirectories } from "./working-directory.ts"
 
 interface DreamProposal {
   readonly why: string
@@ -54,13 +54,15 @@ export function proposalOf(change: {
   const sources = new Map(after.map(({ file, source }) => [file, source]))
   return {
     why,
-    puts: [...texts].flatMap(([file, text]) => (text === null ? [] : [{ file, text, ...sourced(sources.get(file)) }])),
+    puts: [...texts].flatMap(([file, text]) =>
+      text === null ? [] : [{ file, text, ...withSource(sources.get(file)) }],
+    ),
     removals: [...texts].flatMap(([file, text]) => (text === null ? [file] : [])),
     base: new Map([...texts.keys()].map((file) => [file, base.get(file) ?? null])),
   }
 }
 
-const sourced = (source: MemoryProvenance | undefined) => (source ? { source } : {})
+const withSource = (source: MemorySource | undefined) => (source ? { source } : {})
 
 /** A change to the memories that waits for consent. */
 export interface PendingDream extends DreamProposal {
@@ -72,24 +74,24 @@ export interface PendingDream extends DreamProposal {
   readonly lost: readonly string[]
 }
 
-interface Stored extends Omit<PendingDream, "base"> {
+interface StoredDream extends Omit<PendingDream, "base"> {
   readonly base: readonly (readonly [string, string | null])[]
 }
 
-export async function keepPending(notes: MemoryFiles, pending: PendingDream): Promise<void> {
+export async function storePending(notes: MemoryFiles, pending: PendingDream): Promise<void> {
   const puts = pending.puts.map((put) => ({ ...put, text: maskSecrets(put.text) }))
   const base = [...pending.base].map(([file, text]) => [file, text && maskSecrets(text)] as const)
-  const stored: Stored = { ...pending, why: maskSecrets(pending.why), puts, base }
-  await writeNote(notes, DREAM_NOTES.pending, `${JSON.stringify(stored, undefined, 1)}\n`)
+  const stored: StoredDream = { ...pending, why: maskSecrets(pending.why), puts, base }
+  await writeStateFile(notes, DREAM_FILES.pending, `${JSON.stringify(stored, undefined, 1)}\n`)
 }
 
 export async function readPending(notes: MemoryFiles): Promise<PendingDream | undefined> {
-  const stored = await readJson<Stored>(notes, DREAM_NOTES.pending)
+  const stored = await readJson<StoredDream>(notes, DREAM_FILES.pending)
   if (!Array.isArray(stored?.puts) || !Array.isArray(stored.base)) return undefined
   return { ...stored, base: new Map(stored.base) }
 }
 
-export const dropPending = (notes: MemoryFiles): Promise<void> => removeNotes(notes, [DREAM_NOTES.pending])
+export const dropPending = (notes: MemoryFiles): Promise<void> => removeStateFiles(notes, [DREAM_FILES.pending])
 
 /** With the texts as they are now, where only a mask makes the difference: an install compares them byte for byte. */
 export async function withCurrentBase(
@@ -111,7 +113,7 @@ export async function diffOf({ puts, removals, base }: DreamProposal): Promise<s
   )
   const patches = changes.map(({ file, text }) => {
     const before = base.get(file) ?? undefined
-    return patchOf(file, before && maskSecrets(before), text)
+    return createPatch(file, before && maskSecrets(before), text)
   })
   return (await Promise.all(patches)).join("")
 }
@@ -120,12 +122,12 @@ export async function diffOf({ puts, removals, base }: DreamProposal): Promise<s
  * Removes what dreams keep about a memory that is erased: a change that waits for consent, the last state, and left copies. False while a
  * dream runs: it works on a copy that has the memory in it.
  */
-export async function eraseDreamTraces(file: string, { notes, permit }: DreamGround): Promise<boolean> {
+export async function eraseDreamTraces(file: string, { stateFiles, permit }: DreamContext): Promise<boolean> {
   if ((await permit.state()).taken > 0) return false
-  const pending = await readPending(notes)
+  const pending = await readPending(stateFiles)
   const isNamed = pending?.base.has(file) || pending?.puts.some((put) => put.text.includes(file))
   // the turns in the state may quote any memory
-  await removeNotes(notes, [DREAM_NOTES.status, ...(isNamed ? [DREAM_NOTES.pending] : [])])
-  await clearWorkPlaces(notes)
+  await removeStateFiles(stateFiles, [DREAM_FILES.status, ...(isNamed ? [DREAM_FILES.pending] : [])])
+  await clearWorkingDirectories(stateFiles)
   return true
 }

@@ -9,7 +9,7 @@ import { DIRECTORY_MODE, FILE_MODE } from "../../journal/file/layout.ts"
 import type { ConversationListing, JournalFeed, Store } from "../../journal/store.ts"
 
 const MAX_CONVERSATIONS = 50 // each is a reading of its own
-const MAX_KEPT = 1024 * 1024 // bytes of one conversation, the newest
+const MAX_BYTES = 1024 * 1024 // bytes of one conversation, the newest
 const MAX_READ = 32 * 1024 * 1024 // bytes of one conversation: all of it is read to find its end
 
 /** The conversations of one project, over all places that it has in the store. */
@@ -17,7 +17,7 @@ export interface PastConversations {
   /** Opens none of them. */
   list(): Promise<readonly PastConversation[]>
   /** Directories to search. `directory`: for lines of a store without files. */
-  transcripts(order: TranscriptsOrder): Promise<readonly string[]>
+  transcripts(order: TranscriptsOptions): Promise<readonly string[]>
 }
 
 export interface PastConversation extends Pick<ConversationListing, "id" | "bytes" | "touched"> {
@@ -25,7 +25,7 @@ export interface PastConversation extends Pick<ConversationListing, "id" | "byte
   readonly project: string
 }
 
-interface TranscriptsOrder {
+interface TranscriptsOptions {
   readonly directory: string
   readonly since?: Date | undefined
 }
@@ -39,7 +39,7 @@ export function pastConversations(store: Store, places: () => Promise<readonly s
     return (await Promise.all(lists)).flat()
   }
 
-  async function written({ directory, since }: TranscriptsOrder, feeds: ReadonlyMap<string, JournalFeed>) {
+  async function written({ directory, since }: TranscriptsOptions, feeds: ReadonlyMap<string, JournalFeed>) {
     const isWanted = ({ project, touched, bytes, id }: PastConversation) =>
       feeds.has(project) && isSafeId(id) && bytes <= MAX_READ && (!since || touched > since.toISOString())
     const newest = (await list()).filter(isWanted).sort((a, b) => b.touched.localeCompare(a.touched))
@@ -79,7 +79,7 @@ async function newestLines(feed: JournalFeed, id: string): Promise<Buffer> {
     if (!line.ended) break
     lines.push(Buffer.concat([line.bytes, NEWLINE]))
     bytes += line.bytes.length + 1
-    while (bytes > MAX_KEPT && lines.length > 1) bytes -= lines.shift()!.length
+    while (bytes > MAX_BYTES && lines.length > 1) bytes -= lines.shift()!.length
   }
   return Buffer.concat(lines)
 }

@@ -38,7 +38,7 @@ async function dreamer() {
   storeTime = new Date(START)
   const store = memoryStore({ clock: { now: () => storeTime } })
   const files = store.memories({ project: "app" })
-  const notes = store.memories({ project: "app", beside: "dreams" })
+  const notes = store.memories({ project: "app", collection: "dreams" })
   const two = { "a.md": memoryText("Alpha", "Alpha is known."), "b.md": memoryText("Beta", "Beta is known.") }
   await files.install(Object.entries({ ...two, ...OTHERS }).map(([path, text]) => ({ path, text })))
   const project = join(temporary, "code")

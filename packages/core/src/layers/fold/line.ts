@@ -5,79 +5,83 @@
  */
 
 import { maskSecrets } from "../../base/secrets/find-secrets.ts"
-import { counted, grouped } from "../../base/text.ts"
+import { formatNumber, pluralize } from "../../base/text.ts"
 import { isText, isToolUse, quoted, textOf } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/media.ts"
 import { contentOf, isRequest, type Message } from "../../messages/messages.ts"
 import { project } from "../../views/projection.ts"
 import { artifacts, fateOf } from "../../views/record/artifacts.ts"
 
-const WORDS = 160 // characters of the request and of the answer
-const COMMAND = 60 // characters
-const READ = 4_000 // characters that a line is cut from
-const FILES = 5
-const COMMANDS = 3
+const MAX_TEXT = 160 // characters of the request and of the answer
+const MAX_COMMAND = 60 // characters
+const MAX_READ = 4_000 // characters that a line is cut from
+const MAX_FILES = 5
+const MAX_COMMANDS = 3
 
-export function lineFor(messages: readonly Message[]): string {
+export function foldedLine(messages: readonly Message[]): string {
   const { files, commands } = project(artifacts, messages)
-  const changed = [...files].filter(([, facts]) => fateOf(facts) !== "read").map(([path]) => item(path, WORDS))
-  const ran = [...commands].map(([command, { failed }]) => `${item(command, COMMAND)}${failed ? " (failed)" : ""}`)
+  const changed = [...files]
+    .filter(([, facts]) => fateOf(facts) !== "read")
+    .map(([path]) => quoteUnlessPlain(path, MAX_TEXT))
+  const ran = [...commands].map(
+    ([command, { failed }]) => `${quoteUnlessPlain(command, MAX_COMMAND)}${failed ? " (failed)" : ""}`,
+  )
   const requests = messages.filter(isRequest)
   const answer = messages.findLast((message) => message.type === "assistant" && hasText(message))
   const sentences = [
-    `${sizeOf(messages)}.`,
-    asked(requests),
-    listed("Changed", changed, FILES),
-    listed("Ran", ran, COMMANDS),
-    answer ? `Answered: ${quoted(wordsOf(answer))}.` : "",
+    `${describeSize(messages)}.`,
+    describeRequests(requests),
+    describeList("Changed", changed, MAX_FILES),
+    describeList("Ran", ran, MAX_COMMANDS),
+    answer ? `Answered: ${quoted(openingText(answer))}.` : "",
     `Recall: ${handleOf(messages[0]!.uuid)} to ${handleOf(messages.at(-1)!.uuid)}`,
   ]
   return `[Folded: ${sentences.filter(Boolean).join(" ")}]`
 }
 
 /** Messages of the person, the model and the tools. Attachments are not counted. */
-export const countOf = (messages: readonly Message[]): number =>
+export const countMessages = (messages: readonly Message[]): number =>
   messages.filter(({ type }) => type === "user" || type === "assistant").length
 
 export const toolCallsIn = (messages: readonly Message[]): number =>
   messages.flatMap((message) => (message.type === "assistant" ? contentOf(message).filter(isToolUse) : [])).length
 
 /** The beginning of what the message says, in one line. */
-export function wordsOf(message: Message, max = WORDS): string {
+export function openingText(message: Message, max = MAX_TEXT): string {
   const blocks = message.type === "user" || message.type === "assistant" ? contentOf(message).filter(isText) : []
   return inOneLine(textOf(blocks), max)
 }
 
-function sizeOf(messages: readonly Message[]): string {
+function describeSize(messages: readonly Message[]): string {
   const calls = toolCallsIn(messages)
-  return `${counted(countOf(messages), "message")}${calls === 0 ? "" : `, ${counted(calls, "tool call")}`}`
+  return `${pluralize(countMessages(messages), "message")}${calls === 0 ? "" : `, ${pluralize(calls, "tool call")}`}`
 }
 
-function asked(requests: readonly Message[]): string {
+function describeRequests(requests: readonly Message[]): string {
   if (requests.length === 0) return ""
-  const more = requests.length === 1 ? "" : ` and ${counted(requests.length - 1, "more request")}`
-  return `Asked: ${quoted(wordsOf(requests[0]!))}${more}.`
+  const more = requests.length === 1 ? "" : ` and ${pluralize(requests.length - 1, "more request")}`
+  return `Asked: ${quoted(openingText(requests[0]!))}${more}.`
 }
 
 /** The newest ones. */
-function listed(title: string, items: readonly string[], max: number): string {
+function describeList(title: string, items: readonly string[], max: number): string {
   if (items.length === 0) return ""
   const left = items.length - max
-  return `${title}: ${items.slice(-max).join(", ")}${left > 0 ? ` and ${grouped(left)} more` : ""}.`
+  return `${title}: ${items.slice(-max).join(", ")}${left > 0 ? ` and ${formatNumber(left)} more` : ""}.`
 }
 
-const hasText = (message: Message): boolean => wordsOf(message) !== ""
+const hasText = (message: Message): boolean => openingText(message) !== ""
 
 /** What a path or a plain command consists of. Anything else could end the line or begin a sentence of it. */
 const PLAIN = /^[\w./@+~=-]+(?:(?<!\.) [\w./@+~=-]+)*$/
 
-function item(text: string, max: number): string {
+function quoteUnlessPlain(text: string, max: number): string {
   const line = inOneLine(text, max)
   return PLAIN.test(line) || (line.endsWith("…") && PLAIN.test(line.slice(0, -1))) ? line : quoted(line)
 }
 
 function inOneLine(text: string, max: number): string {
-  const line = maskSecrets(text.slice(0, READ))
+  const line = maskSecrets(text.slice(0, MAX_READ))
     .replaceAll(/[\s\p{Cc}]+/gu, " ")
     .trim()
   return (line.length > max ? `${line.slice(0, max).trimEnd()}…` : line).toWellFormed()

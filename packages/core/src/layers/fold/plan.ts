@@ -2,16 +2,24 @@
  * What folding, snipping or opening a range would do, as a value: the ranges, the size before and after, and what the server must write to
  * its cache again. `decisionsFor` turns a plan into drafts; until they are in the journal nothing has changed.
  */
-import { grouped } from "../../base/text.ts"
+import { formatNumber } from "../../base/text.ts"
 import type { DecisionDraft, DecisionEffect } from "../../journal/entries.ts"
 import { isThinking } from "../../messages/blocks.ts"
 import { handleOf } from "../../messages/media.ts"
 import { isRequest, type Message, sentBlocks, type Uuid } from "../../messages/messages.ts"
 import { goesWithRange } from "../../views/context/shown.ts"
-import { cacheLifetime, cachePrices, cacheState, compactsItself } from "../2-microcompact/survey.ts"
+import { cacheLifetime, cachePrices, cacheState, compactsItself } from "../2-microcompact/clearable-content.ts"
 import type { LayerContext } from "../layer.ts"
-import { countOf, lineFor, toolCallsIn, wordsOf } from "./line.ts"
-import { exchangesIn, type Ground, groundOf, isNamed, placeOf, type Span, spanAround } from "./ranges.ts"
+import { countMessages, foldedLine, openingText, toolCallsIn } from "./line.ts"
+import {
+  type FoldableMessages,
+  foldableExchanges,
+  foldableMessages,
+  indexOfNamed,
+  isNamed,
+  type MessageSpan,
+  spanAround,
+} from "./ranges.ts"
 
 /** Fold or hide a range, or send it again. */
 export type RangeAction = "fold" | "snip" | "open"
@@ -39,7 +47,7 @@ export interface PlannedRange {
   /** What it takes in the context as a whole. */
   readonly tokens: number
   /** How the first request in it begins. */
-  readonly words: string
+  readonly preview: string
   /** What is sent in its place. Only for a fold. */
   readonly line?: string
   /** The decision that hides it. Only where it is opened. */
@@ -53,7 +61,7 @@ export interface RangeRefusal {
 }
 
 /** Both ends by uuid or handle. Without `to`: everything up to the next request. */
-export interface RangeOrder {
+export interface RangeEnds {
   readonly from: string
   readonly to?: string
 }
@@ -63,24 +71,24 @@ const MIN = 100 // tokens: less is not worth a line
 const PER_MILLION = 1_000_000
 
 /** What is known about the view while ranges are planned. */
-interface Field {
+interface RangeContext {
   readonly context: LayerContext
-  readonly ground: Ground
+  readonly ground: FoldableMessages
   /** Tokens of each message as it is sent, by uuid. A hidden range has those of its line. */
   readonly tokens: ReadonlyMap<Uuid, number>
 }
 
-function fieldOf(context: LayerContext): Field {
+function rangeContext(context: LayerContext): RangeContext {
   const { context: view, estimator } = context.views
   const tokens = new Map(view.storedMessages().map((message) => [message.uuid, estimator.blocks(sentBlocks(message))]))
-  return { context, ground: groundOf(view), tokens }
+  return { context, ground: foldableMessages(view), tokens }
 }
 
-export function planRange(context: LayerContext, action: "fold" | "snip", order: RangeOrder): RangePlan | RangeRefusal {
-  const field = fieldOf(context)
+export function planRange(context: LayerContext, action: "fold" | "snip", order: RangeEnds): RangePlan | RangeRefusal {
+  const field = rangeContext(context)
   const { ground } = field
-  const from = placeOf(order.from, ground)
-  const to = order.to === undefined ? endOfExchange(ground, from) : placeOf(order.to, ground)
+  const from = indexOfNamed(order.from, ground)
+  const to = order.to === undefined ? endOfExchange(ground, from) : indexOfNamed(order.to, ground)
   const missing = from < 0 ? order.from : to < 0 ? order.to : undefined
   if (missing !== undefined)
     return refused(
@@ -96,14 +104,15 @@ const NOTHING_LEFT =
 
 /** The oldest exchanges until the context has this size, or all that can go. */
 export function planDownTo(context: LayerContext, target: number): RangePlan | RangeRefusal {
-  const field = fieldOf(context)
+  const field = rangeContext(context)
   const { context: view } = context.views
   const before = view.size().tokens
-  if (before <= target) return refused(`The context has only ${grouped(before)} tokens, so there is nothing to fold.`)
-  const spans: Span[] = []
+  if (before <= target)
+    return refused(`The context has only ${formatNumber(before)} tokens, so there is nothing to fold.`)
+  const spans: MessageSpan[] = []
   let removed = 0
-  for (const span of inOrder(field)) {
-    const saving = savingOf(field, span, lineFor(messagesOf(field, span)))
+  for (const span of foldOrder(field)) {
+    const saving = savingOf(field, span, foldedLine(messagesOf(field, span)))
     if (saving < MIN) continue
     spans.push(span)
     removed += saving
@@ -118,17 +127,17 @@ export function planDownTo(context: LayerContext, target: number): RangePlan | R
 }
 
 /** The oldest first. What someone opened again comes last. */
-function inOrder({ context, ground }: Field): readonly Span[] {
-  const spans = exchangesIn(ground, NEWEST_EXCHANGES)
-  const wasOpened = ({ start, end }: Span) =>
+function foldOrder({ context, ground }: RangeContext): readonly MessageSpan[] {
+  const spans = foldableExchanges(ground, NEWEST_EXCHANGES)
+  const wasOpened = ({ start, end }: MessageSpan) =>
     ground.messages.slice(start, end).some(({ uuid }) => context.views.context.wasOpened(uuid))
   return [...spans.filter((span) => !wasOpened(span)), ...spans.filter(wasOpened)]
 }
 
 /** The finished exchanges that are sent whole, oldest first. */
-export function exchangesOf(context: LayerContext): readonly PlannedRange[] {
-  const field = fieldOf(context)
-  return exchangesIn(field.ground, 1).map((span) => describe(messagesOf(field, span), tokensIn(field, span)))
+export function listExchanges(context: LayerContext): readonly PlannedRange[] {
+  const field = rangeContext(context)
+  return foldableExchanges(field.ground, 1).map((span) => describe(messagesOf(field, span), tokensIn(field, span)))
 }
 
 /** The hidden range that a uuid or handle names: its decision, or any message in it. */
@@ -146,18 +155,18 @@ export function planOpening(context: LayerContext, name: string): RangePlan | Ra
   const tokensAfter = view.sizeWithout(decision.uuid)
   const tokens = estimator.blocks(messages.flatMap(sentBlocks))
   const range = { ...describe(messages, tokens), decision: decision.uuid }
-  const field = fieldOf(context)
+  const field = rangeContext(context)
   const start = field.ground.messages.indexOf(messages[0]!)
   const rewrites = isCold(context) ? 0 : Math.max(0, tokensAfter - tokensUpTo(field, start))
   return { action: "open", ranges: [range], tokensBefore, tokensAfter, rewrites, ...priceOf(context, rewrites) }
 }
 
-function planOf(field: Field, action: "fold" | "snip", spans: readonly Span[]): RangePlan {
+function planOf(field: RangeContext, action: "fold" | "snip", spans: readonly MessageSpan[]): RangePlan {
   const { context } = field
   const { context: view } = context.views
   const ranges = spans.map((span): PlannedRange => {
     const messages = messagesOf(field, span)
-    const line = action === "fold" ? { line: lineFor(messages) } : {}
+    const line = action === "fold" ? { line: foldedLine(messages) } : {}
     return { ...describe(messages, tokensIn(field, span)), ...line }
   })
   const saved = spans.reduce((sum, span, i) => sum + savingOf(field, span, ranges[i]!.line), 0)
@@ -178,14 +187,14 @@ function planOf(field: Field, action: "fold" | "snip", spans: readonly Span[]): 
 }
 
 /** The drafts of a plan. `by` and `why` are for a snip. */
-export function decisionsFor(
+export function rangeDecisions(
   context: LayerContext,
   { action, ranges, rewrites, tokensBefore, tokensAfter }: RangePlan,
   { by, why }: { readonly by: "user" | "agent"; readonly why: string },
 ): readonly DecisionDraft[] {
   if (action === "open")
     return ranges.map(({ decision }) => ({ type: "strata", subtype: "undone", decision: decision! }))
-  const field = fieldOf(context)
+  const field = rangeContext(context)
   const spans = ranges.map((range) => spanOf(range, field.ground))
   const drops = dropsThinking(field, spans[0]!)
   const thinking = drops ? thinkingOutside(field, spans) : 0
@@ -225,37 +234,37 @@ function describe(messages: readonly Message[], tokens: number): PlannedRange {
     from: first.uuid,
     to: last.uuid,
     handles: { from: handleOf(first.uuid), to: handleOf(last.uuid) },
-    messages: countOf(messages),
+    messages: countMessages(messages),
     toolCalls: toolCallsIn(messages),
     tokens: Math.round(tokens),
-    words: wordsOf(messages.find(isRequest) ?? first),
+    preview: openingText(messages.find(isRequest) ?? first),
   }
 }
 
 const refused = (message: string): RangeRefusal => ({ action: "refused", message })
 
 /** The last message before the next request. */
-function endOfExchange({ messages }: Ground, from: number): number {
+function endOfExchange({ messages }: FoldableMessages, from: number): number {
   const next = messages.findIndex((message, at) => at > from && isRequest(message))
   return (next < 0 ? messages.length : next) - 1
 }
 
 /** Those that go. */
-const messagesOf = ({ ground }: Field, { start, end }: Span): readonly Message[] =>
+const messagesOf = ({ ground }: RangeContext, { start, end }: MessageSpan): readonly Message[] =>
   ground.messages.slice(start, end).filter(goesWithRange)
 
-const spanOf = ({ from, to }: PlannedRange, { messages }: Ground): Span => ({
+const spanOf = ({ from, to }: PlannedRange, { messages }: FoldableMessages): MessageSpan => ({
   start: messages.findIndex(({ uuid }) => uuid === from),
   end: messages.findIndex(({ uuid }) => uuid === to) + 1,
 })
 
-function savingOf(field: Field, span: Span, line: string | undefined): number {
+function savingOf(field: RangeContext, span: MessageSpan, line: string | undefined): number {
   const { estimator } = field.context.views
   return tokensIn(field, span) - (line === undefined ? 0 : estimator.blocks([{ type: "text", text: line }]))
 }
 
 /** As sent: a range that is hidden already counts with its line. */
-function tokensIn(field: Field, { start, end }: Span): number {
+function tokensIn(field: RangeContext, { start, end }: MessageSpan): number {
   const { ground, tokens } = field
   const inside = new Set(messagesOf(field, { start, end }).map(({ uuid }) => uuid))
   const lines = ground.hidden
@@ -265,7 +274,7 @@ function tokensIn(field: Field, { start, end }: Span): number {
 }
 
 /** What comes before a place, and stays in the server's cache. */
-function tokensUpTo({ context, ground, tokens }: Field, place: number): number {
+function tokensUpTo({ context, ground, tokens }: RangeContext, place: number): number {
   const before = new Set(ground.messages.slice(0, place).map(({ uuid }) => uuid))
   const lines = ground.hidden
     .filter(({ messages }) => before.has(messages[0]!.uuid))
@@ -283,7 +292,7 @@ function priceOf({ facts, views, fill }: LayerContext, rewrites: number): { doll
 }
 
 /** Whether thinking after the change is bound to what changes. */
-function dropsThinking({ context, ground }: Field, { start }: Span): boolean {
+function dropsThinking({ context, ground }: RangeContext, { start }: MessageSpan): boolean {
   if (!context.facts.accepts.boundThinking) return false
   const after = new Set<Uuid>(ground.messages.slice(start).map(({ uuid }) => uuid))
   return context.views.context
@@ -292,7 +301,7 @@ function dropsThinking({ context, ground }: Field, { start }: Span): boolean {
 }
 
 /** Tokens of the thinking that goes although its messages stay. */
-function thinkingOutside({ context, ground }: Field, spans: readonly Span[]): number {
+function thinkingOutside({ context, ground }: RangeContext, spans: readonly MessageSpan[]): number {
   const { context: view, estimator } = context.views
   const gone = new Set<Uuid>(
     spans.flatMap(({ start, end }) => ground.messages.slice(start, end).map(({ uuid }) => uuid)),
@@ -301,7 +310,7 @@ function thinkingOutside({ context, ground }: Field, spans: readonly Span[]): nu
   return estimator.blocks(left.flatMap(sentBlocks).filter(isThinking))
 }
 
-function firstThinking({ context, ground }: Field): number {
+function firstThinking({ context, ground }: RangeContext): number {
   const first = context.views.context.storedMessages().find((message) => sentBlocks(message).some(isThinking))
   return first ? ground.messages.findIndex(({ uuid }) => uuid === first.uuid) : ground.messages.length
 }

@@ -10,7 +10,7 @@ import type { HiddenMessages } from "../../views/context/shown.ts"
 import { lastTurn } from "../layer.ts"
 
 /** The messages of the view that a range can be cut from, hidden ones included. */
-export interface Ground {
+export interface FoldableMessages {
   readonly messages: readonly Message[]
   /** Before which messages a range may begin or end. */
   readonly cuts: readonly boolean[]
@@ -22,13 +22,13 @@ export interface Ground {
   readonly hidden: readonly HiddenMessages[]
 }
 
-export interface Span {
+export interface MessageSpan {
   readonly start: number
   /** Exclusive. */
   readonly end: number
 }
 
-export function groundOf(context: ContextView): Ground {
+export function foldableMessages(context: ContextView): FoldableMessages {
   const messages = context.rawMessages
   const hidden = context.hiddenRanges
   const cuts = [...safeCuts(messages)]
@@ -46,7 +46,7 @@ export function groundOf(context: ContextView): Ground {
   }
 }
 
-const spanOf = ({ messages: hidden }: HiddenMessages, messages: readonly Message[]): Span => ({
+const spanOf = ({ messages: hidden }: HiddenMessages, messages: readonly Message[]): MessageSpan => ({
   start: messages.findIndex(({ uuid }) => uuid === hidden[0]!.uuid),
   end: messages.findIndex(({ uuid }) => uuid === hidden.at(-1)!.uuid) + 1,
 })
@@ -55,14 +55,17 @@ const spanOf = ({ messages: hidden }: HiddenMessages, messages: readonly Message
 export const isNamed = (uuid: Uuid, name: string): boolean => uuid === name || handleOf(uuid) === name
 
 /** The place of the message that a uuid or a handle names, or -1. A line in place of a range counts as its first message. */
-export function placeOf(name: string, { messages, hidden }: Pick<Ground, "messages" | "hidden">): number {
+export function indexOfNamed(
+  name: string,
+  { messages, hidden }: Pick<FoldableMessages, "messages" | "hidden">,
+): number {
   const line = hidden.find(({ decision }) => isNamed(decision.uuid, name))
   if (line) return messages.indexOf(line.messages[0]!)
   return messages.findIndex(({ uuid }) => isNamed(uuid, name))
 }
 
 /** The safe range around two places, narrowed to what may be hidden. `undefined` where nothing is left of it. */
-export function spanAround(ground: Ground, first: number, last: number): Span | undefined {
+export function spanAround(ground: FoldableMessages, first: number, last: number): MessageSpan | undefined {
   const { cuts, floor, end: max, request } = ground
   let start = Math.min(first, last)
   let end = Math.max(first, last) + 1
@@ -80,7 +83,7 @@ export function spanAround(ground: Ground, first: number, last: number): Span | 
  * The exchanges that can be folded one by one, oldest first: a request and everything up to its answer. The newest `keep` stay, and so does
  * everything that is hidden already.
  */
-export function exchangesIn(ground: Ground, keep: number): readonly Span[] {
+export function foldableExchanges(ground: FoldableMessages, keep: number): readonly MessageSpan[] {
   const { messages, cuts, floor, end, hidden } = ground
   const starts: number[] = []
   let isAnswered = true
@@ -91,7 +94,7 @@ export function exchangesIn(ground: Ground, keep: number): readonly Span[] {
     starts.push(at)
     isAnswered = false
   }
-  const spans = starts.slice(0, -1).map((start, i): Span => ({ start, end: starts[i + 1]! }))
+  const spans = starts.slice(0, -1).map((start, i): MessageSpan => ({ start, end: starts[i + 1]! }))
   const covered = new Set(hidden.flatMap((range) => range.messages.map(({ uuid }) => uuid)))
   const old = keep <= 1 ? spans : spans.slice(0, Math.max(0, spans.length - (keep - 1)))
   return old.filter(

@@ -2,13 +2,14 @@
  * What the next message costs where the server's cache no longer has the conversation: everything is written again. By the same sizes,
  * prices and rules as the planner's own decisions.
  */
+
+import type { CacheLifetime } from "../../base/enums.ts"
 import { NO_TOKENS } from "../../base/text.ts"
-import type { CacheLifetime } from "../../base/vocabulary.ts"
 import { costOf } from "../../tokens/models.ts"
-import { clearedNext } from "../2-microcompact/microcompaction.ts"
-import { cacheState } from "../2-microcompact/survey.ts"
-import type { LayerContext, Tail } from "../layer.ts"
-import { plannedCompaction } from "./outlook.ts"
+import { cacheState } from "../2-microcompact/clearable-content.ts"
+import { expectedSaving } from "../2-microcompact/microcompaction.ts"
+import type { LayerContext, VerbatimTail } from "../layer.ts"
+import { plannedCompaction } from "./planner.ts"
 
 /** Of a message without its answer, in dollars. */
 export interface ColdPrice {
@@ -23,7 +24,7 @@ interface ColdPriceInput {
   /** What the next request asks for. */
   readonly lifetime: CacheLifetime
   /** What the next compaction would keep after its summary, where that is ready. */
-  readonly tail: Tail | undefined
+  readonly tail: VerbatimTail | undefined
   /** Of another size, such as a compaction would leave. Default: what the next request will have. */
   readonly tokens?: number | undefined
 }
@@ -34,9 +35,9 @@ export function coldPrice(context: LayerContext, input: ColdPriceInput): ColdPri
   if (cache.state !== "cold" || cache.why === "no response yet") return undefined
   const isFull = context.fill.state === "compact" || context.fill.state === "blocked"
   if ((isFull && context.compaction.auto) || plannedCompaction(context, input.tail) !== undefined) return undefined
-  const tokens = input.tokens ?? Math.max(0, context.size.tokens - clearedNext(context))
-  const next = dollarsFor(context, writesOf(tokens, context, input.lifetime))
-  const later = dollarsFor(context, { cacheRead: tokens })
+  const tokens = input.tokens ?? Math.max(0, context.size.tokens - expectedSaving(context))
+  const next = dollarsOf(context, writesOf(tokens, context, input.lifetime))
+  const later = dollarsOf(context, { cacheRead: tokens })
   return next === undefined || later === undefined ? undefined : { tokens, next, later }
 }
 
@@ -46,7 +47,7 @@ function writesOf(tokens: number, { views }: LayerContext, lifetime: CacheLifeti
   return { cacheWrite1h: forAnHour, cacheWrite5m: tokens - forAnHour }
 }
 
-function dollarsFor({ facts }: LayerContext, counts: Partial<typeof NO_TOKENS>): number | undefined {
+function dollarsOf({ facts }: LayerContext, counts: Partial<typeof NO_TOKENS>): number | undefined {
   const cost = costOf(facts, { ...NO_TOKENS, ...counts })
   return cost.known ? cost.dollars : undefined
 }

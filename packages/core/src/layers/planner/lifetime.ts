@@ -10,31 +10,32 @@
  * allows it. It is chosen only where that part is written again in any case, so a change never costs a cache. It ends at once where it no
  * longer pays.
  */
-import { grouped } from "../../base/text.ts"
-import type { PlannerMode } from "../../base/vocabulary.ts"
+
+import type { PlannerMode } from "../../base/enums.ts"
+import { formatNumber } from "../../base/text.ts"
 import type { ChosenLifetimes } from "../../journal/entries.ts"
 import { type CacheEntryLifetime, LIFETIME_MS } from "../../model/cache/prefix.ts"
 import { type ExpectedFrom, lifetimeIn } from "../../views/cache/cache-history.ts"
 import { MIN_PAUSE_MINUTES, type Pauses, withNewestPause } from "../../views/cache/pauses.ts"
-import { cacheLifetime, cacheState, growthPerTurn, lastUse } from "../2-microcompact/survey.ts"
-import type { Layer, LayerContext, Tail } from "../layer.ts"
+import { cacheLifetime, cacheState, growthPerTurn, lastUse } from "../2-microcompact/clearable-content.ts"
+import type { Layer, LayerContext, VerbatimTail } from "../layer.ts"
 import {
-  accountOf,
-  amountOf,
+  compactionGain,
   compactsNow,
   costsMoney,
+  describeAmount,
   earlySize,
-  gainOf,
+  keepWarmAccount,
   type LifetimePrices,
-  leftBy,
   lifetimePrices,
   MIN_GAIN,
-  type Outlook,
-  openingOf,
-  outlookOf,
+  type PlannerInputs,
   plannedCompaction,
+  plannerInputs,
+  remainingWithTail,
+  turnPhase,
   usuallyComesBack,
-} from "./outlook.ts"
+} from "./planner.ts"
 
 // Whether the cache is kept warm while you are away. A request without output reads what is cached, and the server keeps it for longer.
 // That costs a tenth of plain input; writing everything again costs more than ten times as much.
@@ -51,7 +52,7 @@ export interface PausePlan {
   readonly minutes: number
 }
 
-interface WeighedPause {
+interface WeightedPause {
   readonly minutes: number
   readonly weight: number
 }
@@ -67,7 +68,7 @@ const MIN_CONTEXT = 20_000 // tokens: writing less again costs next to nothing
  * One pause, as far as it is known: in recorded conversations a third of the pauses beyond five minutes end within ten, a third within
  * twenty, half of the rest within an hour, and the other half lasts so long that no one should wait for it.
  */
-const USUAL_PAUSE: readonly WeighedPause[] = [
+const USUAL_PAUSE: readonly WeightedPause[] = [
   { minutes: 8, weight: 1 / 3 },
   { minutes: 15, weight: 1 / 3 },
   { minutes: 30, weight: 1 / 12 },
@@ -84,17 +85,17 @@ export function pausePlan(context: LayerContext, sent = 0): PausePlan {
   const { pauses } = views.cacheHistory
   const lifetime = flags.cacheLifetime === "auto" && pauses.hourHolds ? "1h" : "5m"
   const prices = lifetimePrices(context)
-  const max = sent + affordable(context, prices)
+  const max = sent + affordablePings(context, prices)
   const isPossible = max > 0 && size.tokens >= MIN_CONTEXT && cacheLifetime(views) === "5m" && canKeepWarm(context)
   const own = pauses.recent.map((minutes) => ({ minutes, weight: 1 }))
-  const pings = isPossible ? cheapest([...USUAL_PAUSE, ...own], { lifetime, prices, max }) : 0
-  return { lifetime, pings, minutes: reach(lifetime, pings) }
+  const pings = isPossible ? cheapestPingCount([...USUAL_PAUSE, ...own], { lifetime, prices, max }) : 0
+  return { lifetime, pings, minutes: reachMinutes(lifetime, pings) }
 }
 
 /** How many more requests the account allows. */
-function affordable({ views, size, flags, prior }: LayerContext, prices: LifetimePrices): number {
+function affordablePings({ views, size, flags, prior }: LayerContext, prices: LifetimePrices): number {
   const choosesLifetime = flags.cacheLifetime === "auto" && prior?.asked !== "1h"
-  const { owed, limit } = accountOf(views.cacheHistory.pauses, {
+  const { owed, limit } = keepWarmAccount(views.cacheHistory.pauses, {
     ...{ prices, size: size.tokens, choosesLifetime },
     comesBack: usuallyComesBack(prior),
   })
@@ -113,7 +114,7 @@ export function canKeepWarm(context: LayerContext): boolean {
   return context.flags.planner !== "off" && costsMoney(context) && read < short
 }
 
-interface Pinging {
+interface PingInput {
   readonly lifetime: CacheEntryLifetime
   readonly prices: LifetimePrices
   /** The most requests that the account allows. */
@@ -121,13 +122,16 @@ interface Pinging {
 }
 
 /** How many requests would have cost least over these pauses. Never more than a new write costs. */
-function cheapest(pauses: readonly WeighedPause[], { lifetime, prices: { read, short }, max }: Pinging): number {
+function cheapestPingCount(
+  pauses: readonly WeightedPause[],
+  { lifetime, prices: { read, short }, max }: PingInput,
+): number {
   const write = short - read
   const length = 1 + Math.min(max, Math.floor(write / read), MAX_PINGS)
   const counts = Array.from({ length }, (_, count) => count)
   const gains = counts.map((count) =>
     pauses.reduce((sum, { minutes, weight }) => {
-      const isBridged = minutes > LIFE_MINUTES && minutes <= reach(lifetime, count)
+      const isBridged = minutes > LIFE_MINUTES && minutes <= reachMinutes(lifetime, count)
       return sum + weight * ((isBridged ? write : 0) - read * sentIn(minutes, { lifetime, count }))
     }, 0),
   )
@@ -135,7 +139,7 @@ function cheapest(pauses: readonly WeighedPause[], { lifetime, prices: { read, s
 }
 
 /** Minutes after which the cache is gone. What was written lives for five minutes. */
-const reach = (lifetime: CacheEntryLifetime, pings: number): number =>
+const reachMinutes = (lifetime: CacheEntryLifetime, pings: number): number =>
   pings === 0
     ? LIFE_MINUTES
     : MIN_PAUSE_MINUTES + ((pings - 1) * dueAfterMs(lifetime) + LIFETIME_MS[lifetime]) / MS_PER_MINUTE
@@ -143,7 +147,7 @@ const reach = (lifetime: CacheEntryLifetime, pings: number): number =>
 /** How many requests keep the cache through a pause of this length, at least. */
 export function pingsThrough(minutes: number): number {
   let pings = 0
-  while (reach("1h", pings) < minutes) pings++
+  while (reachMinutes("1h", pings) < minutes) pings++
   return pings
 }
 
@@ -168,30 +172,32 @@ export function cacheLifetimes({ keepsWarm = false }: LifetimeOptions = {}): Lay
     async beforeRequest(context) {
       const { flags, views } = context
       if (flags.cacheLifetime !== "auto") return undefined
-      const { chosen, expected } = decided(context, { keepsWarm })
+      const { chosen, expected } = decideLifetimes(context, { keepsWarm })
       if (lifetimeIn(chosen) === lifetimeIn(views.cacheHistory.chosen)) return undefined
       const why = expected
         ? reasonForExpected(chosen, expected)
         : chosen.forPrompt === "5m"
           ? reasonForShort(flags, keepsWarm)
-          : reasonFor(chosen, context)
+          : reasonForHour(chosen, context)
       const draft = { type: "strata", subtype: "cache-lifetime", ...chosen, why } as const
       return { drafts: [expected ? { ...draft, expected } : draft], message: why }
     },
     nextLifetime: (context, compacted) => {
       const size = compacted === undefined ? context.size : { ...context.size, tokens: compacted }
-      return lifetimeIn(decided({ ...context, size }, { keepsWarm, isCompacted: compacted !== undefined }).chosen)
+      return lifetimeIn(
+        decideLifetimes({ ...context, size }, { keepsWarm, isCompacted: compacted !== undefined }).chosen,
+      )
     },
   }
 }
 
-interface Deciding {
+interface LifetimeInput {
   readonly keepsWarm: boolean
   /** It is asked about a request after a compaction that has not been made. */
   readonly isCompacted?: boolean
 }
 
-function decided(context: LayerContext, { keepsWarm, isCompacted = false }: Deciding) {
+function decideLifetimes(context: LayerContext, { keepsWarm, isCompacted = false }: LifetimeInput) {
   if (!canChoose(context)) return { chosen: SHORT }
   const isBeginning = !isCompacted && context.views.compactions.count === 0
   const expected = isBeginning ? expectedFrom(context, keepsWarm) : undefined
@@ -229,7 +235,7 @@ function expectedFrom(context: LayerContext, keepsWarm: boolean): ExpectedFrom |
 }
 
 /** What an hour would have saved over the pauses so far, and what writing this part for an hour costs more now. In tokens of plain input. */
-interface Gain {
+interface LifetimeGain {
   readonly gain: number
   readonly premium: number
 }
@@ -239,12 +245,12 @@ function chosenLifetimes(context: LayerContext): ChosenLifetimes {
   const { pauses, chosen = SHORT } = views.cacheHistory
   const prices = lifetimePrices(context)
   const prompt = views.context.promptTokens
-  const { owed, limit } = accountOf(pauses, {
+  const { owed, limit } = keepWarmAccount(pauses, {
     ...{ prices, size: size.tokens, comesBack: true }, // the rule looks only at pauses that were
     choosesLifetime: prior?.asked !== "1h",
   })
   const gains = gainsOf(context)
-  const pays = ({ gain, premium }: Gain, spent = 0) => gain >= premium && owed + spent + premium <= limit
+  const pays = ({ gain, premium }: LifetimeGain, spent = 0) => gain >= premium && owed + spent + premium <= limit
   const isCold = isPromptCold(context)
   const forPrompt = isCold ? (pays(gains.prompt) ? "1h" : "5m") : chosen.forPrompt
   if (forPrompt === "5m") return SHORT
@@ -273,7 +279,7 @@ function gainsOf(context: LayerContext) {
       gain: (short - read) * messagesIn(withinHour) - more * (pauses.grown + messagesIn(beyondHour)),
       premium: more * Math.max(0, size.tokens - prompt),
     },
-  } satisfies Record<string, Gain>
+  } satisfies Record<string, LifetimeGain>
 }
 
 /** Everything after the prompt is written by this request. */
@@ -309,13 +315,13 @@ function reasonForShort({ planner }: LayerContext["flags"], keepsWarm: boolean):
   return `The cache is kept for five minutes again: ${why}.`
 }
 
-function reasonFor({ forMessages }: ChosenLifetimes, context: LayerContext): string {
+function reasonForHour({ forMessages }: ChosenLifetimes, context: LayerContext): string {
   const gains = gainsOf(context)
   const { count } = withNewestPause(context.views.cacheHistory.pauses, context.now).withinHour
   const after = `${count} ${count === 1 ? "pause" : "pauses"} of 5 to 60 minutes so far`
   if (forMessages === "1h")
-    return `Everything is cached for an hour: with ${after}, that would have saved ${amountOf(gains.messages.gain + gains.prompt.gain, context)}.`
-  return `Tools and system prompt are cached for an hour, messages for five minutes: with ${after}, the hour would have saved ${amountOf(gains.prompt.gain, context)} on the prompt.`
+    return `Everything is cached for an hour: with ${after}, that would have saved ${describeAmount(gains.messages.gain + gains.prompt.gain, context)}.`
+  return `Tools and system prompt are cached for an hour, messages for five minutes: with ${after}, the hour would have saved ${describeAmount(gains.prompt.gain, context)} on the prompt.`
 }
 
 // What the planner thinks now, as plain values: when it compacts, how far that is, and what happens to the cache in a pause.
@@ -343,12 +349,14 @@ export type PlannedCompaction =
 const MAX_TURNS = 10_000 // to look ahead: by then every window is full
 
 /** `tail`: what a compaction with the summary that is ready would keep after it. Absent where none is ready. */
-export function plannerReport(context: LayerContext, tail?: Tail): PlannerReport {
+export function plannerReport(context: LayerContext, tail?: VerbatimTail): PlannerReport {
   const { planner: mode, cacheLifetime } = context.flags
   const { views } = context
   const last = views.context.lastResponse
   const isCold = cacheState(context).state === "cold" || !last
-  const cache = isCold ? { state: "cold" as const } : { state: "warm" as const, until: expiry(lastUse(last, views)) }
+  const cache = isCold
+    ? { state: "cold" as const }
+    : { state: "warm" as const, until: expiryTime(lastUse(last, views)) }
   const lifetimes = cacheLifetime === "auto" ? views.cacheHistory.chosen : undefined
   const decision = tail === undefined || mode === "off" ? {} : { decision: decisionFor(context, tail) }
   const report = { mode, ...decision, cache, pause: pausePlan(context), ...(lifetimes ? { lifetimes } : {}) }
@@ -356,15 +364,15 @@ export function plannerReport(context: LayerContext, tail?: Tail): PlannerReport
   return { ...report, compaction: mode === "balanced" ? betweenRequests(context) : anywhere(context) }
 }
 
-function decisionFor(context: LayerContext, tail: Tail): string {
-  const outlook = outlookOf(context, tail)
-  const gain = Math.max(0, gainOf(outlook))
+function decisionFor(context: LayerContext, tail: VerbatimTail): string {
+  const outlook = plannerInputs(context, tail)
+  const gain = Math.max(0, compactionGain(outlook))
   if (gain < MIN_GAIN)
-    return `Nothing is compacted now: it would replace about ${grouped(gain)} tokens, and ${grouped(MIN_GAIN)} are the least to gain.`
-  const newer = tail.kept > 0 ? `, ${grouped(Math.round(tail.kept))} of them newer than its summary` : ""
-  const would = `a compaction would leave about ${grouped(Math.round(leftBy(outlook)))} of ${grouped(outlook.context)} tokens${newer}`
+    return `Nothing is compacted now: it would replace about ${formatNumber(gain)} tokens, and ${formatNumber(MIN_GAIN)} are the least to gain.`
+  const newer = tail.shortened > 0 ? `, ${formatNumber(Math.round(tail.shortened))} of them newer than its summary` : ""
+  const would = `a compaction would leave about ${formatNumber(Math.round(remainingWithTail(outlook)))} of ${formatNumber(outlook.context)} tokens${newer}`
   if (plannedCompaction(context, tail) !== undefined) return `The next request compacts: ${would}.`
-  const why = openingOf(context) === "task" ? "in the middle of a task" : "now, because that does not pay yet"
+  const why = turnPhase(context) === "task" ? "in the middle of a task" : "now, because that does not pay yet"
   return `Nothing is compacted ${why}: ${would}. Nothing is cleared where that would save less.`
 }
 
@@ -374,33 +382,33 @@ const betweenRequests = (context: LayerContext): PlannedCompaction => ({
 })
 
 function anywhere(context: LayerContext): PlannedCompaction {
-  const outlook = outlookOf(context)
+  const outlook = plannerInputs(context)
   const { rent, price } = compactsNow(outlook)
   const at = probableSize(outlook, context)
   return {
     where: "anywhere",
-    spent: amountOf(rent, context),
-    due: amountOf(price, context),
+    spent: describeAmount(rent, context),
+    due: describeAmount(price, context),
     ...(at === undefined ? {} : { at }),
   }
 }
 
 /** Where the conversation goes on growing as in the latest turns. */
-function probableSize(outlook: Outlook, context: LayerContext): number | undefined {
+function probableSize(outlook: PlannerInputs, context: LayerContext): number | undefined {
   const growth = growthPerTurn(context.views.context)
   if (growth === 0) return undefined
-  let ahead: Outlook = { ...outlook, isCold: false }
+  let ahead: PlannerInputs = { ...outlook, isCold: false }
   for (let turn = 0; turn < MAX_TURNS && ahead.context < context.thresholds.autoCompact; turn++) {
     if (compactsNow(ahead).compacts) return Math.round(ahead.context)
     ahead = {
       ...ahead,
       context: ahead.context + growth,
-      rent: ahead.rent + ahead.prices.read * Math.max(0, ahead.context - ahead.left),
+      rent: ahead.rent + ahead.prices.read * Math.max(0, ahead.context - ahead.remaining),
       responses: ahead.responses + 1,
     }
   }
   return undefined
 }
 
-const expiry = ({ timestamp, lifetime }: ReturnType<typeof lastUse>): Date =>
+const expiryTime = ({ timestamp, lifetime }: ReturnType<typeof lastUse>): Date =>
   new Date(Date.parse(timestamp) + LIFETIME_MS[lifetime])

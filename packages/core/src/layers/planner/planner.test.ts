@@ -1,14 +1,14 @@
 /** BEY-4: the planner's choices as plain arithmetic. The same code decides live and in a replay. */
 import { describe, expect, test } from "vitest"
-import type { Outlook } from "./outlook.ts"
-import { compactsNow, compactsSoon } from "./outlook.ts"
+import type { PlannerInputs } from "./planner.ts"
+import { compactsNow, compactsSoon } from "./planner.ts"
 import { NO_TAIL } from "./tail.ts"
 
 const PRICES = { read: 0.1, write: 1.25, output: 5 }
-const outlook = (given: Partial<Outlook> = {}): Outlook => ({
+const outlook = (given: Partial<PlannerInputs> = {}): PlannerInputs => ({
   ...{
     context: 100_000,
-    left: 50_000,
+    remaining: 50_000,
     prompt: 40_000,
     tail: NO_TAIL,
     rent: 0,
@@ -51,7 +51,7 @@ describe("BEY-4 the planner compacts", () => {
 
 test("BEY-4 a compaction is near if so many requests make it due, and never for little", () => {
   const { price } = compactsNow(outlook())
-  const perTurn = PRICES.read * (outlook().context - outlook().left)
+  const perTurn = PRICES.read * (outlook().context - outlook().remaining)
   const rent = price - 5 * perTurn
   expect(compactsSoon(outlook({ rent }), 4.9)).toBe(false)
   expect(compactsSoon(outlook({ rent }), 5.1)).toBe(true)

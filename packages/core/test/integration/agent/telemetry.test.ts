@@ -236,7 +236,7 @@ test("TEL-2, LOOP-9, L4-33 requests name their source and their context; what ha
 
 test("TEL-1, L4-4, LOOP-9 a layer's span says what set it off, what it cost, and how a compaction follows the last", async () => {
   const clock = manualClock()
-  const tooLong = new PromptTooLongError({}, { provider: "test", said: "prompt is too long" })
+  const tooLong = new PromptTooLongError({}, { provider: "test", providerMessage: "prompt is too long" })
   const say = (text: string) => [{ type: "text", text }]
   const turns: (readonly object[] | Error)[] = [
     ...[say("One."), say(SUMMARY), say("Two."), tooLong, say(SUMMARY), say("Three.")],

@@ -170,7 +170,7 @@ describe("going back", () => {
       cut: {
         kind: "all",
         summarised: [],
-        kept: [
+        preserved: [
           {
             type: "assistant",
             uuid: "kept",

@@ -5,7 +5,7 @@ import { openDreamTools } from "../../../src/agent/dream-tools.ts"
 import { consolidateWithModel, type DreamReach } from "../../../src/layers/6-dreaming/consolidate/consolidate.ts"
 import { linkedFile } from "../../../src/memory/index-file.ts"
 import { isCurrentMemory } from "../../../src/memory/memory.ts"
-import { answerAbout } from "../../../src/model/offline/answer.ts"
+import { answerOffline } from "../../../src/model/offline/answer.ts"
 import { dreamProject, FIGURES, memoriesIn, memoryText, OTHERS } from "../../dreams.ts"
 import { isWhole } from "../../size.ts"
 import { scratchDirectory } from "../../tool-context.ts"
@@ -16,7 +16,7 @@ const order = { figures: FIGURES, force: true }
 const day = (n: number) => `2026-0${1 + (n % 4)}-${String(1 + (n % 28)).padStart(2, "0")}`
 
 /** The offline model, over HTTP: what a dream leaves depends on what the model finds. */
-const dreamer: Responder = { name: "dreamer", answer: (turn) => ({ content: answerAbout(turn) ?? [] }) }
+const dreamer: Responder = { name: "dreamer", answer: (turn) => ({ content: answerOffline(turn) ?? [] }) }
 
 async function project() {
   const sim = await simulator({ responder: dreamer })

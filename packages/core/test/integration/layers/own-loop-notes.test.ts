@@ -12,7 +12,7 @@ import { isForked } from "../../../src/forks/fork.ts"
 import { anthropicModel, openConversation } from "../../../src/index.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { journalPaths, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
-import { ownText, parseNotes } from "../../../src/layers/3-session-memory/notes.ts"
+import { defaultText, parseNotes } from "../../../src/layers/3-session-memory/notes.ts"
 import { isWhole } from "../../size.ts"
 import { project } from "../agent/agents.ts"
 import { resultsIn } from "./conversations.ts"
@@ -98,7 +98,7 @@ describe("notes in a loop of your own", () => {
     expect(updates[0]!.contextTokens).toBeGreaterThanOrEqual(10_000)
     expect(forks).toHaveLength(updates.length) // one request each
     expect(parseNotes(readFileSync(notes, "utf8")).sections.map(({ head }) => head)).toEqual(
-      parseNotes(ownText("template.md")).sections.map(({ head }) => head),
+      parseNotes(defaultText("template.md")).sections.map(({ head }) => head),
     )
     expect(section(notes, "Task specification")).toContain("Find the slow request.")
     expect(await decisions(chat, "spent")).toHaveLength(updates.length)
@@ -160,7 +160,7 @@ describe("notes in a loop of your own", () => {
     const answers = ["I would rather not.", "I would rather not.", "<new_notes>\n# Price\n- 5\n</new_notes>"]
     const { chat, turns, forks, notes, failures } = await ownLoop({ onFork: () => answers.shift() })
     while (forks.length < 3) await turns(1)
-    expect(readFileSync(notes, "utf8")).toBe(ownText("template.md"))
+    expect(readFileSync(notes, "utf8")).toBe(defaultText("template.md"))
     expect(await decisions(chat, "notes-updated")).toEqual([])
     expect(await decisions(chat, "spent")).toHaveLength(3)
     expect(failures).toEqual([
@@ -206,7 +206,7 @@ describe("notes in a loop of your own", () => {
       })
       while (!isAsked) await turn()
       await chat.close()
-      expect(readFileSync(notes, "utf8")).toBe(ownText("template.md"))
+      expect(readFileSync(notes, "utf8")).toBe(defaultText("template.md"))
       expect(readdirSync(dirname(notes))).toEqual([`${chat.id}.md`])
       expect(failures).toEqual([])
     },

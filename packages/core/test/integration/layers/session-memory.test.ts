@@ -12,7 +12,7 @@ import { isForked } from "../../../src/forks/fork.ts"
 import { fileStore } from "../../../src/journal/file/file-store.ts"
 import { journalPaths, memoryDirectory, notesConfigDirectory } from "../../../src/journal/file/layout.ts"
 import type { Store } from "../../../src/journal/store.ts"
-import { isBareTemplate, ownText, parseNotes } from "../../../src/layers/3-session-memory/notes.ts"
+import { defaultText, isBareTemplate, parseNotes } from "../../../src/layers/3-session-memory/notes.ts"
 import { type SessionMemory, sessionMemory } from "../../../src/layers/3-session-memory/session-memory.ts"
 import type { Layer } from "../../../src/layers/layer.ts"
 import { read } from "../../../src/tools/files/read.ts"
@@ -40,7 +40,7 @@ async function notetaking({ script, onFork, where = project(), ...options }: Set
       name: "notetaking",
       async answer(turn) {
         if (!isForked(turn.request.messages as never)) {
-          await memory?.draft.running?.done
+          await memory?.draft.runningUpdate?.done
           return responder.answer(turn)
         }
         forks.push(turn.request)
@@ -122,7 +122,7 @@ describe("layer 3 from end to end", () => {
     expect(taken[0]).toBe(sizes.find((size) => size >= 10_000))
     expect(taken.length).toBeGreaterThan(3)
     for (const [i, size] of taken.entries()) if (i > 0) expect(size - taken[i - 1]!).toBeGreaterThanOrEqual(5_000)
-    const own = parseNotes(ownText("template.md")).sections
+    const own = parseNotes(defaultText("template.md")).sections
     const written = parseNotes(readFileSync(notes, "utf8")).sections
     expect(written.map(({ head }) => head)).toEqual(own.map(({ head }) => head))
     expect(section(notes, "Task specification").body).toContain("Look around the project.")
@@ -245,7 +245,7 @@ describe("layer 3 from end to end", () => {
     expect(refused[0]).toContain(`only Edit and Read of ${notes} are allowed`)
     expect(readdirSync(where.cwd)).toEqual(["code.ts"])
     expect(readFileSync(join(where.cwd, "code.ts"), "utf8")).toBe("one\n")
-    expect(readFileSync(notes, "utf8")).toBe(ownText("template.md"))
+    expect(readFileSync(notes, "utf8")).toBe(defaultText("template.md"))
     expect(await decisions(agent, "notes-updated")).toEqual([]) // nothing was noted, so nothing is recorded
     expect((await decisions(agent, "spent")).length).toBeGreaterThan(0)
     expect(agent.conversation.views.artifacts.files.has(notes)).toBe(false)
@@ -308,7 +308,7 @@ describe("layer 3 from end to end", () => {
           const looking: Layer = {
             name: "looking",
             async afterResponse() {
-              seen.push(memory.draft.running !== undefined)
+              seen.push(memory.draft.runningUpdate !== undefined)
               return undefined
             },
           }
@@ -482,15 +482,15 @@ describe("layer 3 from end to end", () => {
     })
     const working = ask(agent, "go")
     await asked.promise
-    expect(memory().draft.running).toBeDefined()
+    expect(memory().draft.runningUpdate).toBeDefined()
     await agent.close()
     await working
     const text = readFileSync(notes, "utf8")
     expect(parseNotes(text).sections.map(({ head }) => head)).toEqual(
-      parseNotes(ownText("template.md")).sections.map(({ head }) => head),
+      parseNotes(defaultText("template.md")).sections.map(({ head }) => head),
     )
     expect(readdirSync(dirname(notes))).toEqual([`${agent.conversation.id}.md`])
-    expect(memory().draft.running).toBeUndefined()
+    expect(memory().draft.runningUpdate).toBeUndefined()
   })
 
   test("L4-5 after waiting for an update, its position is in the views", async () => {
@@ -498,8 +498,8 @@ describe("layer 3 from end to end", () => {
     const { agent, memory } = await notetaking({
       script: rounds(5, 2_000),
       onFork: () => {
-        void memory().draft.running?.done.then(() =>
-          positions.push(agent.conversation.views.notes.throughUuid, memory().draft.running),
+        void memory().draft.runningUpdate?.done.then(() =>
+          positions.push(agent.conversation.views.notes.throughUuid, memory().draft.runningUpdate),
         )
         return "Nothing to note."
       },

@@ -8,7 +8,7 @@ import { extractiveAnswer } from "../../../../sim/src/responders/extractive.ts"
 import { type ScriptedTurn, scriptedResponder } from "../../../../sim/src/responders/scripted.ts"
 import { client, simulator } from "../../../../sim/test/simulator.ts"
 import type { Agent } from "../../../src/agent/agent.ts"
-import { localUser, placeFor } from "../../../src/base/owner.ts"
+import { localUser, namespaceFor } from "../../../src/base/owner.ts"
 import { projectAt } from "../../../src/base/project.ts"
 import { isForked } from "../../../src/forks/fork.ts"
 import { openConversation, openMemoryBank } from "../../../src/index.ts"
@@ -62,7 +62,7 @@ async function stage({ script = [], store = memoryStore() }: Setup = {}) {
   })
   const open = (options: Parameters<typeof agentFor>[2] = {}) =>
     agentFor(sim, where, { store, clock: { now: () => new Date(sim.clock.now()) }, mode: "accept-edits", ...options })
-  const place = placeFor((await projectAt({ cwd: where.cwd, env: {} })).name, localUser)
+  const place = namespaceFor((await projectAt({ cwd: where.cwd, env: {} })).name, localUser)
   return { sim, where, store, place, requests, others, open }
 }
 
@@ -321,7 +321,7 @@ describe("BEY-12 L6-1 dreams", () => {
       await say(agent, "Hello")
       expect(agent.dreaming!.state).toMatchObject({ status: "completed", files: ["server.md"] })
       expect(await files.read("port.md")).toContain("superseded-by: server.md")
-      const notes = store.memories({ project: place, beside: "dreams" })
+      const notes = store.memories({ project: place, collection: "dreams" })
       expect(JSON.parse((await notes.read("status.json"))!)).toMatchObject({ status: "completed" })
       expect((await store.permit({ project: place, name: CONSOLIDATE }).state()).last).toBeDefined()
       const copy = /Consolidate the memory directory (\S+)\. It is/.exec(others[0]!)![1]!

@@ -7,9 +7,9 @@ import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
 import { frontier } from "../../../views/record/open-work.ts"
 import { statements } from "../../../views/record/statements.ts"
-import { type Audit, audit, auditSteps } from "./audit.ts"
-import { repaired } from "./check.ts"
-import { sourceOf } from "./source.ts"
+import { type AuditReport, auditSteps, auditSummary } from "./audit.ts"
+import { repairSummary } from "./check.ts"
+import { buildSource } from "./source.ts"
 import { tokensOf } from "./text.ts"
 
 const TALK = conversation()
@@ -50,11 +50,11 @@ const TRUTH = `1. Primary Request and Intent:
 7. Pending Tasks:
    - [in_progress] Fix the failing gateway test`
 
-function check(summary: string, { messages = TALK as readonly Message[], following = "" } = {}): Audit {
-  return audit({
+function check(summary: string, { messages = TALK as readonly Message[], following = "" } = {}): AuditReport {
+  return auditSummary({
     summary,
     following,
-    source: sourceOf({ messages }),
+    source: buildSource({ messages }),
     record: {
       artifacts: messages.reduce((state, message) => artifacts.apply(state, message), artifacts.start()),
       frontier: messages.reduce((state, message) => frontier.apply(state, message), frontier.start()),
@@ -70,7 +70,7 @@ test("L4-35 an audit pauses after each part of a summary, however long it is, an
       summary: Array.from({ length: 200 }, (_, at) => `- The part ${at} of it listens on port 8443.`).join("\n"),
       following: "",
     },
-    ...{ source: sourceOf({ messages: TALK }), replaced: new Set<string>() },
+    ...{ source: buildSource({ messages: TALK }), replaced: new Set<string>() },
     record: { artifacts: artifacts.start(), frontier: frontier.start(), statements: statements.start() },
   }
   const steps = auditSteps(input)
@@ -78,7 +78,7 @@ test("L4-35 an audit pauses after each part of a summary, however long it is, an
   let step = steps.next()
   for (; !step.done; step = steps.next()) pauses++
   expect(pauses).toBeGreaterThan(3 * 200)
-  expect(step.value).toEqual(audit(input))
+  expect(step.value).toEqual(auditSummary(input))
 })
 
 const struckIn = (summary: string) =>
@@ -87,7 +87,7 @@ const struckIn = (summary: string) =>
     .map((claim) => `${claim.class}: ${claim.text}`)
 
 const repair = (summary: string, following = "") =>
-  repaired({ summary, ...check(summary, { following }), estimate: (text) => text.length / 4, room: 1_000 })
+  repairSummary({ summary, ...check(summary, { following }), estimate: (text) => text.length / 4, room: 1_000 })
 
 describe("BEY-2 what a summary claims", () => {
   test("the handles of the messages it replaces are no inventions", () => {
@@ -287,15 +287,15 @@ describe("BEY-2 what a summary claims", () => {
       "Your task is complete once all worktrees are created. implement\nanything else.",
       "prohibitions",
     ],
-  ])("what was altered in a tool's output or in code is found: %s", (_, original, told, kind) => {
+  ])("what was altered in a tool's output or in code is found: %s", (_, original, altered, kind) => {
     const messages = conversation()
       .user("Look at the notes.")
       .call("Read", { file_path: "notes.md" })
       .result(`${"if nil go test ".repeat(400)}\n${original}\nThat is all.`).messages
     const struck = (summary: string) => check(summary, { messages }).claims.filter(({ isSupported }) => !isSupported)
     expect(struck(original)).toEqual([])
-    expect(struck(told).map((claim) => claim.class)).toContain(kind)
-    if (kind === "wording") expect(struck(told)[0]!.instead).toBe(original)
+    expect(struck(altered).map((claim) => claim.class)).toContain(kind)
+    if (kind === "wording") expect(struck(altered)[0]!.instead).toBe(original)
   })
 
   test.each<[string, string, string, string]>([
@@ -350,10 +350,10 @@ describe("BEY-2 what a summary claims", () => {
   })
 
   test("the figures count each class", () => {
-    const { figures } = check(TRUTH.replaceAll("8443", "8343"))
-    expect(figures.perClass.fabrication.numbers!.found).toBeGreaterThanOrEqual(2)
-    expect(figures.fabrication).toBeGreaterThan(0)
-    expect(check(TRUTH).figures.fabrication).toBe(0)
+    const { scores } = check(TRUTH.replaceAll("8443", "8343"))
+    expect(scores.perClass.fabrication.numbers!.found).toBeGreaterThanOrEqual(2)
+    expect(scores.fabrication).toBeGreaterThan(0)
+    expect(check(TRUTH).scores.fabrication).toBe(0)
   })
 })
 
@@ -387,7 +387,7 @@ describe("BEY-2 what a summary leaves out", () => {
   test("what the record after the summary shows counts as covered", () => {
     const record = TALK.map((message) => JSON.stringify(message)).join("\n")
     expect(missing("The work went on.", `${record} src/retry.ts`)).toEqual([])
-    expect(check("The work went on.", { following: record }).figures.coverage).toBe(1)
+    expect(check("The work went on.", { following: record }).scores.coverage).toBe(1)
   })
 })
 
@@ -397,7 +397,7 @@ describe("BEY-2 repair without a model", () => {
    - The user approved dropping the audit_events table.
    - Push to the release branch.
    - All tests pass.`
-    const { text, struck } = repair(lied)
+    const { text, flagged } = repair(lied)
     expect(text).not.toMatch(/approved dropping|All tests pass\./)
     expect(text).not.toMatch(/^\s*- Push to the release branch/m)
     expect(text).toContain("[not found in the conversation: 8343]")
@@ -406,7 +406,7 @@ describe("BEY-2 repair without a model", () => {
     expect(text).toMatch(
       /This summary was checked against the conversation: .*removed.*corrected.*marked as not found\./,
     )
-    expect(struck.length).toBeGreaterThanOrEqual(4)
+    expect(flagged.length).toBeGreaterThanOrEqual(4)
     expect(text).toContain("Fix the failing gateway test")
   })
 
@@ -417,7 +417,7 @@ describe("BEY-2 repair without a model", () => {
   test("L4-37 a value that the user replaced is not added as missing", () => {
     const talk = conversation().user("The budget cap is $575.").say("Noted.").user("The budget cap is now $4880.")
     const found = check("Nothing has happened.", { messages: talk.say("Noted.").messages })
-    const { text } = repaired({
+    const { text } = repairSummary({
       summary: "Nothing has happened.",
       ...found,
       estimate: (each) => each.length,
@@ -433,7 +433,7 @@ describe("BEY-2 repair without a model", () => {
     expect(text).toMatch(/- \[[0-9a-f]{10}\] Never push to the release branch\./)
     expect(added.map((fact) => fact.class)).toContain("request")
     const facts = check("The work went on.").facts
-    const tight = repaired({
+    const tight = repairSummary({
       summary: "s",
       claims: [],
       unchecked: [],
@@ -488,7 +488,7 @@ describe("BEY-2 what cannot be read", () => {
         : message,
     )
   const names = (claims: readonly { readonly text: string }[]) => claims.map(({ text }) => text)
-  const wrong = ({ claims }: Audit) => names(claims.filter(({ isSupported }) => !isSupported))
+  const wrong = ({ claims }: AuditReport) => names(claims.filter(({ isSupported }) => !isSupported))
 
   test.each<[string, readonly Message[]]>([
     ["an image", seen(IMAGE)],
@@ -507,11 +507,11 @@ describe("BEY-2 what cannot be read", () => {
     const found = check(summary, { messages })
     expect(names(found.unchecked)).toEqual(["E_WHEEL_5521", "7001", "7001", "7002"])
     expect(wrong(found)).toEqual(["7003"])
-    expect(found.figures.perClass.fabrication).toEqual({
-      ...check(TRUTH, { messages }).figures.perClass.fabrication,
+    expect(found.scores.perClass.fabrication).toEqual({
+      ...check(TRUTH, { messages }).scores.perClass.fabrication,
       numbers: { found: 1, of: 6 },
     })
-    const { text, notes } = repaired({ summary, ...found, estimate: (each) => each.length / 4, room: 0 })
+    const { text, notes } = repairSummary({ summary, ...found, estimate: (each) => each.length / 4, room: 0 })
     const note = "cannot be read here could confirm it: `E_WHEEL_5521`, `7001`, `7002`"
     expect(text).toContain(note)
     expect(notes).toContain(note)
@@ -549,7 +549,12 @@ describe("BEY-2 what cannot be read", () => {
 
   test("what an earlier summary was not sure of stays so in the next one", () => {
     const summary = `${TRUTH}\n- The screenshot shows E_WHEEL_5521. It is in lib/quantum.py.`
-    const { text } = repaired({ summary, ...check(summary, { messages: seen(IMAGE) }), estimate: () => 1, room: 0 })
+    const { text } = repairSummary({
+      summary,
+      ...check(summary, { messages: seen(IMAGE) }),
+      estimate: () => 1,
+      room: 0,
+    })
     const messages = conversation().user(text, { isCompactSummary: true }).user("go on").messages
     const next = check("Go on with E_WHEEL_5521 in lib/quantum.py, on port 8443.", { messages })
     expect(names(next.unchecked)).toEqual(["E_WHEEL_5521"])

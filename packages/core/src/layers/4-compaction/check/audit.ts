@@ -2,7 +2,7 @@
  * Step 4, check. The audit: a summary is checked, without a model, against the messages it replaces. It finds what the view after the
  * boundary would not show any more, and what the summary claims without ground. Pure: equal input gives an equal report.
  */
-import { atOnce, type Steps } from "../../../base/work.ts"
+import { type CooperativeTask, runSync } from "../../../base/work.ts"
 import type { AuditFigures, AuditShare } from "../../../journal/entries.ts"
 import type { Todo } from "../../../messages/attachments.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
@@ -13,9 +13,19 @@ import { standingRules } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
 import { approvalClaims, quoteClaims } from "./claims.ts"
 import { nameSteps, numberClaims, prohibitionSteps } from "./exact.ts"
-import { indexSteps, type Source, type TokenIndex } from "./source.ts"
-import { CLAIM_CLASSES, type Claim, namesIn, ownWords, type Part, partSteps, phraseOf, stem, tokensOf } from "./text.ts"
-import { settle } from "./unreadable.ts"
+import { type AuditSource, indexSteps, type TokenIndex } from "./source.ts"
+import {
+  CLAIM_CLASSES,
+  distinctiveWords,
+  namesIn,
+  partSteps,
+  type SummaryClaim,
+  type SummaryPart,
+  stem,
+  tokensOf,
+  toPhrase,
+} from "./text.ts"
+import { excuseUnreadable } from "./unreadable.ts"
 import { wordingSteps } from "./wording.ts"
 
 // Step 4, check. What the view after a boundary must show of the messages it replaces, in the summary, in the record that follows it, or in
@@ -24,7 +34,7 @@ import { wordingSteps } from "./wording.ts"
 export const FACT_CLASSES = ["request", "rules", "messages", "names", "todos", "failures", "files"] as const
 export type FactClass = (typeof FACT_CLASSES)[number]
 
-export interface Fact {
+export interface AuditFact {
   readonly class: FactClass
   readonly text: string
   readonly isCovered: boolean
@@ -33,7 +43,7 @@ export interface Fact {
 }
 
 export interface CoverageInput {
-  readonly source: Source
+  readonly source: AuditSource
   readonly record: Pick<Views, "artifacts" | "frontier" | "statements">
   /** The messages that are replaced. */
   readonly replaced: ReadonlySet<Uuid>
@@ -48,7 +58,12 @@ const MAX = 30 // words of a command or a todo that are compared
 const MAX_NAMED = 20_000 // characters of a message in which names are looked for: more is pasted
 const SMALL = 20
 
-export function* coverageSteps({ source, record, replaced, visible }: CoverageInput): Steps<readonly Fact[]> {
+export function* coverageSteps({
+  source,
+  record,
+  replaced,
+  visible,
+}: CoverageInput): CooperativeTask<readonly AuditFact[]> {
   const tokens = tokensOf(visible)
   yield
   const shown = yield* indexSteps(tokens)
@@ -59,8 +74,8 @@ export function* coverageSteps({ source, record, replaced, visible }: CoverageIn
   const { files, commands } = record.artifacts
   const { todos, request } = record.frontier
   const outdated = outdatedValues(record.statements)
-  const facts: Fact[] = []
-  const note = (fact: Fact) => facts.push(fact)
+  const facts: AuditFact[] = []
+  const note = (fact: AuditFact) => facts.push(fact)
 
   if (request && replaced.has(request.uuid))
     note({ class: "request", text: request.text, uuid: request.uuid, isCovered: isShown(request.text) })
@@ -69,7 +84,7 @@ export function* coverageSteps({ source, record, replaced, visible }: CoverageIn
     note({ class: "messages", text, uuid, isCovered: isShown(text) })
     for (const rule of standingRules(text))
       note({ class: "rules", text: rule, uuid, isCovered: shown.has(tokensOf(rule)) })
-    for (const name of givenIn(text).filter((given) => !outdated.has(given)))
+    for (const name of namesFromUser(text).filter((given) => !outdated.has(given)))
       note({ class: "names", text: name, uuid, isCovered: raw.includes(name.toLowerCase()) || has(name) })
   }
   for (const { content, status } of todos)
@@ -82,7 +97,7 @@ export function* coverageSteps({ source, record, replaced, visible }: CoverageIn
     if (fateOf(file) === "read" || !replaced.has(file.last)) continue
     note({ class: "files", text: path, uuid: file.last, isCovered: has(path) || has(path.split(/[\\/]/).at(-1)!) })
   }
-  return distinct(facts)
+  return deduplicate(facts)
 }
 
 /** A message counts as present with all its words, or with a quote that is long enough. */
@@ -106,15 +121,15 @@ function isWritten(text: string, raw: string): boolean {
 }
 
 /** Names and numbers in what the user wrote. Quotes are part of the message, and small numbers are counts. */
-function givenIn(text: string): readonly string[] {
+function namesFromUser(text: string): readonly string[] {
   return exactNamesIn(text.slice(0, MAX_NAMED))
     .filter(({ kind, name }) => kind !== "quoted" && !(kind === "number" && Number(name) <= SMALL))
     .map(({ name }) => name)
 }
 
 /** A rule or a name that was said several times is one fact, where it was said last. */
-function distinct(facts: readonly Fact[]): readonly Fact[] {
-  const last = new Map<string, Fact>()
+function deduplicate(facts: readonly AuditFact[]): readonly AuditFact[] {
+  const last = new Map<string, AuditFact>()
   for (const fact of facts) last.set(fact.class === "messages" ? `${fact.uuid}` : `${fact.class} ${fact.text}`, fact)
   return [...last.values()]
 }
@@ -131,11 +146,11 @@ const NUMBER = /^\d+$/
  * names and numbers from anywhere in them, and words that tools returned again and again. In pages of tool output nearly every other word
  * occurs by chance.
  */
-export function speaksOf(summary: string, { index, spoken }: Pick<Source, "index" | "spoken">): boolean {
+export function mentions(summary: string, { index, spoken }: Pick<AuditSource, "index" | "spoken">): boolean {
   const wanted = Math.min(MAX_WANTED, Math.ceil(spoken.size / WORDS_FOR_ONE))
   if (wanted === 0) return true
   const found = new Set<string>()
-  const own = new Set(ownWords(summary))
+  const own = new Set(distinctiveWords(summary))
   for (const token of new Set(tokensOf(summary))) {
     const word = stem(token)
     const isFound = EXACT_NUMBER.test(token)
@@ -153,7 +168,7 @@ export function speaksOf(summary: string, { index, spoken }: Pick<Source, "index
 
 // Step 4, check. Claims of success: tests and commands whose last run failed, and todos that are open.
 
-export interface Work {
+export interface WorkFacts {
   /** By command line, the most recently run last. */
   readonly commands: ReadonlyMap<string, CommandFacts>
   readonly todos: readonly Todo[]
@@ -171,7 +186,7 @@ const OPEN =
 const SHORTEST_COMMAND = 6 // characters
 const FEWEST_TODO_WORDS = 2
 
-export function outcomeClaims(parts: readonly Part[], { commands, todos }: Work): readonly Claim[] {
+export function outcomeClaims(parts: readonly SummaryPart[], { commands, todos }: WorkFacts): readonly SummaryClaim[] {
   const all = [...commands]
   const lastTest = all.findLast(([, { isTest }]) => isTest)
   const failed = all
@@ -181,19 +196,19 @@ export function outcomeClaims(parts: readonly Part[], { commands, todos }: Work)
   const open = todos
     .filter(({ status }) => status !== "completed")
     .filter(({ content }) => tokensOf(content).length >= FEWEST_TODO_WORDS)
-    .map(({ content }) => ({ content, phrase: phraseOf(content) }))
+    .map(({ content }) => ({ content, phrase: toPhrase(content) }))
   const claimedOn = (line: string) => {
-    const words = phraseOf(line)
+    const words = toPhrase(line)
     const todo = open.find((each) => words.includes(each.phrase))
     if (!todo) return undefined
     const rest = line.replace(todo.content, "")
     return { todo: todo.content, isDone: DONE.test(rest) && !OPEN.test(rest) }
   }
   // a line is read once, however many sentences it has
-  let known: { readonly line: Part["line"]; readonly claimed: ReturnType<typeof claimedOn> } | undefined
-  return parts.flatMap((part): Claim[] => {
+  let known: { readonly line: SummaryPart["line"]; readonly claimed: ReturnType<typeof claimedOn> } | undefined
+  return parts.flatMap((part): SummaryClaim[] => {
     if (part.isCode) return []
-    const claim = (isSupported: boolean, instead?: string): Claim[] => [
+    const claim = (isSupported: boolean, instead?: string): SummaryClaim[] => [
       {
         class: "outcomes",
         text: part.text,
@@ -229,28 +244,28 @@ export interface AuditInput extends Omit<CoverageInput, "visible"> {
   readonly following: string
 }
 
-export interface Audit {
+export interface AuditReport {
   /** Those that could be checked. */
-  readonly claims: readonly Claim[]
+  readonly claims: readonly SummaryClaim[]
   /** Names and numbers that may stem from what cannot be read. */
-  readonly unchecked: readonly Claim[]
-  readonly facts: readonly Fact[]
-  readonly figures: Omit<AuditFigures, "struck" | "unchecked" | "added">
+  readonly unchecked: readonly SummaryClaim[]
+  readonly facts: readonly AuditFact[]
+  readonly scores: Omit<AuditFigures, "struck" | "unchecked" | "added">
 }
 
-export const audit = (input: AuditInput): Audit => atOnce(auditSteps(input))
+export const auditSummary = (input: AuditInput): AuditReport => runSync(auditSteps(input))
 
 /** The same in steps, because a long summary of a long conversation takes a while. */
-export function* auditSteps({ summary, following, ...input }: AuditInput): Steps<Audit> {
+export function* auditSteps({ summary, following, ...input }: AuditInput): CooperativeTask<AuditReport> {
   const { artifacts, frontier } = input.record
   const work = { commands: artifacts.commands, todos: frontier.todos }
   const found = yield* claimSteps({ summary, source: input.source, work })
-  const { claims, unchecked } = settle(found, summary, input.source.unreadable)
+  const { claims, unchecked } = excuseUnreadable(found, summary, input.source.unreadable)
   const facts = yield* coverageSteps({ ...input, visible: `${summary}\n${following}` })
-  return { claims, unchecked, facts, figures: figuresOf(claims, facts) }
+  return { claims, unchecked, facts, scores: auditScores(claims, facts) }
 }
 
-function figuresOf(claims: readonly Claim[], facts: readonly Fact[]): Audit["figures"] {
+function auditScores(claims: readonly SummaryClaim[], facts: readonly AuditFact[]): AuditReport["scores"] {
   const covered = facts.filter(({ isCovered }) => isCovered).length
   const unsupported = claims.filter(({ isSupported }) => !isSupported).length
   return {
@@ -279,18 +294,18 @@ function perClass<K extends string, T extends { readonly class: K }>(
 
 const rounded = (share: number) => Math.round(share * 1_000) / 1_000
 
-interface ToCheck {
+interface ClaimsInput {
   readonly summary: string
-  readonly source: Source
-  readonly work: Work
+  readonly source: AuditSource
+  readonly work: WorkFacts
 }
 
-function* claimSteps({ summary, source, work }: ToCheck): Steps<readonly Claim[]> {
+function* claimSteps({ summary, source, work }: ClaimsInput): CooperativeTask<readonly SummaryClaim[]> {
   const parts = yield* partSteps(summary)
   // a quoted line that is in the conversation claims nothing of its own
   const own = parts.filter(({ isQuoted, line }) => !isQuoted || !source.index.has(tokensOf(line.text)))
   yield
-  const claims: Claim[] = []
+  const claims: SummaryClaim[] = []
   const each = [() => quoteClaims(own, source), () => approvalClaims(own, source), () => outcomeClaims(own, work)]
   for (const find of each) {
     claims.push(...find())
@@ -317,9 +332,9 @@ const ROLE = new RegExp(
   "giu",
 )
 
-export function peopleClaims(part: Part, { index }: Source): readonly Claim[] {
+export function peopleClaims(part: SummaryPart, { index }: AuditSource): readonly SummaryClaim[] {
   if (part.isCode) return []
-  const claims = new Map<number, Claim>()
+  const claims = new Map<number, SummaryClaim>()
   const add = (text: string, at: number, isSupported: boolean) => {
     if (!claims.has(at)) claims.set(at, { class: "people", text, at: part.at + at, isSupported, sentence: part })
   }
@@ -330,8 +345,8 @@ export function peopleClaims(part: Part, { index }: Source): readonly Claim[] {
     if (/^\p{Lu}/u.test(name)) add(name, at + found.length - name.length, has(name))
   }
   for (const { 0: name, index: at } of part.text.matchAll(FULL_NAME))
-    if (isOwn(name) && tokensOf(name).every((token) => !index.has([token]))) add(name, at, false)
+    if (isDistinctive(name) && tokensOf(name).every((token) => !index.has([token]))) add(name, at, false)
   return [...claims.values()]
 }
 
-const isOwn = (name: string): boolean => ownWords(name).length === tokensOf(name).length
+const isDistinctive = (name: string): boolean => distinctiveWords(name).length === tokensOf(name).length

@@ -3,9 +3,9 @@
  * once more, with what was found. If that does not help, the next route is taken, and the best repaired summary is held in case none is
  * better. What follows an accepted summary is put together by `restore.ts`.
  */
-import { reasonOf } from "../../../base/errors.ts"
+import { errorReason } from "../../../base/errors.ts"
 import { fillPrompt, inputTokens, promptText } from "../../../base/text.ts"
-import { inSlices, type Steps } from "../../../base/work.ts"
+import { type CooperativeTask, runCooperatively } from "../../../base/work.ts"
 import type { AuditFigures } from "../../../journal/entries.ts"
 import { inlineUpTo, textOf } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/media.ts"
@@ -13,32 +13,32 @@ import { sentBlocks } from "../../../messages/messages.ts"
 import { tokenCounts } from "../../../tokens/models.ts"
 import { markReplaced } from "../../../views/record/statements.ts"
 import type { CompactionRoute } from "../../layer.ts"
-import { carriedFacts } from "../restore/carried.ts"
-import type { Situation } from "../situation.ts"
-import type { Route, RouteOutcome } from "../summarise/route.ts"
-import { type Audit, auditSteps, FACT_CLASSES, type Fact, type FactClass, speaksOf } from "./audit.ts"
-import { type Source, sourceSteps } from "./source.ts"
-import type { Claim, ClaimClass, Span } from "./text.ts"
+import type { CompactionContext } from "../compaction-context.ts"
+import { renderRecord } from "../restore/post-compaction-context.ts"
+import type { Route, RouteResult } from "../summarise/route.ts"
+import { type AuditFact, type AuditReport, auditSteps, FACT_CLASSES, type FactClass, mentions } from "./audit.ts"
+import { type AuditSource, sourceSteps } from "./source.ts"
+import type { ClaimClass, SummaryClaim, TextSpan } from "./text.ts"
 import { notFound, uncheckedNote } from "./unreadable.ts"
 
 // Step 4, check. Repairs a summary without a model. Invented quotes and approvals are removed. Sentences that differ from what was said are
 // replaced by it. Names and numbers that the conversation does not have are marked. Those that could not be checked are listed once. What is
 // missing is added at the end as data with handles.
 
-interface Repaired {
+interface RepairResult {
   readonly text: string
   /** The same findings as a text of their own, where the summary itself cannot be changed. */
   readonly notes: string
   /** What was removed, corrected or marked. */
-  readonly struck: readonly Claim[]
-  readonly added: readonly Fact[]
+  readonly flagged: readonly SummaryClaim[]
+  readonly added: readonly AuditFact[]
 }
 
-interface ToRepair {
+interface RepairInput {
   readonly summary: string
-  readonly claims: readonly Claim[]
-  readonly unchecked: readonly Claim[]
-  readonly facts: readonly Fact[]
+  readonly claims: readonly SummaryClaim[]
+  readonly unchecked: readonly SummaryClaim[]
+  readonly facts: readonly AuditFact[]
   readonly estimate: (text: string) => number
   /** Tokens of what may be added. */
   readonly room: number
@@ -48,45 +48,45 @@ const MAX_FACT = 300 // characters; the handle gives the rest
 const REMOVED: ReadonlySet<ClaimClass> = new Set(["quotes", "approvals"])
 const SENTENCES: ReadonlySet<ClaimClass> = new Set(["quotes", "approvals", "prohibitions", "outcomes", "wording"])
 
-export function repaired({ summary, claims, unchecked, facts, estimate, room }: ToRepair): Repaired {
-  const struck = claims.filter(({ isSupported }) => !isSupported)
-  const text = withEdits(summary, struck)
-  const added = thatFit(
+export function repairSummary({ summary, claims, unchecked, facts, estimate, room }: RepairInput): RepairResult {
+  const flagged = claims.filter(({ isSupported }) => !isSupported)
+  const text = withEdits(summary, flagged)
+  const added = fittingFacts(
     facts.filter(({ isCovered }) => !isCovered),
     { estimate, room },
   )
   const notes = [uncheckedNote(unchecked.map((claim) => claim.text)), appendix(added)]
   const joined = (texts: readonly string[]) => texts.filter((each) => each !== "").join("\n\n")
   return {
-    text: joined([text, struckNote(struck), ...notes]),
-    notes: joined([struckList(struck), ...notes]),
-    struck,
+    text: joined([text, flaggedNote(flagged), ...notes]),
+    notes: joined([flaggedList(flagged), ...notes]),
+    flagged,
     added,
   }
 }
 
 /** What a reader must not take from a summary that stays as it is. */
-function struckList(struck: readonly Claim[]): string {
+function flaggedList(struck: readonly SummaryClaim[]): string {
   if (struck.length === 0) return ""
   const lines = struck.map(({ class: kind, text, sentence, instead }) => {
     if (!SENTENCES.has(kind)) return `- not found in the conversation: ${inlineUpTo(MAX_FACT, text)}`
-    const said = instead === undefined || REMOVED.has(kind) ? "" : ` It is: ${inlineUpTo(MAX_FACT, instead)}`
-    return `- not so: ${inlineUpTo(MAX_FACT, sentence.text)}${said}`
+    const correction = instead === undefined || REMOVED.has(kind) ? "" : ` It is: ${inlineUpTo(MAX_FACT, instead)}`
+    return `- not so: ${inlineUpTo(MAX_FACT, sentence.text)}${correction}`
   })
   return ["The summary was checked against the conversation. Wrong in it:", ...lines].join("\n")
 }
 
-interface Edit extends Span {
+interface SummaryEdit extends TextSpan {
   readonly instead: string
 }
 
-function withEdits(summary: string, struck: readonly Claim[]): string {
+function withEdits(summary: string, struck: readonly SummaryClaim[]): string {
   const whole = struck
     .filter((claim) => SENTENCES.has(claim.class))
     .sort(byRank)
     .map(sentenceEdit)
-  const edits: Edit[] = []
-  const isFree = ({ at, text }: Span) =>
+  const edits: SummaryEdit[] = []
+  const isFree = ({ at, text }: TextSpan) =>
     edits.every((edit) => at + text.length <= edit.at || at >= edit.at + edit.text.length)
   for (const edit of [...whole, ...struck.filter((claim) => !SENTENCES.has(claim.class)).map(nameEdit)])
     if (isFree(edit)) edits.push(edit)
@@ -99,17 +99,17 @@ function withEdits(summary: string, struck: readonly Claim[]): string {
 }
 
 /** What is removed comes before what is corrected, where both are about one sentence. */
-const byRank = (a: Claim, b: Claim) => Number(REMOVED.has(b.class)) - Number(REMOVED.has(a.class))
+const byRank = (a: SummaryClaim, b: SummaryClaim) => Number(REMOVED.has(b.class)) - Number(REMOVED.has(a.class))
 
-function sentenceEdit({ class: kind, sentence, instead }: Claim): Edit {
+function sentenceEdit({ class: kind, sentence, instead }: SummaryClaim): SummaryEdit {
   const { text, at } = sentence
   if (REMOVED.has(kind) || instead === undefined) return { text, at, instead: "" }
-  const said = inlineUpTo(MAX_FACT, instead)
-  if (kind === "outcomes") return { text, at, instead: `[corrected from the record: ${said}]` }
-  return { text, at, instead: `[corrected from the conversation, word for word: ${said}]` }
+  const correction = inlineUpTo(MAX_FACT, instead)
+  if (kind === "outcomes") return { text, at, instead: `[corrected from the record: ${correction}]` }
+  return { text, at, instead: `[corrected from the conversation, word for word: ${correction}]` }
 }
 
-const nameEdit = ({ text, at }: Claim): Edit => ({ text, at, instead: notFound(text) })
+const nameEdit = ({ text, at }: SummaryClaim): SummaryEdit => ({ text, at, instead: notFound(text) })
 
 /** A bullet without content goes. */
 function withoutEmptyLine(text: string, at: number): string {
@@ -120,15 +120,17 @@ function withoutEmptyLine(text: string, at: number): string {
   return text.slice(0, start) + (end < 0 ? "" : text.slice(end + 1))
 }
 
-function struckNote(struck: readonly Claim[]): string {
+function flaggedNote(struck: readonly SummaryClaim[]): string {
   if (struck.length === 0) return ""
   const removed = struck.filter((claim) => REMOVED.has(claim.class)).length
   const corrected = struck.filter((claim) => SENTENCES.has(claim.class)).length - removed
   const marked = struck.length - removed - corrected
   const parts = [
-    removed > 0 ? `${count(removed, "quote or approval", "quotes or approvals")} that the user never gave removed` : "",
-    corrected > 0 ? `${count(corrected, "statement", "statements")} corrected` : "",
-    marked > 0 ? `${count(marked, "name or number", "names or numbers")} marked as not found` : "",
+    removed > 0
+      ? `${pluralizeCount(removed, "quote or approval", "quotes or approvals")} that the user never gave removed`
+      : "",
+    corrected > 0 ? `${pluralizeCount(corrected, "statement", "statements")} corrected` : "",
+    marked > 0 ? `${pluralizeCount(marked, "name or number", "names or numbers")} marked as not found` : "",
   ]
   return `This summary was checked against the conversation: ${parts.filter((part) => part !== "").join(", ")}.`
 }
@@ -143,7 +145,7 @@ const TITLES: Readonly<Record<FactClass, string>> = {
   files: "Files that were changed",
 }
 
-function appendix(added: readonly Fact[]): string {
+function appendix(added: readonly AuditFact[]): string {
   if (added.length === 0) return ""
   const lists = FACT_CLASSES.flatMap((kind) => {
     const lines = added.filter((fact) => fact.class === kind).map(lineOf)
@@ -152,13 +154,16 @@ function appendix(added: readonly Fact[]): string {
   return ["Missing in the summary and added from the conversation, each with its handle:", ...lists].join("\n")
 }
 
-const lineOf = ({ text, uuid }: Fact): string =>
+const lineOf = ({ text, uuid }: AuditFact): string =>
   `- ${uuid === undefined ? "" : `[${handleOf(uuid)}] `}${inlineUpTo(MAX_FACT, text)}`
 
 /** By class, and in each the newest first. */
-function thatFit(facts: readonly Fact[], { estimate, room }: Pick<ToRepair, "estimate" | "room">): readonly Fact[] {
+function fittingFacts(
+  facts: readonly AuditFact[],
+  { estimate, room }: Pick<RepairInput, "estimate" | "room">,
+): readonly AuditFact[] {
   let left = room
-  const taken = new Set<Fact>()
+  const taken = new Set<AuditFact>()
   for (const kind of FACT_CLASSES) {
     for (const fact of facts.filter((each) => each.class === kind).toReversed()) {
       left -= estimate(lineOf(fact))
@@ -169,9 +174,9 @@ function thatFit(facts: readonly Fact[], { estimate, room }: Pick<ToRepair, "est
   return facts.filter((fact) => taken.has(fact))
 }
 
-const count = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`
+const pluralizeCount = (number: number, one: string, many: string) => `${number} ${number === 1 ? one : many}`
 
-type Summary = Extract<RouteOutcome, { kind: "summary" }>
+type Summary = Extract<RouteResult, { kind: "summary" }>
 
 export interface CheckedSummary extends Summary {
   readonly audit?: AuditFigures
@@ -182,33 +187,33 @@ export interface CheckedSummary extends Summary {
 }
 
 /** A summary, checked and repaired. */
-export type Check = (summary: Summary) => Promise<CheckedSummary>
+export type SummaryCheck = (summary: Summary) => Promise<CheckedSummary>
 
 /** What one route leaves for the next. */
-export interface Asking {
+export interface RouteCarryover {
   /** What the next summary should do better: asking the same route again would read everything again. */
   readonly findings?: string | undefined
   /** A summary was asked for a second time. Another one would cost more than it helps. */
   readonly isAgain: boolean
 }
 
-export const FIRST: Asking = { isAgain: false }
+export const NO_CARRYOVER: RouteCarryover = { isAgain: false }
 
-interface ToAsk {
+interface AskAndCheckInput {
   readonly route: Pick<Route, "name">
   readonly instructions: readonly string[]
-  readonly asking: Asking
-  readonly check: Check
-  readonly ask: (instructions: readonly string[]) => Promise<RouteOutcome>
+  readonly carryover: RouteCarryover
+  readonly check: SummaryCheck
+  readonly ask: (instructions: readonly string[]) => Promise<RouteResult>
 }
 
-interface Asked {
-  readonly outcome: Exclude<RouteOutcome, Summary> | CheckedSummary
-  readonly asking: Asking
+interface CheckedResult {
+  readonly result: Exclude<RouteResult, Summary> | CheckedSummary
+  readonly carryover: RouteCarryover
 }
 
 /** Routes where asking again can help. */
-export const ASKS_MODEL: ReadonlySet<CompactionRoute> = new Set(["server", "shared", "direct"])
+export const MODEL_ROUTES: ReadonlySet<CompactionRoute> = new Set(["server", "shared", "direct"])
 
 const FEWEST_CLAIMS = 3 // without ground: a single one is repaired, and no reason to ask again
 const FEWEST_FACTS = 5 // missing
@@ -218,55 +223,58 @@ const APPENDIX_TO_SUMMARY = 0.5 // of the summary's budget, where that is small
 const MAX_LISTED = 20 // findings in the journal and in a request, of each kind
 const MAX_LISTED_LENGTH = 120 // characters of one
 
-const UNSAID =
+const OFF_TOPIC =
   "It does not speak of this conversation. Say what the user asked for, what was done, and what comes next."
 const FINDINGS = promptText(new URL("./findings.md", import.meta.url)).trimEnd()
 
 /** Tokens that the audit may add to a summary. */
-export const appendixRoom = ({ limits, figures }: Pick<Situation, "limits" | "figures">): number =>
-  Math.min(MAX_APPENDIX, limits.autoCompact * APPENDIX_SHARE, figures.summary * APPENDIX_TO_SUMMARY)
+export const appendixRoom = ({ limits, budgets }: Pick<CompactionContext, "limits" | "budgets">): number =>
+  Math.min(MAX_APPENDIX, limits.autoCompact * APPENDIX_SHARE, budgets.summary * APPENDIX_TO_SUMMARY)
 
 /** What summaries are checked against is read once. A summary that cannot be checked is taken as it is: the check must not cost a compaction that would succeed. */
-export function checkFor(situation: Situation): Check {
+export function checkFor(situation: CompactionContext): SummaryCheck {
   const { flags, progress } = situation.context
-  let source: Promise<Source> | undefined
+  let source: Promise<AuditSource> | undefined
   return async (summary) => {
     if (!flags.on["compact-audit"]) return summary
     try {
-      source ??= inSlices(sourceFor(situation))
-      return await checked(situation, await source, summary)
+      source ??= runCooperatively(sourceTask(situation))
+      return await checkAndRepair(situation, await source, summary)
     } catch (error) {
-      progress({ phase: "message", message: `The summary could not be checked: ${reasonOf(error)}` })
+      progress({ phase: "message", message: `The summary could not be checked: ${errorReason(error)}` })
       return summary
     }
   }
 }
 
 /** A route's summary, checked and repaired; the better of two where the model was asked again. */
-export async function askAndCheck(situation: Situation, toAsk: ToAsk): Promise<Asked> {
-  const { route, instructions: given, asking: before, check, ask } = toAsk
+export async function askAndCheck(situation: CompactionContext, toAsk: AskAndCheckInput): Promise<CheckedResult> {
+  const { route, instructions: given, carryover: before, check, ask } = toAsk
   const { context } = situation
-  const isModel = ASKS_MODEL.has(route.name)
+  const isModel = MODEL_ROUTES.has(route.name)
   const learned = isModel && before.findings !== undefined ? [before.findings] : []
-  const asking = { ...before, isAgain: before.isAgain || learned.length > 0 }
+  const carryover = { ...before, isAgain: before.isAgain || learned.length > 0 }
   const instructions = [...given, ...learned]
   const first = await ask(instructions)
-  if (first.kind !== "summary") return { outcome: first, asking }
+  if (first.kind !== "summary") return { result: first, carryover }
   const one = await check(first)
-  if (!isWanting(one)) return { outcome: one, asking }
-  if (!isModel || asking.isAgain || context.signal.aborted) return { outcome: usable(one, situation), asking }
+  if (!isMismatched(one)) return { result: one, carryover }
+  if (!isModel || carryover.isAgain || context.signal.aborted) return { result: unlessEmpty(one, situation), carryover }
   context.progress({ phase: "message", message: "The summary does not match the conversation. Asking once more." })
   const { findings } = one
   if (route.name !== "direct" && missedCache(first))
-    return { outcome: usable(one, situation), asking: { findings, isAgain: false } }
+    return { result: unlessEmpty(one, situation), carryover: { findings, isAgain: false } }
   const second = await ask([...instructions, findings!])
   const other = second.kind === "summary" ? await check(second) : undefined
   const better = other && !isBetter(one, other) ? other : one
-  return { outcome: usable(better, situation), asking: { findings, isAgain: true } }
+  return { result: unlessEmpty(better, situation), carryover: { findings, isAgain: true } }
 }
 
 /** What says nothing counts as failed. A person who accepted it, and quotations as the last resort, are not asked. */
-function usable(checked: CheckedSummary, { order }: Situation): Exclude<RouteOutcome, Summary> | CheckedSummary {
+function unlessEmpty(
+  checked: CheckedSummary,
+  { order }: CompactionContext,
+): Exclude<RouteResult, Summary> | CheckedSummary {
   if (!checked.saysNothing || order.written) return checked
   const { responses } = checked
   return { kind: "failed", why: "no_summary", message: "it says nothing about the conversation", responses }
@@ -281,7 +289,7 @@ function missedCache({ responses }: Summary): boolean {
   return counts.cacheRead < CACHED * inputTokens(counts)
 }
 
-export const isWanting = ({ findings }: CheckedSummary): boolean => findings !== undefined
+export const isMismatched = ({ findings }: CheckedSummary): boolean => findings !== undefined
 
 /** The one that says something; of two alike, the one that invents less, then the one that misses less. */
 export function isBetter(one: CheckedSummary, other: CheckedSummary): boolean {
@@ -291,36 +299,40 @@ export function isBetter(one: CheckedSummary, other: CheckedSummary): boolean {
   return a.fabrication === b.fabrication ? a.coverage > b.coverage : a.fabrication < b.fabrication
 }
 
-async function checked(situation: Situation, source: Source, summary: Summary): Promise<CheckedSummary> {
+async function checkAndRepair(
+  situation: CompactionContext,
+  source: AuditSource,
+  summary: Summary,
+): Promise<CheckedSummary> {
   const { views, flags } = situation.context
   const { cut, text } = summary
-  const facts = await carriedFacts(situation, cut, { summary: text })
-  const found = await inSlices(
+  const facts = await renderRecord(situation, cut, { summary: text })
+  const found = await runCooperatively(
     auditSteps({
       summary: text,
-      following: [facts, ...cut.kept.map((message) => textOf(sentBlocks(message)))].join("\n"),
+      following: [facts, ...cut.preserved.map((message) => textOf(sentBlocks(message)))].join("\n"),
       source,
       record: views,
       replaced: new Set(cut.summarised.map(({ uuid }) => uuid)),
     }),
   )
-  const better = repaired({
+  const better = repairSummary({
     summary: text,
     ...found,
     estimate: (each) => views.estimator.text(each),
     room: appendixRoom(situation),
   })
-  const saysNothing = !summary.isQuoted && !speaksOf(text, source)
+  const saysNothing = !summary.isQuoted && !mentions(text, source)
   const isGood = !saysNothing && isGoodEnough(found, flags.figures)
   const { signed, ...rest } = summary
   return {
     ...rest,
     // one that was cut to its budget says something else
-    ...(signed?.says === text ? { signed: { ...signed, notes: better.notes } } : {}),
+    ...(signed?.summaryText === text ? { signed: { ...signed, notes: better.notes } } : {}),
     text: markReplaced(better.text, views.statements),
     audit: {
-      ...found.figures,
-      struck: better.struck.slice(0, MAX_LISTED).map(listedClaim),
+      ...found.scores,
+      struck: better.flagged.slice(0, MAX_LISTED).map(listedClaim),
       ...(found.unchecked.length > 0 ? { unchecked: [...new Set(found.unchecked.map(listedClaim))] } : {}),
       added: better.added.slice(0, MAX_LISTED).map((fact) => `${fact.class}: ${short(fact.text)}`),
     },
@@ -329,42 +341,45 @@ async function checked(situation: Situation, source: Source, summary: Summary): 
   }
 }
 
-const listedClaim = (claim: Claim) => `${claim.class}: ${short(claim.text)}`
+const listedClaim = (claim: SummaryClaim) => `${claim.class}: ${short(claim.text)}`
 const short = (text: string) => inlineUpTo(MAX_LISTED_LENGTH, text.trim())
 
-function isGoodEnough({ claims, facts, figures }: Audit, floors: Situation["context"]["flags"]["figures"]): boolean {
+function isGoodEnough(
+  { claims, facts, scores }: AuditReport,
+  floors: CompactionContext["context"]["flags"]["figures"],
+): boolean {
   const unsupported = claims.filter(({ isSupported }) => !isSupported).length
   const missing = facts.filter(({ isCovered }) => !isCovered).length
-  const invents = unsupported >= FEWEST_CLAIMS && figures.fabrication * 100 > floors["audit-fabrication"]
-  const misses = missing >= FEWEST_FACTS && figures.coverage * 100 < floors["audit-coverage"]
+  const invents = unsupported >= FEWEST_CLAIMS && scores.fabrication * 100 > floors["audit-fabrication"]
+  const misses = missing >= FEWEST_FACTS && scores.coverage * 100 < floors["audit-coverage"]
   return !invents && !misses
 }
 
-function findingsOf({ claims, facts }: Audit, saysNothing: boolean): string {
+function findingsOf({ claims, facts }: AuditReport, saysNothing: boolean): string {
   const unsupported = claims.filter(({ isSupported }) => !isSupported).map(({ text }) => text)
   const missing = facts.filter(({ isCovered }) => !isCovered).map(({ text }) => text)
   const findings = [
-    ...listed("Claimed, but not in the conversation:", unsupported),
-    ...listed("In the conversation, but missing:", missing),
-    ...(saysNothing ? [UNSAID] : []),
+    ...titledList("Claimed, but not in the conversation:", unsupported),
+    ...titledList("In the conversation, but missing:", missing),
+    ...(saysNothing ? [OFF_TOPIC] : []),
   ]
   return fillPrompt(FINDINGS, { findings: findings.join("\n") })
 }
 
-function listed(title: string, texts: readonly string[]): readonly string[] {
+function titledList(title: string, texts: readonly string[]): readonly string[] {
   const lines = [...new Set(texts)].slice(0, MAX_LISTED).map((text) => `- ${short(text)}`)
   return lines.length === 0 ? [] : [title, ...lines]
 }
 
 /** Everything the model had before it, and what the record knows about earlier messages. */
-function sourceFor({ context: { views, journal }, order }: Situation): Steps<Source> {
+function sourceTask({ context: { views, journal }, order }: CompactionContext): CooperativeTask<AuditSource> {
   const { prompt, session } = views.context
   const messages = views.context.journaledMessages()
   const here = new Set(messages.map(({ uuid }) => uuid))
   return sourceSteps({
     messages,
-    saidBefore: views.words.messages.filter(({ uuid }) => !here.has(uuid)).map(({ text }) => text),
-    beside: [
+    earlierUserTexts: views.words.messages.filter(({ uuid }) => !here.has(uuid)).map(({ text }) => text),
+    otherTexts: [
       ...(prompt ? [JSON.stringify(prompt.system), JSON.stringify(prompt.tools), prompt.context] : []),
       session?.cwd ?? "",
       journal.location ?? "",

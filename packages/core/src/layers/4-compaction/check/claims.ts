@@ -3,50 +3,51 @@
  * approval must be one that the user gave.
  */
 
-import type { Source, Turn } from "./source.ts"
+import type { AuditSource, UserTurn } from "./source.ts"
 import {
-  type Claim,
   contentWords,
   isNegated,
   isStopWord,
-  type Name,
+  joinTokens,
   type NameClass,
   namesIn,
-  type Part,
-  phrase,
-  phraseOf,
+  type SummaryClaim,
+  type SummaryName,
+  type SummaryPart,
   sentencesIn,
-  shareIn,
+  shareOf,
   stem,
   tokensOf,
+  toPhrase,
 } from "./text.ts"
 
-const IN_MARKS = /"([^"\n]+)"|“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|「([^「」\n]+)」|『([^『』\n]+)』/gu
+const QUOTED = /"([^"\n]+)"|“([^“”\n]+)”|„([^„“”\n]+)[“”]|«([^«»\n]+)»|「([^「」\n]+)」|『([^『』\n]+)』/gu
 const NAMES_USER =
   /\b(?:user|customer|human|nutzer(?:in)?|benutzer(?:in)?|utilisateur|usuario|utente)(?:'s|s)?\b|用户|ユーザー|사용자|пользовател/iu
-const SAID =
+const USER_STATES =
   /\b(?:user|they|human|nutzer(?:in)?|benutzer(?:in)?)\s*(?:'s|explicitly|also|then|now|just|has|had|hat)?\s*(?:said|says|wrote|writes|asked|asks|requested|stated|instructed|insisted|replied|answered|told|demanded|ordered|typed|sagte|schrieb|fragte|bat)\b|用户(?:说|要求|表示|写道)/iu
-const LEFT_OUT = /\[[^\]]*\]|\.{3,}|…/
+const OMISSION = /\[[^\]]*\]|\.{3,}|…/
 const FEWEST_TOKENS = 3 // shorter ones are names in quotation marks
 const NEAR_SHARE = 0.9 // of a quote's words, in this order: a corrected typo is no invention
 
 /** Looked for line by line: a quote may have several sentences. */
-export function quoteClaims(parts: readonly Part[], source: Source): readonly Claim[] {
+export function quoteClaims(parts: readonly SummaryPart[], source: AuditSource): readonly SummaryClaim[] {
   const lines = parts.filter((part, at) => !part.isCode && part.line !== parts[at - 1]?.line)
   const onLine = Map.groupBy(parts, (part) => part.line)
   const turns = source.turns.map(({ text }) => ({ tokens: tokensOf(text), isNegated: isNegated(text) }))
   return lines.flatMap(({ line, isUsersList }) => {
-    const said = endOf(SAID, line.text)
-    const named = endOf(NAMES_USER, line.text)
+    const statedAt = endOfMatch(USER_STATES, line.text)
+    const named = endOfMatch(NAMES_USER, line.text)
     const own = onLine.get(line)!
     let nth = 0 // sentences and quotes come in the same order
-    return [...line.text.matchAll(IN_MARKS)].flatMap(({ 0: marked, index }): Claim[] => {
+    return [...line.text.matchAll(QUOTED)].flatMap(({ 0: marked, index }): SummaryClaim[] => {
       const quote = marked.slice(1, -1)
       if (tokensOf(quote).length < FEWEST_TOKENS) return []
-      const isDirect = isUsersList || said <= index
+      const isDirect = isUsersList || statedAt <= index
       if (!isDirect && named > index) return []
       const isSupported =
-        wasSaid(quote, source, turns) || (!isDirect && piecesOf(quote).every((tokens) => source.index.has(tokens)))
+        isStatedByUser(quote, source, turns) ||
+        (!isDirect && piecesOf(quote).every((tokens) => source.index.has(tokens)))
       const at = line.at + index
       while (nth + 1 < own.length && own[nth]!.at + own[nth]!.text.length <= at) nth++
       const isInside = own[nth]!.at <= at && at + marked.length <= own[nth]!.at + own[nth]!.text.length
@@ -56,46 +57,47 @@ export function quoteClaims(parts: readonly Part[], source: Source): readonly Cl
 }
 
 /** Where the first match ends. */
-function endOf(pattern: RegExp, text: string): number {
+function endOfMatch(pattern: RegExp, text: string): number {
   const found = pattern.exec(text)
   return found ? found.index + found[0].length : Number.POSITIVE_INFINITY
 }
 
-interface SaidTurn {
+interface TurnTokens {
   readonly tokens: readonly string[]
   readonly isNegated: boolean
 }
 
 const piecesOf = (quote: string) =>
   quote
-    .split(LEFT_OUT)
+    .split(OMISSION)
     .map(tokensOf)
     .filter((tokens) => tokens.length > 0)
 
-function wasSaid(quote: string, source: Source, turns: readonly SaidTurn[]): boolean {
+function isStatedByUser(quote: string, source: AuditSource, turns: readonly TurnTokens[]): boolean {
   const pieces = piecesOf(quote)
-  if (pieces.every((tokens) => source.said.includes(phrase(tokens)))) return true
-  return turns.some((turn) => pieces.every((tokens) => isNearly(tokens, turn)))
+  if (pieces.every((tokens) => source.userText.includes(joinTokens(tokens)))) return true
+  return turns.some((turn) => pieces.every((tokens) => isNearQuote(tokens, turn)))
 }
 
 /** Nearly all words in the same order, and none that turns the meaning round. */
-function isNearly(tokens: readonly string[], { tokens: said, isNegated: isTurnNegated }: SaidTurn): boolean {
+function isNearQuote(tokens: readonly string[], { tokens: stated, isNegated: isTurnNegated }: TurnTokens): boolean {
   const mostMissing = tokens.length * (1 - NEAR_SHARE)
   let at = 0
   const missing: string[] = []
   for (const token of tokens) {
-    const place = said.indexOf(token, at)
+    const place = stated.indexOf(token, at)
     if (place >= 0) at = place + 1
     else if (missing.push(token) > mostMissing) return false
   }
   return !missing.some((token) => /\d/.test(token)) && isNegated(tokens.join(" ")) === isTurnNegated
 }
 
-const WHO = "user|human|customer|owner|client|person|nutzer(?:in)?|benutzer(?:in)?|utilisateur|usuario|utente|gebruiker"
-const VERB =
+const USER_NOUNS =
+  "user|human|customer|owner|client|person|nutzer(?:in)?|benutzer(?:in)?|utilisateur|usuario|utente|gebruiker"
+const APPROVAL_VERBS =
   "approv(?:ed|es|al)|agreed|agrees|confirmed|confirms|accepted|accepts|authori[sz]ed|authori[sz]es|authori[sz]ation|consent(?:ed|s)?|signed off|sign-off|green-?li(?:t|ghted)|okayed|ok'?d|permitted|permits|permission|allowed|allows|granted|go-?ahead|said yes|blessed|endorsed|waived|(?:is|was) (?:fine|ok|okay|happy|comfortable) with|gave (?:the |an? |their |explicit |full )*(?:ok|okay|nod|green light|blessing|clearance)|clear(?:ed|s) (?:us|me|the assistant) to|genehmigt|zugestimmt|zustimmung|bestätigt|erlaubt|erlaubnis|freigegeben|freigabe|einverstanden|approuvé|accepté|autorisé|aprobó|aprobado|autorizó|autorizado|aceptó|approvato|autorizzato|goedgekeurd"
 const CLAIMED = new RegExp(
-  `(?<![\\p{L}])(?:${WHO})(?:'s|s)?(?![\\p{L}]).{0,60}?(?<![\\p{L}])(?:${VERB})(?![\\p{L}])|(?<![\\p{L}])(?:${VERB})(?![\\p{L}]).{0,25}?\\b(?:by|from|of|von|vom|par|por|da)\\s+(?:the\\s+|dem\\s+|der\\s+|l'|el\\s+)?(?:${WHO})(?![\\p{L}])|用户.{0,12}(?:同意|批准|确认|許可|许可|允许|授权|认可)|(?:经|得到)用户.{0,6}(?:同意|批准|确认|许可|授权)|ユーザー.{0,12}(?:承認|同意|許可)|사용자.{0,12}(?:승인|동의|허락|허가)|пользовател\\p{L}*.{0,30}(?:одобрил|согласил|подтвердил|разрешил)`,
+  `(?<![\\p{L}])(?:${USER_NOUNS})(?:'s|s)?(?![\\p{L}]).{0,60}?(?<![\\p{L}])(?:${APPROVAL_VERBS})(?![\\p{L}])|(?<![\\p{L}])(?:${APPROVAL_VERBS})(?![\\p{L}]).{0,25}?\\b(?:by|from|of|von|vom|par|por|da)\\s+(?:the\\s+|dem\\s+|der\\s+|l'|el\\s+)?(?:${USER_NOUNS})(?![\\p{L}])|用户.{0,12}(?:同意|批准|确认|許可|许可|允许|授权|认可)|(?:经|得到)用户.{0,6}(?:同意|批准|确认|许可|授权)|ユーザー.{0,12}(?:承認|同意|許可)|사용자.{0,12}(?:승인|동의|허락|허가)|пользовател\\p{L}*.{0,30}(?:одобрил|согласил|подтвердил|разрешил)`,
   "iu",
 )
 /** An approval that is asked for, awaited or refused is no approval. */
@@ -112,12 +114,12 @@ const MAX_WORDS = 12 // of a claim: what follows them is detail
  * Approvals that a summary claims. The user must have asked for it, or have said yes where it was proposed. A proposal without an answer,
  * and a rule against it, approve nothing.
  */
-export function approvalClaims(parts: readonly Part[], source: Source): readonly Claim[] {
-  return parts.flatMap((part): Claim[] => {
+export function approvalClaims(parts: readonly SummaryPart[], source: AuditSource): readonly SummaryClaim[] {
+  return parts.flatMap((part): SummaryClaim[] => {
     if (part.isCode) return []
     const found = CLAIMED.exec(part.text)
     if (!found || OPEN.test(clauseAround(part.text, found))) return []
-    const isSupported = wasApproved(withoutVerb(part.text), source)
+    const isSupported = isApproved(withoutVerb(part.text), source)
     return [{ class: "approvals", text: part.text, at: part.at, isSupported, sentence: part }]
   })
 }
@@ -127,19 +129,19 @@ function clauseAround(text: string, { index, 0: found }: RegExpExecArray): strin
   return text.slice(Math.max(0, index - 30), index + found.length)
 }
 
-const VERBS = new RegExp(`(?<![\\p{L}])(?:${VERB}|${WHO})(?:'s|s)?(?![\\p{L}])`, "giu")
+const VERBS = new RegExp(`(?<![\\p{L}])(?:${APPROVAL_VERBS}|${USER_NOUNS})(?:'s|s)?(?![\\p{L}])`, "giu")
 const CJK_VERBS = /用户|ユーザー|사용자|同意|批准|确认|許可|许可|允许|授权|认可|承認|승인|동의|허락|허가/gu
 
 const withoutVerb = (text: string): ReadonlySet<string> =>
   new Set([...contentWords(text.replace(VERBS, " ").replace(CJK_VERBS, " "))].slice(0, MAX_WORDS))
 
-function wasApproved(matter: ReadonlySet<string>, { turns, said }: Source): boolean {
+function isApproved(matter: ReadonlySet<string>, { turns, userText }: AuditSource): boolean {
   if (turns.some((turn) => approves(turn, matter))) return true
   // an earlier summary or record may say so
-  return matter.size > 0 && said.includes(phraseOf([...matter].join(" ")))
+  return matter.size > 0 && userText.includes(toPhrase([...matter].join(" ")))
 }
 
-function approves({ text, before }: Turn, matter: ReadonlySet<string>): boolean {
+function approves({ text, before }: UserTurn, matter: ReadonlySet<string>): boolean {
   const sentences = sentencesIn(text).map((sentence) => sentence.text)
   if (matter.size > 0 && sentences.some((sentence) => !isNegated(sentence) && isAbout(sentence, matter, OWN_SHARE)))
     return true
@@ -151,7 +153,7 @@ function approves({ text, before }: Turn, matter: ReadonlySet<string>): boolean 
 
 /** Sentence by sentence: in a long text the words of nearly any claim occur somewhere. */
 const isAbout = (sentence: string, matter: ReadonlySet<string>, share: number): boolean =>
-  shareIn(matter, contentWords(sentence)) >= share
+  shareOf(matter, contentWords(sentence)) >= share
 
 // Step 4, check. Finds two names of a sentence that changed places, in the model's own words. It compares the words next to each name with
 // the words next to it in the conversation. A sentence is taken for altered only where the conversation speaks clearly for the other order.
@@ -169,19 +171,19 @@ const MAX_TEXT = 400 // characters to each side that are read
 const LISTED = /^[\s`*"'(),;/|+&]*(?:and|or|und|oder|et|y)?[\s`*"'(),;/|+&]*$/i
 const OTHER_SENTENCE = /[.!?;]\s/
 
-export interface Exchanges {
+export interface SwappedNames {
   /** The sentence with two names changed back. `undefined` where none changed places. */
-  original(part: Part): string | undefined
+  original(part: SummaryPart): string | undefined
 }
 
-export function exchangesIn({ index, raw }: Source): Exchanges {
-  const known = new Map<string, Known>()
+export function swappedNamesIn({ index, raw }: AuditSource): SwappedNames {
+  const known = new Map<string, NameSurroundings>()
 
-  function about(name: string): Known {
+  function about(name: string): NameSurroundings {
     const found = known.get(name)
     if (found) return found
     const tokens = tokensOf(name)
-    const places = index.placesOf(tokens, MAX_PLACES)
+    const places = index.positionsOf(tokens, MAX_PLACES)
     const [near, before, after] = [new Set<string>(), new Set<string>(), new Set<string>()]
     for (const place of places) {
       const end = place + tokens.length
@@ -198,7 +200,7 @@ export function exchangesIn({ index, raw }: Source): Exchanges {
   }
 
   /** Whether the first name comes before the second with one of these words between them. */
-  function isOrdered(first: Known, second: Known, between: readonly string[]): boolean {
+  function isOrdered(first: NameSurroundings, second: NameSurroundings, between: readonly string[]): boolean {
     const wanted = new Set(between.filter(isContent).map(stem))
     if (wanted.size === 0) return false
     let from = 0
@@ -214,7 +216,7 @@ export function exchangesIn({ index, raw }: Source): Exchanges {
     return false
   }
 
-  function isExchanged(text: string, one: Name, other: Name): boolean {
+  function isExchanged(text: string, one: SummaryName, other: SummaryName): boolean {
     const [first, second] = [about(one.text), about(other.text)]
     if (first.places.length === 0 || second.places.length === 0) return false
     const before = text.slice(Math.max(0, one.at - MAX_TEXT), one.at)
@@ -251,7 +253,7 @@ export function exchangesIn({ index, raw }: Source): Exchanges {
 const KINDS: ReadonlySet<NameClass> = new Set(["identifiers", "paths"])
 
 /** What the conversation has around a name. */
-interface Known {
+interface NameSurroundings {
   readonly places: readonly number[]
   readonly length: number
   readonly near: ReadonlySet<string>
@@ -261,7 +263,7 @@ interface Known {
 }
 
 /** The place of a name in a sentence: the words around it. */
-interface Slot {
+interface NameSlot {
   readonly words: readonly string[]
   readonly before: string | undefined
   readonly after: string | undefined
@@ -271,7 +273,7 @@ interface Slot {
 const CALL = /^`?\(\)/
 const isContent = (token: string) => !isStopWord(token)
 
-function slotOf(before: readonly string[], after: readonly string[], isCall: boolean): Slot {
+function slotOf(before: readonly string[], after: readonly string[], isCall: boolean): NameSlot {
   const around = [...before.slice(-CONTEXT), ...after.slice(0, CONTEXT)]
   const words = new Set(around.filter((token) => isContent(token) && !/^\d+$/.test(token)).map(stem))
   const [last, next] = [before.at(-1), after[0]]
@@ -284,12 +286,12 @@ function slotOf(before: readonly string[], after: readonly string[], isCall: boo
 }
 
 /** What both places have says nothing. */
-const without = (slot: Slot, other: Slot): Slot => ({
+const without = (slot: NameSlot, other: NameSlot): NameSlot => ({
   ...slot,
   words: slot.words.filter((word) => !other.words.includes(word)),
 })
 
-function votes({ near, before, after, isCalled }: Known, slot: Slot): number {
+function votes({ near, before, after, isCalled }: NameSurroundings, slot: NameSlot): number {
   const adjacent = Number(slot.before !== undefined && before.has(slot.before)) + Number(after.has(slot.after ?? ""))
   const uncalled = slot.isCall && !isCalled ? VOTES.call : 0
   return VOTES.near * slot.words.filter((word) => near.has(word)).length + VOTES.adjacent * adjacent - uncalled

@@ -2,32 +2,35 @@
  * Step 4, check. Exact names in a summary: paths, identifiers, hashes and versions. Each must occur in the source. A path may be given from
  * another directory: its parts must then occur, and its end where no other directory precedes it.
  */
-import type { Steps } from "../../../base/work.ts"
+import type { CooperativeTask } from "../../../base/work.ts"
 import { standingRules } from "../../../views/record/user-messages.ts"
-import type { Source, TokenIndex } from "./source.ts"
+import type { AuditSource, TokenIndex } from "./source.ts"
 import {
-  type Claim,
   contentWords,
   isNegated,
   isStopWord,
-  type Name,
-  type Part,
-  placesIn,
+  positionsIn,
+  type SummaryClaim,
+  type SummaryName,
+  type SummaryPart,
   sentencesIn,
-  shareIn,
+  shareOf,
   stem,
   tokensOf,
 } from "./text.ts"
 
-export function* nameSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
+export function* nameSteps(
+  parts: readonly SummaryPart[],
+  source: AuditSource,
+): CooperativeTask<readonly SummaryClaim[]> {
   const known = new Map<string, boolean>()
-  const claims: Claim[] = []
+  const claims: SummaryClaim[] = []
   for (const part of parts) {
     for (const name of part.names) {
       const key = `${name.class} ${name.text}`
       if (!known.has(key)) {
         yield // it may be looked for in all of the source
-        known.set(key, isKnown(name, source))
+        known.set(key, isInSource(name, source))
       }
       const isSupported = known.get(key)!
       claims.push({ class: name.class, text: name.text, at: part.at + name.at, isSupported, sentence: part })
@@ -36,7 +39,7 @@ export function* nameSteps(parts: readonly Part[], source: Source): Steps<readon
   return claims
 }
 
-function isKnown({ class: kind, text }: Name, source: Source): boolean {
+function isInSource({ class: kind, text }: SummaryName, source: AuditSource): boolean {
   const lower = text.toLowerCase()
   switch (kind) {
     case "hashes":
@@ -50,14 +53,14 @@ function isKnown({ class: kind, text }: Name, source: Source): boolean {
   }
 }
 
-function isKnownIdentifier(text: string, { index, raw }: Source): boolean {
+function isKnownIdentifier(text: string, { index, raw }: AuditSource): boolean {
   if (index.has(tokensOf(text)) || raw.includes(text.toLowerCase())) return true
   return /s$/.test(text) && raw.includes(text.slice(0, -1).toLowerCase())
 }
 
 const MAX_PARTS = 30 // of a path: each is looked for in the whole source
 
-function isKnownPath(path: string, { index, raw }: Source): boolean {
+function isKnownPath(path: string, { index, raw }: AuditSource): boolean {
   const parts = path
     .replace(/^\.\//, "")
     .replace(/:[\d-]+$/, "")
@@ -98,11 +101,11 @@ const AROUND_SOURCE = 14 // words to each side of an occurrence where one of the
  * Numbers in a summary. Each must occur in the source near a word that the summary uses it with: in a long conversation nearly every short
  * number occurs somewhere, as a line number or in a listing. It is wrong too where another number has clearly more of those words near it.
  */
-export function numberClaims(part: Part, source: Source): readonly Claim[] {
+export function numberClaims(part: SummaryPart, source: AuditSource): readonly SummaryClaim[] {
   const { names } = part
   const own = ownNumbers(part, source)
   let next = 0 // names and numbers come in the same order
-  return [...part.text.matchAll(NUMBER)].flatMap(({ 0: found, index }): Claim[] => {
+  return [...part.text.matchAll(NUMBER)].flatMap(({ 0: found, index }): SummaryClaim[] => {
     const end = index + found.length
     while (next < names.length && names[next]!.at + names[next]!.text.length <= index) next++
     if (next < names.length && end > names[next]!.at) return []
@@ -114,7 +117,7 @@ export function numberClaims(part: Part, source: Source): readonly Claim[] {
       )
     const context = contextOf(part.text, index, end)
     const isCount = Number(value) <= COUNTED && !hasUnit && !/^0\d\d/.test(value)
-    const isRefuted = !isLine(part.text, index) && isOutdone({ value, own: own(), source, context, isCount })
+    const isRefuted = !isLine(part.text, index) && fitsAnotherNumber({ value, own: own(), source, context, isCount })
     const isSupported = !isRefuted && (isCount || isKnownNumber(value, source, context))
     if (isCount && isSupported) return []
     const claim = { class: "numbers", text: found, at: part.at + index, isSupported, sentence: part } as const
@@ -123,7 +126,7 @@ export function numberClaims(part: Part, source: Source): readonly Claim[] {
 }
 
 /** Numbers that order the summary: of a list, a heading, a step, a part. */
-function isOwnNumbering({ text }: Part, at: number, end: number): boolean {
+function isOwnNumbering({ text }: SummaryPart, at: number, end: number): boolean {
   if (at === 0 && /^[.):]/.test(text.slice(end))) return true
   const before = text.slice(Math.max(0, at - JUST_BEFORE), at)
   // a range of lines ends where the model counted to
@@ -137,16 +140,16 @@ const isRounded = (text: string, at: number, found: string): boolean =>
   /^\s?\+/.test(text.slice(at + found.length))
 
 /** The words around a number in a summary, as they are written, each with its stem. */
-type Context = ReadonlyMap<string, string>
+type NumberContext = ReadonlyMap<string, string>
 
-function contextOf(text: string, at: number, end: number): Context {
+function contextOf(text: string, at: number, end: number): NumberContext {
   const before = tokensOf(text.slice(Math.max(0, at - LOOKED_AT), at)).slice(-AROUND_CLAIM)
   const after = tokensOf(text.slice(end, end + LOOKED_AT)).slice(0, AROUND_CLAIM)
   const words = [...before, ...after].filter((token) => !/^\d/.test(token) && !isStopWord(token))
   return new Map(words.map((token) => [token, stem(token)]))
 }
 
-function isKnownNumber(value: string, { numbers, index: { tokens } }: Source, around: Context): boolean {
+function isKnownNumber(value: string, { numbers, index: { tokens } }: AuditSource, around: NumberContext): boolean {
   const context = new Set(around.values())
   const places = numbers.get(value) ?? numbers.get(value.replace(/\.0+$/, ""))
   if (!places) return false
@@ -168,17 +171,17 @@ const FEW_WORDS = 2 // near its own place: with more of them a number is where i
 const NEARBY = 8 // words to each side
 const COMMON = 1_000 // places of one word: more say little, and cost time
 
-interface Used {
+interface NumberUse {
   readonly value: string
   /** Of the sentence. `undefined` where the conversation has the whole sentence. */
   readonly own: ReadonlySet<string> | undefined
-  readonly source: Source
-  readonly context: Context
+  readonly source: AuditSource
+  readonly context: NumberContext
   readonly isCount: boolean
 }
 
 /** Found once for a sentence, and only if it is needed. */
-function ownNumbers({ tokens }: Part, { index }: Source): () => ReadonlySet<string> | undefined {
+function ownNumbers({ tokens }: SummaryPart, { index }: AuditSource): () => ReadonlySet<string> | undefined {
   let found: { readonly numbers: ReadonlySet<string> | undefined } | undefined
   return () => {
     found ??= { numbers: index.has(tokens) ? undefined : new Set(tokens.filter((token) => /^\d/.test(token))) }
@@ -187,7 +190,7 @@ function ownNumbers({ tokens }: Part, { index }: Source): () => ReadonlySet<stri
 }
 
 /** Whether another number with as many digits, which the sentence does not have, is used with clearly more of these words. */
-function isOutdone({ value, own, source: { index }, context, isCount }: Used): boolean {
+function fitsAnotherNumber({ value, own, source: { index }, context, isCount }: NumberUse): boolean {
   if (!own?.has(value)) return false
   const words = new Map<number, Set<string>>()
   for (const [token, word] of context) {
@@ -220,7 +223,7 @@ interface Prohibition {
 }
 
 /** What makes a sentence a rule, and not what it is about. */
-const MARKS = new Set(
+const RULE_WORDS = new Set(
   "always never not don dont must make sure prefer avoid remember future forward going circumstances matter whenever immer nie niemals nicht bitte stets toujours jamais pas siempre nunca sempre mai altijd nooit 请 不 要 别 勿 禁 止 绝 从 必 须"
     .split(" ")
     .map(stem),
@@ -234,7 +237,7 @@ const isQuestion = (text: string) =>
     text,
   )
 
-function prohibitionsIn({ turns }: Source): readonly Prohibition[] {
+function prohibitionsIn({ turns }: AuditSource): readonly Prohibition[] {
   const allowed = turns.flatMap(({ text }) =>
     sentencesIn(text)
       .filter((each) => !isNegated(each.text))
@@ -245,17 +248,20 @@ function prohibitionsIn({ turns }: Source): readonly Prohibition[] {
   )
   return rules
     .map((text) => ({ text, words: wordsOf(text) }))
-    .filter(({ words }) => words.size >= FEWEST_WORDS && !allowed.some((other) => shareIn(words, other) >= SAME_SHARE))
+    .filter(({ words }) => words.size >= FEWEST_WORDS && !allowed.some((other) => shareOf(words, other) >= SAME_SHARE))
 }
 
-const wordsOf = (text: string) => new Set([...contentWords(text)].filter((word) => !MARKS.has(word)))
+const wordsOf = (text: string) => new Set([...contentWords(text)].filter((word) => !RULE_WORDS.has(word)))
 
-export function* prohibitionSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
+export function* prohibitionSteps(
+  parts: readonly SummaryPart[],
+  source: AuditSource,
+): CooperativeTask<readonly SummaryClaim[]> {
   const rules = prohibitionsIn(source)
   yield
   const tokens = parts.flatMap((part) => part.tokens)
   const inside = yield* lostNegations(tokens, source.index)
-  const claims: Claim[] = []
+  const claims: SummaryClaim[] = []
   let start = 0
   for (const [at, part] of parts.entries()) {
     const end = start + part.tokens.length
@@ -268,21 +274,21 @@ export function* prohibitionSteps(parts: readonly Part[], source: Source): Steps
   return claims
 }
 
-interface Turned {
+interface ProhibitionContext {
   readonly rules: readonly Prohibition[]
   /** A negation that is missing inside the part. */
-  readonly lost: Lost | undefined
+  readonly lost: LostNegation | undefined
   /** One that is missing before it. */
   readonly before: () => string | undefined
 }
 
-function prohibitionOf(part: Part, { rules, lost, before }: Turned): readonly Claim[] {
-  const claim = (isSupported: boolean, instead: string): Claim[] => [
+function prohibitionOf(part: SummaryPart, { rules, lost, before }: ProhibitionContext): readonly SummaryClaim[] {
+  const claim = (isSupported: boolean, instead: string): SummaryClaim[] => [
     { class: "prohibitions", text: part.text, at: part.at, isSupported, sentence: part, instead },
   ]
   const words = wordsOf(part.text)
   const rule = rules.find(
-    (each) => words.size <= each.words.size * LARGEST_RATIO + 1 && shareIn(each.words, words) >= SAME_SHARE,
+    (each) => words.size <= each.words.size * LARGEST_RATIO + 1 && shareOf(each.words, words) >= SAME_SHARE,
   )
   if (rule && (!part.isQuoted || isNegated(part.text))) return claim(isNegated(part.text), rule.text)
   const missing = before()
@@ -291,8 +297,8 @@ function prohibitionOf(part: Part, { rules, lost, before }: Turned): readonly Cl
   return rule ? claim(true, rule.text) : []
 }
 
-function withNegation({ text, tokens }: Part, at: number, negation: string): string {
-  const place = Math.max(0, placesIn(text, tokens)[at]!)
+function withNegation({ text, tokens }: SummaryPart, at: number, negation: string): string {
+  const place = Math.max(0, positionsIn(text, tokens)[at]!)
   return `${text.slice(0, place)}${negation} ${text.slice(place)}`
 }
 
@@ -302,11 +308,11 @@ const JUST_BEFORE_PROHIBITIONS =
   /(?: |^)(?:never|do not|don t|must not|should not|can not|cannot|nicht|nie|niemals|不 要)$/
 
 /** The "never" or "do not" before these words, where they never occur without it. */
-function lostBefore(parts: readonly Part[], at: number, { index }: Source): string | undefined {
+function lostBefore(parts: readonly SummaryPart[], at: number, { index }: AuditSource): string | undefined {
   const { tokens } = parts[at]!
   if (tokens.length < FEWEST_TOKENS || negationAtEnd(parts[at - 1]?.tokens ?? []) !== undefined) return undefined
   let found: string | undefined
-  for (const place of index.placesOf(tokens, MAX_PLACES)) {
+  for (const place of index.positionsOf(tokens, MAX_PLACES)) {
     found = negationAtEnd(index.tokens.slice(Math.max(0, place - 2), place))
     if (found === undefined) return undefined
   }
@@ -345,7 +351,7 @@ const MAX_AROUND = 20 // that have the same words around a negation
 const TOKENS_PER_STEP = 500
 const FEWEST_AROUND = 7 // in a row, on both sides together
 
-interface Lost {
+interface LostNegation {
   /** Of the first word after what is missing. */
   readonly at: number
   /** What is missing. */
@@ -353,7 +359,7 @@ interface Lost {
 }
 
 /** Finds a "never" or a "do not" that a summary lost: words that the conversation has in a row only with it in between. */
-function* lostNegations(tokens: readonly string[], index: TokenIndex): Steps<readonly Lost[]> {
+function* lostNegations(tokens: readonly string[], index: TokenIndex): CooperativeTask<readonly LostNegation[]> {
   const wanted = new Set<string>()
   for (let at = BEFORE; at + AFTER <= tokens.length; at++) wanted.add(key(tokens, at, at))
   const around = new Map<string, { readonly from: number; readonly to: number }[]>()
@@ -369,7 +375,7 @@ function* lostNegations(tokens: readonly string[], index: TokenIndex): Steps<rea
       else if (!places) around.set(found, [{ from, to }])
     }
   }
-  const lost: Lost[] = []
+  const lost: LostNegation[] = []
   for (let at = BEFORE; at + AFTER <= tokens.length; at++) {
     if (at % TOKENS_PER_STEP === 0) yield
     const places = around.get(key(tokens, at, at))

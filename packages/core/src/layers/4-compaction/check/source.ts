@@ -3,40 +3,40 @@
  * record. Built once for a compaction, in one pass over the messages.
  */
 
-import { atOnce, type Steps } from "../../../base/work.ts"
+import { type CooperativeTask, runSync } from "../../../base/work.ts"
 import { isText, isThinking, isToolResult, isToolUse, resultBlocks, textOf } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/media.ts"
-import { contentOf, isHuman, type Message, sentBlocks, type Uuid } from "../../../messages/messages.ts"
-import { ownWords, phrase, sentencesIn, tokensOf } from "./text.ts"
+import { contentOf, isFromUser, type Message, sentBlocks, type Uuid } from "../../../messages/messages.ts"
+import { distinctiveWords, joinTokens, sentencesIn, tokensOf } from "./text.ts"
 import { readableIn, stringsIn, UnreadableParts, type UnreadableSource } from "./unreadable.ts"
 
 interface SourceInput {
   /** The messages since the last boundary, as the journal has them: nothing in them is cleared. */
   readonly messages: readonly Message[]
   /** System prompt, instructions and tools, and what the record says about earlier ones. */
-  readonly beside?: readonly string[]
+  readonly otherTexts?: readonly string[]
   /** What the user said before these messages. */
-  readonly saidBefore?: readonly string[]
+  readonly earlierUserTexts?: readonly string[]
 }
 
 /** One message of the user and what led up to it. */
-export interface Turn {
+export interface UserTurn {
   readonly uuid: Uuid
   readonly text: string
   /** What the assistant said since the user's message before. */
   readonly before: string
 }
 
-export interface Source {
+export interface AuditSource {
   /** Everything, in lower case. */
   readonly raw: string
   /** Everything, word by word. */
   readonly index: TokenIndex
   /** What the user said, word by word: also what earlier summaries and records quote. */
-  readonly said: string
-  readonly turns: readonly Turn[]
+  readonly userText: string
+  readonly turns: readonly UserTurn[]
   /** What the user and the assistant wrote, sentence by sentence, without calls and results. */
-  readonly sentences: readonly Sentence[]
+  readonly sentences: readonly SourceSentence[]
   /** Words that were said, thought or typed into tools, without their endings and without those that fit any conversation. */
   readonly spoken: ReadonlySet<string>
   /** Where each number occurs: the positions among all words. */
@@ -45,34 +45,38 @@ export interface Source {
   readonly unreadable: UnreadableSource
 }
 
-export interface Sentence {
+export interface SourceSentence {
   readonly tokens: readonly string[]
   readonly text: string
 }
 
 const NUMBER = /^(\d+(?:\.\d+)*)[a-z%]{0,3}$/
 /** Tools whose results carry what the person decided, and the frame around it. In any other result the same words prove nothing. */
-const ASKING = { tool: "AskUser", frame: /^The person answers: / }
-const PLANNING = { tool: "ExitPlanMode", frame: /^(?:User has approved your plan|The plan is approved)/ }
+const QUESTION_RESULT = { tool: "AskUser", frame: /^The person answers: / }
+const PLAN_RESULT = { tool: "ExitPlanMode", frame: /^(?:User has approved your plan|The plan is approved)/ }
 const MAX_TYPED = 2_000 // characters of a call: a file that is written holds more words than were meant
 const MAX_BEFORE = 6_000 // characters: a yes answers the end of what was said before it
 const MAX_POSITIONS = 400 // of one number: a line number that is everywhere says nothing
 
-export const sourceOf = (input: SourceInput): Source => atOnce(sourceSteps(input))
+export const buildSource = (input: SourceInput): AuditSource => runSync(sourceSteps(input))
 
 /** The same in steps, because a long conversation takes a second. */
-export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceInput): Steps<Source> {
-  const texts: string[] = [...beside]
-  const said: string[] = [...saidBefore]
-  const prose: string[] = [...saidBefore]
+export function* sourceSteps({
+  messages,
+  otherTexts = [],
+  earlierUserTexts = [],
+}: SourceInput): CooperativeTask<AuditSource> {
+  const texts: string[] = [...otherTexts]
+  const userTexts: string[] = [...earlierUserTexts]
+  const prose: string[] = [...earlierUserTexts]
   const typed: string[] = []
-  const turns: Turn[] = []
+  const turns: UserTurn[] = []
   const calls = new Map<string, { readonly name: string; readonly input: string }>()
   const unreadable = new UnreadableParts()
   let before = ""
   const speak = (uuid: Uuid, text: string) => {
     if (text.trim() === "") return
-    said.push(text)
+    userTexts.push(text)
     prose.push(text)
     turns.push({ uuid, text, before: before.slice(-MAX_BEFORE) })
     before = ""
@@ -100,8 +104,9 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
         const call = calls.get(block.tool_use_id)
         for (const part of resultBlocks(block)) unreadable.see(part, { call: call?.input, text: output })
         const tool = block.is_error ? undefined : call?.name
-        if (tool === ASKING.tool && ASKING.frame.test(output)) speak(message.uuid, output.replace(ASKING.frame, ""))
-        else if (tool === PLANNING.tool && PLANNING.frame.test(output)) speak(message.uuid, "approved your plan")
+        if (tool === QUESTION_RESULT.tool && QUESTION_RESULT.frame.test(output))
+          speak(message.uuid, output.replace(QUESTION_RESULT.frame, ""))
+        else if (tool === PLAN_RESULT.tool && PLAN_RESULT.frame.test(output)) speak(message.uuid, "approved your plan")
       } else {
         unreadable.see(block, { text: textOf(sentBlocks(message)) })
         texts.push(readableIn(block))
@@ -109,25 +114,25 @@ export function* sourceSteps({ messages, beside = [], saidBefore = [] }: SourceI
       }
     }
     if (message.type === "user") for (const { text } of message.saidInResults ?? []) speak(message.uuid, text)
-    if (isHuman(message)) speak(message.uuid, textOf(contentOf(message)))
-    else if (isRecord(message)) said.push(asTyped(textOf(sentBlocks(message))))
+    if (isFromUser(message)) speak(message.uuid, textOf(contentOf(message)))
+    else if (isRecord(message)) userTexts.push(asTyped(textOf(sentBlocks(message))))
   }
-  const all = texts.concat(saidBefore)
-  const tokens = (yield* eachOf(all, tokensOf)).flat()
+  const all = texts.concat(earlierUserTexts)
+  const tokens = (yield* mapInSteps(all, tokensOf)).flat()
   return {
-    raw: (yield* eachOf(all, (text) => text.toLowerCase())).join("\n"),
+    raw: (yield* mapInSteps(all, (text) => text.toLowerCase())).join("\n"),
     index: yield* indexSteps(tokens),
-    said: (yield* eachOf(said, (text) => phrase(tokensOf(text)))).join("\n"),
+    userText: (yield* mapInSteps(userTexts, (text) => joinTokens(tokensOf(text)))).join("\n"),
     turns,
-    sentences: (yield* eachOf(prose, sentencesOf)).flat(),
-    spoken: new Set((yield* eachOf([...prose, ...typed], ownWords)).flat()),
+    sentences: (yield* mapInSteps(prose, sentencesOf)).flat(),
+    spoken: new Set((yield* mapInSteps([...prose, ...typed], distinctiveWords)).flat()),
     numbers: yield* numbersIn(tokens),
     unreadable,
   }
 }
 
 /** A step for each text. */
-function* eachOf<T>(texts: readonly string[], read: (text: string) => T): Steps<T[]> {
+function* mapInSteps<T>(texts: readonly string[], read: (text: string) => T): CooperativeTask<T[]> {
   const found: T[] = []
   for (const text of texts) {
     found.push(read(text))
@@ -136,7 +141,7 @@ function* eachOf<T>(texts: readonly string[], read: (text: string) => T): Steps<
   return found
 }
 
-const sentencesOf = (text: string): readonly Sentence[] =>
+const sentencesOf = (text: string): readonly SourceSentence[] =>
   sentencesIn(text).map((each) => ({ text: each.text, tokens: tokensOf(each.text) }))
 
 const isEarlierSummary = (message: Message): boolean => message.type === "user" && message.isCompactSummary === true
@@ -156,7 +161,7 @@ function asTyped(text: string): string {
   return name === undefined ? text : `${name} ${ARGUMENTS.exec(text)?.[1] ?? ""}`
 }
 
-function* numbersIn(tokens: readonly string[]): Steps<Map<string, number[]>> {
+function* numbersIn(tokens: readonly string[]): CooperativeTask<Map<string, number[]>> {
   const numbers = new Map<string, number[]>()
   for (const [at, token] of tokens.entries()) {
     if (at % TOKENS_PER_STEP === 0) yield
@@ -180,7 +185,7 @@ export interface TokenIndex {
   /** Positions of a word, in order. */
   at(token: string): Int32Array
   /** Where these words occur in a row: the first places, up to `most`. */
-  placesOf(tokens: readonly string[], max: number): readonly number[]
+  positionsOf(tokens: readonly string[], max: number): readonly number[]
   /** Whether these words occur in a row. No words occur everywhere. */
   has(tokens: readonly string[]): boolean
 }
@@ -192,7 +197,7 @@ const MAX_COMPARED = 200
 /** A step takes about a millisecond. */
 export const TOKENS_PER_STEP = 10_000
 
-export function* indexSteps(tokens: readonly string[]): Steps<TokenIndex> {
+export function* indexSteps(tokens: readonly string[]): CooperativeTask<TokenIndex> {
   const ids = new Map<string, number>()
   const counts: number[] = []
   const idAt = new Int32Array(tokens.length)
@@ -247,5 +252,5 @@ export function* indexSteps(tokens: readonly string[]): Steps<TokenIndex> {
 
   const has = (wanted: readonly string[]): boolean => wanted.length === 0 || placesOf(wanted, 1).length > 0
 
-  return { tokens, words: () => ids.keys(), at, placesOf, has }
+  return { tokens, words: () => ids.keys(), at, positionsOf: placesOf, has }
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
 import { conversation } from "../../../../test/builders.ts"
-import { speaksOf } from "./audit.ts"
-import { sourceOf } from "./source.ts"
+import { mentions } from "./audit.ts"
+import { buildSource } from "./source.ts"
 
-const of = (builder: ReturnType<typeof conversation>) => sourceOf({ messages: builder.messages })
+const of = (builder: ReturnType<typeof conversation>) => buildSource({ messages: builder.messages })
 const source = of(conversation().user("Please change src/module-3.ts so that it listens on port 4003."))
 
 test.each([
@@ -11,7 +11,7 @@ test.each([
   ["Ports are listened on.", true],
   ["Bread was baked for the guests.", false],
 ])("BEY-2 a summary may inflect the words of the conversation: %s %s", (summary, speaks) => {
-  expect(speaksOf(summary, source)).toBe(speaks)
+  expect(mentions(summary, source)).toBe(speaks)
 })
 
 test.each([
@@ -20,7 +20,7 @@ test.each([
   "All tasks are done, 7 of 7.",
   "",
 ])("BEY-2 a summary that fits any conversation says nothing: %s", (summary) => {
-  expect(speaksOf(summary, source)).toBe(false)
+  expect(mentions(summary, source)).toBe(false)
 })
 
 const LOGS = "banana sunny weather holiday beach sand picnic ".repeat(2)
@@ -43,17 +43,17 @@ test.each([
   ["Read tokenizer.ts; splitLedger is next in the importer.", true],
   ["Der Importer verliert Zeilen, weil der Tokenizer seinen Buffer vergisst.", true],
 ])("BEY-2 words that only tool output has prove nothing, names do: %s %s", (summary, speaks) => {
-  expect(speaksOf(summary, long)).toBe(speaks)
+  expect(mentions(summary, long)).toBe(speaks)
 })
 
 test("BEY-2 a conversation in Chinese, and summaries of it", () => {
   const chinese = of(
     conversation().user("请把网关的端口改成 8443，超时改成两秒半。").say("我先读取网关的配置文件，然后修改端口。"),
   )
-  expect(speaksOf("用户要求修改网关端口，配置文件已读取。", chinese)).toBe(true)
-  expect(speaksOf("今天的天气很好，我们吃了香蕉。", chinese)).toBe(false)
+  expect(mentions("用户要求修改网关端口，配置文件已读取。", chinese)).toBe(true)
+  expect(mentions("今天的天气很好，我们吃了香蕉。", chinese)).toBe(false)
 })
 
 test("BEY-2 where nothing was said, there is nothing to speak of", () => {
-  expect(speaksOf("Nothing happened.", sourceOf({ messages: [] }))).toBe(true)
+  expect(mentions("Nothing happened.", buildSource({ messages: [] }))).toBe(true)
 })

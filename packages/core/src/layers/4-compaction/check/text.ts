@@ -3,7 +3,7 @@
  * make no difference. A Chinese, Japanese or Korean character is a word of its own.
  */
 
-import { madeOnce, type Steps } from "../../../base/work.ts"
+import { type CooperativeTask, lazy } from "../../../base/work.ts"
 import { exactNamesIn, type NameKind } from "../../../messages/exact-names.ts"
 
 const TOKEN =
@@ -23,12 +23,12 @@ export function tokensOf(text: string): string[] {
 }
 
 /** The words with one blank around each, so that a search finds whole words only. */
-export const phrase = (tokens: readonly string[]): string => (tokens.length === 0 ? "" : ` ${tokens.join(" ")} `)
+export const joinTokens = (tokens: readonly string[]): string => (tokens.length === 0 ? "" : ` ${tokens.join(" ")} `)
 
-export const phraseOf = (text: string): string => phrase(tokensOf(text))
+export const toPhrase = (text: string): string => joinTokens(tokensOf(text))
 
 /** Where each of its words is in a text; -1 where it is written in another way. */
-export function placesIn(text: string, tokens: readonly string[]): readonly number[] {
+export function positionsIn(text: string, tokens: readonly string[]): readonly number[] {
   const lower = text.toLowerCase()
   let from = 0
   return tokens.map((token) => {
@@ -40,13 +40,13 @@ export function placesIn(text: string, tokens: readonly string[]): readonly numb
 
 const SENTENCE = /[^.!?。！？।؟۔\n]+(?:[.!?]+(?![\s"'”’)\]*]|$)[^.!?。！？।؟۔\n]*)*[.!?。！？।؟۔]*["'”’)\]*]*/gu
 
-export interface Span {
+export interface TextSpan {
   readonly text: string
   readonly at: number
 }
 
 /** The sentences of a text, verbatim. A full stop inside a name or a version does not end one. */
-export const sentencesIn = (text: string): readonly Span[] =>
+export const sentencesIn = (text: string): readonly TextSpan[] =>
   [...text.matchAll(SENTENCE)].flatMap(({ 0: found, index }) => {
     const start = found.length - found.trimStart().length
     const trimmed = found.trim()
@@ -81,7 +81,7 @@ export function stem(token: string): string {
 }
 
 /** Which share of `wanted` is in `words`; 0 where nothing is wanted. */
-export function shareIn(wanted: ReadonlySet<string>, words: ReadonlySet<string>): number {
+export function shareOf(wanted: ReadonlySet<string>, words: ReadonlySet<string>): number {
   if (wanted.size === 0) return 0
   let found = 0
   for (const word of wanted) if (words.has(word)) found++
@@ -96,7 +96,7 @@ const NEGATION_OTHER =
 export const isNegated = (text: string): boolean => NEGATION_LATIN.test(text) || NEGATION_OTHER.test(text)
 
 /** They fit any conversation, so they prove nothing. */
-const anywhere = madeOnce(() =>
+const genericWords = lazy(() =>
   contentWords(
     "summary conversation session primary request intent key technical concepts files code sections errors fixes problem solving all user messages pending tasks current work optional next step completed context continuing help part go went going start end finish done proceed progress far state title specification functions workflow corrections codebase system documentation learnings results worklog the 的 是 了 在 和 有 不 我 你 他 她 这 那 一 个 们 就 也 都 要 会 到 说 为 上 下 中 に は を の が で と した です ます",
   ),
@@ -104,14 +104,14 @@ const anywhere = madeOnce(() =>
 const NUMBER = /^\d+$/
 
 /** Words that only some conversations have. Without their endings. */
-export function ownWords(text: string): readonly string[] {
-  const common = anywhere()
+export function distinctiveWords(text: string): readonly string[] {
+  const common = genericWords()
   return [...contentWords(text)].filter((word) => !common.has(word) && !NUMBER.test(word))
 }
 
 export type NameClass = "paths" | "identifiers" | "hashes" | "versions"
 
-export interface Name {
+export interface SummaryName {
   readonly class: NameClass
   readonly text: string
   readonly at: number
@@ -140,9 +140,9 @@ const ABBREVIATION = /^(?:e\.g|i\.e|etc|vs|a\.k\.a|node\.js|vue\.js|next\.js|d\.
 const trim = (found: string): string => found.replace(/[.,;:'")\]]+$/, "")
 
 /** Finds the exact names in a text, with their places: paths, identifiers, hashes and versions. */
-export function namesIn(given: string): readonly Name[] {
+export function namesIn(given: string): readonly SummaryName[] {
   const text = given.replace(ESCAPE, "  ") // of the same length, so that places stay
-  const names: Name[] = []
+  const names: SummaryName[] = []
   const taken = new Uint8Array(text.length) // 1 where a character belongs to a name
   const take = (name: NameClass, found: string, at: number) => {
     const trimmed = trim(found)
@@ -196,23 +196,23 @@ export const CLAIM_CLASSES = [
 ] as const
 export type ClaimClass = (typeof CLAIM_CLASSES)[number]
 
-export interface Claim extends Span {
+export interface SummaryClaim extends TextSpan {
   readonly class: ClaimClass
   readonly isSupported: boolean
   /** The conversation says otherwise. Without this, what is not supported is only not found. */
   readonly isRefuted?: true
   /** The sentence it is in. */
-  readonly sentence: Span
+  readonly sentence: TextSpan
   /** What the conversation says instead, where that is known. */
   readonly instead?: string
 }
 
-export interface Part extends Span {
+export interface SummaryPart extends TextSpan {
   readonly tokens: readonly string[]
   /** Exact names, with their place in the part. */
-  readonly names: readonly Name[]
+  readonly names: readonly SummaryName[]
   /** The line it is on, without its bullet or number. */
-  readonly line: Span
+  readonly line: TextSpan
   readonly isCode: boolean
   /** In a block of quoted text. */
   readonly isQuoted: boolean
@@ -227,9 +227,9 @@ const TITLE = /^(?:#{1,6} |\d+[.)] \**[A-Z]|\*\*[^*]+\*\*:?\s*$)/
 const MARKER = /^\s*(?:[-*+•]|\d+[.)]|#+|\[[ x]\]|>)\s+/
 
 /** The sentences of a summary, each with its place. Code stays line by line. */
-export function* partSteps(summary: string): Steps<readonly Part[]> {
-  const parts: Part[] = []
-  const add = (part: Omit<Part, "tokens" | "names">) =>
+export function* partSteps(summary: string): CooperativeTask<readonly SummaryPart[]> {
+  const parts: SummaryPart[] = []
+  const add = (part: Omit<SummaryPart, "tokens" | "names">) =>
     parts.push({ ...part, tokens: tokensOf(part.text), names: namesIn(part.text) })
   let fence: { readonly mark: string; readonly isCode: boolean } | undefined
   let isUsersList = false

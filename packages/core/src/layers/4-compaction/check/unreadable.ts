@@ -7,18 +7,18 @@
  * it. Without any thinking, 4 more of the 3,637 claims in 25 recorded summaries are not found.
  */
 import { type Block, isMedia, isText, isThinking } from "../../../messages/blocks.ts"
-import { type Claim, type ClaimClass, contentWords, namesIn, type Span, shareIn } from "./text.ts"
+import { type ClaimClass, contentWords, namesIn, type SummaryClaim, shareOf, type TextSpan } from "./text.ts"
 
 export type UnreadableKind = "image" | "document" | "page"
 
 /** What the model saw and no one can read here. */
 export interface UnreadableSource {
-  readonly parts: readonly Unreadable[]
+  readonly parts: readonly UnreadablePart[]
   /** Names and numbers that an earlier check could not confirm either. */
   readonly unchecked: ReadonlySet<string>
 }
 
-export interface Unreadable {
+export interface UnreadablePart {
   readonly kind: UnreadableKind
   /** Names of its file, in lower case. */
   readonly files: ReadonlySet<string>
@@ -47,7 +47,7 @@ const MAX_TRIED = 200 // names without ground: a summary with more is not worth 
 const MEDIA_FILE = /\.(?:png|jpe?g|gif|webp|bmp|svg|heic|tiff?|pdf|docx?|pptx?|xlsx?|odt)$/
 const EXACT: ReadonlySet<ClaimClass> = new Set(["paths", "identifiers", "hashes", "versions", "numbers", "people"])
 
-interface CameWith {
+interface UnreadableContext {
   /** The input of the call that it answers. */
   readonly call?: string | undefined
   /** The text of the same message or result. */
@@ -61,11 +61,11 @@ const filesIn = (text: string): readonly string[] =>
 
 /** Collects what cannot be read, message by message. */
 export class UnreadableParts implements UnreadableSource {
-  readonly parts: Unreadable[] = []
+  readonly parts: UnreadablePart[] = []
   readonly unchecked = new Set<string>()
   #unanswered: { readonly words: Set<string> }[] = []
 
-  see(block: Block, { call = "", text }: CameWith): void {
+  see(block: Block, { call = "", text }: UnreadableContext): void {
     const kind = kindOf(block)
     if (kind === undefined) return
     const own = `${call.slice(0, MAX_NEAR)}\n${readableIn(block)}`
@@ -77,7 +77,7 @@ export class UnreadableParts implements UnreadableSource {
 
   /** What an earlier summary is sure of. */
   summary(text: string): string {
-    const { text: sure, unchecked } = sureIn(text)
+    const { text: sure, unchecked } = confirmedPart(text)
     for (const each of unchecked) this.unchecked.add(each)
     return sure
   }
@@ -120,14 +120,18 @@ export function stringsIn(value: unknown, isRead: (key: string) => boolean = () 
   return Object.entries(value).flatMap(([key, item]) => (isRead(key) ? [key, ...stringsIn(item, isRead)] : []))
 }
 
-interface Settled {
-  readonly claims: readonly Claim[]
+interface ExcusedClaims {
+  readonly claims: readonly SummaryClaim[]
   /** Names and numbers that may stem from what cannot be read. */
-  readonly unchecked: readonly Claim[]
+  readonly unchecked: readonly SummaryClaim[]
 }
 
 /** Takes out the claims that may stem from what cannot be read. A name has one verdict, wherever the summary uses it. */
-export function settle(claims: readonly Claim[], summary: string, { parts, unchecked }: UnreadableSource): Settled {
+export function excuseUnreadable(
+  claims: readonly SummaryClaim[],
+  summary: string,
+  { parts, unchecked }: UnreadableSource,
+): ExcusedClaims {
   if (parts.length === 0 && unchecked.size === 0) return { claims, unchecked: [] }
   const exact = claims.filter((claim) => EXACT.has(claim.class))
   const byText = Map.groupBy(
@@ -136,7 +140,7 @@ export function settle(claims: readonly Claim[], summary: string, { parts, unche
   )
   const above = linesAbove(summary)
   const origins = parts.map((part) => ({ part, left: KINDS[part.kind].max }))
-  const excused = new Set<Claim>()
+  const excused = new Set<SummaryClaim>()
   let left = Math.max(FEWEST, Math.floor(MAX_SHARE * new Set(exact.map(({ text }) => text)).size))
   for (const same of byText.values().take(MAX_TRIED)) {
     if (left === 0) break
@@ -153,33 +157,33 @@ export function settle(claims: readonly Claim[], summary: string, { parts, unche
 }
 
 /** Where a summary uses a name: the sentence, its words, and what it is listed under. */
-interface Use {
+interface ClaimUse {
   readonly sentence: string
   readonly words: ReadonlySet<string>
   readonly listed: string
 }
 
-const useOf = ({ text, sentence }: Claim, above: (place: Span) => readonly string[]): Use => ({
+const useOf = ({ text, sentence }: SummaryClaim, above: (place: TextSpan) => readonly string[]): ClaimUse => ({
   sentence: sentence.text,
   listed: [sentence.text, ...above(sentence)].join("\n").toLowerCase(),
   words: contentWords(sentence.text.replaceAll(text, " ")),
 })
 
-function isAbout({ sentence, listed, words: own }: Use, { kind, files, words }: Unreadable): boolean {
+function isAbout({ sentence, listed, words: own }: ClaimUse, { kind, files, words }: UnreadablePart): boolean {
   if (KINDS[kind].noun.test(sentence) || [...files].some((file) => listed.includes(file))) return true
-  return own.size >= FEWEST_NEAR && shareIn(own, words) >= NEAR_SHARE
+  return own.size >= FEWEST_NEAR && shareOf(own, words) >= NEAR_SHARE
 }
 
-interface Line {
+interface SummaryLine {
   readonly at: number
   readonly depth: number
   readonly text: string
-  readonly parent: Line | undefined
+  readonly parent: SummaryLine | undefined
 }
 
 /** Finds the list items and headings that a place in a summary is under. */
-function linesAbove(summary: string): (place: Span) => readonly string[] {
-  const lines: Line[] = []
+function linesAbove(summary: string): (place: TextSpan) => readonly string[] {
+  const lines: SummaryLine[] = []
   let at = 0
   for (const text of summary.split("\n")) {
     const depth = depthOf(text)
@@ -214,13 +218,13 @@ const UNCHECKED_LINE = new RegExp(`^${UNCHECKED} (.*)$`, "gm")
 export const uncheckedNote = (texts: readonly string[]): string =>
   texts.length === 0 ? "" : `${UNCHECKED} ${[...new Set(texts)].map((text) => `\`${text}\``).join(", ")}`
 
-interface Sure {
+interface ConfirmedText {
   /** The summary without what it is not sure of. */
   readonly text: string
   readonly unchecked: readonly string[]
 }
 
-export function sureIn(summary: string): Sure {
+export function confirmedPart(summary: string): ConfirmedText {
   const unchecked = [...summary.matchAll(UNCHECKED_LINE)].flatMap(([, list]) =>
     [...list!.matchAll(/`([^`]+)`/g)].map(([, text]) => text!),
   )

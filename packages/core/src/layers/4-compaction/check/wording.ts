@@ -2,10 +2,10 @@
  * Step 4, check. Sentences that are nearly word for word from the conversation, but not quite: with two names exchanged, a number or a name
  * replaced, or a "not" lost.
  */
-import type { Steps } from "../../../base/work.ts"
-import { type Exchanges, exchangesIn } from "./claims.ts"
-import type { Sentence, Source, TokenIndex } from "./source.ts"
-import { type Claim, type Name, namesIn, type Part, placesIn, tokensOf } from "./text.ts"
+import type { CooperativeTask } from "../../../base/work.ts"
+import { type SwappedNames, swappedNamesIn } from "./claims.ts"
+import type { AuditSource, SourceSentence, TokenIndex } from "./source.ts"
+import { namesIn, positionsIn, type SummaryClaim, type SummaryName, type SummaryPart, tokensOf } from "./text.ts"
 
 const FEWEST_TOKENS = 5 // shorter sentences are alike by chance
 const SAME_SHARE = 0.7 // of the words of both sentences
@@ -17,12 +17,15 @@ const NEGATIONS = new Set(
   ),
 )
 
-export function* wordingSteps(parts: readonly Part[], source: Source): Steps<readonly Claim[]> {
+export function* wordingSteps(
+  parts: readonly SummaryPart[],
+  source: AuditSource,
+): CooperativeTask<readonly SummaryClaim[]> {
   const asked = parts.filter(({ tokens }) => !source.index.has(tokens))
   yield
   const sentences = yield* byWord(source.sentences, new Set(asked.flatMap(({ tokens }) => tokens)))
-  const exchanges = exchangesIn(source)
-  const claims: Claim[] = []
+  const exchanges = swappedNamesIn(source)
+  const claims: SummaryClaim[] = []
   for (const part of asked) {
     claims.push(...wordingOf(part, { source, sentences, exchanges }))
     yield
@@ -30,14 +33,14 @@ export function* wordingSteps(parts: readonly Part[], source: Source): Steps<rea
   return claims
 }
 
-interface Compared {
-  readonly source: Source
-  readonly sentences: ReadonlyMap<string, readonly Sentence[]>
-  readonly exchanges: Exchanges
+interface WordingContext {
+  readonly source: AuditSource
+  readonly sentences: ReadonlyMap<string, readonly SourceSentence[]>
+  readonly exchanges: SwappedNames
 }
 
-function wordingOf(part: Part, { source, sentences, exchanges }: Compared): readonly Claim[] {
-  const claim = (instead?: string): Claim[] => [
+function wordingOf(part: SummaryPart, { source, sentences, exchanges }: WordingContext): readonly SummaryClaim[] {
+  const claim = (instead?: string): SummaryClaim[] => [
     {
       class: "wording",
       text: part.text,
@@ -48,13 +51,13 @@ function wordingOf(part: Part, { source, sentences, exchanges }: Compared): read
     },
   ]
   const isLong = part.tokens.length >= FEWEST_TOKENS && !part.isCode
-  const original = isLong ? exchangedBack(part, source) : undefined
+  const original = isLong ? swappedBack(part, source) : undefined
   if (original !== undefined) return claim(original)
   const near = isLong ? nearest(part.tokens, sentences) : undefined
   if (near && isAltered(part, near, source)) return claim(near.text)
   const isCode = part.isCode || CODE.test(part.text)
-  const said = alteredFrom({ tokens: part.tokens, isCode, isExact: exactIn(part.names) }, source.index)
-  if (said !== undefined) return claim(withWords(part, said))
+  const altered = alteredFrom({ tokens: part.tokens, isCode, isExact: exactIn(part.names) }, source.index)
+  if (altered !== undefined) return claim(withWords(part, altered))
   const changedBack = part.isCode ? undefined : exchanges.original(part)
   if (changedBack !== undefined) return claim(changedBack)
   return near ? claim() : []
@@ -64,8 +67,8 @@ function wordingOf(part: Part, { source, sentences, exchanges }: Compared): read
 const CODE = /^`[^`]+`$|^\s*[\w.]+ = |:=|==|=>|&&|\|\||[{};]\s*$/
 
 /** The text with other words in their places. A word that the text has too is spelled as it is there. */
-function withWords({ text, tokens }: Part, words: readonly string[]): string {
-  const places = placesIn(text, tokens)
+function withWords({ text, tokens }: SummaryPart, words: readonly string[]): string {
+  const places = positionsIn(text, tokens)
   const spelled = new Map(tokens.map((token, at) => [token, text.slice(places[at]!, places[at]! + token.length)]))
   let result = text
   for (let at = tokens.length - 1; at >= 0; at--) {
@@ -84,7 +87,7 @@ const MAX_NAMES = 4 // in one sentence
  * The sentence with two names exchanged, where the conversation has the words from one to the other so. `undefined` where the sentence is as
  * it was said, or where its words are not from the conversation.
  */
-function exchangedBack({ text, names: all }: Part, { index }: Source): string | undefined {
+function swappedBack({ text, names: all }: SummaryPart, { index }: AuditSource): string | undefined {
   const names = all.filter((name) => name.class === "identifiers").slice(0, MAX_NAMES)
   for (const [at, one] of names.entries()) {
     for (const other of names.slice(at + 1)) {
@@ -102,10 +105,10 @@ function exchangedBack({ text, names: all }: Part, { index }: Source): string | 
 const SENTENCES_PER_STEP = 200
 
 function* byWord(
-  sentences: readonly Sentence[],
+  sentences: readonly SourceSentence[],
   wanted: ReadonlySet<string>,
-): Steps<ReadonlyMap<string, readonly Sentence[]>> {
-  const index = new Map<string, Sentence[]>()
+): CooperativeTask<ReadonlyMap<string, readonly SourceSentence[]>> {
+  const index = new Map<string, SourceSentence[]>()
   for (const [at, sentence] of sentences.entries()) {
     if (at % SENTENCES_PER_STEP === 0) yield
     if (sentence.tokens.length < FEWEST_TOKENS) continue
@@ -120,14 +123,17 @@ function* byWord(
 }
 
 /** The sentence that shares most words with these, if that is nearly all of them. */
-function nearest(tokens: readonly string[], index: ReadonlyMap<string, readonly Sentence[]>): Sentence | undefined {
-  const shared = new Map<Sentence, number>()
+function nearest(
+  tokens: readonly string[],
+  index: ReadonlyMap<string, readonly SourceSentence[]>,
+): SourceSentence | undefined {
+  const shared = new Map<SourceSentence, number>()
   for (const token of new Set(tokens)) {
     const sentences = index.get(token) ?? []
     if (sentences.length > RARE) continue
     for (const sentence of sentences) shared.set(sentence, (shared.get(sentence) ?? 0) + 1)
   }
-  let [best, share] = [undefined as Sentence | undefined, SAME_SHARE]
+  let [best, share] = [undefined as SourceSentence | undefined, SAME_SHARE]
   for (const [sentence] of [...shared].sort((a, b) => b[1] - a[1]).slice(0, 20)) {
     const same =
       1 -
@@ -149,7 +155,7 @@ function missing(some: readonly string[], others: readonly string[]): readonly s
   })
 }
 
-function isAltered({ tokens, names }: Part, given: Sentence, { index }: Source): boolean {
+function isAltered({ tokens, names }: SummaryPart, given: SourceSentence, { index }: AuditSource): boolean {
   const [added, lost] = [missing(tokens, given.tokens), missing(given.tokens, tokens)]
   // the same words in another order: something was exchanged
   if (added.length === 0 && lost.length === 0) return tokens.join(" ") !== given.tokens.join(" ")
@@ -169,12 +175,12 @@ const isSame = (some: readonly string[], others: readonly string[]) => some.join
 const without = (tokens: readonly string[], left: readonly string[]) => tokens.filter((token) => !left.includes(token))
 
 /** Whether a word is a number or belongs to a name. */
-function exactIn(names: readonly Name[]): (token: string) => boolean {
+function exactIn(names: readonly SummaryName[]): (token: string) => boolean {
   const words = new Set(names.flatMap((name) => tokensOf(name.text)))
   return (token) => /\d/.test(token) || words.has(token)
 }
 
-interface Given {
+interface WordSequence {
   readonly tokens: readonly string[]
   /** In code the order of words is exact, and every word is a name. */
   readonly isCode: boolean
@@ -196,18 +202,18 @@ const NEARBY = 2 // words beside a replaced one: where these occur together, the
  * replaced. It compares word by word, so that code and tool output are compared like sentences. The words of the conversation that the text
  * altered, one for each of its own. `undefined` where nothing was altered, or it is from nowhere.
  */
-function alteredFrom(given: Given, index: TokenIndex): readonly string[] | undefined {
+function alteredFrom(given: WordSequence, index: TokenIndex): readonly string[] | undefined {
   if (given.tokens.length < FEWEST_COMPARED) return undefined
-  const starts = new Set([...placesExchanged(given, index), ...placesLike(given.tokens, index)])
+  const starts = new Set([...positionsSwapped(given, index), ...similarPositions(given.tokens, index)])
   for (const start of [...starts].slice(0, 2 * MAX_PLACES)) {
     const there = index.tokens.slice(start, start + given.tokens.length)
-    if (isExchanged(given, there) || isReplaced(given, there, index)) return there
+    if (isSwapped(given, there) || isReplaced(given, there, index)) return there
   }
   return undefined
 }
 
 /** Where most words are at the same distance from each other, the best place first. */
-function placesLike(tokens: readonly string[], index: TokenIndex): readonly number[] {
+function similarPositions(tokens: readonly string[], index: TokenIndex): readonly number[] {
   const votes = new Map<number, number>()
   for (const [at, token] of tokens.entries()) {
     const places = index.at(token)
@@ -225,7 +231,7 @@ function placesLike(tokens: readonly string[], index: TokenIndex): readonly numb
 const MAX_RARE = 6 // of one text, the rarest
 
 /** Where two names are as far from each other as in the text, but the other way round. */
-function placesExchanged({ tokens, isCode, isExact }: Given, index: TokenIndex): readonly number[] {
+function positionsSwapped({ tokens, isCode, isExact }: WordSequence, index: TokenIndex): readonly number[] {
   const names = tokens
     .map((token, at) => ({ token, at, places: index.at(token) }))
     .filter(({ token, places }) => places.length <= COMMON && token.length > 2 && (isCode || isExact(token)))
@@ -243,7 +249,11 @@ function placesExchanged({ tokens, isCode, isExact }: Given, index: TokenIndex):
   )
 }
 
-function differing(tokens: readonly string[], there: readonly string[], max: number): readonly number[] | undefined {
+function differingPositions(
+  tokens: readonly string[],
+  there: readonly string[],
+  max: number,
+): readonly number[] | undefined {
   const places: number[] = []
   for (const [at, token] of tokens.entries()) {
     if (token === there[at]) continue
@@ -254,8 +264,8 @@ function differing(tokens: readonly string[], there: readonly string[], max: num
 }
 
 /** Each of two words is where the other should be, and nothing else differs. */
-function isExchanged({ tokens, isCode, isExact }: Given, there: readonly string[]): boolean {
-  const places = differing(tokens, there, MAX_EXCHANGED)
+function isSwapped({ tokens, isCode, isExact }: WordSequence, there: readonly string[]): boolean {
+  const places = differingPositions(tokens, there, MAX_EXCHANGED)
   if (!places || places.length < 2) return false
   const [one, other] = [tokens[places[0]!]!, there[places[0]!]!]
   const isPair = places.every((at) =>
@@ -268,8 +278,8 @@ function isExchanged({ tokens, isCode, isExact }: Given, there: readonly string[
 }
 
 /** A number is another one. Words that occur like this elsewhere are from there. */
-function isReplaced({ tokens, isCode }: Given, there: readonly string[], index: TokenIndex): boolean {
-  const places = differing(tokens, there, MAX_REPLACED)
+function isReplaced({ tokens, isCode }: WordSequence, there: readonly string[], index: TokenIndex): boolean {
+  const places = differingPositions(tokens, there, MAX_REPLACED)
   if (
     !places ||
     places.length === 0 ||

@@ -5,7 +5,7 @@ import { createEstimator } from "../../../tokens/estimate.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import { ContextView } from "../../../views/context/context.ts"
 import { CLEARED_MARKER } from "../../../views/context/render-decisions.ts"
-import { type CandidateInput, candidates, wholeCalls } from "./files.ts"
+import { type CandidateInput, callsShownInFull, candidates } from "./files.ts"
 
 const seen = (more: Partial<FileRead> = {}): FileRead => ({
   content: "x",
@@ -68,7 +68,7 @@ describe("L4-20 which results are whole in the kept messages", () => {
       const entry = { type: "strata", uuid: decision.subtype, parentUuid: null, timestamp: "", ...decision }
       view.apply(entry as Entry)
     }
-    const whole = wholeCalls(view.storedMessages(), (toolUseId) => view.isWhole(toolUseId))
+    const whole = callsShownInFull(view.storedMessages(), (toolUseId) => view.isWhole(toolUseId))
     expect([...whole]).toEqual(["toolu_0", "toolu_3", "toolu_4"])
   })
 })

@@ -12,7 +12,7 @@ import { frontier } from "../../../views/record/open-work.ts"
 import { statements } from "../../../views/record/statements.ts"
 import { words } from "../../../views/record/user-messages.ts"
 import { renderFacts } from "./facts.ts"
-import { openTask, renderMessages, renderRules } from "./users-messages.ts"
+import { openTask, renderMessages, renderRules } from "./user-messages.ts"
 
 const estimate = createEstimator("claude-5").text
 
@@ -200,7 +200,7 @@ describe("L4-29 for any conversation", () => {
           expect(same.length).toBeLessThanOrEqual(1) // said again: once is enough
           const [shown] = same
           if (!shown) missing++
-          else if (!rendered.whole.has(uuid))
+          else if (!rendered.complete.has(uuid))
             expect(lines).toContainEqual(expect.stringMatching(/ … \[\d+ characters in all\]$/))
           else if (text.trim().includes("\n")) expect(quoted).toContain(text.trim())
           else expect(lines).toContain(`[${handleOf(shown.uuid)}] ${text.trim()}`)
@@ -208,7 +208,7 @@ describe("L4-29 for any conversation", () => {
         const elided = Number(own.map((line) => /^\[(\d+) messages? left out: /.exec(line)?.[1]).find(Boolean) ?? 0)
         expect(elided).toBe(missing)
         const task = openTask(spoken)
-        for (const uuid of task) expect(rendered.whole.has(uuid)).toBe(true)
+        for (const uuid of task) expect(rendered.complete.has(uuid)).toBe(true)
         const needed = spoken.messages.filter(({ uuid }) => task.has(uuid)).map(({ text }) => text)
         if (spoken.messages.some(({ uuid, text }) => isNamed(uuid) && !needed.includes(text)))
           expect(estimate(rendered.text)).toBeLessThanOrEqual(limit)
@@ -226,7 +226,7 @@ describe("L4-29 for any conversation", () => {
         (said, effects, budget) => {
           const views = viewsOf(conversationOf(said, effects))
           const task = renderMessages({ ...views, limit: 0, estimate, kept: new Set<string>() })
-          const rules = renderRules({ ...views, inView: task.whole })
+          const rules = renderRules({ ...views, inView: task.complete })
           const fixed = estimate(rules) + estimate(task.text) + STATE
           const facts = renderFacts(views, { estimate, budget })
           expect(estimate(facts)).toBeLessThanOrEqual(Math.max(budget, budget * (1 - FIXED) + fixed))

@@ -3,7 +3,7 @@
  * equal views give equal bytes. Text from outside is quoted, so that only our own lines read as ours.
  */
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
-import { atOnce, remembering, type Steps } from "../../../base/work.ts"
+import { type CooperativeTask, memoize, runSync } from "../../../base/work.ts"
 import { fenced } from "../../../messages/attachment-texts.ts"
 import type { Todo } from "../../../messages/attachments.ts"
 import { inline, inlineUpTo } from "../../../messages/blocks.ts"
@@ -24,7 +24,7 @@ import {
   renderResults,
   renderRules,
   renderTests,
-} from "./users-messages.ts"
+} from "./user-messages.ts"
 
 // Step 5, restore. Exact names after a boundary, by what they are worth: said by the user, by the assistant, used again, of a kind that no one
 // could guess, then the rest. Each result has a quota. What other facts or kept messages show is not repeated, and what is left out is
@@ -47,7 +47,7 @@ const HEAD = "## Exact names\nAs they were spelled. They are data."
 const MAX_SHOWN = 20_000 // names in one section of the other facts
 // Chosen with `npm run compaction-marks`, on a conversation that rewrites whole files: it has far more names than room.
 const RECENCY = 1 // how much more the newest name counts than the oldest: as much as three uses instead of one
-const BY: Readonly<Record<NameUse["by"], number>> = { user: 3, assistant: 2, input: 0, result: 0 }
+const SOURCE_SCORES: Readonly<Record<NameUse["by"], number>> = { user: 3, assistant: 2, input: 0, result: 0 }
 const UNGUESSABLE = 2 // how much more a hash, a version, an address, an error code or an amount counts: nothing else says what it says
 const SMALL_NUMBER = 4 // how much less a number of three digits counts: line numbers and times would fill the list
 const EXPRESSION = 3 // how much less `error.message` counts, typed or in a result: ordinary words, joined by code
@@ -58,11 +58,18 @@ const MAX_SEEN = 0.15 // of the limit, where the others leave room
 const NAMES_PER_STEP = 200 // less than a millisecond
 
 /** Empty where there is nothing to list. */
-export const renderNames = (input: NamesToRender): string => atOnce(nameSteps(input))
+export const renderNames = (input: NamesToRender): string => runSync(nameSteps(input))
 
 /** The same in steps: a long conversation has thousands of names. */
-export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NONE }: NamesToRender): Steps<string> {
-  const listed = new Listed()
+export function* nameSteps({
+  names,
+  limit,
+  estimate,
+  kept,
+  shown,
+  outdated = NONE,
+}: NamesToRender): CooperativeTask<string> {
+  const listed = new ListedNames()
   for (const section of shown) {
     for (const name of namesShown(section)) listed.add(name)
     yield
@@ -81,15 +88,15 @@ export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NON
     }
     return taken
   }
-  const said = yield* ranked(names.said, { estimate })
-  const typed = yield* ranked(names.typed, { estimate })
-  const seen = yield* ranked(names.seen, { estimate, hasQuota: true })
+  const written = yield* rankNames(names.said, { estimate })
+  const typed = yield* rankNames(names.typed, { estimate })
+  const seen = yield* rankNames(names.seen, { estimate, hasQuota: true })
   const room = limit - estimate([HEAD, fenced("said: \ntyped: \nin results: ")].join("\n")) - estimate(MAX_NOTE)
   const likeliest = seen.toSorted(likeliestFirst)
   const found = take(likeliest, room * SEEN_SHARE)
   yield
   const sizeOf = (some: Iterable<string>) => [...some].reduce((sum, name) => sum + estimate(` ${writtenName(name)}`), 0)
-  const used = take([...said, ...typed].sort(likeliestFirst), room - sizeOf(found))
+  const used = take([...written, ...typed].sort(likeliestFirst), room - sizeOf(found))
   yield
   const more = take(likeliest, Math.min(room - sizeOf(found) - sizeOf(used), room * MAX_SEEN - sizeOf(found)))
   yield
@@ -103,7 +110,7 @@ export function* nameSteps({ names, limit, estimate, kept, shown, outdated = NON
     lineOf("in results", [...found, ...more], new Set([...found, ...more])),
   ].filter((line) => line !== "")
   if (lines.length === 0) return ""
-  const leftOut = [...said, ...typed, ...seen].filter(({ name }) => !listed.has(name) && !outdated.has(name))
+  const leftOut = [...written, ...typed, ...seen].filter(({ name }) => !listed.has(name) && !outdated.has(name))
   return [HEAD, fenced(lines.join("\n")), ...leftOutLine(leftOut)].join("\n")
 }
 
@@ -136,7 +143,7 @@ interface RankedName {
   readonly score: number
 }
 
-interface Ranking {
+interface RankingOptions {
   readonly estimate: Estimate
   /** Each message has its share. */
   readonly hasQuota?: boolean
@@ -146,20 +153,20 @@ interface Ranking {
  * A name that was used often or lately is the likeliest to be used again, and short ones leave room for others. Measured with
  * `npm run compaction-marks`: in conversations with more names than room this finds more of those used again than newest first.
  */
-function* ranked(
+function* rankNames(
   names: ReadonlyMap<string, NameUse>,
-  { estimate, hasQuota = false }: Ranking,
-): Steps<readonly RankedName[]> {
+  { estimate, hasQuota = false }: RankingOptions,
+): CooperativeTask<readonly RankedName[]> {
   const found: RankedName[] = []
   for (const [name, use] of [...names]) {
     const at = found.length
     if (at % NAMES_PER_STEP === 0) yield
     const score =
-      BY[use.by] +
+      SOURCE_SCORES[use.by] +
       (RECENCY * at) / names.size +
       Math.log2((1 + use.uses) / Math.max(1, estimate(name))) +
       kindBonus(name, use) -
-      (BY[use.by] === 0 && isExpression(name) ? EXPRESSION : 0)
+      (SOURCE_SCORES[use.by] === 0 && isExpression(name) ? EXPRESSION : 0)
     found.push({ name, use, at, score })
   }
   return hasQuota ? yield* withQuotas(found) : found
@@ -169,7 +176,7 @@ function* ranked(
  * The best names of each message count in full, further ones less and less. A name whose shape many others have is one of a listing, so it
  * counts less too: the rarer its shape, the more it says.
  */
-function* withQuotas(found: readonly RankedName[]): Steps<readonly RankedName[]> {
+function* withQuotas(found: readonly RankedName[]): CooperativeTask<readonly RankedName[]> {
   const shapes = shapesOf(found.map(({ name }) => name))
   yield
   const lowered: RankedName[] = []
@@ -188,8 +195,8 @@ const RARE =
   /^(?:(?=[^a-f]*[a-f])(?=\D*\d)[0-9a-f]{7,64}|0x[0-9a-f]+|v?\d+\.\d+\.\d[\w.-]*|[A-Z]{2,}-\d+|[A-Z][A-Z_]*\d[A-Z\d_]*|[A-Z]+(?:_[A-Z\d]+)*_\d+|\d{4,}|\d{1,3}(?:,\d{3})+|[$€£¥][\d.,]+\w?|\d+(?:\.\d+)? \S+|\d+\.\d+\D{1,5}|[a-z]+:\/\/\S+|\d+(?:\.\d+){3}\S*|[\w.-]+:\d{2,5}|\/\S+\/\S+)$/
 
 function kindBonus(name: string, { by }: NameUse): number {
-  const isSaid = by === "user" || by === "assistant"
-  if (SMALL.test(name)) return isSaid ? 0 : -SMALL_NUMBER
+  const isWritten = by === "user" || by === "assistant"
+  if (SMALL.test(name)) return isWritten ? 0 : -SMALL_NUMBER
   return RARE.test(name) ? UNGUESSABLE : 0
 }
 
@@ -197,14 +204,14 @@ const likeliestFirst = (a: RankedName, b: RankedName): number => b.score - a.sco
 
 /** Of a dotted word, the members that are names are listed alone. So one that is listed whole has none, unless it is a file or a host. */
 const isExpression = (name: string): boolean => name.includes(".") && kindOf(name) === "expression"
-const kindOf = remembering((name) =>
+const kindOf = memoize((name) =>
   exactNamesIn(name).some((found) => found.name === name && found.kind === "identifier") ? "expression" : "name",
 )
 
-const namesShown = remembering((section) => exactNamesIn(section, MAX_SHOWN).map(({ name }) => name))
+const namesShown = memoize((section) => exactNamesIn(section, MAX_SHOWN).map(({ name }) => name))
 
 /** Names that a reader of the facts already has: whole, as the end of a path, or as a word of a longer name. */
-class Listed {
+class ListedNames {
   readonly #names = new Set<string>()
 
   has(name: string): boolean {
@@ -261,16 +268,16 @@ const SHORT_RECORD = 800 // tokens: with fewer, headings and handles would take 
 const MAX_TODO_CHARACTERS = 500
 
 /** The views that the facts are rendered from. */
-export type Recorded = Pick<Views, "words" | "artifacts" | "names" | "results" | "statements" | "frontier">
+export type RecordViews = Pick<Views, "words" | "artifacts" | "names" | "results" | "statements" | "frontier">
 
 /** Empty where there is nothing to say. */
-export const renderFacts = (views: Recorded, options: FactsOptions): string => atOnce(factSteps(views, options))
+export const renderFacts = (views: RecordViews, options: FactsOptions): string => runSync(factSteps(views, options))
 
 /** The same in steps. */
 export function* factSteps(
-  views: Recorded,
+  views: RecordViews,
   { estimate, budget = FACTS_BUDGET, kept = new Set(), summary = "", isAlone = false, hasRecall = true }: FactsOptions,
-): Steps<string> {
+): CooperativeTask<string> {
   if (budget < SHORT_RECORD) return shortRecord(views, { estimate, budget, kept, summary }).toWellFormed()
   const { words, artifacts, names, results, statements, frontier } = views
   const language = renderLanguage(words.messages.map(({ text }) => text))
@@ -278,11 +285,11 @@ export function* factSteps(
   const todos = renderTodos(frontier.todos)
   yield
   const task = renderMessages({ words, statements, limit: 0, estimate, kept })
-  const rulesAlone = renderRules({ words, statements, inView: new Set([...kept, ...task.whole]) })
+  const rulesAlone = renderRules({ words, statements, inView: new Set([...kept, ...task.complete]) })
   const fixed = [language, rulesAlone, request, todos, task.text].reduce((sum, text) => sum + estimate(text), 0)
   const outdated = outdatedValues(statements)
   const shares = isAlone ? ALONE : AFTER_SUMMARY
-  const room = new Room(budget - Math.min(fixed, budget * MAX_FIXED), estimate)
+  const room = new SharedBudget(budget - Math.min(fixed, budget * MAX_FIXED), estimate)
   yield
   const plan = room.take(shares.plan, (limit) => renderPlan(frontier.plan, { limit, estimate }))
   const files = room.take(shares.files, (limit) =>
@@ -303,7 +310,7 @@ export function* factSteps(
     shares.messages,
     (limit) => {
       const rendered = renderMessages({ words, statements, limit: limit + estimate(task.text), estimate, kept })
-      whole = rendered.whole
+      whole = rendered.complete
       return rendered.text
     },
     estimate(task.text),
@@ -332,7 +339,7 @@ export function* factSteps(
 }
 
 /** Tokens that are shared out. */
-class Room {
+class SharedBudget {
   readonly #whole: number
   readonly #estimate: Estimate
   #used = 0
@@ -364,14 +371,14 @@ function renderLanguage(texts: readonly string[]): string {
   return language === undefined ? "" : `The user writes in ${language}.`
 }
 
-interface Shown {
+interface RequestOptions {
   readonly limit: number
   readonly estimate: Estimate
   readonly kept: ReadonlySet<Uuid>
 }
 
 /** The user's messages are shown above. A task is not one of them, so its text is here. */
-function renderRequest({ request, answered }: WorkState, { limit, estimate, kept }: Shown): string {
+function renderRequest({ request, answered }: WorkState, { limit, estimate, kept }: RequestOptions): string {
   if (request === undefined) return ""
   const state = answered ? "The last answer to it was a final one." : "It has no final answer yet."
   const { uuid, text, isFromAgent } = request

@@ -16,7 +16,7 @@ import type { FileRead } from "../../../tools/tool.ts"
 import type { Artifacts } from "../../../views/record/artifacts.ts"
 import { charactersWithin, type Estimate, largest } from "../cut.ts"
 
-export interface Candidate {
+export interface FileCandidate {
   readonly path: string
   readonly read: FileRead
 }
@@ -40,15 +40,15 @@ export interface ExcludedPaths {
 const INSTRUCTION_NAMES = new Set(["AGENTS.md", "CLAUDE.md", "AGENTS.local.md", "CLAUDE.local.md"])
 const RULE_DIRECTORIES = [`.strata${sep}rules`, `.claude${sep}rules`]
 
-export function candidates({ reads, wholeCalls, excluded }: CandidateInput): readonly Candidate[] {
+export function candidates({ reads, wholeCalls, excluded }: CandidateInput): readonly FileCandidate[] {
   return reads
-    .filter(([path, read]) => !standsWhole(read, wholeCalls) && !isExcluded(path, excluded))
+    .filter(([path, read]) => !isShownInFull(read, wholeCalls) && !isExcluded(path, excluded))
     .map(([path, read]) => ({ path, read }))
     .toReversed()
 }
 
 /** A call that read only a part does not exclude the file. */
-function standsWhole({ toolUseId, range }: FileRead, wholeCalls: ReadonlySet<string>): boolean {
+function isShownInFull({ toolUseId, range }: FileRead, wholeCalls: ReadonlySet<string>): boolean {
   return toolUseId !== undefined && range === undefined && wholeCalls.has(toolUseId)
 }
 
@@ -71,12 +71,15 @@ function isInside(path: string, directory: string): boolean {
  * Which calls have their whole result in the kept messages. A file that such a result shows need not be shown again. `isWhole`: whether a
  * result is neither put aside nor cleared.
  */
-export function wholeCalls(kept: readonly Message[], isWhole: (toolUseId: string) => boolean): ReadonlySet<string> {
+export function callsShownInFull(
+  kept: readonly Message[],
+  isWhole: (toolUseId: string) => boolean,
+): ReadonlySet<string> {
   const results = kept.flatMap((message) => (message.type === "user" ? contentOf(message).filter(isToolResult) : []))
   return new Set(results.map(({ tool_use_id }) => tool_use_id).filter(isWhole))
 }
 
-interface SeenBefore {
+interface EarlierReadsInput {
   readonly artifacts: Pick<Artifacts, "files">
   /** The base of relative paths. */
   readonly cwd: string
@@ -96,7 +99,7 @@ const FORGOTTEN: FileRead = { content: "", modifiedMs: 0, at: "" }
  * everything that was read since. A journal may come from someone else, so only files that may be read without asking are named. What the
  * journal mentions, then what the tools know; the oldest first.
  */
-export function withSeenBefore(seen: SeenBefore): readonly (readonly [string, FileRead])[] {
+export function withEarlierReads(seen: EarlierReadsInput): readonly (readonly [string, FileRead])[] {
   const reads = [...seen.reads]
   const known = new Set(reads.map(([path]) => path))
   const before = [...seen.artifacts.files]
@@ -107,12 +110,12 @@ export function withSeenBefore(seen: SeenBefore): readonly (readonly [string, Fi
   return [...before.map((path) => [path, FORGOTTEN] as const), ...reads]
 }
 
-export interface ReadAgain {
+export interface RestorableFile {
   readonly text: string
   readonly modifiedMs: number
 }
 
-export type ReadFileAgain = (path: string, signal: AbortSignal) => Promise<ReadAgain | undefined>
+export type ReadFileAgain = (path: string, signal: AbortSignal) => Promise<RestorableFile | undefined>
 
 /**
  * A file's text as it is on disk now. Only the path that was read before counts: if a link has replaced the file or a directory above it,
@@ -133,8 +136,8 @@ export const readAgain: ReadFileAgain = async (path, signal) => {
 const NOWHERE = { get: () => "/", set: () => undefined }
 
 interface PageInput {
-  readonly candidate: Candidate
-  readonly file: ReadAgain
+  readonly candidate: FileCandidate
+  readonly file: RestorableFile
   /** Tokens of the attachment as it is sent. */
   readonly limit: number
   readonly estimate: Estimate
@@ -163,7 +166,7 @@ export function pageOf(input: PageInput): RestoredFile {
   const { candidate, file, limit, estimate, now } = input
   const all = linesOf(file.text)
   const page = fittingPage(all, input)
-  if (all.length > 0 && page.lines.length === 0) return onlyNamed(candidate.path, estimate)
+  if (all.length > 0 && page.lines.length === 0) return referenceTo(candidate.path, estimate)
   const attachment = fileAttachment(candidate.path, page)
   const range = page.lines.length < page.total ? { offset: page.first, limit: page.lines.length } : undefined
   const read: FileRead = {
@@ -173,12 +176,12 @@ export function pageOf(input: PageInput): RestoredFile {
     ...(range && { range }),
   }
   const tokens = sizeOf(attachment, estimate)
-  return tokens > limit ? onlyNamed(candidate.path, estimate) : { attachment, tokens, read: [candidate.path, read] }
+  return tokens > limit ? referenceTo(candidate.path, estimate) : { attachment, tokens, read: [candidate.path, read] }
 }
 
 function fittingPage(all: readonly string[], { candidate: { path, read }, limit, estimate }: PageInput): Page {
   const fitsFrom = (first: number) => {
-    const lines = numberLines(worthMeasuring(all.slice(first - 1), limit), first)
+    const lines = numberLines(measurableLines(all.slice(first - 1), limit), first)
     const page = (count: number): Page => ({ first, lines: lines.slice(0, count), total: all.length })
     return page(largest(lines.length, (count) => sizeOf(fileAttachment(path, page(count)), estimate) <= limit))
   }
@@ -189,7 +192,7 @@ function fittingPage(all: readonly string[], { candidate: { path, read }, limit,
 }
 
 /** Files can be thousands of times larger than the part that is shown. */
-function worthMeasuring(lines: readonly string[], limit: number): readonly string[] {
+function measurableLines(lines: readonly string[], limit: number): readonly string[] {
   let characters = charactersWithin(limit)
   const end = lines.findIndex((line) => {
     characters -= Math.min(line.length, MAX_LINE_CHARACTERS) + 1
@@ -207,7 +210,7 @@ function fileAttachment(path: string, { first, lines, total }: Page): Attachment
   return { type: "file", path, content }
 }
 
-function onlyNamed(path: string, estimate: Estimate): RestoredFile {
+function referenceTo(path: string, estimate: Estimate): RestoredFile {
   const attachment: Attachment = { type: "compact_file_reference", path }
   return { attachment, tokens: sizeOf(attachment, estimate) }
 }

@@ -22,7 +22,7 @@ import {
 } from "../../../../test/recorded-calls.ts"
 import { project } from "../../../views/projection.ts"
 import { artifacts } from "../../../views/record/artifacts.ts"
-import { renderFailures, renderFiles, renderTests } from "./users-messages.ts"
+import { renderFailures, renderFiles, renderTests } from "./user-messages.ts"
 
 const UNBOUNDED = { limit: Number.POSITIVE_INFINITY, reads: Number.POSITIVE_INFINITY, estimate: () => 1 }
 

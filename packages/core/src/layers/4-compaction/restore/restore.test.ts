@@ -18,8 +18,8 @@ const { text: estimate } = createEstimator("claude-5")
 const LIMITS = { files: 5, file: 5_000, allFiles: 50_000, skill: 5_000, allSkills: 25_000 }
 const NOTHING: Omit<RestoreInput, "reads"> = {
   messages: [],
-  kept: [],
-  isWhole: () => true,
+  preserved: [],
+  isComplete: () => true,
   frontier: { todos: [], plan: { active: false } },
   excluded: { files: [], directories: [] },
   limits: LIMITS,
@@ -57,10 +57,10 @@ describe("L4-20 files read again after a compaction", () => {
 
   test("they enter the read state again: what was shown can be edited, what was not cannot", async () => {
     const { context, pathOf, reads } = await readFiles({ old: "old\n", a: "one\n", kept: "kept\n" })
-    const kept = conversation().user([
+    const preserved = conversation().user([
       { type: "tool_result", tool_use_id: "toolu_2", content: "     1\tkept" },
     ]).messages
-    const restored = await restoreAttachments({ ...NOTHING, reads, kept, limits: { ...LIMITS, files: 1 } })
+    const restored = await restoreAttachments({ ...NOTHING, reads, preserved, limits: { ...LIMITS, files: 1 } })
     expect(namesIn(restored.attachments)).toEqual(["file a"])
     expect(restored.reads.map(([path]) => path)).toEqual([pathOf("a"), pathOf("kept")])
 

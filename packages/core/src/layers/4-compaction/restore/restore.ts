@@ -7,32 +7,32 @@
 import { realpath } from "node:fs/promises"
 import { resolve } from "node:path"
 import type { AddedTool, Attachment, AttachmentKind } from "../../../messages/attachments.ts"
-import { referencesIn } from "../../../messages/blocks.ts"
+import { findToolReferences } from "../../../messages/blocks.ts"
 import { contentOf, type Message, type Uuid } from "../../../messages/messages.ts"
 import type { Flags } from "../../../settings/flags.ts"
 import type { FileRead } from "../../../tools/tool.ts"
 import type { Agents, WorkState } from "../../../views/record/open-work.ts"
 import { cutText, type Estimate } from "../cut.ts"
 import {
-  type Candidate,
+  callsShownInFull,
   candidates,
   type ExcludedPaths,
+  type FileCandidate,
   pageOf,
   type ReadFileAgain,
   type RestoredFile,
   readAgain,
   sizeOf,
-  wholeCalls,
 } from "./files.ts"
 
 // Step 5, restore. What attachments said before the boundary and must still apply after it: skills in use, agents, loaded tools, tool
 // servers' instructions. Pure. What a kept message shows is not repeated. The skill listing is not sent again.
 
-export interface AttachedBefore {
+export interface EarlierAttachments {
   /** Since the last boundary, in order. */
   readonly messages: readonly Message[]
   /** Those of them that stay in view. */
-  readonly kept: ReadonlySet<Uuid>
+  readonly preserved: ReadonlySet<Uuid>
 }
 
 interface SkillLimits {
@@ -42,24 +42,27 @@ interface SkillLimits {
   readonly together: number
 }
 
-type Of<Kind extends AttachmentKind> = Extract<Attachment, { type: Kind }>
+type AttachmentOf<Kind extends AttachmentKind> = Extract<Attachment, { type: Kind }>
 
-interface Placed<Kind extends AttachmentKind> {
-  readonly attachment: Of<Kind>
+interface PlacedAttachment<Kind extends AttachmentKind> {
+  readonly attachment: AttachmentOf<Kind>
   /** It is in a message that stays in view. */
-  readonly isKept: boolean
+  readonly isPreserved: boolean
 }
 
 /** The newest first, each as it was last used, as far as there is room. */
-export function skillsInUse(before: AttachedBefore, { estimate, each, together }: SkillLimits): readonly Attachment[] {
-  const newestFirst = allOf("skill_content", before).toReversed()
-  const byName = new Map<string, Placed<"skill_content">>()
+export function skillsInUse(
+  before: EarlierAttachments,
+  { estimate, each, together }: SkillLimits,
+): readonly Attachment[] {
+  const newestFirst = attachmentsOf("skill_content", before).toReversed()
+  const byName = new Map<string, PlacedAttachment<"skill_content">>()
   for (const placed of newestFirst) {
     if (!byName.has(placed.attachment.name)) byName.set(placed.attachment.name, placed)
   }
   let room = together
-  return [...byName.values()].flatMap(({ attachment, isKept }) => {
-    const shown = isKept ? undefined : withinLimit(attachment, { estimate, limit: Math.min(each, room) })
+  return [...byName.values()].flatMap(({ attachment, isPreserved }) => {
+    const shown = isPreserved ? undefined : withinLimit(attachment, { estimate, limit: Math.min(each, room) })
     if (shown === undefined) return []
     room -= sizeOf(shown, estimate)
     return [shown]
@@ -68,7 +71,7 @@ export function skillsInUse(before: AttachedBefore, { estimate, each, together }
 
 /** Empty where not even the beginning fits. */
 function withinLimit(
-  { name, content }: Of<"skill_content">,
+  { name, content }: AttachmentOf<"skill_content">,
   { estimate, limit }: { readonly estimate: Estimate; readonly limit: number },
 ): Attachment | undefined {
   const attachment = (text: string): Attachment => ({ type: "skill_content", name, content: text })
@@ -83,32 +86,32 @@ function withinLimit(
  * The agents that the journal knows, because no attachment says that one is running. Where it knows none, as in a transcript of another
  * program, the newest attachment about them. An agent that a call waited for is in the call's result.
  */
-export function agentStatus(before: AttachedBefore, agents?: Pick<Agents, "roster">): readonly Attachment[] {
+export function agentStatus(before: EarlierAttachments, agents?: Pick<Agents, "roster">): readonly Attachment[] {
   const started = [...(agents?.roster.values() ?? [])].filter(({ isOnPath }) => isOnPath)
-  if (started.length === 0) return unlessKept(allOf("agent_status", before).at(-1))
+  if (started.length === 0) return unlessPreserved(attachmentsOf("agent_status", before).at(-1))
   const shown = started.filter(({ kind }) => kind !== "wait")
   const statuses = shown.map(({ id, name, status, description }) => ({ id, name, status, summary: description }))
   return statuses.length === 0 ? [] : [{ type: "agent_status", agents: statuses }]
 }
 
-export function agentListing(before: AttachedBefore): readonly Attachment[] {
-  return unlessKept(allOf("agent_listing", before).at(-1))
+export function agentListing(before: EarlierAttachments): readonly Attachment[] {
+  return unlessPreserved(attachmentsOf("agent_listing", before).at(-1))
 }
 
 /**
  * Tools that were added or loaded and are still there, and those that are gone although a kept message says they were added. A loaded tool
  * is declared from the boundary on, so its name is enough.
  */
-export function toolSet(before: AttachedBefore): readonly Attachment[] {
+export function toolSet(before: EarlierAttachments): readonly Attachment[] {
   const there = new Map<string, { readonly tool: AddedTool; readonly isKept: boolean }>()
   const gone = new Set<string>()
-  for (const { change, isKept } of toolChanges(before)) {
+  for (const { change, isPreserved } of toolChanges(before)) {
     for (const name of change.removed) {
-      if (there.get(name)?.isKept && !isKept) gone.add(name)
+      if (there.get(name)?.isKept && !isPreserved) gone.add(name)
       there.delete(name)
     }
     for (const tool of change.added) {
-      there.set(tool.name, { tool, isKept })
+      there.set(tool.name, { tool, isKept: isPreserved })
       gone.delete(tool.name)
     }
   }
@@ -117,41 +120,44 @@ export function toolSet(before: AttachedBefore): readonly Attachment[] {
   return added.length + removed.length === 0 ? [] : [{ type: "tool_delta", added, removed }]
 }
 
-interface PlacedChange {
-  readonly change: Pick<Of<"tool_delta">, "added" | "removed">
-  readonly isKept: boolean
+interface PlacedToolChange {
+  readonly change: Pick<AttachmentOf<"tool_delta">, "added" | "removed">
+  readonly isPreserved: boolean
 }
 
 /** In the order of the messages: what attachments say, and what references in results have loaded. */
-function toolChanges({ messages, kept }: AttachedBefore): readonly PlacedChange[] {
-  return messages.flatMap((message): PlacedChange[] => {
+function toolChanges({ messages, preserved }: EarlierAttachments): readonly PlacedToolChange[] {
+  return messages.flatMap((message): PlacedToolChange[] => {
     if (message.isSidechain) return []
-    const isKept = kept.has(message.uuid)
+    const isPreserved = preserved.has(message.uuid)
     if (message.type === "attachment")
-      return message.attachment.type === "tool_delta" ? [{ change: message.attachment, isKept }] : []
+      return message.attachment.type === "tool_delta" ? [{ change: message.attachment, isPreserved }] : []
     if (message.type !== "user") return []
     const added = contentOf(message)
-      .flatMap(referencesIn)
+      .flatMap(findToolReferences)
       .map((name): AddedTool => ({ name, loaded: true }))
-    return added.length > 0 ? [{ change: { added, removed: [] }, isKept }] : []
+    return added.length > 0 ? [{ change: { added, removed: [] }, isPreserved }] : []
   })
 }
 
 /** The newest of each server, in the order in which the servers appeared. */
-export function serverInstructions(before: AttachedBefore): readonly Attachment[] {
-  const newest = new Map(allOf("mcp_instructions", before).map((placed) => [placed.attachment.server, placed]))
-  return [...newest.values()].flatMap(unlessKept)
+export function serverInstructions(before: EarlierAttachments): readonly Attachment[] {
+  const newest = new Map(attachmentsOf("mcp_instructions", before).map((placed) => [placed.attachment.server, placed]))
+  return [...newest.values()].flatMap(unlessPreserved)
 }
 
-function allOf<Kind extends AttachmentKind>(kind: Kind, { messages, kept }: AttachedBefore): readonly Placed<Kind>[] {
+function attachmentsOf<Kind extends AttachmentKind>(
+  kind: Kind,
+  { messages, preserved }: EarlierAttachments,
+): readonly PlacedAttachment<Kind>[] {
   return messages.flatMap((message) => {
     if (message.type !== "attachment" || message.isSidechain || message.attachment.type !== kind) return []
     const { belongsTo: _, ...attachment } = message.attachment // what it belonged to is gone
-    return [{ attachment: attachment as Of<Kind>, isKept: kept.has(message.uuid) }]
+    return [{ attachment: attachment as AttachmentOf<Kind>, isKept: preserved.has(message.uuid) }]
   })
 }
 
-function unlessKept(
+function unlessPreserved(
   placed: { readonly attachment: Attachment; readonly isKept: boolean } | undefined,
 ): readonly Attachment[] {
   return placed === undefined || placed.isKept ? [] : [placed.attachment]
@@ -161,9 +167,9 @@ export interface RestoreInput {
   /** Since the last boundary, as they are shown. */
   readonly messages: readonly Message[]
   /** Those of them that stay in view, as they are shown. */
-  readonly kept: readonly Message[]
+  readonly preserved: readonly Message[]
   /** Whether a tool result is neither put aside nor cleared. */
-  readonly isWhole: (toolUseId: string) => boolean
+  readonly isComplete: (toolUseId: string) => boolean
   readonly frontier: Pick<WorkState, "todos" | "plan">
   readonly agents?: Pick<Agents, "roster">
   /** What was read and written, the oldest first, as `ReadState.entries()` gives it. */
@@ -190,7 +196,7 @@ export interface RestoreLimits {
   readonly together?: number
 }
 
-export interface Restored {
+export interface RestoredContext {
   readonly attachments: readonly Attachment[]
   /** What counts as read from now on, the oldest first: reads that are still in view, and the files shown again. */
   readonly reads: readonly (readonly [string, FileRead])[]
@@ -208,11 +214,11 @@ export function restoreLimits({ figures }: Pick<Flags, "figures">): RestoreLimit
   }
 }
 
-export async function restoreAttachments(input: RestoreInput): Promise<Restored> {
-  const { messages, kept, frontier, limits, estimate } = input
+export async function restoreAttachments(input: RestoreInput): Promise<RestoredContext> {
+  const { messages, preserved, frontier, limits, estimate } = input
   const reads = [...input.reads]
-  const inView = wholeCalls(kept, input.isWhole)
-  const before: AttachedBefore = { messages, kept: new Set(kept.map(({ uuid }) => uuid)) }
+  const inView = callsShownInFull(preserved, input.isComplete)
+  const before: EarlierAttachments = { messages, preserved: new Set(preserved.map(({ uuid }) => uuid)) }
   const sizeOfAll = (all: readonly Attachment[]) => all.reduce((sum, each) => sum + sizeOf(each, estimate), 0)
   const skills = skillsInUse(before, { estimate, each: limits.skill, together: limits.allSkills })
   const { together = Number.POSITIVE_INFINITY } = limits
@@ -254,7 +260,7 @@ interface FilesInput extends RestoreInput {
 /** The most recently read first. Where one cannot be read any more, the next one takes its place. */
 async function restoreFiles(input: FilesInput) {
   const { reads, inView, limits, frontier } = input
-  const excluded = await whereTheyAre({
+  const excluded = await resolveLinks({
     files: [...input.excluded.files, ...(frontier.plan.path === undefined ? [] : [frontier.plan.path])],
     directories: input.excluded.directories,
   })
@@ -281,14 +287,14 @@ async function restoreFiles(input: FilesInput) {
   return { restored, failed }
 }
 
-async function read(candidate: Candidate, { readFile = readAgain, signal = NEVER }: RestoreInput) {
+async function read(candidate: FileCandidate, { readFile = readAgain, signal = NEVER }: RestoreInput) {
   return { candidate, file: await readFile(candidate.path, signal) }
 }
 
 const NEVER = new AbortController().signal
 
 /** Reads are kept under paths without links, so these are compared without links too. */
-async function whereTheyAre({ files, directories }: ExcludedPaths): Promise<ExcludedPaths> {
+async function resolveLinks({ files, directories }: ExcludedPaths): Promise<ExcludedPaths> {
   const real = (path: string) => realpath(path).catch(() => resolve(path))
   const [realFiles, realDirectories] = await Promise.all([
     Promise.all(files.map(real)),
@@ -324,15 +330,15 @@ function planMode({ active, path }: WorkState["plan"]): readonly Attachment[] {
   return active ? [{ type: "plan_mode", active, ...(path === undefined ? {} : { path }) }] : []
 }
 
-interface AfterBoundary {
+interface ReadsAfterInput {
   readonly inView: ReadonlySet<string>
   readonly restored: readonly RestoredFile[]
 }
 
 function readsAfter(
   reads: readonly (readonly [string, FileRead])[],
-  { inView, restored }: AfterBoundary,
-): Restored["reads"] {
+  { inView, restored }: ReadsAfterInput,
+): RestoredContext["reads"] {
   const again = new Map(restored.flatMap(({ read }) => (read ? [read] : [])))
   return reads.flatMap(([path, before]) => {
     const shown =

@@ -9,9 +9,9 @@ import { sentenceParts } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
 import type { Estimate } from "../cut.ts"
 import { worthOf } from "./statements.ts"
-import { openTask, outdatedWords } from "./users-messages.ts"
+import { openTask, outdatedSentences } from "./user-messages.ts"
 
-type Recorded = Pick<Views, "words" | "statements">
+type ShortRecordViews = Pick<Views, "words" | "statements">
 
 interface ShortRecord {
   readonly estimate: Estimate
@@ -34,7 +34,7 @@ const RECENCY = 0.5
 const BY_ASSISTANT = 0.5 // of the weight of a statement
 const SHORTEST = 8 // tokens: a shorter line is not worth more
 
-export function shortRecord(views: Recorded, { estimate, budget, kept, summary }: ShortRecord): string {
+export function shortRecord(views: ShortRecordViews, { estimate, budget, kept, summary }: ShortRecord): string {
   const lines = new Map<string, Line>()
   for (const line of [...linesOfUser(views, kept), ...linesOfAssistant(views, kept)])
     if (!summary.includes(line.text) && (line.by === "user" || !lines.has(line.text))) lines.set(line.text, line)
@@ -45,26 +45,26 @@ export function shortRecord(views: Recorded, { estimate, budget, kept, summary }
   const taken: Line[] = []
   let room = budget - estimate("The user said:\nThe assistant said:\n")
   for (const line of ranked) {
-    const tokens = estimate(`${written(line.text)}\n`)
+    const tokens = estimate(`${escapeLine(line.text)}\n`)
     if ((tokens > room && line.score < ALWAYS) || taken.some(({ text }) => text.includes(line.text))) continue
     room -= tokens
     taken.push(line)
   }
-  const saidBy = (who: Line["by"], title: string) => {
+  const linesBy = (who: Line["by"], title: string) => {
     const own = taken.filter(({ by }) => by === who).sort((a, b) => a.at - b.at)
-    return own.length === 0 ? [] : [title, ...own.map(({ text }) => written(text))]
+    return own.length === 0 ? [] : [title, ...own.map(({ text }) => escapeLine(text))]
   }
-  return [...saidBy("user", "The user said:"), ...saidBy("assistant", "The assistant said:")].join("\n")
+  return [...linesBy("user", "The user said:"), ...linesBy("assistant", "The assistant said:")].join("\n")
 }
 
 /** Nothing that was said can begin like a line of ours. */
-const written = (text: string): string => (OURS.test(text) ? quoted(text) : inline(text))
-const OURS = /^(?:The (?:user|assistant) said|#|`{3})/i
+const escapeLine = (text: string): string => (RECORD_LINE.test(text) ? quoted(text) : inline(text))
+const RECORD_LINE = /^(?:The (?:user|assistant) said|#|`{3})/i
 
-function linesOfUser({ words, statements }: Recorded, kept: ReadonlySet<Uuid>): readonly Line[] {
+function linesOfUser({ words, statements }: ShortRecordViews, kept: ReadonlySet<Uuid>): readonly Line[] {
   const task = openTask(words)
   const count = words.messages.length
-  const outdated = outdatedWords(words, statements)
+  const outdated = outdatedSentences(words, statements)
   const isOutdated = (piece: string) => outdated.some((old) => piece.includes(old))
   return words.messages.flatMap(({ uuid, text, rules }, at): readonly Line[] => {
     if (kept.has(uuid)) return []
@@ -81,7 +81,7 @@ function linesOfUser({ words, statements }: Recorded, kept: ReadonlySet<Uuid>): 
   })
 }
 
-function linesOfAssistant({ statements, words }: Recorded, kept: ReadonlySet<Uuid>): readonly Line[] {
+function linesOfAssistant({ statements, words }: ShortRecordViews, kept: ReadonlySet<Uuid>): readonly Line[] {
   const all = [...statements.current].filter(([, { by, uuid }]) => by === "assistant" && !kept.has(uuid))
   return all.map(([text, { weight, was }], at) => ({
     ...{

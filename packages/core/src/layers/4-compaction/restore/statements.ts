@@ -3,7 +3,7 @@
  * newest first. Those that say most come first where there is little room. What a later sentence replaced is not repeated; the later one
  * says what it was.
  */
-import { remembering } from "../../../base/work.ts"
+import { memoize } from "../../../base/work.ts"
 import { inline } from "../../../messages/blocks.ts"
 import { exactNamesIn } from "../../../messages/exact-names.ts"
 import { handleOf } from "../../../messages/media.ts"
@@ -84,7 +84,7 @@ interface Worth {
 /** 0 for talk, up to about 8. */
 export const worthOf = (text: string): number => worth(text).value
 
-const worth = remembering(
+const worth = memoize(
   (text): Worth => ({
     value:
       (standingRules(text).length > 0 ? 3 : 0) +

@@ -3,8 +3,9 @@
  * subject if the request was too long, and with the same one if the answer was empty, cut or an error. It returns every answer that was
  * paid for.
  */
+
+import type { RequestSource } from "../../../base/enums.ts"
 import type { CompactionFailureReason } from "../../../base/telemetry.ts"
-import type { RequestSource } from "../../../base/vocabulary.ts"
 import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
 import type { FlatMessage } from "../../../messages/flatten.ts"
 import type { ModelRequest, ToolDefinition } from "../../../messages/request.ts"
@@ -13,21 +14,21 @@ import {
   ConnectionLostError,
   ModelAbortedError,
   ModelError,
-  PassingModelError,
   PromptTooLongError,
+  TransientModelError,
 } from "../../../model/errors.ts"
 import type { Model, ModelResponse, StreamLimits } from "../../../model/model.ts"
 import type { Estimator } from "../../../tokens/estimate.ts"
-import { sentModelName } from "../../../tokens/models.ts"
+import { requestModelName } from "../../../tokens/models.ts"
 import { sizeOf } from "./fit.ts"
 import { CUT_MESSAGE, directSystemPrompt, isCutShort, noRoomNote, type ReadSummary, readSummary } from "./prompts.ts"
-import type { Subject } from "./shared.ts"
+import type { SummarySubject } from "./shared.ts"
 
 /** Share of a small window: about what the thresholds leave for output there. */
 export const SMALL_WINDOW_OUTPUT = 3 / 8
 const SURE_FACTOR = 1.05 // an estimate that is right overall may be off for the rounds that are dropped
 
-export interface Caller {
+export interface SummaryRequester {
   readonly model: Model
   readonly estimator: Estimator
   /** `max_tokens` of each request. */
@@ -45,12 +46,12 @@ export interface Caller {
   readonly onResponse: (response: ModelResponse) => void
 }
 
-interface AskInput {
-  readonly subject: Subject
+interface SummaryQuestion {
+  readonly subject: SummarySubject
   readonly prompt: string
 }
 
-export type Asked =
+export type SummaryResponse =
   | { readonly kind: "summary"; readonly text: string; readonly dropped: number }
   /** `message` is a clause that says why, to be put into a sentence. */
   | { readonly kind: "failed"; readonly why: CompactionFailureReason; readonly message: string }
@@ -61,14 +62,17 @@ const NO_SUMMARY: Readonly<Record<Extract<ReadSummary, { kind: "none" }>["why"],
   "api-error": "the answer was an error message",
 }
 
-export async function ask(caller: Caller, { subject, prompt }: AskInput): Promise<Asked> {
+export async function requestSummary(
+  caller: SummaryRequester,
+  { subject, prompt }: SummaryQuestion,
+): Promise<SummaryResponse> {
   let now = subject
   let asking = prompt
   let retries = 0
   let shrinkings = 0
   for (;;) {
     const sent = withPrompt(now.messages, asking)
-    const answer = await answerTo(caller, sent)
+    const answer = await attempt(caller, sent)
     switch (answer.kind) {
       case "summary":
         return { ...answer, dropped: now.dropped }
@@ -90,13 +94,13 @@ export async function ask(caller: Caller, { subject, prompt }: AskInput): Promis
   }
 }
 
-type Answer =
+type AttemptResult =
   | { readonly kind: "summary"; readonly text: string }
-  | Extract<Asked, { kind: "failed" }>
-  | { readonly kind: "too-long"; readonly excess: Excess; readonly message: string }
+  | Extract<SummaryResponse, { kind: "failed" }>
+  | { readonly kind: "too-long"; readonly excess: TokenExcess; readonly message: string }
   | { readonly kind: "again"; readonly why: CompactionFailureReason; readonly message: string; readonly cut?: boolean }
 
-async function answerTo(caller: Caller, messages: readonly FlatMessage[]): Promise<Answer> {
+async function attempt(caller: SummaryRequester, messages: readonly FlatMessage[]): Promise<AttemptResult> {
   const { model } = caller
   const request = requestFor(caller, messages)
   const violations = validateRequest({ request, model: model.facts })
@@ -105,7 +109,7 @@ async function answerTo(caller: Caller, messages: readonly FlatMessage[]): Promi
     return { kind: "failed", why: "api_error", message: `the request would be refused (${message})` }
   }
   try {
-    return await read(caller, request)
+    return await readResponse(caller, request)
   } catch (error) {
     if (!(error instanceof ModelError)) throw error
     const message = clauseOf(error)
@@ -117,10 +121,10 @@ async function answerTo(caller: Caller, messages: readonly FlatMessage[]): Promi
   }
 }
 
-async function read(
-  { model, signal, purpose, limits, onText, onResponse }: Caller,
+async function readResponse(
+  { model, signal, purpose, limits, onText, onResponse }: SummaryRequester,
   request: ModelRequest,
-): Promise<Answer> {
+): Promise<AttemptResult> {
   // the server never sees these bytes again: a cache entry would cost more than it saves
   let response: ModelResponse | undefined
   onText(undefined)
@@ -160,7 +164,7 @@ async function read(
 }
 
 /** By how much a request was too long, if the provider said it. */
-interface Excess {
+interface TokenExcess {
   readonly tokens?: number | undefined
   readonly limit?: number | undefined
   readonly gap?: number | undefined
@@ -170,7 +174,11 @@ interface Excess {
  * How much has to be dropped, in tokens of our own estimate, because rounds are measured in it and the provider may count more or fewer.
  * Where a model lets input fill the whole window, it includes room for the answer.
  */
-function missingRoom({ tokens, limit, gap }: Excess, estimated: number, { model, output }: Caller): number | undefined {
+function missingRoom(
+  { tokens, limit, gap }: TokenExcess,
+  estimated: number,
+  { model, output }: SummaryRequester,
+): number | undefined {
   const counted = gap ?? (tokens !== undefined && limit !== undefined ? tokens - limit : undefined)
   if (counted === undefined || !tokens) return counted
   const answer = model.facts.accepts.overflowingOutput ? Math.min(output, (tokens - counted) * SMALL_WINDOW_OUTPUT) : 0
@@ -178,17 +186,17 @@ function missingRoom({ tokens, limit, gap }: Excess, estimated: number, { model,
 }
 
 function clauseOf(error: ModelError): string {
-  const { provider, said } = error
+  const { provider, providerMessage } = error
   if (error instanceof ModelAbortedError) return "it was stopped"
   if (error instanceof PromptTooLongError) return `the request for a summary is too long for ${provider}`
-  if (error instanceof PassingModelError) return `${provider} did not answer (${error.reason})`
-  return `${provider} refused the request${said ? ` ("${said}")` : ""}`
+  if (error instanceof TransientModelError) return `${provider} did not answer (${error.reason})`
+  return `${provider} refused the request${providerMessage ? ` ("${providerMessage}")` : ""}`
 }
 
-function requestFor({ model, output }: Caller, messages: readonly FlatMessage[]): ModelRequest {
+function requestFor({ model, output }: SummaryRequester, messages: readonly FlatMessage[]): ModelRequest {
   const tools = namedTools(messages)
   return {
-    model: sentModelName(model.name),
+    model: requestModelName(model.name),
     max_tokens: output,
     system: directSystemPrompt(),
     ...(tools.length > 0 ? { tools, tool_choice: { type: "none" } } : {}),

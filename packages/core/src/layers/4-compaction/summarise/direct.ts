@@ -1,18 +1,19 @@
 /** Step 3, summarise. A separate call writes the summary, from an input that is cut to what the summariser can take. */
-import { reasonOf } from "../../../base/errors.ts"
+
+import type { RequestSource } from "../../../base/enums.ts"
+import { errorReason } from "../../../base/errors.ts"
 import type { CompactionFailureReason } from "../../../base/telemetry.ts"
-import type { RequestSource } from "../../../base/vocabulary.ts"
-import { inSlices } from "../../../base/work.ts"
+import { runCooperatively } from "../../../base/work.ts"
 import { type Message, sentBlocks } from "../../../messages/messages.ts"
 import type { Model, ModelResponse, StreamLimits } from "../../../model/model.ts"
-import { limitsFrom } from "../../../model/stream.ts"
+import { streamLimits } from "../../../model/stream.ts"
 import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
 import { OUTPUT_RESERVE } from "../../../tokens/window.ts"
 import type { LayerContext } from "../../layer.ts"
+import { purposeOf } from "../compaction-context.ts"
 import { cutMiddle } from "../cut.ts"
-import { purposeOf } from "../situation.ts"
-import { type Asked, ask, type Caller, namedTools, SMALL_WINDOW_OUTPUT } from "./ask.ts"
-import { chunkSteps, groupsOf, type Room, sizeOf, summaryInput, withOriginals } from "./fit.ts"
+import { namedTools, requestSummary, SMALL_WINDOW_OUTPUT, type SummaryRequester, type SummaryResponse } from "./ask.ts"
+import { chunkSteps, groupsOf, type InputBudget, sizeOf, summaryInput, withOriginals } from "./fit.ts"
 import {
   directSystemPrompt,
   mergePrompt,
@@ -21,7 +22,7 @@ import {
   summaryPrompt,
 } from "./prompts.ts"
 import type { Route, RouteInput } from "./route.ts"
-import { conversationSubject, marked, partMarker, partsSubject, recordOf } from "./shared.ts"
+import { conversationSubject, partMarker, partsSubject, recordOptions, withMarker } from "./shared.ts"
 
 const INPUT_SHARE = 0.5 // of the window: what can be sent in one call, with room for the answer
 
@@ -29,7 +30,7 @@ export function direct(model: Model): Route {
   return {
     name: "direct",
     cut: async ({ cut }) => cut,
-    reads(input) {
+    ownRequest(input) {
       const { context } = input
       const sizes = sizesFor(model, context)
       const messages = messagesOf(input, sizes.window)
@@ -39,7 +40,7 @@ export function direct(model: Model): Route {
       }
     },
     async summarise(input) {
-      const { context, order, cut, figures, instructions, onProgress } = input
+      const { context, order, cut, budgets, instructions, onProgress } = input
       const sizes = sizesFor(model, context)
       const outcome = await summariseDirectly({
         model,
@@ -51,11 +52,11 @@ export function direct(model: Model): Route {
         messages: messagesOf(input, sizes.window),
         media: model.name === context.model,
         kind: cut.kind,
-        ...recordOf({ context, cut, figures }),
+        ...recordOptions({ context, cut, budgets }),
         instructions,
         purpose: purposeOf(order.trigger),
         signal: context.signal,
-        limits: limitsFrom(context.flags),
+        limits: streamLimits(context.flags),
         onProgress,
       })
       if (outcome.kind !== "summary") return outcome
@@ -149,7 +150,7 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   const output = Math.max(1, Math.min(maxOutput, model.facts.maxOutput, Math.floor(window * SMALL_WINDOW_OUTPUT)))
   const responses: ModelResponse[] = []
   const progress = progressOf(onProgress)
-  const caller: Caller = {
+  const caller: SummaryRequester = {
     model,
     estimator,
     output,
@@ -169,34 +170,37 @@ export async function summariseDirectly(options: DirectSummary): Promise<Summary
   const maxWords = output < OUTPUT_RESERVE ? Math.floor(output * WORDS_PER_TOKEN) : undefined
   const words = options.words === undefined ? maxWords : Math.min(options.words, maxWords ?? options.words)
   const wanted = { kind, instructions, words, record: options.record ?? false }
-  const budget = roomIn({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
+  const budget = inputBudget({ window, output, estimator, messages: options.messages, prompt: summaryPrompt(wanted) })
   const room = { ...budget, dropShare: options.dropShare, media: options.media ?? false }
-  const asked = await summarise(caller, { wanted, room, messages: options.messages }).catch(broken)
+  const asked = await summarise(caller, { wanted, room, messages: options.messages }).catch(asFailure)
   return { ...asked, responses }
 }
 
 /** Answers before a failure are paid for and returned too. */
-const broken = (error: unknown): Summarised => ({ kind: "failed", why: "api_error", message: reasonOf(error) })
+const asFailure = (error: unknown): DirectResult => ({ kind: "failed", why: "api_error", message: errorReason(error) })
 
-interface Work {
+interface DirectSummaryTask {
   readonly wanted: Pick<SummaryPromptOptions, "kind" | "instructions" | "words" | "record">
-  readonly room: Room
+  readonly room: InputBudget
 }
 
-type Summarised =
-  | (Extract<Asked, { kind: "summary" }> & { readonly parts: number })
-  | Extract<Asked, { kind: "failed" }>
+type DirectResult =
+  | (Extract<SummaryResponse, { kind: "summary" }> & { readonly parts: number })
+  | Extract<SummaryResponse, { kind: "failed" }>
 
-async function summarise(caller: Caller, work: Work & { messages: readonly Message[] }): Promise<Summarised> {
+async function summarise(
+  caller: SummaryRequester,
+  work: DirectSummaryTask & { messages: readonly Message[] },
+): Promise<DirectResult> {
   const { wanted, room, messages } = work
-  const chunks = await inSlices(chunkSteps(messages, room))
+  const chunks = await runCooperatively(chunkSteps(messages, room))
   const texts: string[] = []
   let dropped = 0
   for (const [at, chunk] of chunks.entries()) {
     const part = chunks.length > 1 ? { number: at + 1, of: chunks.length } : undefined
-    const rounds = part && at > 0 ? marked(chunk, partMarker(part.number, part.of)) : chunk
+    const rounds = part && at > 0 ? withMarker(chunk, partMarker(part.number, part.of)) : chunk
     const prompt = summaryPrompt({ ...wanted, ...(part ? { part } : {}) })
-    const asked = await ask(caller, { subject: conversationSubject(rounds, room), prompt })
+    const asked = await requestSummary(caller, { subject: conversationSubject(rounds, room), prompt })
     if (asked.kind === "failed") return asked
     texts.push(asked.text)
     dropped += asked.dropped
@@ -206,33 +210,37 @@ async function summarise(caller: Caller, work: Work & { messages: readonly Messa
 }
 
 /** Joins neighbours, and then the results, until one is left. Each pass leaves at most half as many, rounded up. */
-async function merge(caller: Caller, work: Work, parts: readonly string[]): Promise<Asked> {
+async function merge(
+  caller: SummaryRequester,
+  work: DirectSummaryTask,
+  parts: readonly string[],
+): Promise<SummaryResponse> {
   const { wanted, room } = work
   const [only] = parts
   if (parts.length === 1) return { kind: "summary", text: only!, dropped: 0 }
   const sizes = parts.map((part) => room.estimator.text(part))
   const joined: string[] = []
-  for (const group of groupsOf(sizes, room.budget)) {
+  for (const group of groupsOf(sizes, room.tokens)) {
     const texts = group.map((index) => parts[index]!)
     if (texts.length === 1) {
       joined.push(texts[0]!)
       continue
     }
     const prompt = mergePrompt({ ...wanted, parts: texts.length })
-    const asked = await ask(caller, { subject: partsSubject(texts, room), prompt })
+    const asked = await requestSummary(caller, { subject: partsSubject(texts, room), prompt })
     if (asked.kind === "failed") return asked
     joined.push(asked.text)
   }
   return merge(caller, work, joined)
 }
 
-const nothingToSummarise = (): Asked => ({
+const nothingToSummarise = (): SummaryResponse => ({
   kind: "failed",
   why: "no_summary",
   message: "there is no message to summarise",
 })
 
-interface RoomInput {
+interface InputBudgetInput {
   readonly window: number
   readonly output: number
   readonly estimator: Estimator
@@ -241,10 +249,10 @@ interface RoomInput {
 }
 
 /** The room that the window leaves for messages. */
-function roomIn({ window, output, estimator, messages, prompt }: RoomInput): Room {
+function inputBudget({ window, output, estimator, messages, prompt }: InputBudgetInput): InputBudget {
   const tools = JSON.stringify(namedTools(messages.map((message) => ({ content: sentBlocks(message) }))))
   const fixed = estimator.text(directSystemPrompt()) + estimator.text(prompt) + estimator.text(tools)
-  return { budget: Math.max(MIN_ROOM, Math.floor((window - output - fixed) * SURE_SHARE)), estimator }
+  return { tokens: Math.max(MIN_ROOM, Math.floor((window - output - fixed) * SURE_SHARE)), estimator }
 }
 
 /** Counts what has arrived. An answer that was tried again counts once. */

@@ -9,7 +9,7 @@ import { rounds } from "../../../messages/rounds.ts"
 import { validateRequest } from "../../../messages/validate/validator.ts"
 import { createEstimator } from "../../../tokens/estimate.ts"
 import { findModel } from "../../../tokens/models.ts"
-import { chunksOf, fitted, groupsOf, INPUT_LIMITS, limitsIn, roundSize, sizeOf } from "./fit.ts"
+import { chunksOf, fitToBudget, groupsOf, INPUT_LIMITS, limitsIn, roundSize, sizeOf } from "./fit.ts"
 import { conversationSubject, partsSubject } from "./shared.ts"
 
 const estimator = createEstimator("claude-5")
@@ -34,7 +34,7 @@ const work = (count: number, words = 20) => {
 
 describe("L4-25 what does not fit is divided", () => {
   test("what fits is one chunk", () => {
-    expect(chunksOf(work(10), { budget: 50_000, estimator })).toHaveLength(1)
+    expect(chunksOf(work(10), { tokens: 50_000, estimator })).toHaveLength(1)
   })
 
   test("what does not is several, of about equal size, each within the room", () => {
@@ -48,7 +48,7 @@ describe("L4-25 what does not fit is divided", () => {
 
   test("little more than fits is two halves, not one that is full and a rest", () => {
     const messages = work(30)
-    const whole = sizeOf(fitted(messages, { budget: 1_000_000, estimator }), estimator)
+    const whole = sizeOf(fitToBudget(messages, { tokens: 1_000_000, estimator }), estimator)
     for (const part of [0.9, 0.7, 0.55]) {
       const room = { budget: Math.floor(whole * part), estimator }
       const sizes = chunksOf(messages, room).map((chunk) =>
@@ -63,12 +63,12 @@ describe("L4-25 what does not fit is divided", () => {
     const room = { budget: 50_000, estimator }
     const messages = work(10)
     const sum = rounds(messages).reduce((total, round) => total + roundSize(round, room), 0)
-    expect(sum).toBeCloseTo(sizeOf(fitted(messages, room), estimator), 5)
+    expect(sum).toBeCloseTo(sizeOf(fitToBudget(messages, room), estimator), 5)
   })
 
   test("in a small room each result keeps less, in a large one as much as ever", () => {
-    expect(limitsIn({ budget: 2_000, estimator }).result).toBeLessThan(1_000)
-    expect(limitsIn({ budget: 900_000, estimator })).toEqual(INPUT_LIMITS)
+    expect(limitsIn({ tokens: 2_000, estimator }).result).toBeLessThan(1_000)
+    expect(limitsIn({ tokens: 900_000, estimator })).toEqual(INPUT_LIMITS)
   })
 
   test.runIf(isWhole)("property: no round is lost, split or moved; each chunk fits the room and is valid", () => {
@@ -91,7 +91,7 @@ describe("L4-25 what does not fit is divided", () => {
 
 describe("L4-25 a single round that is larger than the window", () => {
   test("is cut harder until it fits, and keeps its calls", () => {
-    const input = fitted(work(1, 2_000), { budget: 700, estimator })
+    const input = fitToBudget(work(1, 2_000), { tokens: 700, estimator })
     expect(sizeOf(input, estimator)).toBeLessThanOrEqual(700)
     expect(JSON.stringify(input)).toMatch(/"tool_use".*left out here/)
   })
@@ -100,7 +100,7 @@ describe("L4-25 a single round that is larger than the window", () => {
     const builder = conversation().user("start")
     for (let i = 0; i < 300; i++) builder.call("Read", { file_path: `/f${i}` }, { id: "msg_one" })
     for (let i = 0; i < 300; i++) builder.result(`result ${i}`)
-    const input = fitted(builder.messages, { budget: 800, estimator })
+    const input = fitToBudget(builder.messages, { tokens: 800, estimator })
     expect(sizeOf(input, estimator)).toBeLessThanOrEqual(800)
     expect(valid(input)).toEqual([])
     expect(JSON.stringify(input)).toMatch(/\/f0.*left out here.*result 299/)
@@ -108,7 +108,7 @@ describe("L4-25 a single round that is larger than the window", () => {
 
   test("L4-15 refused all the same, it is cut further rather than given up", () => {
     const [preamble, round] = rounds(work(1, 500))
-    let subject = conversationSubject([preamble!, round!], { budget: 20_000, estimator })
+    let subject = conversationSubject([preamble!, round!], { tokens: 20_000, estimator })
     const sizes: number[] = []
     for (let i = 0; i < 4; i++) {
       sizes.push(sizeOf(subject.messages, estimator))
@@ -116,7 +116,7 @@ describe("L4-25 a single round that is larger than the window", () => {
     }
     expect(sizes).toEqual(sizes.toSorted((a, b) => b - a))
     expect(new Set(sizes).size).toBe(4)
-    expect(conversationSubject([round!], { budget: 200, estimator }).smaller(10_000)).toBeUndefined()
+    expect(conversationSubject([round!], { tokens: 200, estimator }).smaller(10_000)).toBeUndefined()
   })
 })
 
@@ -150,7 +150,7 @@ describe("L4-25 summaries of parts", () => {
 
   test("two that do not fit together are cut, both", () => {
     const part = (name: string) => `Summary:\n1. ${name} begins\n${WORDS.repeat(300)}9. ${name} ends`
-    const { messages } = partsSubject([part("first"), part("second")], { budget: 2_000, estimator })
+    const { messages } = partsSubject([part("first"), part("second")], { tokens: 2_000, estimator })
     expect(sizeOf(messages, estimator)).toBeLessThanOrEqual(2_000)
     expect(JSON.stringify(messages)).toMatch(/first begins.*left out.*first ends.*second begins.*left out.*second ends/)
   })

@@ -2,7 +2,7 @@
  * Step 3, summarise. Makes what a summariser reads fit its window. Messages that do not fit are divided into chunks of whole rounds. A
  * single round that does not fit is cut harder and harder. Summaries of parts that do not fit together are joined in groups.
  */
-import { atOnce, type Steps } from "../../../base/work.ts"
+import { type CooperativeTask, runSync } from "../../../base/work.ts"
 import { renderAttachment } from "../../../messages/attachment-texts.ts"
 import {
   asServerResult,
@@ -61,7 +61,7 @@ export function summaryInput(messages: readonly Message[], options: SummaryInput
     .filter((message) => !isListing(message))
     .map((message) => withReadableBlocks(message, { thinking, media }))
   const { messages: flat } = flatten(readable, flattening)
-  return flat.map(({ role, content }) => ({ role, content: content.map((block) => shortened(block, limits)) }))
+  return flat.map(({ role, content }) => ({ role, content: content.map((block) => shortenBlock(block, limits)) }))
 }
 
 function isListing(message: Message): boolean {
@@ -70,9 +70,9 @@ function isListing(message: Message): boolean {
   return LISTINGS.has(attachment.type === "foreign" ? attachment.kind : attachment.type)
 }
 
-type Shown = Required<Pick<SummaryInputOptions, "thinking" | "media">>
+type ReadableOptions = Required<Pick<SummaryInputOptions, "thinking" | "media">>
 
-function withReadableBlocks(message: Message, shown: Shown): Message {
+function withReadableBlocks(message: Message, shown: ReadableOptions): Message {
   if (message.type === "attachment" && message.attachment.type === "system_message") {
     const text = textOf(renderAttachment(message.attachment)) // not every model takes system messages
     return { ...message, attachment: { type: "foreign", kind: "system_message", data: {}, text } }
@@ -94,7 +94,7 @@ const thoughtOf = (block: Block): readonly TextBlock[] =>
 const isCarried = (block: Block): boolean => isMedia(block) && block.source.type === "base64"
 
 /** Calls and results with the fields that every model takes, everything else as text. */
-function readable(block: Block, { media }: Shown): Block {
+function readable(block: Block, { media }: ReadableOptions): Block {
   if (isText(block)) return asText(block.text) // without citations
   if (media && isCarried(block)) return block
   if (isToolUse(block)) return { type: "tool_use", id: block.id, name: block.name, input: block.input }
@@ -124,7 +124,7 @@ function readableJson(value: unknown): string {
   return JSON.stringify(value, (key, inner: unknown) => (SEALED_FIELDS.has(key) ? undefined : inner)) ?? ""
 }
 
-function shortened(block: Block, limits: InputLimits): Block {
+function shortenBlock(block: Block, limits: InputLimits): Block {
   if (isText(block)) return block.text.length <= limits.text ? block : asText(cutMiddle(block.text, limits.text))
   if (isToolUse(block)) return shortenedCall(block, limits.result)
   if (!isToolResult(block) || typeof block.content !== "string" || block.content.length <= limits.result) return block
@@ -162,7 +162,7 @@ function stringsIn(value: unknown): number {
 const CHARACTERS_PER_TOKEN = 3 // fewer than usual, so that the estimate is on the safe side
 const MIN = 300 // characters of one result; less would say no more than its residue
 
-interface Originals {
+interface OriginalsInput {
   readonly context: Views["context"]
   /** Tokens that all of them may take. */
   readonly room: number
@@ -171,7 +171,7 @@ interface Originals {
 /**
  * Cleared results as their tools gave them, for a summariser that is sent the messages anyway. They take the room that is left, no more.
  */
-export function withOriginals(messages: readonly Message[], { context, room }: Originals): readonly Message[] {
+export function withOriginals(messages: readonly Message[], { context, room }: OriginalsInput): readonly Message[] {
   const cleared = new Set(
     messages.flatMap((message) =>
       message.type === "user"
@@ -193,8 +193,8 @@ export function withOriginals(messages: readonly Message[], { context, room }: O
 }
 
 /** The room there is, in tokens, and what measures it. */
-export interface Room {
-  readonly budget: number
+export interface InputBudget {
+  readonly tokens: number
   readonly estimator: Estimator
   /** How much of one result or text may stay. Default: by the room. */
   readonly limits?: InputLimits
@@ -210,16 +210,16 @@ const TEXT_SHARE = 0.4
 const CHARACTERS_PER_TOKEN_FIT = 4 // where only the order of magnitude matters
 const SMALLEST: InputLimits = { result: 100, text: 400 }
 const CHUNK_SLACK = 50 // tokens for the line that names the part
-const HARDER = 2 // limits are divided by this each time
+const DIVISOR = 2 // limits are divided by this each time
 
 export function sizeOf(messages: readonly FlatMessage[], estimator: Estimator): number {
   return messages.reduce((sum, { content }) => sum + estimator.blocks(content) + MESSAGE_TOKENS, 0)
 }
 
 /** How much of one result or text may stay in a room of this size: less than usual in a small window. */
-export function limitsIn({ budget, limits }: Room): InputLimits {
+export function limitsIn({ tokens, limits }: InputBudget): InputLimits {
   if (limits) return limits
-  const part = (share: number) => Math.floor(budget * share * CHARACTERS_PER_TOKEN_FIT)
+  const part = (share: number) => Math.floor(tokens * share * CHARACTERS_PER_TOKEN_FIT)
   return {
     result: Math.max(SMALLEST.result, Math.min(INPUT_LIMITS.result, part(RESULT_SHARE))),
     text: Math.max(SMALLEST.text, Math.min(INPUT_LIMITS.text, part(TEXT_SHARE))),
@@ -227,25 +227,25 @@ export function limitsIn({ budget, limits }: Room): InputLimits {
 }
 
 /** What a round adds to a request. On its own it would get a made-up first message, which does not count. */
-export function roundSize(round: Round, room: Room): number {
+export function roundSize(round: Round, room: InputBudget): number {
   const input = summaryInput(round, { limits: limitsIn(room) })
   const beginsAlone = round.find(isSentToModel)?.type === "assistant"
   return sizeOf(beginsAlone ? input.slice(1) : input, room.estimator)
 }
 
 /** Groups of rounds of about equal size, each within the room. A round that exceeds the room is a group of its own. */
-export const chunksOf = (messages: readonly Message[], room: Room): Chunks => atOnce(chunkSteps(messages, room))
+export const chunksOf = (messages: readonly Message[], room: InputBudget): Chunks => runSync(chunkSteps(messages, room))
 
 type Chunks = readonly (readonly Round[])[]
 
 /** The same in steps, one for each round. */
-export function* chunkSteps(messages: readonly Message[], room: Room): Steps<Chunks> {
+export function* chunkSteps(messages: readonly Message[], room: InputBudget): CooperativeTask<Chunks> {
   const sized: { readonly round: Round; readonly size: number }[] = []
   for (const round of rounds(messages)) {
     sized.push({ round, size: roundSize(round, room) })
     yield
   }
-  const max = room.budget - CHUNK_SLACK
+  const max = room.tokens - CHUNK_SLACK
   const total = sized.reduce((sum, { size }) => sum + size, 0)
   const target = total / Math.max(1, Math.ceil(total / max))
   const chunks: Round[][] = []
@@ -265,19 +265,19 @@ export function* chunkSteps(messages: readonly Message[], room: Room): Steps<Chu
 const MAX_MEDIA = 20 // in one request: beyond it the API takes only small pictures
 
 /** The messages as a summariser reads them, within the room: with what the model thought and was shown, where that fits. */
-export function fitted(messages: readonly Message[], room: Room): readonly FlatMessage[] {
-  const { budget, estimator, media = false } = room
+export function fitToBudget(messages: readonly Message[], room: InputBudget): readonly FlatMessage[] {
+  const { tokens, estimator, media = false } = room
   let limits = limitsIn(room)
   for (const shown of media ? [{ thinking: true, media }, { thinking: true }] : [{ thinking: true }]) {
     const all = summaryInput(messages, { limits, ...shown })
-    if (sizeOf(all, estimator) <= budget && mediaIn(all) <= MAX_MEDIA) return all
+    if (sizeOf(all, estimator) <= tokens && mediaIn(all) <= MAX_MEDIA) return all
   }
   let input = summaryInput(messages, { limits })
-  while (sizeOf(input, estimator) > budget) {
+  while (sizeOf(input, estimator) > tokens) {
     if (limits.result <= SMALLEST.result && limits.text <= SMALLEST.text) return asOneText(input, room)
     limits = {
-      result: Math.max(SMALLEST.result, Math.floor(limits.result / HARDER)),
-      text: Math.max(SMALLEST.text, Math.floor(limits.text / HARDER)),
+      result: Math.max(SMALLEST.result, Math.floor(limits.result / DIVISOR)),
+      text: Math.max(SMALLEST.text, Math.floor(limits.text / DIVISOR)),
     }
     input = summaryInput(messages, { limits })
   }
@@ -291,12 +291,12 @@ const mediaIn = (messages: readonly FlatMessage[]): number =>
     .filter(isMedia).length
 
 /** The last resort, for a round of very many calls: one text, of which the beginning and the end stay. */
-function asOneText(messages: readonly FlatMessage[], { budget, estimator }: Room): readonly FlatMessage[] {
+function asOneText(messages: readonly FlatMessage[], { tokens, estimator }: InputBudget): readonly FlatMessage[] {
   const whole = messages.map(({ role, content }) => `${role}: ${content.map(textOfBlock).join("\n")}`).join("\n\n")
   const wrap = (text: string): readonly FlatMessage[] => [
     { role: "user", content: [{ type: "text", text: `<shortened-messages>\n${text}\n</shortened-messages>` }] },
   ]
-  return wrap(textWithin(whole, budget, (text) => sizeOf(wrap(text), estimator)))
+  return wrap(textWithin(whole, tokens, (text) => sizeOf(wrap(text), estimator)))
 }
 
 function textOfBlock(block: Block): string {

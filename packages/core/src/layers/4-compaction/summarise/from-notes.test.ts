@@ -14,7 +14,7 @@ function compactingAfter(seconds: number) {
   let isRead = false
   const route = fromNotes({
     source: {
-      draft: { running: { startedAt: STARTED, done: update.promise, stop: new AbortController() } },
+      draft: { runningUpdate: { startedAt: STARTED, done: update.promise, stop: new AbortController() } },
       summary: async () => {
         isRead = true
         return undefined

@@ -2,14 +2,14 @@
  * Step 3, summarise. The texts that ask for a summary: markdown files in `prompts/` with values filled in. A value is only ever text: `$&`
  * or `{{range}}` inside a value arrives as it is. `prompts/rendered/` shows the whole prompts.
  */
-import { fillPrompt, grouped, promptText } from "../../../base/text.ts"
+import { fillPrompt, formatNumber, promptText } from "../../../base/text.ts"
 import { fenceAfter, withFencesClosed } from "../../../messages/blocks.ts"
 import { handleOf } from "../../../messages/media.ts"
 import type { Uuid } from "../../../messages/messages.ts"
-import { recogniseTooLong, type TooLong } from "../../../model/too-long-patterns.ts"
+import { matchTooLong, type TooLongMatch } from "../../../model/too-long-patterns.ts"
+import type { CompactionContext } from "../compaction-context.ts"
 import { cutText, type Estimate } from "../cut.ts"
-import type { Situation } from "../situation.ts"
-import type { Route, RouteOutcome } from "./route.ts"
+import type { Route, RouteResult } from "./route.ts"
 
 /** Which messages are summarised: all, those from one on (earlier ones stay), or those up to one (later ones stay). */
 export type SummaryKind = "all" | "from" | "up-to"
@@ -95,7 +95,7 @@ function sectionsOf(kind: SummaryKind, record: boolean): string {
 }
 
 const roomOf = (words: number | undefined, record: boolean) =>
-  words === undefined ? "" : `\n${variant(record ? "aim" : "room", { words: grouped(words) })}`
+  words === undefined ? "" : `\n${variant(record ? "aim" : "room", { words: formatNumber(words) })}`
 
 function instructionsOf(instructions: readonly string[]): string {
   const given = instructions.map((each) => each.trim()).filter((each) => each !== "")
@@ -153,20 +153,20 @@ const rangeText = ({ first, last }: { readonly first: Uuid; readonly last: Uuid 
 const RETELLING = 0.5 // of the context: such a text retells the conversation, even if most of it could be cut
 const LONG = 6_000 // tokens: twice a usual summary; a shorter one may be half of a short conversation
 
-type Summary = Extract<RouteOutcome, { kind: "summary" }>
+type Summary = Extract<RouteResult, { kind: "summary" }>
 
-export function limited({ context, figures }: Situation, { name }: Route, summary: Summary): RouteOutcome {
+export function limited({ context, budgets }: CompactionContext, { name }: Route, summary: Summary): RouteResult {
   const { text, cut, responses } = summary
   const estimate = (words: string) => context.views.estimator.text(words)
   const tokens = Math.ceil(estimate(text))
   const [first, last] = [cut.summarised[0], cut.summarised.at(-1)]
-  if (name === "notes" || tokens <= figures.summary || !first || !last) return summary
+  if (name === "notes" || tokens <= budgets.summary || !first || !last) return summary
   if (tokens > Math.max(LONG, context.size.tokens * RETELLING)) {
-    const message = `its summary has ${grouped(tokens)} tokens, and the whole context ${grouped(context.size.tokens)}, which saves too little`
+    const message = `its summary has ${formatNumber(tokens)} tokens, and the whole context ${formatNumber(context.size.tokens)}, which saves too little`
     return { kind: "failed", why: "threshold_exceeded", message, responses }
   }
   const range = [handleOf(first.uuid), handleOf(last.uuid)] as const
-  return { ...summary, text: withinBudget({ text, budget: figures.summary, estimate, range }) }
+  return { ...summary, text: withinBudget({ text, budget: budgets.summary, estimate, range }) }
 }
 
 interface SummaryToFit {
@@ -265,7 +265,7 @@ export type ReadSummary =
   /** The answer ended before the summary began. */
   | { readonly kind: "none"; readonly why: "cut" }
   /** An error message instead of an answer; `tooLong` where it says so. */
-  | { readonly kind: "none"; readonly why: "api-error"; readonly tooLong?: TooLong }
+  | { readonly kind: "none"; readonly why: "api-error"; readonly tooLong?: TooLongMatch }
 
 const CUT_SHORT: ReadonlySet<string> = new Set(["max_tokens", "model_context_window_exceeded", "pause_turn"])
 export const CUT_MESSAGE = "the model's answer was cut off"
@@ -298,7 +298,7 @@ export function readSummary(answer: string): ReadSummary {
   const text = answer.trim()
   if (text === "") return { kind: "none", why: "empty" }
   if (isErrorText(text)) {
-    const tooLong = recogniseTooLong(text)
+    const tooLong = matchTooLong(text)
     return { kind: "none", why: "api-error", ...(tooLong ? { tooLong } : {}) }
   }
   const start = startOfSummary(text)

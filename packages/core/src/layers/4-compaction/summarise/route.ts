@@ -3,7 +3,7 @@
  */
 import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
 import type { CompactionFailureReason } from "../../../base/telemetry.ts"
-import { inSlices } from "../../../base/work.ts"
+import { runCooperatively } from "../../../base/work.ts"
 import { type Block, isToolResult } from "../../../messages/blocks.ts"
 import { contentOf, isRequest, type Message, type SignedSummary, sentBlocks } from "../../../messages/messages.ts"
 import type { ModelResponse } from "../../../model/model.ts"
@@ -11,24 +11,24 @@ import type { ReadMessage } from "../../../model/offline/read-message.ts"
 import type { ModelFacts } from "../../../tokens/models.ts"
 import type { DraftHolder } from "../../3-session-memory/draft.ts"
 import type { CompactionRoute, LayerContext } from "../../layer.ts"
+import type { CompactionContext } from "../compaction-context.ts"
 import { type Cut, cutAfter, cutAfterNotes } from "../cut.ts"
 import { factSteps } from "../restore/facts.ts"
-import type { Situation } from "../situation.ts"
 
-export interface RouteInput extends Situation {
+export interface RouteInput extends CompactionContext {
   /** The user's first, then those of hooks. */
   readonly instructions: readonly string[]
   /** Characters written so far. */
   readonly onProgress: (characters: number) => void
 }
 
-export type RouteOutcome =
+export type RouteResult =
   | {
       readonly kind: "summary"
       readonly text: string
       readonly cut: Cut
       /** The API signed it. */
-      readonly signed?: Signed
+      readonly signed?: SignedRouteSummary
       /** No one wrote it: it is quoted from the conversation. */
       readonly isQuoted?: true
       /** The answers that were paid for. */
@@ -44,9 +44,9 @@ export type RouteOutcome =
     }
 
 /** A summary as the API signed it. It can be sent as long as nothing in it is changed. */
-export interface Signed extends Pick<SignedSummary, "model" | "block"> {
+export interface SignedRouteSummary extends Pick<SignedSummary, "model" | "block"> {
   /** What it says. A summary of other words is no longer this one. */
-  readonly says: string
+  readonly summaryText: string
   /** What the check found: it cannot be mended inside. */
   readonly notes?: string
 }
@@ -57,9 +57,9 @@ export interface Route {
   readonly mustReachThreshold?: boolean
   /** Where it would cut, for a plan; `undefined` where it does not apply. */
   cut(input: RouteInput): Promise<Cut | undefined>
-  summarise(input: RouteInput): Promise<RouteOutcome>
+  summarise(input: RouteInput): Promise<RouteResult>
   /** What a call of its own reads, and the model that reads it. Absent where the conversation's request is read. */
-  reads?(input: RouteInput): { readonly facts: ModelFacts; readonly tokens: number }
+  ownRequest?(input: RouteInput): { readonly facts: ModelFacts; readonly tokens: number }
 }
 
 // Step 3, summarise. The notes serve as the summary, without a model call. Messages that they do not cover yet are kept as they were.
@@ -73,7 +73,7 @@ export interface NotesSource {
 }
 
 interface NotesRouteOptions {
-  readonly source: Pick<NotesSource, "summary"> & { readonly draft: Pick<DraftHolder, "running"> }
+  readonly source: Pick<NotesSource, "summary"> & { readonly draft: Pick<DraftHolder, "runningUpdate"> }
   /** Resolves after this time, or when the signal aborts. */
   readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -84,12 +84,12 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
     mustReachThreshold: true,
 
     async cut(input) {
-      return areOn(input.context) && (await source.summary(input.context)) ? cutFor(input) : undefined
+      return areNotesEnabled(input.context) && (await source.summary(input.context)) ? cutFor(input) : undefined
     },
 
     async summarise(input) {
       const { context } = input
-      if (!areOn(context)) return { kind: "passed", message: "notes are switched off" }
+      if (!areNotesEnabled(context)) return { kind: "passed", message: "notes are switched off" }
       if (mayWait(input)) await waitForUpdate(context)
       const notes = await source.summary(context)
       if (notes === undefined) return { kind: "passed", message: "there are no notes" }
@@ -100,7 +100,7 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
   }
 
   async function waitForUpdate({ flags, now, signal }: LayerContext): Promise<void> {
-    const update = source.draft.running
+    const update = source.draft.runningUpdate
     if (!update || now.getTime() - update.startedAt.getTime() > flags.figures["notes-wait-age"] * 1_000) return
     const enough = new AbortController()
     const limit = wait(flags.figures["notes-wait"] * 1_000, AbortSignal.any([signal, enough.signal]))
@@ -113,7 +113,7 @@ export function fromNotes({ source, wait }: NotesRouteOptions): Route {
 const mayWait = ({ order, context: { fill, flags } }: RouteInput): boolean =>
   order.trigger === "manual" || order.overflowed === true || fill.state === "blocked" || !flags.on["compact-ahead"]
 
-const areOn = ({ flags: { on } }: LayerContext) => on.notes && on["compact-from-notes"]
+const areNotesEnabled = ({ flags: { on } }: LayerContext) => on.notes && on["compact-from-notes"]
 
 /** Only where it would summarise a round. The planner keeps as little as after a summary; by hand and without it, a working context stays. */
 function cutFor({ context, order, cutInput }: RouteInput): Cut | undefined {
@@ -130,18 +130,18 @@ const MAX_OF_THRESHOLD = 0.15 // a summary that is right for a large window woul
 export function offline(): Route {
   return {
     name: "offline",
-    cut: async ({ context, cut }) => (isOn(context) ? cut : undefined),
+    cut: async ({ context, cut }) => (isOfflineEnabled(context) ? cut : undefined),
     async summarise({ context, order, cut, onProgress }) {
-      if (!isOn(context)) return { kind: "passed", message: "summaries without a model are switched off" }
-      const { summariseAbout } = await import("../../../model/offline/summary.ts") // rarely needed
+      if (!isOfflineEnabled(context)) return { kind: "passed", message: "summaries without a model are switched off" }
+      const { summarizeAbout } = await import("../../../model/offline/summary.ts") // rarely needed
       const { estimator } = context.views
       const threshold = (order.target ?? context.thresholds).autoCompact
       const tokens = Math.min(context.flags.figures["offline-summary-limit"], Math.floor(threshold * MAX_OF_THRESHOLD))
-      const messages = await readable(cut.summarised, context)
+      const messages = await readMessages(cut.summarised, context)
       const budget = { tokens, tokensOf: (part: string) => estimator.text(part) }
-      const kept = new Set(cut.kept.map(({ uuid }) => uuid))
+      const kept = new Set(cut.preserved.map(({ uuid }) => uuid))
       const facts = context.flags.on["compact-facts"]
-        ? await inSlices(
+        ? await runCooperatively(
             factSteps(context.views, {
               estimate: budget.tokensOf,
               kept,
@@ -150,17 +150,17 @@ export function offline(): Route {
           )
         : ""
       const shown = [facts, ...context.views.statements.replaced.keys()].join("\n")
-      const quotations = summariseAbout(messages, { wanted: order.instructions ?? "", budget, shown })
-      const text = maskSecrets(await inSlices(quotations))
+      const quotations = summarizeAbout(messages, { topic: order.instructions ?? "", budget, shown })
+      const text = maskSecrets(await runCooperatively(quotations))
       onProgress(text.length)
       return { kind: "summary", text: `Summary:\n${text}`, cut, isQuoted: true, responses: [] }
     },
   }
 }
 
-const isOn = ({ flags }: LayerContext): boolean => flags.on["compact-offline"]
+const isOfflineEnabled = ({ flags }: LayerContext): boolean => flags.on["compact-offline"]
 
-async function readable(messages: readonly Message[], context: LayerContext): Promise<readonly ReadMessage[]> {
+async function readMessages(messages: readonly Message[], context: LayerContext): Promise<readonly ReadMessage[]> {
   const read: ReadMessage[] = []
   for (const message of messages) read.push(asRead(message, await blocksOf(message, context)))
   return read

@@ -4,18 +4,18 @@ import { type SignedBlock, sentBlocks } from "../../../messages/messages.ts"
 import type { ModelRequest, RequestExtras } from "../../../messages/request.ts"
 import { InvalidModelRequestError, PromptTooLongError } from "../../../model/errors.ts"
 import type { ModelResponse } from "../../../model/model.ts"
-import { limitsFrom } from "../../../model/stream.ts"
+import { streamLimits } from "../../../model/stream.ts"
 import { SIGNED_SUMMARIES } from "../../../views/context/request.ts"
-import { cacheState } from "../../2-microcompact/survey.ts"
+import { cacheState } from "../../2-microcompact/clearable-content.ts"
 import { type CompactionRoute, type PlannedSummary, ROUTES } from "../../layer.ts"
+import { type CompactionContext, purposeOf } from "../compaction-context.ts"
 import { type Cut, cutAll, isEndOf, tailOf } from "../cut.ts"
-import type { CompactionOptions, Timing } from "../options.ts"
-import { roomForSummary, tokensIn } from "../restore/carried.ts"
-import { purposeOf, type Situation } from "../situation.ts"
+import type { CompactionOptions, CompactionTiming } from "../options.ts"
+import { roomForSummary, tokensIn } from "../restore/post-compaction-context.ts"
 import { direct } from "./direct.ts"
 import { CUT_MESSAGE, isCutShort, readSummary } from "./prompts.ts"
-import { fromNotes, type Route, type RouteInput, type RouteOutcome } from "./route.ts"
-import { type ForkSurroundings, promptFor, shared } from "./shared.ts"
+import { fromNotes, type Route, type RouteInput, type RouteResult } from "./route.ts"
+import { type ForkDependencies, promptFor, shared } from "./shared.ts"
 
 // Step 3, summarise. The model's API writes the summary and signs it. It reads the messages that are summarised from its cache, and no
 // others. The signed block is sent back as it came, so thinking in the messages after it stays valid. What is kept stays whole, because the
@@ -26,26 +26,26 @@ const MAX_INSTRUCTIONS = 16_384 // characters; the API refuses more
 const WORTH_IT = 0.95 // of what a fork costs: a signed summary cannot be mended, and only this model can read it
 const RATIOS = { input: 1, cacheRead: 0.1, output: 5 } // where prices are unknown: how they are related on most models
 
-export function server({ model }: Pick<ForkSurroundings, "model">): Route {
+export function server({ model }: Pick<ForkDependencies, "model">): Route {
   /** It is not asked again in this conversation. */
   let isRefused = false
   const closed = (input: RouteInput) =>
-    isRefused || model.provider !== PROVIDER ? "the API does not sign summaries" : whyClosed(input)
+    isRefused || model.provider !== PROVIDER ? "the API does not sign summaries" : reasonClosed(input)
   return {
     name: "server",
-    cut: async (input) => (closed(input) === undefined ? wholeCut(input) : undefined),
+    cut: async (input) => (closed(input) === undefined ? unshortenedCut(input) : undefined),
     async summarise(input) {
       const why = closed(input)
       if (why !== undefined) return { kind: "passed", message: why }
       const { context, order } = input
-      const cut = wholeCut(input)
+      const cut = unshortenedCut(input)
       const asked = { ...input, cut }
       try {
         const { signal, flags } = context
         const request = await requestFor(asked)
         const shared = request.messages.findLastIndex(({ role }) => role === "user") + 1
         const events = model.stream(request, {
-          ...{ signal, limits: limitsFrom(flags), purpose: purposeOf(order.trigger) },
+          ...{ signal, limits: streamLimits(flags), purpose: purposeOf(order.trigger) },
           ...{ writesCache: false, sharedMessages: shared },
         })
         for await (const event of events) {
@@ -66,10 +66,10 @@ export function server({ model }: Pick<ForkSurroundings, "model">): Route {
 }
 
 const failed = (message: string, responses: readonly ModelResponse[] = []) =>
-  ({ kind: "failed", why: "no_summary", message, responses }) as const satisfies RouteOutcome
+  ({ kind: "failed", why: "no_summary", message, responses }) as const satisfies RouteResult
 
 /** Why it does not apply here. */
-function whyClosed(input: RouteInput): string | undefined {
+function reasonClosed(input: RouteInput): string | undefined {
   const { context, order, cut } = input
   const { facts, thresholds, views, size } = context
   if (views.context.signedFor === undefined || facts.accepts.cacheEditing)
@@ -80,12 +80,12 @@ function whyClosed(input: RouteInput): string | undefined {
   // the request may not ask the server to clear again, so it would read results that its cache no longer has
   if (views.context.serverKept.count !== undefined) return "the server has cleared results in its own copy"
   if (cacheState(context).state === "cold") return "the server's cache is gone"
-  if (!isEndOf(wholeCut(input), input.cutInput)) return "something between the newest messages is summarised too"
+  if (!isEndOf(unshortenedCut(input), input.cutInput)) return "something between the newest messages is summarised too"
   return promptFor(input).length > MAX_INSTRUCTIONS ? "the instructions are too long for it" : undefined
 }
 
 /** What is kept is not shortened: the summary does not cover it. */
-function wholeCut({ order, cut, cutInput }: Pick<Situation, "order" | "cut" | "cutInput">): Cut {
+function unshortenedCut({ order, cut, cutInput }: Pick<CompactionContext, "order" | "cut" | "cutInput">): Cut {
   const { newest, tokensOf } = cutInput
   if (order.range || !newest) return cut
   return { ...cutAll({ ...cutInput, newest: { ...newest, tokensOf } }), shortens: false }
@@ -107,7 +107,7 @@ async function requestFor({ context, cut, ...input }: RouteInput): Promise<Model
 function readResponse(
   response: ModelResponse,
   { cut, model }: { readonly cut: Cut; readonly model: string },
-): RouteOutcome {
+): RouteResult {
   const responses = [response]
   const block = response.content.find((each) => (each as SignedBlock).type === "compaction") as SignedBlock | undefined
   if (!block) return failed(isCutShort(response.stop_reason) ? CUT_MESSAGE : "the API gave no summary", responses)
@@ -117,19 +117,19 @@ function readResponse(
   const summary = readSummary(block.content)
   if (summary.kind === "none") return failed("the API gave no summary", responses)
   const { text } = summary
-  return { kind: "summary", text, cut, responses, signed: { model, block, says: text } }
+  return { kind: "summary", text, cut, responses, signed: { model, block, summaryText: text } }
 }
 
 /**
  * Whether it costs less than a fork. Both write a summary of the same length. A fork reads the newest messages too, and on models that bind
  * thinking, the thinking in them is lost and has to be thought again.
  */
-export function costsLess(situation: Situation): boolean {
+export function costsLess(situation: CompactionContext): boolean {
   const { context } = situation
   const { facts, size, views } = context
   const { input, cacheRead, output } = facts.price ?? RATIOS
-  const { summarised, kept } = wholeCut(situation)
-  const thinking = kept.flatMap((message) =>
+  const { summarised, preserved } = unshortenedCut(situation)
+  const thinking = preserved.flatMap((message) =>
     message.type === "assistant" ? sentBlocks(message).filter(isThinking) : [],
   )
   const lost = facts.accepts.boundThinking ? views.estimator.blocks(thinking) : 0
@@ -146,7 +146,7 @@ const BY_HAND: readonly CompactionRoute[] = ["server", "shared", "direct", "offl
 const COLD_ORDER: readonly CompactionRoute[] = ["notes", "direct", "server", "shared", "offline"]
 
 type RoutesOptions = Pick<CompactionOptions, "notes" | "parent" | "summariser" | "offline"> & {
-  readonly timing: Timing
+  readonly timing: CompactionTiming
 }
 
 export function routesOf({ notes, parent, summariser, offline, timing }: RoutesOptions) {
@@ -158,7 +158,7 @@ export function routesOf({ notes, parent, summariser, offline, timing }: RoutesO
     offline,
   ].filter((route): route is Route => route !== undefined)
 
-  function routesFor(situation: Situation): readonly Route[] {
+  function routesFor(situation: CompactionContext): readonly Route[] {
     const { context, order } = situation
     const { trigger, routes: wanted, written: given } = order
     if (given) return [written(given)]

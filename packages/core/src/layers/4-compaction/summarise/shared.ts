@@ -11,27 +11,27 @@ import { handleFor } from "../../../messages/media.ts"
 import { contentOf, isSentToModel, type Message, sentBlocks, type UserMessage } from "../../../messages/messages.ts"
 import type { Round } from "../../../messages/rounds.ts"
 import { PromptTooLongError } from "../../../model/errors.ts"
-import { limitsFrom } from "../../../model/stream.ts"
+import { streamLimits } from "../../../model/stream.ts"
 import { previewedText } from "../../../views/context/render-decisions.ts"
 import { tellingIn } from "../../../views/record/user-messages.ts"
 import type { Views } from "../../../views/views.ts"
-import { type CompactionOrder, positionOf } from "../../layer.ts"
+import { positionOf, type ResolvedCompactionRequest } from "../../layer.ts"
+import { purposeOf } from "../compaction-context.ts"
 import { type Cut, cutMiddle } from "../cut.ts"
-import { purposeOf } from "../situation.ts"
-import { fitted, limitsIn, type Room, roundSize, sizeOf } from "./fit.ts"
+import { fitToBudget, type InputBudget, limitsIn, roundSize, sizeOf } from "./fit.ts"
 import { CUT_MESSAGE, isCutShort, readSummary, summaryPrompt } from "./prompts.ts"
-import type { Route, RouteInput, RouteOutcome } from "./route.ts"
+import type { Route, RouteInput, RouteResult } from "./route.ts"
 
 const ROOM_FOR_ANSWER = 4_000 // tokens; a summary is rarely longer, and one that is cut is refused
 const WORDS_PER_TOKEN = 0.3 // of the budget: half of what it has room for, so that few summaries are cut
 const MAX_QUOTE = 200 // characters that show where a range begins
-const OPENED = /<summary>/i // beside a call, text without this tag only leads up to the call
+const SUMMARY_OPENS = /<summary>/i // beside a call, text without this tag only leads up to the call
 const NO_TOOLS = "No tools are available while a summary is written. Answer in text."
 
 /** What a fork shares with its parent besides the request. */
-export type ForkSurroundings = Omit<ForkParent, "request" | "openCalls">
+export type ForkDependencies = Omit<ForkParent, "request" | "openCalls">
 
-export function shared(parent: ForkSurroundings): Route {
+export function shared(parent: ForkDependencies): Route {
   return {
     name: "shared",
     async cut(input) {
@@ -54,30 +54,30 @@ function fits(input: RouteInput): boolean {
   return input.cut.kind !== "up-to" && needed() < Math.min(thresholds.window, facts.window)
 }
 
-type PromptInput = Pick<RouteInput, "context" | "cut" | "figures" | "instructions">
+type PromptInput = Pick<RouteInput, "context" | "cut" | "budgets" | "instructions">
 
-export function promptFor({ context, cut, figures, instructions }: PromptInput): string {
+export function promptFor({ context, cut, budgets, instructions }: PromptInput): string {
   const startsWith = cut.kind === "from" ? cut.summarised.map(quoteOf).find((quote) => quote !== "") : undefined
   return summaryPrompt({
     kind: cut.kind,
     instructions,
     ...(startsWith ? { startsWith } : {}),
-    ...recordOf({ context, cut, figures }),
-    cleared: clearedExtract({ views: context.views, limit: figures.extract }),
+    ...recordOptions({ context, cut, budgets }),
+    cleared: clearedExtract({ views: context.views, limit: budgets.extract }),
   })
 }
 
 /** Where facts follow the summary, only their meaning is asked for, and that takes fewer words. */
-export function recordOf({ context, cut, figures }: Omit<PromptInput, "instructions">) {
+export function recordOptions({ context, cut, budgets }: Omit<PromptInput, "instructions">) {
   const record = cut.kind === "all" && context.flags.on["compact-facts"]
-  return record ? { record, words: Math.floor(figures.summary * WORDS_PER_TOKEN) } : {}
+  return record ? { record, words: Math.floor(budgets.summary * WORDS_PER_TOKEN) } : {}
 }
 
 interface ForkInput extends PromptInput, Pick<RouteInput, "onProgress"> {
-  readonly trigger: CompactionOrder["trigger"]
+  readonly trigger: ResolvedCompactionRequest["trigger"]
 }
 
-async function askFork(parent: ForkSurroundings, { onProgress, trigger, ...input }: ForkInput): Promise<ForkOutcome> {
+async function askFork(parent: ForkDependencies, { onProgress, trigger, ...input }: ForkInput): Promise<ForkOutcome> {
   const { context } = input
   let characters = 0
   // in the background, calls may still run; both are taken at the same moment
@@ -91,7 +91,7 @@ async function askFork(parent: ForkSurroundings, { onProgress, trigger, ...input
       allows: () => NO_TOOLS,
       maxTurns: 1,
       signal: context.signal,
-      limits: limitsFrom(context.flags),
+      limits: streamLimits(context.flags),
       onText: (text) => {
         characters += text.length
         onProgress(characters)
@@ -100,7 +100,7 @@ async function askFork(parent: ForkSurroundings, { onProgress, trigger, ...input
   )
 }
 
-function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
+function readAnswer(outcome: ForkOutcome, cut: Cut): RouteResult {
   const { ended, responses } = outcome
   const failed = (why: "aborted" | "prompt_too_long" | "api_error" | "no_summary", message: string) =>
     ({ kind: "failed", why, message, responses }) as const
@@ -111,7 +111,7 @@ function readAnswer(outcome: ForkOutcome, cut: Cut): RouteOutcome {
   }
   if (ended === "refusal") return failed("no_summary", "the model refused to write one")
   if (isCutShort(responses.at(-1)?.stop_reason)) return failed("no_summary", CUT_MESSAGE)
-  if (ended === "turn-limit" && !OPENED.test(outcome.text))
+  if (ended === "turn-limit" && !SUMMARY_OPENS.test(outcome.text))
     return failed("no_summary", "the model called a tool instead of writing one")
   const summary = readSummary(outcome.text)
   if (summary.kind === "none") return failed("no_summary", "the model gave no summary")
@@ -129,7 +129,7 @@ function quoteOf(message: Message): string {
 const MIN_SHARE = 12 // tokens for one result; less would hold no name
 const MAX_SHARE = 80 // tokens for one result, where there are few
 const MAX_INPUT = 60 // characters of what a call was about
-const TELLING_FIELDS = ["file_path", "path", "command", "pattern", "url", "query"] as const
+const KEY_FIELDS = ["file_path", "path", "command", "pattern", "url", "query"] as const
 
 interface ExtractInput {
   readonly views: Views
@@ -143,13 +143,13 @@ interface ExtractInput {
  * every result is in view, or where nothing in those that are not is exact.
  */
 function clearedExtract({ views: { context, estimator }, limit }: ExtractInput): string {
-  const lost = lostResults(context)
+  const lost = clearedResults(context)
   if (lost.length === 0 || limit <= 0) return ""
   const share = Math.min(MAX_SHARE, Math.max(MIN_SHARE, Math.floor(limit / lost.length)))
   const lines: string[] = []
   let left = limit
   for (const { call, address, text } of lost.toReversed()) {
-    const name = `${handleFor(address)} ${inline(call.name)}${aboutOf(call)}: `
+    const name = `${handleFor(address)} ${inline(call.name)}${describeInput(call)}: `
     const estimate = (piece: string) => estimator.text(piece)
     const telling = tellingIn({ text, room: share, estimate })
     if (telling === "") continue
@@ -161,7 +161,7 @@ function clearedExtract({ views: { context, estimator }, limit }: ExtractInput):
 }
 
 /** In the order of their calls. */
-function lostResults(context: Views["context"]) {
+function clearedResults(context: Views["context"]) {
   const calls = new Map<string, ToolUse>()
   const lost: { readonly call: ToolUse; readonly address: string; readonly text: string }[] = []
   for (const message of context.storedMessages()) {
@@ -177,29 +177,29 @@ function lostResults(context: Views["context"]) {
   return lost
 }
 
-function aboutOf({ input }: ToolUse): string {
+function describeInput({ input }: ToolUse): string {
   const fields = input as Readonly<Record<string, unknown>> | null
-  const found = TELLING_FIELDS.map((field) => fields?.[field]).find((value) => typeof value === "string")
+  const found = KEY_FIELDS.map((field) => fields?.[field]).find((value) => typeof value === "string")
   return typeof found === "string" ? ` ${inline(found.slice(0, MAX_INPUT).trim())}` : ""
 }
 
 // Step 3, summarise. What one call for a summary is about: a stretch of the conversation, or summaries of parts. It fits the room it was
 // given. Where the provider still finds it too long, it can be made smaller.
 
-export interface Subject {
+export interface SummarySubject {
   readonly messages: readonly FlatMessage[]
   /** Rounds that were dropped to get here. */
   readonly dropped: number
   /** A smaller one; `undefined` where nothing is left to drop. */
-  smaller(gap: number | undefined): Subject | undefined
+  smaller(gap: number | undefined): SummarySubject | undefined
 }
 
 const BLIND_CUT = 0.3 // of the size, where the error names no figures
 const MIN_ROOM = 200 // tokens; less is not worth a summary
 
-export function conversationSubject(given: readonly Round[], room: Room, dropped = 0): Subject {
+export function conversationSubject(given: readonly Round[], room: InputBudget, dropped = 0): SummarySubject {
   const rounds = beginningWithUser(given)
-  const messages = fitted(rounds.flat(), room)
+  const messages = fitToBudget(rounds.flat(), room)
   return {
     messages,
     dropped,
@@ -219,8 +219,8 @@ export function conversationSubject(given: readonly Round[], room: Room, dropped
 }
 
 /** Summaries of parts, each in a block of its own. */
-export function partsSubject(parts: readonly string[], room: Room): Subject {
-  const messages = joined(parts, room)
+export function partsSubject(parts: readonly string[], room: InputBudget): SummarySubject {
+  const messages = joinParts(parts, room)
   return {
     messages,
     dropped: 0,
@@ -231,13 +231,17 @@ export function partsSubject(parts: readonly string[], room: Room): Subject {
   }
 }
 
-function lessRoom(messages: readonly FlatMessage[], room: Room, gap: number | undefined): Room | undefined {
+function lessRoom(
+  messages: readonly FlatMessage[],
+  room: InputBudget,
+  gap: number | undefined,
+): InputBudget | undefined {
   const size = sizeOf(messages, room.estimator)
-  const budget = Math.floor(Math.min(size * (1 - BLIND_CUT / 2), size - (gap ?? size * BLIND_CUT)))
-  return budget < MIN_ROOM ? undefined : { ...room, budget, limits: limitsIn(room) }
+  const tokens = Math.floor(Math.min(size * (1 - BLIND_CUT / 2), size - (gap ?? size * BLIND_CUT)))
+  return tokens < MIN_ROOM ? undefined : { ...room, tokens, limits: limitsIn(room) }
 }
 
-function joined(parts: readonly string[], { budget, estimator }: Room): readonly FlatMessage[] {
+function joinParts(parts: readonly string[], { tokens, estimator }: InputBudget): readonly FlatMessage[] {
   const render = (texts: readonly string[]): readonly FlatMessage[] => [
     {
       role: "user",
@@ -249,9 +253,9 @@ function joined(parts: readonly string[], { budget, estimator }: Room): readonly
   ]
   let texts = parts
   let messages = render(texts)
-  for (let size = sizeOf(messages, estimator); size > budget; size = sizeOf(messages, estimator)) {
+  for (let size = sizeOf(messages, estimator); size > tokens; size = sizeOf(messages, estimator)) {
     const longest = Math.max(...texts.map(({ length }) => length))
-    const shorter = texts.map((text) => cutMiddle(text, Math.floor(longest * Math.min(0.9, (0.95 * budget) / size))))
+    const shorter = texts.map((text) => cutMiddle(text, Math.floor(longest * Math.min(0.9, (0.95 * tokens) / size))))
     if (shorter.every((text, at) => text.length >= texts[at]!.length)) return messages
     texts = shorter
     messages = render(texts)
@@ -269,7 +273,7 @@ const MARKER_UUID = "00000000-0000-4000-8000-000000000000"
  * meta messages that never reach the journal, so they borrow the time of the message after them. The rounds, with the marker before them as
  * a round of its own.
  */
-export function marked(rounds: readonly Round[], text: string): readonly Round[] {
+export function withMarker(rounds: readonly Round[], text: string): readonly Round[] {
   const first = rounds[0]?.[0]
   return first ? [[marker(text, first)], ...rounds] : rounds
 }
@@ -277,7 +281,7 @@ export function marked(rounds: readonly Round[], text: string): readonly Round[]
 /** A conversation has to begin with the user: one that does not gets a marker. */
 function beginningWithUser(rounds: readonly Round[], text: string = NOT_SHOWN): readonly Round[] {
   const first = rounds.flat().find(isSentToModel)
-  return first?.type === "assistant" ? marked(rounds, text) : rounds
+  return first?.type === "assistant" ? withMarker(rounds, text) : rounds
 }
 
 export const partMarker = (part: number, parts: number) => `[conversation, part ${part} of ${parts}]`
@@ -310,7 +314,7 @@ interface DropOptions {
   readonly estimate: (round: Round) => number
 }
 
-type Dropped =
+type DropResult =
   | { readonly kind: "dropped"; readonly rounds: readonly Round[]; readonly dropped: number }
   /** At most one round is left: without it there would be nothing to summarise. */
   | { readonly kind: "nothing-left" }
@@ -320,18 +324,18 @@ type Dropped =
  * figure. An earlier summary is dropped last, because it covers more than any round. Pure: every call leaves fewer rounds than it got, or
  * says that nothing is left to drop.
  */
-export function dropOldest(given: readonly Round[], options: DropOptions): Dropped {
+export function dropOldest(given: readonly Round[], options: DropOptions): DropResult {
   const rounds = withoutMarkers(given) // otherwise a retry might drop only the marker of the previous one
   if (rounds.length <= 1) return { kind: "nothing-left" }
   const droppable = rounds.slice(0, -1).sort((a, b) => Number(holdsSummary(a)) - Number(holdsSummary(b)))
-  const gone = new Set(droppable.slice(0, howMany(droppable, { ...options, total: rounds.length })))
+  const gone = new Set(droppable.slice(0, dropCount(droppable, { ...options, total: rounds.length })))
   const left = rounds.filter((round) => !gone.has(round))
   return { kind: "dropped", rounds: beginningWithUser(left, TRUNCATED), dropped: gone.size }
 }
 
 const holdsSummary = (round: Round) => round.some((message) => message.type === "user" && message.isCompactSummary)
 
-function howMany(
+function dropCount(
   droppable: readonly Round[],
   { gap, share = USUAL_SHARE, estimate, total }: DropOptions & { total: number },
 ): number {

@@ -28,7 +28,7 @@ describe("L4-10 what the summariser reads", () => {
   })
 
   test("skill listings and discovery are left out, other attachments stay", () => {
-    const told = JSON.stringify(
+    const shown = JSON.stringify(
       input(
         conversation()
           .user("hi")
@@ -38,8 +38,8 @@ describe("L4-10 what the summariser reads", () => {
           .attach({ type: "todo_list", todos: [{ content: "write it", status: "pending" }] }),
       ),
     )
-    expect(told).toMatch(/used-skill.*write it/)
-    expect(told).not.toMatch(/listed-skill|found-skill/)
+    expect(shown).toMatch(/used-skill.*write it/)
+    expect(shown).not.toMatch(/listed-skill|found-skill/)
   })
 
   test("an earlier summary takes part", () => {
@@ -77,9 +77,9 @@ describe("L4-10 what the summariser reads", () => {
       { type: "server_tool_use", id: "srvtoolu_1", name: "web_search", input: { query: "x" } },
       { type: "web_search_tool_result", tool_use_id: "srvtoolu_1", content: [found] },
     ] as Block[]
-    const told = input(conversation().user("a").respond(search)).join("\n")
-    expect(told).toMatch(/web_search.*a\.example/)
-    expect(told).not.toContain("SEALED")
+    const shown = input(conversation().user("a").respond(search)).join("\n")
+    expect(shown).toMatch(/web_search.*a\.example/)
+    expect(shown).not.toContain("SEALED")
   })
 })
 

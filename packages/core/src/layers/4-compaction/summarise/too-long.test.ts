@@ -14,7 +14,7 @@ const turns = (count: number) => {
   return rounds(builder.messages)
 }
 const hundred = () => 100
-const told = (given: readonly Round[]) => sketch(flatten(given.flat()).messages)
+const sketchOf = (given: readonly Round[]) => sketch(flatten(given.flat()).messages)
 
 describe("L4-15 the request for a summary is too long", () => {
   test.each([
@@ -43,7 +43,7 @@ describe("L4-15 the request for a summary is too long", () => {
     const outcome = dropOldest(turns(3), { estimate: hundred })
     if (outcome.kind !== "dropped") throw new Error(outcome.kind)
     expect(TRUNCATED).toBe("[earlier conversation truncated for compaction retry]")
-    expect(told(outcome.rounds)[0]).toBe(`user: ${JSON.stringify(TRUNCATED)}`)
+    expect(sketchOf(outcome.rounds)[0]).toBe(`user: ${JSON.stringify(TRUNCATED)}`)
     expect(outcome.rounds[0]).toMatchObject([{ isMeta: true }])
   })
 
@@ -55,7 +55,7 @@ describe("L4-15 the request for a summary is too long", () => {
       if (outcome.kind === "nothing-left") break
       given = outcome.rounds
       sizes.push(given.flat().filter(isSentToModel).length)
-      expect(told(given).filter((line) => line.includes(TRUNCATED))).toHaveLength(1)
+      expect(sketchOf(given).filter((line) => line.includes(TRUNCATED))).toHaveLength(1)
     }
     expect(sizes).toEqual([7, 5, 3])
   })
@@ -74,21 +74,21 @@ describe("L4-15 the request for a summary is too long", () => {
       .result("b")
     const first = dropOldest(rounds(messages), { gap: 1, estimate: hundred })
     if (first.kind !== "dropped") throw new Error(first.kind)
-    expect(told(first.rounds)[0]).toBe('user: "Summary:"')
+    expect(sketchOf(first.rounds)[0]).toBe('user: "Summary:"')
     const second = dropOldest(first.rounds, { gap: 1, estimate: hundred })
     expect(second).toMatchObject({ kind: "dropped", dropped: 1 })
-    if (second.kind === "dropped") expect(told(second.rounds).join()).not.toContain("Summary:")
+    if (second.kind === "dropped") expect(sketchOf(second.rounds).join()).not.toContain("Summary:")
   })
 
   test("property: it always makes progress and ends; what is left is whole rounds and begins with the user", () => {
     const gap = fc.option(fc.integer({ min: -5, max: 20_000 }), { nil: undefined })
     fc.assert(
-      fc.property(randomConversation, gap, (messages, told) => {
+      fc.property(randomConversation, gap, (messages, gapTokens) => {
         const all = rounds(messages)
         let given = all
         let left = all.length
         for (;;) {
-          const outcome = dropOldest(given, { gap: told, estimate: (round) => round.length * 50 })
+          const outcome = dropOldest(given, { gap: gapTokens, estimate: (round) => round.length * 50 })
           if (outcome.kind === "nothing-left") break
           const own = outcome.rounds.filter((round) => all.includes(round))
           expect(own.length).toBe(left - outcome.dropped)

@@ -3,8 +3,8 @@
  * whole proposal is installed.
  */
 import { readFile } from "node:fs/promises"
-import { isTopicFile, nameInside } from "../../../memory/file-names.ts"
-import { executed } from "../../../tools/defaults.ts"
+import { isTopicFile, memoryFileName } from "../../../memory/file-names.ts"
+import { executeTool } from "../../../tools/defaults.ts"
 import { isMissing } from "../../../tools/files/file-error.ts"
 import { resolveTarget } from "../../../tools/files/paths.ts"
 import { replaceText } from "../../../tools/files/text-replacement.ts"
@@ -24,7 +24,7 @@ export function captureFiles(given: readonly Tool[], directory: string): Capture
 
   async function nameOf(file: string, context: ToolContext): Promise<{ name: string | undefined; path: string }> {
     const { path } = await resolveTarget(file, context)
-    return { name: nameInside(path, directory), path }
+    return { name: memoryFileName(path, directory), path }
   }
 
   /** What the fork sees in a file now. */
@@ -53,7 +53,7 @@ export function captureFiles(given: readonly Tool[], directory: string): Capture
         return put(name!, new_string)
       }
       if (old_string === "") throw new Error(`${name} exists. Give the text to replace.`)
-      const replaced = replaceText(before, { old: old_string, fresh: new_string, all: replace_all })
+      const replaced = replaceText(before, { old: old_string, replacement: new_string, all: replace_all })
       if (replaced.state === "replaced") return put(name!, replaced.text)
       throw new Error(`old_string was found ${replaced.state === "missing" ? "nowhere" : "more than once"} in ${name}.`)
     },
@@ -68,7 +68,7 @@ export function captureFiles(given: readonly Tool[], directory: string): Capture
       async execute(input, context) {
         const { name } = await nameOf((input as FileInput).file_path, context)
         const own = name === undefined ? undefined : texts.get(name)
-        return own ?? executed(tool, input, context)
+        return own ?? executeTool(tool, input, context)
       },
     }
   })

@@ -2,24 +2,30 @@
  * Whether an extraction should run: enough was said for one, and it may cost what it will cost. A message that only asks for work, or asks
  * something, leaves nothing to keep. The form of its sentences decides: one that states something may matter later.
  */
-import { dayOf } from "../../../base/clock.ts"
+import { utcDay } from "../../../base/clock.ts"
 import { NO_TOKENS } from "../../../base/text.ts"
-import type { Budget, Journal, JournalAddress } from "../../../journal/store.ts"
+import type { DailyBudget, Journal, JournalAddress } from "../../../journal/store.ts"
 import { cacheCounts } from "../../../views/cache/pauses.ts"
 import { Links } from "../../../views/path.ts"
 import { isEnglishRequest } from "../../../views/record/lasting-rules.ts"
 import { isTyped, sentencesIn, typedLines, type Word, words } from "../../../views/record/user-messages.ts"
-import { type BudgetAnswer, expectedDollars, memorySpending, type Quota, takeShare } from "../../budget.ts"
+import {
+  type BudgetVerdict,
+  expectedDollars,
+  memorySpending,
+  type RateLimitState,
+  reserveDailyBudget,
+} from "../../budget.ts"
 import type { LayerContext } from "../../layer.ts"
 import {
   type CountedConversation,
-  type Looked,
+  type ExaminedConversation,
+  firstUnexamined,
   type MemoryBudget,
-  nextIn,
+  type MemoryWorkReservation,
   type WaitingConversation,
-  type WorkShare,
 } from "../../memory-budget.ts"
-import type { SaidWord } from "../keep/keep.ts"
+import type { UserMessageFrom } from "../save/save.ts"
 
 // What was said in conversations that wait for an extraction. The next one of the same memory looks at it too. Only their addresses are kept;
 // what was said is read from their journals.
@@ -31,21 +37,21 @@ const MAX_SHOWN_CHARACTERS = 1_500 // of one message
 type Address = Pick<JournalAddress, "project" | "id">
 
 /** What the person said in a conversation. Nothing if its journal is gone. */
-export type WordsOf = (address: Address) => Promise<readonly Word[]>
+export type ReadUserMessages = (address: Address) => Promise<readonly Word[]>
 
-export function wordsInJournals(open: (address: Address) => Promise<Journal | undefined>): WordsOf {
+export function userMessagesReader(open: (address: Address) => Promise<Journal | undefined>): ReadUserMessages {
   return async (address) => {
     const journal = await open(address).catch(() => undefined)
     if (!journal) return []
     try {
-      return await wordsIn(journal)
+      return await userMessagesIn(journal)
     } finally {
       await journal.close()
     }
   }
 }
 
-async function wordsIn(journal: Journal): Promise<readonly Word[]> {
+async function userMessagesIn(journal: Journal): Promise<readonly Word[]> {
   const links = new Links()
   for await (const entry of journal.entries()) links.add(entry)
   const places = links.placesOn(links.path())
@@ -58,45 +64,45 @@ async function wordsIn(journal: Journal): Promise<readonly Word[]> {
 const shownText = ({ text }: Pick<Word, "text">): string => text.slice(0, MAX_SHOWN_CHARACTERS).toWellFormed()
 
 /** Tokens of what an extraction of another conversation would be shown of these messages. */
-export const shownTokens = (said: readonly Word[], estimate: (text: string) => number): number =>
-  said.filter(isTyped).reduce((sum, word) => sum + estimate(shownText(word)), 0)
+export const shownTokens = (messages: readonly Word[], estimate: (text: string) => number): number =>
+  messages.filter(isTyped).reduce((sum, word) => sum + estimate(shownText(word)), 0)
 
 /** What an extraction will be shown of them at most, by what was noted. */
-export function expectedIn(waiting: readonly WaitingConversation[]) {
+export function expectedShown(waiting: readonly WaitingConversation[]) {
   let [messages, tokens] = [0, 0]
   for (const one of waiting) {
     if (messages >= MAX_SHOWN_MESSAGES) break
-    messages += Math.max(1, one.said - nextIn(one))
+    messages += Math.max(1, one.said - firstUnexamined(one))
     tokens += one.tokens
   }
   return { messages, tokens: Math.min(tokens, MAX_SHOWN_TOKENS) }
 }
 
-interface SaidEarlier {
-  readonly words: readonly SaidWord[]
+interface EarlierMessages {
+  readonly words: readonly UserMessageFrom[]
   readonly shown: readonly string[]
-  readonly looked: readonly Looked[]
+  readonly looked: readonly ExaminedConversation[]
 }
 
-interface Reading {
-  readonly wordsOf: WordsOf
+interface EarlierMessagesInput {
+  readonly wordsOf: ReadUserMessages
   readonly estimate: (text: string) => number
 }
 
 /** What was said in conversations that wait, the oldest first, as far as there is room. The rest goes on waiting. */
-export async function saidEarlier(
+export async function earlierMessages(
   waiting: readonly WaitingConversation[],
-  { wordsOf, estimate }: Reading,
-): Promise<SaidEarlier> {
-  const found: SaidWord[] = []
+  { wordsOf, estimate }: EarlierMessagesInput,
+): Promise<EarlierMessages> {
+  const found: UserMessageFrom[] = []
   const shown: string[] = []
-  const looked: Looked[] = []
+  const looked: ExaminedConversation[] = []
   let room = MAX_SHOWN_TOKENS
   for (const one of waiting) {
-    const from = nextIn(one)
-    const said = (await wordsOf(one)).slice(from)
+    const from = firstUnexamined(one)
+    const unexamined = (await wordsOf(one)).slice(from)
     let count = 0
-    for (const word of said) {
+    for (const word of unexamined) {
       const text = shownText(word)
       if (isTyped(word)) {
         if (estimate(text) > room || shown.length >= MAX_SHOWN_MESSAGES) break
@@ -107,11 +113,11 @@ export async function saidEarlier(
       count++
     }
     // messages of a journal that is gone no longer wait
-    const isDone = count === said.length
+    const isDone = count === unexamined.length
     looked.push({
       id: one.id,
-      said: isDone ? Math.max(one.said, from + count) : from + count,
-      left: isDone ? 0 : Math.max(1, shownTokens(said.slice(count), estimate)),
+      messageCount: isDone ? Math.max(one.said, from + count) : from + count,
+      remainingTokens: isDone ? 0 : Math.max(1, shownTokens(unexamined.slice(count), estimate)),
     })
     if (!isDone) break
   }
@@ -142,22 +148,22 @@ const isLongEnough = (sentence: string) =>
 
 export interface ExtractionBudgets {
   readonly budget: MemoryBudget
-  readonly daily: Budget
-  readonly quota?: Quota
+  readonly daily: DailyBudget
+  readonly quota?: RateLimitState
   /** Requests of a usual extraction. 0 where it costs nothing: a function of the application, or the offline model. */
   readonly requests: number
 }
 
 /** `message`: a sentence for the person. A conversation that is only short waits without one. */
-type ExtractionShare = WorkShare | { readonly state: "wait"; readonly message?: string }
+type ExtractionReservation = MemoryWorkReservation | { readonly state: "wait"; readonly message?: string }
 
 /** Whether an extraction may run now: something waits for it here or in other conversations, and it may cost what it will cost. */
-export async function takeExtraction(
+export async function reserveExtraction(
   context: LayerContext,
   { budget, daily, quota, requests, prompt }: ExtractionBudgets & { readonly prompt: () => Promise<number> },
-): Promise<ExtractionShare> {
+): Promise<ExtractionReservation> {
   const { flags, now } = context
-  const own = countedIn(context)
+  const own = conversationCounts(context)
   const shortage = quota?.shortage(now)
   if (shortage !== undefined) {
     await budget.note(own)
@@ -166,18 +172,20 @@ export async function takeExtraction(
   }
   const expected = async (waiting: readonly WaitingConversation[]) => {
     if (requests === 0) return 0
-    const others = expectedIn(waiting)
+    const others = expectedShown(waiting)
     const messages = Math.min(MAX_SHOWN_MESSAGES, others.messages + own.said - own.from)
     return extractionDollars(context, { prompt: (await prompt()) + others.tokens, messages, requests })
   }
   const share = await budget.take({ work: "extraction", own, limit: flags.figures["background-share"], expected, now })
-  if (share.state === "wait" && share.taken > 0) return { state: "wait", message: waitsForShare(share) }
+  if (share.state === "wait" && share.taken > 0) return { state: "wait", message: describeWait(share) }
   if (share.state !== "taken") return { state: "wait" }
-  const [limit, day] = [flags.figures["memory-daily-limit"], dayOf(now)]
-  const today = await takeShare(daily, { limit, day, expected: share.expected }).catch(async (error: unknown) => {
-    await share.settle(0)
-    throw error
-  })
+  const [limit, day] = [flags.figures["memory-daily-limit"], utcDay(now)]
+  const today = await reserveDailyBudget(daily, { limit, day, expected: share.expected }).catch(
+    async (error: unknown) => {
+      await share.settle(0)
+      throw error
+    },
+  )
   if (today.state === "taken")
     return {
       ...share,
@@ -192,11 +200,11 @@ export async function takeExtraction(
 
 const LATER = "They are written after a later query."
 
-const waitsForShare = ({ taken, next, limit }: Extract<BudgetAnswer, { allowed: false }>) =>
+const describeWait = ({ taken, next, limit }: Extract<BudgetVerdict, { allowed: false }>) =>
   `Memories wait: memory work has taken ${Math.round(taken)}% of what your conversations here have cost. Another extraction would make it ${Math.round(next)}%, and the limit is ${limit}% (background-share).`
 
 /** The conversation as it is now, for the budget of its memory. */
-export function countedIn(context: LayerContext): CountedConversation {
+export function conversationCounts(context: LayerContext): CountedConversation {
   const { journal, views } = context // in declarations, a context has no views
   const { messages } = views.words
   const { project, id } = journal.address

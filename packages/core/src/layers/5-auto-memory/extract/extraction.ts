@@ -5,21 +5,21 @@
 
 import { StrataError } from "../../../base/errors.ts"
 import { type ForkOutcome, type ForkParent, runFork } from "../../../forks/fork.ts"
-import { isTopicFile, nameInside } from "../../../memory/file-names.ts"
+import { isTopicFile, memoryFileName } from "../../../memory/file-names.ts"
 import type { Memory } from "../../../memory/memory.ts"
 import type { ToolResult, ToolUse } from "../../../messages/blocks.ts"
 import type { ModelRequest } from "../../../messages/request.ts"
 import type { ModelResponse, StreamLimits } from "../../../model/model.ts"
 import type { PermissionQuestion, Tool } from "../../../tools/tool.ts"
 import type { Word } from "../../../views/record/user-messages.ts"
-import type { Proposal } from "../keep/keep.ts"
-import { memoryPrompt, type Writing } from "../prompts.ts"
+import { type MemoryWriteMode, memoryPrompt } from "../prompts.ts"
+import type { Proposal } from "../save/save.ts"
 import { captureFiles } from "./captured-files.ts"
 
 /** Proposes memories. It changes nothing: what it proposes is checked and installed by the layer, in one step. */
-export type ExtractMemories = (task: ExtractionTask) => Promise<Extraction>
+export type ExtractMemories = (task: MemoryExtractionTask) => Promise<ExtractionResult>
 
-export interface ExtractionTask {
+export interface MemoryExtractionTask {
   /** What the person said since the last extraction, the oldest first. */
   readonly words: readonly Word[]
   /** What they said in other conversations that no extraction looked at. */
@@ -45,11 +45,11 @@ export interface ExtractionTask {
   readonly room: number
   /** The most requests to a model. */
   readonly maxTurns: number
-  readonly patience?: StreamLimits
+  readonly timeLimits?: StreamLimits
   readonly signal: AbortSignal
 }
 
-export interface Extraction extends Proposal {
+export interface ExtractionResult extends Proposal {
   /** How it ended. `no-room`: the conversation is too long to be asked about. */
   readonly ended: "done" | "failed" | "aborted" | "no-room"
   /** Everything that was billed. */
@@ -60,8 +60,8 @@ export interface Extraction extends Proposal {
 
 const NO_TOOLS = "No tools are available while memories are written. Answer with text."
 const MAX_TEXT_TURNS = 2 // one is enough unless the model calls tools first
-const WRITING: ReadonlySet<string> = new Set(["Write", "Edit"])
-const SEARCHING: ReadonlySet<string> = new Set(["Grep", "Glob"])
+const WRITE_TOOLS: ReadonlySet<string> = new Set(["Write", "Edit"])
+const SEARCH_TOOLS: ReadonlySet<string> = new Set(["Grep", "Glob"])
 /** Of existing memories, for a fork that cannot read files. The rest is only in the index. */
 export const MAX_SHOWN_TOKENS = 4_000
 
@@ -82,12 +82,12 @@ export function forkExtraction(options: MemoryForkOptions): ExtractMemories {
     const directive = await directiveFor(task, writing)
     if (task.estimate(directive) > task.room) return nothingFound("no-room")
     return writing === "with-files"
-      ? withFiles(options, { ...task, directive, directory: task.directory! })
-      : asText(options, { ...task, directive })
+      ? extractWithFiles(options, { ...task, directive, directory: task.directory! })
+      : extractAsText(options, { ...task, directive })
   }
 }
 
-const nothingFound = (ended: Extraction["ended"], rest: Partial<Extraction> = {}): Extraction => ({
+const nothingFound = (ended: ExtractionResult["ended"], rest: Partial<ExtractionResult> = {}): ExtractionResult => ({
   texts: new Map(),
   base: new Map(),
   responses: [],
@@ -95,25 +95,25 @@ const nothingFound = (ended: Extraction["ended"], rest: Partial<Extraction> = {}
   ended,
 })
 
-interface DirectedTask extends ExtractionTask {
+interface DirectedTask extends MemoryExtractionTask {
   readonly directive: string
 }
 
-async function directiveFor(task: ExtractionTask, writing: Writing): Promise<string> {
+async function directiveFor(task: MemoryExtractionTask, mode: MemoryWriteMode): Promise<string> {
   const { location, today, index, words, isContinued, maxTurns, earlier } = task
   const since = isContinued ? words[0]?.text : undefined
   return memoryPrompt({
-    writing,
+    mode,
     location,
     today,
     ...{ turns: maxTurns, earlier },
-    memories: writing === "with-files" ? index : await shownMemories(task),
+    memories: mode === "with-files" ? index : await shownMemories(task),
     ...(since === undefined ? {} : { since }),
   })
 }
 
 /** The index, then as many whole memories as fit, the last confirmed first. */
-async function shownMemories({ memories, index, textOf, estimate }: ExtractionTask): Promise<string> {
+async function shownMemories({ memories, index, textOf, estimate }: MemoryExtractionTask): Promise<string> {
   const parts = [index]
   let room = MAX_SHOWN_TOKENS
   for (const { file } of memories.toSorted((a, b) => (a.confirmed < b.confirmed ? 1 : -1))) {
@@ -125,10 +125,10 @@ async function shownMemories({ memories, index, textOf, estimate }: ExtractionTa
   return parts.join("\n\n").trim()
 }
 
-async function withFiles(
+async function extractWithFiles(
   options: MemoryForkOptions,
   task: DirectedTask & { readonly directory: string },
-): Promise<Extraction> {
+): Promise<ExtractionResult> {
   const { request, openCalls, signal, maxTurns } = task
   const { tools, texts, base } = captureFiles(options.tools, task.directory)
   const outcome = await runFork(
@@ -139,8 +139,8 @@ async function withFiles(
       allows: onlyMemories(task, options),
       maxTurns,
       signal,
-      isDone: areWritten,
-      ...patienceOf(task),
+      isDone: areAllWrites,
+      ...forkLimits(task),
     },
   )
   const { responses } = outcome
@@ -149,7 +149,7 @@ async function withFiles(
   return nothingFound(outcome.ended === "aborted" ? "aborted" : "failed", { responses, problem: problemIn(outcome) })
 }
 
-async function asText(options: MemoryForkOptions, task: DirectedTask): Promise<Extraction> {
+async function extractAsText(options: MemoryForkOptions, task: DirectedTask): Promise<ExtractionResult> {
   const { request, openCalls, signal, directive, textOf } = task
   const shown = new Map<string, string | null>()
   for (const { file } of task.memories) shown.set(file, (await textOf(file)) ?? null)
@@ -163,7 +163,7 @@ async function asText(options: MemoryForkOptions, task: DirectedTask): Promise<E
       maxTurns: MAX_TEXT_TURNS,
       signal,
       writesCache: false,
-      ...patienceOf(task),
+      ...forkLimits(task),
     },
   )
   const { responses } = outcome
@@ -175,15 +175,15 @@ async function asText(options: MemoryForkOptions, task: DirectedTask): Promise<E
   return { ended: "done", texts: answer.texts, base, responses }
 }
 
-const patienceOf = ({ patience }: ExtractionTask) => (patience ? { limits: patience } : {})
+const forkLimits = ({ timeLimits }: MemoryExtractionTask) => (timeLimits ? { limits: timeLimits } : {})
 
 function problemIn({ ended, error }: ForkOutcome): unknown {
   return error ?? notUsable(ended === "refusal" ? "the model refused" : "the model did not come to an answer")
 }
 
 /** All changes come in one answer, and another one would only say so. */
-const areWritten = (calls: readonly ToolUse[], results: readonly ToolResult[]): boolean =>
-  calls.every(({ name }) => WRITING.has(name)) && results.every(({ is_error: isError }) => isError !== true)
+const areAllWrites = (calls: readonly ToolUse[], results: readonly ToolResult[]): boolean =>
+  calls.every(({ name }) => WRITE_TOOLS.has(name)) && results.every(({ is_error: isError }) => isError !== true)
 
 /** The permission question names the files that a call would touch, with links followed. */
 function onlyMemories(
@@ -192,9 +192,9 @@ function onlyMemories(
 ) {
   const mayRead = options.mayRead ?? (() => false)
   return ({ name }: ToolUse, _tool: Tool, { paths = [] }: PermissionQuestion): true | string => {
-    const isInside = (path: string) => path === directory || nameInside(path, directory) !== undefined
+    const isInside = (path: string) => path === directory || memoryFileName(path, directory) !== undefined
     const areInside = paths.length > 0 && paths.every(isInside)
-    if (areInside && (WRITING.has(name) || SEARCHING.has(name) || name === "Read")) return true
+    if (areInside && (WRITE_TOOLS.has(name) || SEARCH_TOOLS.has(name) || name === "Read")) return true
     if (name === "Read" && paths.length > 0 && paths.every((path) => isInside(path) || mayRead(path))) return true
     return `only files in ${location} may be written here, and only files of the project may be read. Write the memories, or end with an answer.`
   }
@@ -207,11 +207,11 @@ async function hasOurFileTools(tools: readonly Tool[]): Promise<boolean> {
     import("../../../tools/files/write.ts"),
   ])
   const ours = new Set<unknown>([edit.inputSchema, write.inputSchema])
-  const named = tools.filter(({ name }) => WRITING.has(name))
+  const named = tools.filter(({ name }) => WRITE_TOOLS.has(name))
   return named.length > 0 && named.every(({ inputSchema }) => ours.has(inputSchema))
 }
 
-type Answer =
+type ExtractionAnswer =
   | { readonly state: "files"; readonly texts: ReadonlyMap<string, string> }
   | { readonly state: "unusable"; readonly why: string }
 
@@ -222,7 +222,7 @@ const MAX_FILES = 20
 const MAX_CHARACTERS = 20_000 // of one file
 
 /** Reads memory files from a fork's answer. Either every file in it can be read, or none is used. */
-export function readAnswer(answer: string): Answer {
+export function readAnswer(answer: string): ExtractionAnswer {
   const texts = new Map<string, string>()
   let file: string | undefined
   let lines: string[] = []
@@ -249,4 +249,4 @@ export function readAnswer(answer: string): Answer {
   return { state: "files", texts }
 }
 
-const unusable = (why: string): Answer => ({ state: "unusable", why })
+const unusable = (why: string): ExtractionAnswer => ({ state: "unusable", why })

@@ -2,31 +2,42 @@
  * Runs extractions, one at a time. One that becomes due during another waits for it and then looks at the newest state. A failure is
  * reported once and recorded; what was not looked at is looked at next time.
  */
-import { dayOf } from "../../../base/clock.ts"
-import { messageOf, reasonOf } from "../../../base/errors.ts"
+import { utcDay } from "../../../base/clock.ts"
+import { errorMessage, errorReason } from "../../../base/errors.ts"
 import { unlessInterrupted } from "../../../base/work.ts"
 import type { DecisionDraft } from "../../../journal/entries.ts"
 import { MissingKeyError } from "../../../model/errors.ts"
-import { limitsFrom } from "../../../model/stream.ts"
+import { streamLimits } from "../../../model/stream.ts"
 import { dollarsFor, spendingOf } from "../../budget.ts"
 import { type LayerContext, type LayerResult, positionOf } from "../../layer.ts"
-import type { Looked, WorkShare } from "../../memory-budget.ts"
-import { type Keeper, type Kept, keepProposals, outsideIn, reportOf } from "../keep/keep.ts"
-import { countedIn, type ExtractionBudgets, saidEarlier, takeExtraction, type WordsOf } from "./due.ts"
-import { type Extraction, type ExtractionTask, type ExtractMemories, MAX_SHOWN_TOKENS } from "./extraction.ts"
+import type { ExaminedConversation, MemoryWorkReservation } from "../../memory-budget.ts"
+import { describeSave, type MemoryWriter, outsideIn, type SaveResult, saveProposals } from "../save/save.ts"
+import {
+  conversationCounts,
+  type ExtractionBudgets,
+  earlierMessages,
+  type ReadUserMessages,
+  reserveExtraction,
+} from "./due.ts"
+import {
+  type ExtractionResult,
+  type ExtractMemories,
+  MAX_SHOWN_TOKENS,
+  type MemoryExtractionTask,
+} from "./extraction.ts"
 
 const INSTRUCTIONS = 1_000 // tokens of the prompt without memories
 
-export interface Extractor extends Keeper, ExtractionBudgets {
+export interface MemoryExtractor extends MemoryWriter, ExtractionBudgets {
   readonly extract: ExtractMemories
   /** The memory directory with its links followed, if there is one. */
   readonly directory?: string
   /** What the person said in conversations that wait. */
-  readonly wordsOf: WordsOf
+  readonly wordsOf: ReadUserMessages
 }
 
 export class ExtractionQueue {
-  readonly #options: Extractor
+  readonly #options: MemoryExtractor
   #running: Promise<void> | undefined
   /** One that became due during another. Of several, only the newest runs: the one before it need not wait any longer. */
   #waiting: { readonly context: LayerContext; readonly giveUp: () => void } | undefined
@@ -37,7 +48,7 @@ export class ExtractionQueue {
   #lastProblem: string | undefined
   readonly #reported = new Set<string>()
 
-  constructor(options: Extractor) {
+  constructor(options: MemoryExtractor) {
     this.#options = options
   }
 
@@ -56,7 +67,7 @@ export class ExtractionQueue {
     this.#waiting = undefined
     if (!this.#hasNews(context)) return undefined
     if (!context.signal.aborted) return this.#start(context)
-    await this.#options.budget.note(countedIn(context)) // it is closing: a later conversation looks at it
+    await this.#options.budget.note(conversationCounts(context)) // it is closing: a later conversation looks at it
     return undefined
   }
 
@@ -100,7 +111,7 @@ export class ExtractionQueue {
       const [memories, index] = await Promise.all([bank.all(), bank.index()])
       return promptTokens({ memories, index: index.text, estimate: estimateIn(context) })
     }
-    const share = await takeExtraction(context, { ...this.#options, prompt })
+    const share = await reserveExtraction(context, { ...this.#options, prompt })
     if (share.state === "taken") return this.#extract(context, share)
     if (share.message !== undefined) this.#report(context, share.message)
     return undefined
@@ -114,15 +125,15 @@ export class ExtractionQueue {
     context.progress({ phase: "message", message })
   }
 
-  async #extract(context: LayerContext, share: WorkShare): Promise<LayerResult | undefined> {
+  async #extract(context: LayerContext, share: MemoryWorkReservation): Promise<LayerResult | undefined> {
     const { bank, wordsOf } = this.#options
-    const look = lookAt(context, share.from)
+    const look = captureState(context, share.from)
     this.#tried = look.seen.said
-    let [spent, dollars, looked]: [readonly DecisionDraft[], number, readonly Looked[]] = [[], 0, []]
+    let [spent, dollars, looked]: [readonly DecisionDraft[], number, readonly ExaminedConversation[]] = [[], 0, []]
     try {
       const [isCommand, request] = await Promise.all([bank.isCommandRunning(), context.request()])
       const task = await this.#taskFor(context, { ...look, request })
-      const earlier = await saidEarlier(share.waiting, { wordsOf, estimate: look.estimate })
+      const earlier = await earlierMessages(share.waiting, { wordsOf, estimate: look.estimate })
       const extraction = await this.#options.extract({ ...task, earlier: earlier.shown })
       spent = spendingOf(extraction.responses, "memory")
       dollars = dollarsFor(extraction.responses, context.facts)
@@ -134,10 +145,10 @@ export class ExtractionQueue {
         outside: outsideIn(look.stored),
       }
       const { now, signal } = context
-      const kept = await keepProposals(extraction, { ...this.#options, evidence, now, signal })
-      looked = [...earlier.looked, { id: context.journal.address.id, said: seen.said, left: 0 }]
+      const kept = await saveProposals(extraction, { ...this.#options, evidence, now, signal })
+      looked = [...earlier.looked, { id: context.journal.address.id, messageCount: seen.said, remainingTokens: 0 }]
       this.#lastProblem = undefined
-      return finished(kept, spent, { throughUuid, ...seen })
+      return extractionResult(kept, spent, { throughUuid, ...seen })
     } catch (error) {
       const failed = this.#failed(error, context)
       return spent.length === 0 ? failed : { ...failed, drafts: [...spent, ...(failed?.drafts ?? [])] }
@@ -148,8 +159,8 @@ export class ExtractionQueue {
 
   async #taskFor(
     context: LayerContext,
-    { words, isContinued, openCalls, estimate, room, request }: Look & Pick<ExtractionTask, "request">,
-  ): Promise<Omit<ExtractionTask, "earlier">> {
+    { words, isContinued, openCalls, estimate, room, request }: ExtractionState & Pick<MemoryExtractionTask, "request">,
+  ): Promise<Omit<MemoryExtractionTask, "earlier">> {
     const { bank, directory } = this.#options
     const [memories, index] = await Promise.all([bank.all(), bank.index()])
     return {
@@ -157,16 +168,16 @@ export class ExtractionQueue {
       index: index.text,
       textOf: (file) => bank.text(file),
       location: directory ?? bank.location,
-      today: dayOf(context.now),
+      today: utcDay(context.now),
       maxTurns: context.flags.figures["memory-turns"],
-      patience: limitsFrom(context.flags),
+      timeLimits: streamLimits(context.flags),
       signal: context.signal,
     }
   }
 
   /** Nothing is recorded where nothing was spent and nothing is news. */
   #unfinished(
-    { problem }: Extraction,
+    { problem }: ExtractionResult,
     spent: readonly DecisionDraft[],
     context: LayerContext,
   ): LayerResult | undefined {
@@ -182,7 +193,7 @@ export class ExtractionQueue {
     if (throughUuid === undefined) return undefined
     const seen = { said: views.words.messages.length, agentWrites: views.memories.agentWrites }
     const facts = { throughUuid, written: [], skipped: "agent-wrote" as const, ...seen }
-    await this.#options.budget.note({ ...countedIn(context), from: seen.said })
+    await this.#options.budget.note({ ...conversationCounts(context), from: seen.said })
     return { drafts: [{ type: "strata", subtype: "memory-extracted", ...facts }] }
   }
 
@@ -193,17 +204,17 @@ export class ExtractionQueue {
       this.#isOff = true
       if (flags.on.notes) return undefined // the notes say so already
     }
-    const reason = reasonOf(error)
+    const reason = errorReason(error)
     const isNews = reason !== this.#lastProblem
     this.#lastProblem = reason
     if (!isNews) return undefined
-    const message = messageOf(error)
+    const message = errorMessage(error)
     return { drafts: [{ type: "strata", subtype: "memory-extraction-failed", message }], failures: [error] }
   }
 }
 
 /** What a prompt takes at most, without what was said in other conversations. A fork that can read files may read as much. */
-function promptTokens({ memories, index, estimate }: Pick<ExtractionTask, "memories" | "index" | "estimate">) {
+function promptTokens({ memories, index, estimate }: Pick<MemoryExtractionTask, "memories" | "index" | "estimate">) {
   let shown = 0
   for (const { body } of memories) {
     shown += estimate(body)
@@ -218,7 +229,7 @@ const estimateIn =
     Math.ceil(views.estimator.text(text))
 
 /** The conversation as it is now: it may have gone on since it became due. The request is taken at the same moment. */
-function lookAt(context: LayerContext, from: number) {
+function captureState(context: LayerContext, from: number) {
   const { context: view, words, memories } = context.views
   const stored = view.storedMessages()
   return {
@@ -232,16 +243,16 @@ function lookAt(context: LayerContext, from: number) {
   }
 }
 
-type Look = ReturnType<typeof lookAt>
+type ExtractionState = ReturnType<typeof captureState>
 
-interface Seen {
+interface ExtractionPosition {
   readonly throughUuid: string
   readonly said: number
   readonly agentWrites: number
 }
 
-function finished(kept: Kept, spent: readonly DecisionDraft[], seen: Seen): LayerResult {
+function extractionResult(kept: SaveResult, spent: readonly DecisionDraft[], seen: ExtractionPosition): LayerResult {
   const written = kept.memories.map(({ file }) => file!)
   const facts = { written, ...seen, ...(kept.change ? { change: kept.change.id } : {}) }
-  return { drafts: [...spent, { type: "strata", subtype: "memory-extracted", ...facts }], ...reportOf(kept) }
+  return { drafts: [...spent, { type: "strata", subtype: "memory-extracted", ...facts }], ...describeSave(kept) }
 }

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest"
 import { memoryText } from "../../../../test/dreams.ts"
 import { INDEX_FILE } from "../../../memory/file-names.ts"
 import { MAX_INDEX_LINES } from "../../../memory/index-file.ts"
-import type { MemoryProvenance } from "../../../memory/memory.ts"
+import type { MemorySource } from "../../../memory/memory.ts"
 import { parseMemory } from "../../../memory/topic-file.ts"
-import { type Checked, checkConsolidation, lossesOf } from "./check.ts"
+import { type ConsolidationCheck, checkConsolidation, findLosses } from "./check.ts"
 
 type Texts = Readonly<Record<string, string>>
 const NOW = new Date("2026-05-01T00:00:00.000Z")
@@ -12,10 +12,10 @@ const USER = { "said-by": "user", conversation: "c1", message: "m1" }
 const TOOL = { "said-by": "tool", conversation: "c2" }
 
 /** The source that the history has of a file: in these tests, the one that is written in it before the dream. */
-const knownSource = (text: string): MemoryProvenance => {
+const knownSource = (text: string): MemorySource => {
   const [, saidBy = "agent"] = /said-by"?:\s*"?(\w+)/.exec(text) ?? []
   const [, conversation] = /conversation"?:\s*"?(\w+)/.exec(text) ?? []
-  return { saidBy: saidBy as MemoryProvenance["saidBy"], ...(conversation ? { conversation } : {}) }
+  return { saidBy: saidBy as MemorySource["saidBy"], ...(conversation ? { conversation } : {}) }
 }
 const parsed = (texts: Texts) =>
   Promise.all(
@@ -34,7 +34,7 @@ async function check(base: Texts, changed: Readonly<Record<string, string | null
   })
 }
 
-function clean(checked: Checked) {
+function clean(checked: ConsolidationCheck) {
   if (checked.state === "refused") throw new Error(checked.why)
   const after = new Map(checked.after.map((memory) => [memory.file, memory]))
   return { ...checked, memory: (file: string) => after.get(file)! }
@@ -333,7 +333,7 @@ test("L6-7 losses: every memory that leaves the index counts, and so does one th
     "f.md": memoryText("Zeta", "Quarries close in winter."),
     "g.md": memoryText("Eta", "Gone before.", { "superseded-by": "a.md" }),
   })
-  expect(lossesOf(before, after)).toEqual({ files: ["b.md", "c.md", "d.md", "e.md"], of: 6, needsConsent: true })
+  expect(findLosses(before, after)).toEqual({ files: ["b.md", "c.md", "d.md", "e.md"], of: 6, needsConsent: true })
 })
 
 describe("BEY-9 what may be outdated stays in view and says so", () => {

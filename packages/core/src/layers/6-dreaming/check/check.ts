@@ -3,7 +3,7 @@
  * wrong with the memories as they are.
  */
 
-import { dayOf } from "../../../base/clock.ts"
+import { utcDay } from "../../../base/clock.ts"
 import { INDEX_FILE } from "../../../memory/file-names.ts"
 import { linkedFile, loadedIndex, updateIndex } from "../../../memory/index-file.ts"
 import { isCurrentMemory, isRule, type Memory } from "../../../memory/memory.ts"
@@ -24,7 +24,7 @@ interface CheckInput {
   readonly projectHas: ProjectHas
 }
 
-export type Checked =
+export type ConsolidationCheck =
   | {
       readonly state: "clean"
       /** What to install; `null` removes. */
@@ -36,9 +36,9 @@ export type Checked =
   /** `why` is the end of a sentence. */
   | { readonly state: "refused"; readonly why: string }
 
-export async function checkConsolidation(input: CheckInput): Promise<Checked> {
+export async function checkConsolidation(input: CheckInput): Promise<ConsolidationCheck> {
   const { base, before, now, projectHas } = input
-  const today = dayOf(now)
+  const today = utcDay(now)
   const changed = new Map([...input.changed].filter(([file]) => file !== INDEX_FILE))
   const memories = await checkedMemories({ base, before, changed, today })
   const refusal = checkProvenance(memories, today)
@@ -48,7 +48,7 @@ export async function checkConsolidation(input: CheckInput): Promise<Checked> {
   const texts = new Map(await memories.texts())
   const given = input.changed.get(INDEX_FILE)
   const listed = base.get(INDEX_FILE)
-  const index = checkedIndex({ text: given ?? listed, before: listed, memories, projectHas })
+  const index = repairIndex({ text: given ?? listed, before: listed, memories, projectHas })
   if (index !== (listed ?? "")) texts.set(INDEX_FILE, index)
   const repairs = [...memories.repairs, ...(isIndexRepaired(index, given ?? listed) ? [INDEX_REPAIRED] : [])]
   return { state: "clean", texts, after: [...memories.items.values()].map(({ memory }) => memory), repairs }
@@ -66,7 +66,7 @@ function checkLinks(memories: CheckedMemories, projectHas: ProjectHas): void {
     const body = memory.body.replace(LINK, (whole, label: string, target: string, part = "") => {
       const found = memories.items.get(target)?.memory
       if (!found) return projectHas(target) ? whole : label
-      const current = isCurrentMemory(memory) ? currentOf(found, memories) : found
+      const current = isCurrentMemory(memory) ? currentVersion(found, memories) : found
       return current.file === target || current.file === memory.file ? whole : `[${label}](${current.file}${part})`
     })
     if (body !== memory.body)
@@ -75,7 +75,7 @@ function checkLinks(memories: CheckedMemories, projectHas: ProjectHas): void {
 }
 
 /** Follows the marks of supersession. */
-function currentOf(memory: Memory, memories: CheckedMemories): Memory {
+function currentVersion(memory: Memory, memories: CheckedMemories): Memory {
   const seen = new Set<string>()
   let at = memory
   while (at.supersededBy !== undefined && !seen.has(at.file)) {
@@ -87,7 +87,7 @@ function currentOf(memory: Memory, memories: CheckedMemories): Memory {
   return at
 }
 
-interface IndexCheck {
+interface IndexInput {
   /** As the dream left it. */
   readonly text: string | undefined
   /** The index before the dream. */
@@ -97,7 +97,7 @@ interface IndexCheck {
 }
 
 /** The index in step with the memories. If it is too long, rules and what was confirmed last come first: the rest is cut when it is loaded. */
-function checkedIndex({ text, before, memories, projectHas }: IndexCheck): string {
+function repairIndex({ text, before, memories, projectHas }: IndexInput): string {
   const all = [...memories.items.values()].map(({ memory }) => memory)
   const gone = new Set([...memories.before.keys()].filter((file) => !memories.items.has(file)))
   const had = new Set((before ?? "").split("\n"))
@@ -114,14 +114,14 @@ function checkedIndex({ text, before, memories, projectHas }: IndexCheck): strin
     all.filter((memory) => isRenewed(memories.before.get(memory.file), memory)).map(({ file }) => file),
   )
   const updated = updateIndex({ text: alive === "" ? undefined : alive, memories: all, renewed, gone })
-  return loadedIndex(updated).isCut ? ordered(updated, memories) : updated
+  return loadedIndex(updated).isCut ? orderIndex(updated, memories) : updated
 }
 
 const isRenewed = (before: Memory | undefined, after: Memory): boolean =>
   before !== undefined &&
   (before.name !== after.name || before.description !== after.description || before.failed !== after.failed)
 
-function ordered(index: string, { items }: CheckedMemories): string {
+function orderIndex(index: string, { items }: CheckedMemories): string {
   const lines = index.split("\n")
   const memoryOf = (line: string) => items.get(linkedFile(line) ?? "")?.memory
   const rank = (memory: Memory) => (isRule(memory) ? 0 : 1)
@@ -136,9 +136,9 @@ function ordered(index: string, { items }: CheckedMemories): string {
 }
 
 const MAX_LOST = 1 / 4
-const GUTTED = 1 / 4 // of its words are left
+const MIN_WORDS_SHARE = 1 / 4 // of its words are left
 
-interface Losses {
+interface MemoryLosses {
   readonly files: readonly string[]
   /** Memories in view before the dream. */
   readonly of: number
@@ -150,7 +150,7 @@ interface Losses {
  * counts, however alike the one is that takes its place, and so does one that a dream empties: "62 files became 3, all is well" must not
  * pass.
  */
-export function lossesOf(before: readonly Memory[], after: readonly Memory[]): Losses {
+export function findLosses(before: readonly Memory[], after: readonly Memory[]): MemoryLosses {
   const now = new Map(after.map((memory) => [memory.file, memory]))
   const files = before.filter((memory) => isLost(memory, now.get(memory.file))).map(({ file }) => file)
   const of = before.filter(isCurrentMemory).length
@@ -161,5 +161,5 @@ function isLost(memory: Memory, left: Memory | undefined): boolean {
   if (!left) return true
   if (!isCurrentMemory(memory)) return false // it was out of view already
   const words = wordsOf(memory.body)
-  return !isCurrentMemory(left) || (words.size > 0 && share(words, wordsOf(left.body)) < GUTTED)
+  return !isCurrentMemory(left) || (words.size > 0 && share(words, wordsOf(left.body)) < MIN_WORDS_SHARE)
 }

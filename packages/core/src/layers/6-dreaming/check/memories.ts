@@ -2,7 +2,7 @@
 import type { Memory } from "../../../memory/memory.ts"
 import { type FileFacts, parseMemory, renderMemory } from "../../../memory/topic-file.ts"
 
-export interface Item {
+export interface CheckedMemory {
   readonly memory: Memory
   /** The text that the dream left. */
   readonly text: string
@@ -12,7 +12,7 @@ export interface Item {
 }
 
 export interface CheckedMemories {
-  readonly items: ReadonlyMap<string, Item>
+  readonly items: ReadonlyMap<string, CheckedMemory>
   /** What there was before the dream, by file. */
   readonly before: ReadonlyMap<string, Memory>
   readonly repairs: readonly string[]
@@ -33,7 +33,7 @@ interface CheckedInput {
 
 export async function checkedMemories({ base, before, changed, today }: CheckedInput): Promise<CheckedMemories> {
   const known = new Map(before.filter(({ file }) => base.has(file)).map((memory) => [memory.file, memory]))
-  const items = new Map<string, Item>()
+  const items = new Map<string, CheckedMemory>()
   const touched = new Set(changed.keys())
   const repairs: string[] = []
   for (const memory of known.values())
@@ -74,7 +74,12 @@ export async function checkedMemories({ base, before, changed, today }: CheckedI
 }
 
 const factsOf = ({ created, confirmed, source }: Memory): FileFacts => ({ created, confirmed, source })
-const itemOf = (memory: Memory, text: string): Item => ({ memory, text, facts: factsOf(memory), before: memory })
+const itemOf = (memory: Memory, text: string): CheckedMemory => ({
+  memory,
+  text,
+  facts: factsOf(memory),
+  before: memory,
+})
 
 /** Positive if the first is the newer one. */
 export function compareAge(a: Memory, b: Memory): number {

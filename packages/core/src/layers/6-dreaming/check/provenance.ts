@@ -3,10 +3,10 @@
  * and how sure it is, what did not work stays marked, and what only a tool said becomes no rule. A rule of the person changes only if the
  * new text has nothing but their own sentences.
  */
-import { instructionIn, lessTrusted, refusalOf, trespassOf } from "../../../memory/instruction-guard.ts"
-import { BASES, isRule, isUserMemory, type Memory, type MemoryProvenance } from "../../../memory/memory.ts"
-import { isMadeOf, type Statement, statementsIn, titleOf } from "../../../memory/own-words.ts"
-import type { CheckedMemories, Item } from "./memories.ts"
+import { findInstruction, lessTrusted, refusalReason, ruleChangeViolation } from "../../../memory/instruction-guard.ts"
+import { isRule, isUserMemory, MEMORY_BASES, type Memory, type MemorySource } from "../../../memory/memory.ts"
+import { isComposedOf, parseStatements, type StatementWords, titleFrom } from "../../../memory/user-quotes.ts"
+import type { CheckedMemories, CheckedMemory } from "./memories.ts"
 
 const SAME_CLAIM = 0.6 // share of a line's words that also occur in the other text
 const REWORDED = 0.5
@@ -20,7 +20,8 @@ export function checkProvenance(memories: CheckedMemories, today: string): strin
     const kept = withHistory(item, { earlier, today })
     if (!isSame(kept, item.memory))
       memories.set(file, kept, `${file}: its source, age and certainty stay as they were.`)
-    const problem = unsupportedRule(kept, item.before, earlier) ?? refusalOf(kept) ?? trespassOf(item.before, kept)
+    const problem =
+      unsupportedRule(kept, item.before, earlier) ?? refusalReason(kept) ?? ruleChangeViolation(item.before, kept)
     if (problem === undefined) continue
     if (!item.before) dropped.push(file)
     memories.restore(file, `${file}: ${item.before ? "left as it was" : "not added"}, because ${problem}.`)
@@ -35,9 +36,9 @@ export function checkProvenance(memories: CheckedMemories, today: string): strin
 /** A rule of the person stays, unless another memory of theirs has its sentences. */
 function keepRules(memories: CheckedMemories): void {
   const theirs = [...memories.items.values()].map(({ memory }) => memory).filter(isUserMemory)
-  const said = theirs.flatMap(({ body }) => statementsIn(body))
+  const statements = theirs.flatMap(({ body }) => parseStatements(body))
   for (const [file, memory] of memories.before)
-    if (!memories.items.has(file) && isRule(memory) && isUserMemory(memory) && !isMadeOf(memory.body, said))
+    if (!memories.items.has(file) && isRule(memory) && isUserMemory(memory) && !isComposedOf(memory.body, statements))
       memories.restore(file, `${file}: kept, because it is a rule of the user.`)
 }
 
@@ -51,15 +52,15 @@ interface History {
   readonly today: string
 }
 
-function withHistory(item: Item, { earlier, today }: History): Memory {
+function withHistory(item: CheckedMemory, { earlier, today }: History): Memory {
   const { memory, before } = item
   const origins = before ? [] : originsOf(memory, earlier)
   const tools = toolsClaiming(memory, before, earlier)
   const sources = [...(before ? [before] : []), ...origins, ...tools].map((one) => one.source)
   const source = sources.reduce(lessTrusted, wordsSource(memory, before, earlier))
   const weakest = Math.max(
-    isUserMemory({ source }) ? 0 : BASES.indexOf(memory.basis),
-    ...[before, ...origins].map((one) => BASES.indexOf(one?.basis ?? "said")),
+    isUserMemory({ source }) ? 0 : MEMORY_BASES.indexOf(memory.basis),
+    ...[before, ...origins].map((one) => MEMORY_BASES.indexOf(one?.basis ?? "said")),
   )
   const latest = before && before.confirmed > memory.confirmed ? before.confirmed : memory.confirmed
   const { failed: _, ...rest } = memory
@@ -69,7 +70,7 @@ function withHistory(item: Item, { earlier, today }: History): Memory {
     created: before?.created ?? oldest([memory.created, today]),
     confirmed: latest.slice(0, today.length) > today ? (before?.confirmed ?? today) : latest,
     source,
-    basis: before || origins.length > 0 ? BASES[weakest]! : "concluded",
+    basis: before || origins.length > 0 ? MEMORY_BASES[weakest]! : "concluded",
     ...(memory.failed || before?.failed ? { failed: true as const } : {}),
   }
 }
@@ -81,18 +82,18 @@ const originsOf = ({ supersedes = [] }: Memory, earlier: readonly Earlier[]): re
     .map(({ memory }) => memory)
 
 /** The person's, if every sentence is one of theirs. Otherwise the dream's own words, which are the agent's. */
-function wordsSource(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): MemoryProvenance {
+function wordsSource(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): MemorySource {
   if (before && before.body === memory.body) return before.source
   const theirs = earlier.map((one) => one.memory).filter(isUserMemory)
-  const said: readonly Statement[] = theirs.flatMap(({ body }) => statementsIn(body))
+  const statements: readonly StatementWords[] = theirs.flatMap(({ body }) => parseStatements(body))
   const conversation = before?.source.conversation
-  if (!isMadeOf(memory.body, said)) return { saidBy: "agent", ...(conversation ? { conversation } : {}) }
+  if (!isComposedOf(memory.body, statements)) return { saidBy: "agent", ...(conversation ? { conversation } : {}) }
   return [...(before ? [before] : []), ...theirs].find(isUserMemory)!.source
 }
 
 /** A title that the dream made up would be shown as the person's. */
 const titleFor = (memory: Memory, before: Memory | undefined): Pick<Memory, "name" | "description"> =>
-  before ? { name: before.name, description: before.description } : titleOf(memory.body)
+  before ? { name: before.name, description: before.description } : titleFrom(memory.body)
 
 /** Memories from a tool that say what was added here, where no more trusted one says it too. */
 function toolsClaiming(memory: Memory, before: Memory | undefined, earlier: readonly Earlier[]): readonly Memory[] {
@@ -115,7 +116,8 @@ function unsupportedRule(memory: Memory, before: Memory | undefined, earlier: re
   if (isNewRule && !rules.some((one) => share(wordsOf(claimsOf(memory)), one.words) >= REWORDED))
     return `a dream adds no memory of type ${memory.type} that no earlier one supports`
   const added = addedLines(memory, before).find(
-    (line) => instructionIn(line) !== undefined && !trusted.some((one) => share(wordsOf(line), one.words) >= REWORDED),
+    (line) =>
+      findInstruction(line) !== undefined && !trusted.some((one) => share(wordsOf(line), one.words) >= REWORDED),
   )
   return added && `it has a new instruction without a source (${JSON.stringify(added.slice(0, 60))})`
 }

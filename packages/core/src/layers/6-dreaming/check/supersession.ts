@@ -3,7 +3,7 @@
  * contradict each other. A dream's own marks count only where the two memories may be about the same thing.
  */
 
-import { isDoubted } from "../../../memory/changes/supersession.ts"
+import { mayConflict } from "../../../memory/changes/supersession.ts"
 import {
   keysAsNewer,
   keysOf,
@@ -20,19 +20,19 @@ import { type CheckedMemories, compareAge } from "./memories.ts"
 
 export function checkSupersession(memories: CheckedMemories): void {
   keepSuccessors(memories)
-  cleanMarks(memories)
+  cleanSuccessors(memories)
   cleanReferences(memories)
   markOlder(memories)
   breakCircles(memories)
   const current = [...memories.items.values()].map(({ memory }) => memory).filter(isCurrentMemory)
-  const found = relatedIn(current)
+  const found = findRelated(current)
   supersedeByBody(memories, { current, found })
   markDoubted(memories, { current, found })
 }
 
-interface Compared {
+interface RelatedMemories {
   readonly current: readonly Memory[]
-  readonly found: Related
+  readonly found: MemoryRelations
 }
 
 /** A memory that another one is superseded by cannot be removed: the older one would have no successor. */
@@ -50,7 +50,7 @@ function keepSuccessors(memories: CheckedMemories): void {
 }
 
 /** A memory stays current if the dream says that something else took its place. */
-function cleanMarks(memories: CheckedMemories): void {
+function cleanSuccessors(memories: CheckedMemories): void {
   for (const { memory, before } of [...memories.items.values()]) {
     const successor = memories.items.get(memory.supersededBy ?? "")?.memory
     if (!successor || memory.supersededBy === before?.supersededBy || mayReplace(successor, memory)) continue
@@ -125,10 +125,10 @@ function breakCircles(memories: CheckedMemories): void {
 }
 
 /** What another memory says whole, and what a newer one says otherwise. Names do not count: bodies decide. */
-function supersedeByBody(memories: CheckedMemories, { current, found }: Compared): void {
+function supersedeByBody(memories: CheckedMemories, { current, found }: RelatedMemories): void {
   const successors = new Map<string, string>()
   const isLeft = ({ file }: Memory) => !successors.has(file)
-  const ranked = [...current].sort(compareStanding)
+  const ranked = [...current].sort(compareTrust)
   for (const memory of ranked) {
     const keeper = found
       .covering(memory)
@@ -136,9 +136,9 @@ function supersedeByBody(memories: CheckedMemories, { current, found }: Compared
         (one) =>
           isLeft(one) &&
           !isOverreach(one, memory) &&
-          (compareStanding(one, memory) > 0 || !found.covering(one).includes(memory)),
+          (compareTrust(one, memory) > 0 || !found.covering(one).includes(memory)),
       )
-      .sort(compareStanding)
+      .sort(compareTrust)
       .at(-1)
     if (keeper) successors.set(memory.file, keeper.file)
   }
@@ -152,7 +152,7 @@ function supersedeByBody(memories: CheckedMemories, { current, found }: Compared
   }
   for (const [file, successor] of successors) {
     const { memory } = memories.items.get(file)!
-    const last = lastOf(successor, successors)
+    const last = finalSuccessor(successor, successors)
     const keeper = memories.items.get(last)!.memory
     memories.set(file, { ...memory, supersededBy: last }, `${file}: marked as superseded by ${last}.`)
     memories.set(
@@ -164,12 +164,12 @@ function supersedeByBody(memories: CheckedMemories, { current, found }: Compared
 }
 
 /** Where a later memory may say otherwise, the older one stays and says so. A mark that is no longer right goes. */
-function markDoubted(memories: CheckedMemories, { current, found }: Compared): void {
+function markDoubted(memories: CheckedMemories, { current, found }: RelatedMemories): void {
   const isLeft = ({ file }: Memory) => isCurrentMemory(memories.items.get(file)!.memory)
   for (const compared of current) {
     const { doubtedBy, ...memory } = memories.items.get(compared.file)!.memory
     const doubting = isLeft(compared)
-      ? found.doubting(compared).filter((one) => isLeft(one) && isDoubted(compared, one))
+      ? found.doubting(compared).filter((one) => isLeft(one) && mayConflict(compared, one))
       : []
     // on one day, only who wrote the mark knew which came first
     const later = doubting
@@ -182,7 +182,7 @@ function markDoubted(memories: CheckedMemories, { current, found }: Compared): v
   }
 }
 
-function lastOf(file: string, successors: ReadonlyMap<string, string>): string {
+function finalSuccessor(file: string, successors: ReadonlyMap<string, string>): string {
   let at = file
   for (const seen = new Set<string>(); successors.has(at) && !seen.has(at); at = successors.get(at)!) seen.add(at)
   return at
@@ -193,7 +193,7 @@ const isLater = (one: Memory, other: Memory): boolean =>
   one.confirmed !== other.confirmed ? one.confirmed > other.confirmed : one.created > other.created
 
 /** Of memories that say the same: the person's rule, then what the person said, then what no tool said, then the newest. */
-function compareStanding(a: Memory, b: Memory): number {
+function compareTrust(a: Memory, b: Memory): number {
   const standing = (memory: Memory) =>
     Number(isUserMemory(memory)) * 4 +
     Number(isUserMemory(memory) && isRule(memory)) * 2 +
@@ -211,7 +211,7 @@ function withoutMark(memory: Memory): Memory {
   return rest
 }
 
-interface Related {
+interface MemoryRelations {
   /** Memories that say all of this one. */
   covering(memory: Memory): readonly Memory[]
   /** Memories that say something else about the same. */
@@ -224,7 +224,7 @@ interface Related {
 /**
  * Finds among many memories those that say the same or contradict each other. Only those that share the words of a subject are compared.
  */
-function relatedIn(memories: readonly Memory[]): Related {
+function findRelated(memories: readonly Memory[]): MemoryRelations {
   const byKey = new Map<string, Memory[]>()
   const byText = Map.groupBy(memories, textKey)
   for (const memory of memories)

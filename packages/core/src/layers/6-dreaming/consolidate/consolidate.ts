@@ -4,14 +4,14 @@
  */
 
 import { relative, sep } from "node:path"
-import { dayOf } from "../../../base/clock.ts"
+import { utcDay } from "../../../base/clock.ts"
 import { fillPrompt, promptText } from "../../../base/text.ts"
-import { type Allows, runTurns, type TurnsOutcome } from "../../../forks/fork.ts"
-import { byNews, isCurrentMemory, type Memory } from "../../../memory/memory.ts"
+import { type CallPolicy, runTurns, type TurnsOutcome } from "../../../forks/fork.ts"
+import { byLastConfirmed, isCurrentMemory, type Memory } from "../../../memory/memory.ts"
 import { type Block, isToolUse, textOf } from "../../../messages/blocks.ts"
 import type { Model, ModelResponse, StreamLimits } from "../../../model/model.ts"
-import { sentModelName } from "../../../tokens/models.ts"
-import { executed } from "../../../tools/defaults.ts"
+import { requestModelName } from "../../../tokens/models.ts"
+import { executeTool } from "../../../tools/defaults.ts"
 import type { SharedToolContext, Tool } from "../../../tools/tool.ts"
 import type { DreamTurn } from "../dream-task.ts"
 
@@ -62,7 +62,7 @@ export interface DreamReach {
 export interface DreamTools {
   readonly tools: readonly Tool[]
   readonly context: SharedToolContext
-  readonly allows: Allows
+  readonly allows: CallPolicy
   close(): Promise<void>
 }
 
@@ -81,9 +81,9 @@ export const consolidateWithModel =
       const { toolDefinition } = await import("../../../tools/definition/definition.ts") // loads schema libraries
       const outcome = await runTurns({
         ...{ model, maxTurns, signal, context: opened.context, allows: opened.allows },
-        tools: opened.tools.map((tool) => watched(tool, task)),
+        tools: opened.tools.map((tool) => reportWrites(tool, task)),
         request: {
-          model: sentModelName(model.name),
+          model: requestModelName(model.name),
           max_tokens: Math.min(MAX_OUTPUT, model.facts.maxOutput),
           system: dreamSystemPrompt(),
           tools: await Promise.all(opened.tools.map(toolDefinition)),
@@ -101,12 +101,12 @@ export const consolidateWithModel =
   }
 
 /** Reports what was written. A refused or failed call writes nothing. */
-function watched(tool: Tool, { directory, onWrite }: ConsolidationTask): Tool {
+function reportWrites(tool: Tool, { directory, onWrite }: ConsolidationTask): Tool {
   if (tool.name !== "Edit" && tool.name !== "Write") return tool
   return {
     ...tool,
     async execute(input, context) {
-      const output = await executed(tool, input, context)
+      const output = await executeTool(tool, input, context)
       if (!output.isError)
         for (const path of output.touched ?? []) onWrite(relative(directory, path).split(sep).join("/"))
       return output
@@ -154,10 +154,10 @@ export function dreamPrompt(input: PromptInput): string {
     project: input.project,
     journals: input.journals.join(", "),
     index: input.index.trim() || NONE,
-    memories: listed(memories.toSorted(byNews).map(lineFor), MAX_LISTED),
-    findings: listed(input.findings, MAX_FINDINGS),
-    today: dayOf(now),
-    last: last ? `on ${dayOf(last)}` : "never",
+    memories: truncateLines(memories.toSorted(byLastConfirmed).map(lineFor), MAX_LISTED),
+    findings: truncateLines(input.findings, MAX_FINDINGS),
+    today: utcDay(now),
+    last: last ? `on ${utcDay(last)}` : "never",
     turns: String(input.maxTurns),
   }).trimEnd()
 }
@@ -166,7 +166,7 @@ function lineFor(memory: Memory): string {
   const facts = [
     memory.type,
     `${memory.basis} by ${memory.source.saidBy}`,
-    `confirmed ${dayOf(memory.confirmed)}`,
+    `confirmed ${utcDay(memory.confirmed)}`,
     ...(memory.failed ? ["did not work"] : []),
     ...(isCurrentMemory(memory) ? [] : [`superseded by ${memory.supersededBy}`]),
     ...(memory.doubtedBy === undefined ? [] : [`${memory.doubtedBy} may say otherwise`]),
@@ -174,7 +174,7 @@ function lineFor(memory: Memory): string {
   return `- ${memory.file} (${facts.join(", ")}): ${oneLine(memory.description || memory.name)}`
 }
 
-function listed(lines: readonly string[], max: number): string {
+function truncateLines(lines: readonly string[], max: number): string {
   if (lines.length === 0) return NONE
   const rest = lines.length - max
   return rest <= 0 ? lines.join("\n") : [...lines.slice(0, max), `… and ${rest} more.`].join("\n")

@@ -1,0 +1,392 @@
+/**
+ * Compaction for a conversation that someone else keeps: from an array of messages to what should stand in its next context. The newest
+ * messages stay as they are; a text with a summary and the record takes the place of the others. Pure: equal arguments give equal results.
+ */
+
+import { anOption, checkOptions, InvalidOptionError, type OptionRules, oneOf } from "../../../base/options.ts"
+import { maskSecrets } from "../../../base/secrets/find-secrets.ts"
+import { formatNumber } from "../../../base/text.ts"
+import { type CooperativeTask, runCooperatively } from "../../../base/work.ts"
+import { renderAttachment } from "../../../messages/attachment-texts.ts"
+import { textOf } from "../../../messages/blocks.ts"
+import { handleOf } from "../../../messages/media.ts"
+import { isSentToModel, type Message, sentBlocks, userText } from "../../../messages/messages.ts"
+import { createEstimator, type Estimator } from "../../../tokens/estimate.ts"
+import { findModel } from "../../../tokens/models.ts"
+import { markReplaced } from "../../../views/record/statements.ts"
+import { type Cut, cutAll } from "../cut.ts"
+import { factSteps } from "../restore/facts.ts"
+import { shortRecord } from "../restore/short-record.ts"
+import { continuationText, readSummary, summaryPrompt, withinBudget } from "../summarise/prompts.ts"
+import { asRead } from "../summarise/route.ts"
+import { addEarlierRecord, notLikeRecord } from "./earlier-record.ts"
+import { type CompactableMessage, type InputMessage, inputMessages, textIn } from "./input-messages.ts"
+import { type CompactionRecord, MessageRecord } from "./message-record.ts"
+import { type PrunedText, pruneMessages } from "./prune-messages.ts"
+
+export interface CompactMessagesOptions {
+  /** Tokens of everything that is left: text and kept messages. Default 10,000, and never more than there was. */
+  readonly budget?: number
+  /** Tokens of the newest messages that stay as they are. Default 4,000, and at most 30% of the budget. */
+  readonly keep?: number
+  /** What the person wants to be kept in mind. */
+  readonly instructions?: string
+  /** A summary that is written already, or a function that asks your model. Default: quotations from the conversation, without a model. */
+  readonly summary?: string | ((request: SummaryRequest) => Promise<string>)
+  /** All messages before the given ones, where you still have them: the record covers them too. */
+  readonly earlier?: readonly CompactableMessage[]
+  /** The `state` of the call before, where you do not. */
+  readonly before?: CompactionCarryover
+  /** Whose tokens are counted. Default: a Claude model of today. */
+  readonly model?: string
+  /** Where the whole conversation can be read. The text names it. */
+  readonly transcript?: string
+  /** The tool that returns messages by handle, as your model knows it. The text names it. */
+  readonly recall?: string
+  /**
+   * What makes room. "summary": a text takes the place of all but the newest messages. "prune": every message stays, and only results that
+   * later work has overtaken, or that are very long, are cut inside. Default "summary".
+   */
+  readonly mode?: "summary" | "prune"
+  /** How the model is to go on: with the work, with no one to ask, or as the person says next. Default "automatic". */
+  readonly continuation?: "automatic" | "autonomous" | "by-hand"
+  readonly signal?: AbortSignal
+}
+
+/** Ask your model: these messages, then the prompt as a message of the user. */
+export interface SummaryRequest {
+  readonly messages: readonly CompactableMessage[]
+  readonly prompt: string
+}
+
+/** Plain JSON to keep until the next call. It holds the person's words. */
+export interface CompactionCarryover {
+  readonly version: 1
+  readonly record: unknown
+  /** The kept messages: they come back, and are recorded already. */
+  readonly kept: readonly string[]
+  readonly text: string
+  readonly summary: string
+}
+
+/** What should stand in the next context. */
+export interface CompactedMessages<M> {
+  /**
+   * A message of the user with the text, then the kept messages as they were given. Where nothing can be summarised: all as given. In the
+   * mode "prune": all of them, some with results cut.
+   */
+  readonly messages: readonly (M | { readonly role: "user"; readonly content: string })[]
+  readonly kept: readonly M[]
+  /** Summary and record, with the words around them. Empty where nothing can be summarised. */
+  readonly text: string
+  readonly summary: string
+  /** The part of the text that is computed, as it is sent. Empty where there is nothing to say. */
+  readonly facts: string
+  readonly record: CompactionRecord
+  /** In the mode "prune": the text in place of each result that was cut. */
+  readonly pruned?: readonly PrunedText[]
+  /** Estimates, without system prompt and tools. */
+  readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
+  /** Where the budget could not be kept: rules, the open task and unread results are never cut. */
+  readonly overBudget?: { readonly budget: number; readonly min: number; readonly message: string }
+  readonly state: CompactionCarryover
+}
+
+const BUDGET = 10_000 // tokens of everything
+const KEEP = 4_000 // tokens of the newest messages: they are used again soonest
+const KEEP_SHARE = 0.3 // of the budget
+const UNREAD = 20_000 // tokens of results that the model has not read yet: they stay whole
+const SUMMARY_SHARE = 0.3 // of the budget, where the caller's model writes one
+const QUOTED_SHARE = 0.15 // where none does: the record says the rest
+const MAX_TRIES = 6
+const MODEL = "claude-opus-4-6"
+
+const OPTIONS: OptionRules<CompactMessagesOptions> = {
+  budget: anOption.number,
+  keep: anOption.number,
+  instructions: anOption.text,
+  summary: {
+    expected: "a text or a function",
+    accepts: (value) => typeof value === "string" || typeof value === "function",
+  },
+  earlier: anOption.list,
+  before: {
+    expected: "the state of an earlier call",
+    accepts: (value) => Object(value).version === 1 && typeof Object(value).record === "object",
+  },
+  model: anOption.filledText,
+  transcript: anOption.text,
+  recall: anOption.filledText,
+  mode: oneOf("summary", "prune"),
+  continuation: oneOf("automatic", "autonomous", "by-hand"),
+  signal: { expected: "an AbortSignal", accepts: (value) => value instanceof AbortSignal },
+}
+
+export async function compactMessages<M extends CompactableMessage>(
+  messages: readonly M[],
+  options: CompactMessagesOptions = {},
+): Promise<CompactedMessages<M>> {
+  checkOptions("carry", options, OPTIONS)
+  if (!Array.isArray(messages)) throw new InvalidOptionError("messages", "carry() takes a list of messages first.")
+  const { signal } = options
+  const given = inputMessages(messages, options.before)
+  const estimator = createEstimator(findModel(options.model ?? MODEL).facts.family)
+  const tokensOf = measureOnce(estimator)
+  const record = await runCooperatively(recordSteps(given, options), { signal })
+  const all = given.map(({ message }) => message).filter(isSentToModel)
+  if (options.mode === "prune") return pruneOnly({ given, record, estimator, tokensOf }, options)
+  const sum = (some: readonly Message[]) => Math.ceil(some.reduce((tokens, message) => tokens + tokensOf(message), 0))
+  const before = sum(all)
+  const budget = Math.min(options.budget ?? BUDGET, before)
+  const keep = budget < SHORT_TEXT ? 0 : Math.floor(Math.min(options.keep ?? KEEP, budget * KEEP_SHARE))
+  const cutFor = (newest: number) =>
+    cutAll({
+      ...{ messages: all, tokensOf, newest: { budget: newest, tokensOf } },
+      limits: { min: 0, max: UNREAD, messages: 0 },
+    })
+  const cut = cutFor(keep)
+  const asGiven = (): CompactedMessages<M> => ({
+    ...{ messages, kept: messages, text: "", summary: "", facts: "", record: record.data },
+    tokens: { before, after: before, facts: 0, kept: before },
+    ...(before <= (options.budget ?? before) ? {} : { overBudget: unchangedOverBudget(before, options.budget!) }),
+    state: stateOf(record, given, { text: options.before?.text ?? "", summary: options.before?.summary ?? "" }),
+  })
+  if (!cut.summarised.some(({ type }) => type === "assistant")) return asGiven()
+  const estimate = (text: string) => estimator.text(text)
+  const answer = await writtenSummary({ cut, given, estimate, budget }, options)
+  const written = answer === undefined ? undefined : markReplaced(notLikeRecord(answer), record.views.statements)
+  const composed = await composedWithin({ record, cuts: [cut, cutFor(0)], written, budget, estimate, sum }, options)
+  if (composed.tokens >= before) return asGiven()
+  const held = new Set(composed.cut.preserved)
+  const kept = given.filter(({ message }) => held.has(message))
+  const { text, summary, facts } = composed
+  const first = { role: "user", content: text } as const
+  return {
+    ...{ messages: [first, ...kept.map(({ from }) => from)], kept: kept.map(({ from }) => from) },
+    ...{ text, summary, facts, record: record.data },
+    tokens: { before, after: composed.tokens, facts: Math.ceil(estimate(facts)), kept: sum(composed.cut.preserved) },
+    ...(composed.tokens <= budget ? {} : { overBudget: overBudget(composed, { budget, estimate, sum }) }),
+    state: stateOf(record, kept, { text, summary }),
+  }
+}
+
+interface ComposedText {
+  readonly cut: Cut
+  readonly text: string
+  readonly summary: string
+  readonly facts: string
+  readonly tokens: number
+}
+
+interface ComposeInput {
+  readonly record: MessageRecord
+  /** The usual one, and one that keeps as little as possible. */
+  readonly cuts: readonly Cut[]
+  /** A summary of the caller's, or of their model. */
+  readonly written: string | undefined
+  readonly budget: number
+  readonly estimate: (text: string) => number
+  readonly sum: (some: readonly Message[]) => number
+}
+
+/** Smaller and smaller until it fits: first the record, then the newest messages. */
+async function composedWithin(given: ComposeInput, options: CompactMessagesOptions): Promise<ComposedText> {
+  const { record, cuts, written, budget, estimate, sum } = given
+  const outdated = [...record.views.statements.replaced.keys()]
+  let min: ComposedText | undefined
+  for (const cut of cuts) {
+    const kept = sum(cut.preserved)
+    const held = new Set(cut.preserved.map(({ uuid }) => uuid))
+    const isShort = budget < SHORT_TEXT
+    const around = (summary: string, facts: string) =>
+      isShort ? [SHORT_FRAME, summary, facts].filter(Boolean).join("\n") : textAround({ summary, facts, cut }, options)
+    const frame = estimate(around(written ?? "", ""))
+    const quoted = written === undefined && !isShort ? Math.floor(budget * QUOTED_SHARE) : 0
+    let room = Math.floor(Math.min(budget - kept - frame, options.budget === undefined ? MAX_RECORD : budget))
+    for (let tries = 0; tries < MAX_TRIES; tries++) {
+      const shared = { estimate, budget: Math.max(0, room), kept: held, summary: written ?? "" }
+      const content = isShort
+        ? shortRecord(record.views, shared).toWellFormed()
+        : await runCooperatively(
+            factSteps(record.views, {
+              ...shared,
+              isAlone: written === undefined,
+              hasRecall: options.recall !== undefined,
+            }),
+            options,
+          )
+      const facts = content === "" || isShort ? content : textOf(renderAttachment({ type: "carried_facts", content }))
+      const left = Math.floor(budget - kept - frame - estimate(facts))
+      const summary =
+        written ?? (await quotedSummary({ cut, facts, outdated, estimate, tokens: Math.min(left, quoted) }, options))
+      const text = around(summary, facts)
+      const composed = { cut, text, summary, facts, tokens: Math.ceil(estimate(text)) + kept }
+      if (composed.tokens <= budget) return composed
+      if (!min || composed.tokens < min.tokens) min = composed
+      if (room <= 0) break
+      room -= Math.max(Math.ceil(composed.tokens - budget), Math.ceil(room * SMALLER))
+    }
+  }
+  return min!
+}
+
+const SHORT_TEXT = 1_000 // tokens: a smaller budget leaves no room for explanations
+const SHORT_FRAME = "This conversation continues an earlier one that was too long."
+const MAX_RECORD = 4_000 // tokens, where the caller gives no budget
+const SMALLER = 0.1 // of the record, at least, each time the whole is over the budget
+
+function overBudget(
+  { tokens, cut, summary, facts }: ComposedText,
+  { budget, estimate, sum }: Pick<ComposeInput, "budget" | "estimate" | "sum">,
+): NonNullable<CompactedMessages<unknown>["overBudget"]> {
+  const rounded = (part: number) => formatNumber(Math.ceil(part))
+  const parts = `summary ${rounded(estimate(summary))}, rules, open task and the rest of the record ${rounded(estimate(facts))}, messages kept as they are ${rounded(sum(cut.preserved))}`
+  const message = `The least that can be left is ${rounded(tokens)} tokens, and the budget is ${rounded(budget)}: ${parts}.`
+  return { budget, min: tokens, message }
+}
+
+function unchangedOverBudget(min: number, budget: number): NonNullable<CompactedMessages<unknown>["overBudget"]> {
+  const message = `The messages have ${formatNumber(min)} tokens, and the budget is ${formatNumber(budget)}. No summary with the record would be smaller, so they stay as given.`
+  return { budget, min, message }
+}
+
+interface PruneInput<M> {
+  readonly given: readonly InputMessage<M>[]
+  readonly record: MessageRecord
+  readonly estimator: Estimator
+  readonly tokensOf: (message: Message) => number
+}
+
+/** Every message stays in view, so there is no text and nothing to list. */
+function pruneOnly<M extends CompactableMessage>(
+  { given, record, estimator, tokensOf }: PruneInput<M>,
+  { keep = KEEP, recall, before }: CompactMessagesOptions,
+): CompactedMessages<M> {
+  const { messages, results } = pruneMessages(given, { keep, recall, estimator, tokensOf })
+  const after = inputMessages(messages, before)
+  const sum = (some: readonly InputMessage<M>[]) =>
+    Math.ceil(some.reduce((tokens, { message }) => tokens + tokensOf(message), 0))
+  const kept = given.filter(({ from }, at) => from === messages[at])
+  return {
+    ...{ messages, kept: kept.map(({ from }) => from), pruned: results },
+    ...{ text: "", summary: "", facts: "", record: record.data },
+    tokens: { before: sum(given), after: sum(after), facts: 0, kept: sum(kept) },
+    state: stateOf(record, after, { text: before?.text ?? "", summary: before?.summary ?? "" }),
+  }
+}
+
+/** What was recorded before is not recorded twice: `before` has the kept messages, and all before them. */
+function* recordSteps(
+  given: readonly InputMessage<CompactableMessage>[],
+  { earlier = [], before }: CompactMessagesOptions,
+): CooperativeTask<MessageRecord> {
+  const record = new MessageRecord(before?.record)
+  const old = before ? [] : inputMessages(earlier)
+  const [first] = given
+  // with the messages themselves, what an earlier record says of them would be there twice
+  if (!before && old.length === 0 && first?.message.type === "user" && first.message.isCompactSummary)
+    addEarlierRecord(record.views, textOfInput(first.from))
+  const known = before ? recordedUntil(given, before.kept) : 0
+  for (const { message } of [...old, ...given.slice(known)]) {
+    record.add(message)
+    yield
+  }
+  return record
+}
+
+const textOfInput = (from: CompactableMessage): string =>
+  "content" in from ? textIn(from.content) : from.type === "user" ? userText(from) : ""
+
+/** The place after the kept messages, in the order in which they were kept. */
+function recordedUntil(given: readonly InputMessage<CompactableMessage>[], kept: readonly string[]): number {
+  if (kept.length === 0) return 0
+  const at = given.findIndex((_, start) => kept.every((key, nth) => given[start + nth]?.key === key))
+  return at < 0 ? 0 : at + kept.length
+}
+
+const stateOf = (
+  record: MessageRecord,
+  kept: readonly InputMessage<CompactableMessage>[],
+  texts: Pick<CompactionCarryover, "text" | "summary">,
+): CompactionCarryover => ({ version: 1, record: record.save(), kept: kept.map(({ key }) => key), ...texts })
+
+interface SummaryInput {
+  readonly cut: Cut
+  readonly given: readonly InputMessage<CompactableMessage>[]
+  readonly estimate: (text: string) => number
+  readonly budget: number
+}
+
+/** `undefined` where no one wrote one. */
+async function writtenSummary(
+  { cut, given, estimate, budget }: SummaryInput,
+  { summary, instructions = "" }: CompactMessagesOptions,
+): Promise<string | undefined> {
+  if (summary === undefined) return undefined
+  if (typeof summary === "string") return summary.trim()
+  const covered = new Set(cut.summarised)
+  const messages = given.filter(({ message }) => covered.has(message)).map(({ from }) => from)
+  const read = readSummary(
+    await summary({ messages, prompt: summaryPrompt({ kind: "all", instructions: [instructions], record: true }) }),
+  )
+  if (read.kind !== "summary") return undefined
+  const range = [handleOf(cut.summarised[0]!.uuid), handleOf(cut.summarised.at(-1)!.uuid)] as const
+  return withinBudget({ text: read.text, budget: Math.floor(budget * SUMMARY_SHARE), estimate, range })
+}
+
+interface QuoteInput {
+  readonly cut: Cut
+  readonly facts: string
+  /** Sentences that were replaced: they are not quoted. */
+  readonly outdated: Iterable<string>
+  readonly estimate: (text: string) => number
+  readonly tokens: number
+}
+
+/** Quotations that the record and the kept messages do not have. */
+async function quotedSummary(
+  { cut, facts, outdated, estimate, tokens }: QuoteInput,
+  options: CompactMessagesOptions,
+): Promise<string> {
+  if (tokens < MIN_QUOTED) return ""
+  const { summarizeAbout } = await import("../../../model/offline/summary.ts") // a caller may have a summary of their own
+  const messages = cut.summarised.map((message) => asRead(message, sentBlocks(message)))
+  const shown = [facts, ...outdated, ...cut.preserved.map((message) => textOf(sentBlocks(message)))].join("\n")
+  const about = { wanted: options.instructions ?? "", budget: { tokens: tokens - 2, tokensOf: estimate }, shown }
+  const text = maskSecrets(await runCooperatively(summarizeAbout(messages, about), { signal: options.signal }))
+  return text === "" ? "" : `Summary:\n${text}`
+}
+
+const MIN_QUOTED = 120 // tokens: less has no room for a sentence
+
+interface FrameInput {
+  readonly summary: string
+  readonly facts: string
+  readonly cut: Cut
+}
+
+function textAround(
+  { summary, facts, cut }: FrameInput,
+  { transcript, recall, continuation = "automatic" }: CompactMessagesOptions,
+): string {
+  const continued = continuationText({
+    summary,
+    mode: continuation,
+    transcriptPath: transcript,
+    ...(recall === undefined
+      ? {}
+      : { recall, replaced: { first: cut.summarised[0]!.uuid, last: cut.summarised.at(-1)!.uuid } }),
+    keptMessages: cut.preserved.length > 0,
+  })
+  return facts === "" ? continued : `${continued}\n\n${facts}`
+}
+
+/** Of each message once. */
+function measureOnce(estimator: Estimator): (message: Message) => number {
+  const known = new Map<Message, number>()
+  return (message) => {
+    const found = known.get(message) ?? estimator.blocks(sentBlocks(message))
+    known.set(message, found)
+    return found
+  }
+}
