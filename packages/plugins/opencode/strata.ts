@@ -1,15 +1,15 @@
 /**
- * Strata for opencode 1.x: what stays in view when opencode compacts. `STRATA_MODE`, or the option `mode`, says what it does:
- * - `observe` (the default): opencode compacts as always. Once names from before are used again, one line says which of them were lost.
- * - `record`: opencode's own summary, then a record of exact names, the person's words and rules, files, failed commands.
- * - `replace`: a summary without a model, and the record. opencode has no way to leave its request out, so the request is made tiny.
- * Whatever goes wrong, opencode's own compaction takes place. This file needs the program `strata` and nothing else.
+ * Strata for opencode 1.x: controls what remains in context when opencode compacts. `STRATA_MODE`, or the option `mode`, selects:
+ * - `observe` (the default): opencode compacts as always. Once earlier names are used again, one line reports which of them were lost.
+ * - `record`: opencode's own summary, then a record of exact names, the user's messages and rules, files, failed commands.
+ * - `replace`: a summary without a model, and the record. opencode cannot skip its request, so the request is made tiny.
+ * If anything goes wrong, opencode's own compaction runs. This file needs the program `strata` and nothing else.
  */
 import { spawn } from "node:child_process"
 
 const TIME_LIMIT_MS = 10_000
-const ENOUGH_NAMES = 8 // used again: then the figures say something
-const MAX_PROMPTS = 5 // to wait for them
+const ENOUGH_NAMES = 8 // names used again before the report is meaningful
+const MAX_PROMPTS = 5 // maximum number of prompts to wait for these names
 const SHOWN_NAMES = 5
 
 const ABOUT_THE_RECORD = `After your summary, a computed record is added: the user's messages, rules, files, failed commands and exact names.
@@ -20,12 +20,12 @@ const TINY_PROMPT = `The summary of this conversation exists already. Answer wit
 
 export interface Options {
   readonly mode?: string
-  /** How `strata` is started: a path, or a program and its first words. */
+  /** How to start `strata`: a path, or a program and its first arguments. */
   readonly program?: string | readonly string[]
   readonly timeLimitMs?: number
 }
 
-/** What we use of opencode's types. */
+/** The part of opencode's types that this plugin uses. */
 interface SessionMessage {
   readonly info: {
     readonly id: string
@@ -57,32 +57,32 @@ export interface Input {
   }
 }
 
-/** What we use of the answers of `strata compact-messages`. */
-interface Carried {
+/** The part of the responses of `strata compact-messages` that this plugin uses. */
+interface CompactResponse {
   readonly text: string
   readonly facts: string
   readonly tokens: { readonly after: number; readonly kept: number; readonly facts: number }
 }
 
-interface Observed {
+interface CompactionLoss {
   readonly usedAgain: number
   readonly lost: readonly string[]
   readonly lostWithStrata: number
 }
 
-/** A compaction under way: the order that began it, and what becomes of the model's text. */
+/** A compaction in progress: the message that started it, and the replacement of the model's text. */
 interface Compaction {
   readonly order: string
   readonly isReplaced: boolean
-  readonly carried: Carried
+  readonly carried: CompactResponse
 }
 
 export const Strata = async ({ client }: Input, options: Options = {}) => {
   const mode = process.env.STRATA_MODE ?? options.mode ?? "observe"
   const asked = { program: process.env.STRATA_PROGRAM ?? options.program ?? "strata", timeLimitMs: options.timeLimitMs }
-  const compactions = new Map<string, Compaction>() // by session
-  const promptsSince = new Map<string, number>() // by session: since a compaction that is still watched
-  const said = new Set<string>()
+  const compactions = new Map<string, Compaction>() // by session id
+  const promptsSince = new Map<string, number>() // by session id: prompts since a compaction that is still watched
+  const announced = new Set<string>()
 
   const say = async (message: string, isWarning = false) => {
     const line = { service: "strata", level: isWarning ? "warn" : "info", message } as const
@@ -90,8 +90,8 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
     await Promise.allSettled([client.app.log({ body: line }), client.tui.showToast({ body: toast })]) // `opencode run` has no screen
   }
   const sayOnce = async (message: string, isWarning = false) => {
-    const isNew = !said.has(message)
-    said.add(message)
+    const isNew = !announced.has(message)
+    announced.add(message)
     if (isNew) await say(message, isWarning)
   }
   const failed = (error: unknown) =>
@@ -103,7 +103,7 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
     promptsSince.set(session, prompts)
     try {
       const request = { ask: "observe", client: "opencode", session, messages: await messagesOf(session) }
-      const observed = (await ask({ ...asked, request })) as Observed
+      const observed = (await ask({ ...asked, request })) as CompactionLoss
       if (observed.usedAgain < ENOUGH_NAMES && prompts < MAX_PROMPTS) return
       promptsSince.delete(session)
       if (observed.usedAgain > 0) await say(`${lostLine(observed)} The mode "record" adds them.`)
@@ -129,9 +129,9 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
         const isAutomatic = order.parts.some(({ auto }) => auto === true)
         const request = {
           ...{ client: "opencode", session: sessionID, messages, continuation: isAutomatic ? "automatic" : "by-hand" },
-          keep: 0, // opencode cuts by itself
+          keep: 0, // opencode cuts the tail itself
         }
-        const carried = carriedIn(await ask({ ...asked, request }))
+        const carried = parseResponse(await ask({ ...asked, request }))
         const isReplaced = mode === "replace" && carried.text !== ""
         compactions.set(sessionID, { order: order.info.id, isReplaced, carried })
         if (isReplaced) output.prompt = TINY_PROMPT
@@ -141,7 +141,7 @@ export const Strata = async ({ client }: Input, options: Options = {}) => {
       }
     },
 
-    // for the summary, opencode passes only what is to be summarised; for the conversation, the order is among the messages
+    // for the summary, opencode passes only the messages to be summarised; for the conversation, the compaction message is among them
     "experimental.chat.messages.transform": async (_: unknown, { messages }: { messages: SessionMessage[] }) => {
       const compaction = compactions.get(messages[0]?.info.sessionID ?? "")
       if (!compaction?.isReplaced) return
@@ -184,28 +184,28 @@ const notice = ({ isReplaced, carried: { tokens } }: Compaction) =>
     ? `Strata: ${count(tokens.after - tokens.kept)} tokens, written without a model, in place of opencode's summary.`
     : `Strata added a record of ${count(tokens.facts)} tokens after opencode's summary.`
 
-/** The model wrote no text that could be replaced. Our text takes its place in what is sent. */
+/** If the model wrote no text that could be replaced, Strata's text takes its place in the request. */
 function restore(messages: readonly SessionMessage[], { order, carried }: Compaction): void {
   const summary = messages.find(({ info }) => info.parentID === order && info.summary === true)
-  if (!summary) return // the attempt failed: everything is still in view
+  if (!summary) return // the attempt failed: everything is still in context
   const text = summary.parts.find(({ type }) => type === "text")
   if (text) text.text = carried.text
   else summary.parts.push({ ...summary.info, type: "text", text: carried.text })
 }
 
-function lostLine({ usedAgain, lost, lostWithStrata }: Observed): string {
+function lostLine({ usedAgain, lost, lostWithStrata }: CompactionLoss): string {
   const names = `${lost.slice(0, SHOWN_NAMES).join(", ")}${lost.length > SHOWN_NAMES ? ", …" : ""}`
   return `Strata: ${usedAgain} names from before the compaction were used again since. ${lost.length} of them were not in what it left${names && ` (${names})`}; with Strata it would be ${lostWithStrata}.`
 }
 
-interface Asked {
+interface ProgramRequest {
   readonly program: string | readonly string[]
   readonly request: unknown
   readonly timeLimitMs?: number | undefined
 }
 
-/** Starts `strata compact-messages`, gives it the request and returns its answer. */
-async function ask({ program, request, timeLimitMs = TIME_LIMIT_MS }: Asked): Promise<unknown> {
+/** Starts `strata compact-messages`, sends it the request and returns its response. */
+async function ask({ program, request, timeLimitMs = TIME_LIMIT_MS }: ProgramRequest): Promise<unknown> {
   const [name, ...words] = [program].flat()
   const limit = AbortSignal.timeout(timeLimitMs)
   const output = await new Promise<string>((resolve, reject) => {
@@ -224,14 +224,14 @@ async function ask({ program, request, timeLimitMs = TIME_LIMIT_MS }: Asked): Pr
       if (code === 0) resolve(printed)
       else reject(new Error(complaint.trim() || `${name} ended with exit code ${code}.`))
     })
-    child.stdin.on("error", () => {}) // it ended without reading all: its exit code says why
+    child.stdin.on("error", () => {}) // the program ended without reading all input: its exit code gives the reason
     child.stdin.end(JSON.stringify(request))
   })
   return Object(JSON.parse(output))
 }
 
-function carriedIn(answer: unknown): Carried {
-  const { text, facts, tokens } = answer as Partial<Carried>
+function parseResponse(answer: unknown): CompactResponse {
+  const { text, facts, tokens } = answer as Partial<CompactResponse>
   if (typeof text !== "string" || typeof facts !== "string" || !tokens)
     throw new Error("Its answer has another shape. Are plugin and program of one version?")
   return { text, facts, tokens }

@@ -1,26 +1,26 @@
 /**
- * Strata for pi: what stays in view when pi compacts. `STRATA_MODE`, or the option `mode`, says what it does:
- * - `observe` (the default): pi compacts as always. Once names from before are used again, one line says which of them were lost.
- * - `record`: pi's own summary, then a record of exact names, the person's words and rules, files, failed commands.
+ * Strata for pi: controls what remains in context when pi compacts. `STRATA_MODE`, or the option `mode`, selects:
+ * - `observe` (the default): pi compacts as always. Once earlier names are used again, one line reports which of them were lost.
+ * - `record`: pi's own summary, then a record of exact names, the user's messages and rules, files, failed commands.
  * - `replace`: a summary without a model, and the record.
- * Whatever goes wrong, pi's own compaction takes place. This file needs the program `strata` and nothing else.
+ * If anything goes wrong, pi's own compaction runs. This file needs the program `strata` and nothing else.
  */
 import { spawn } from "node:child_process"
 
 const TIME_LIMIT_MS = 10_000
-const RECORD = "strata-record" // an entry of the session that pi never sends by itself
-const ENOUGH_NAMES = 8 // used again: then the figures say something
-const MAX_PROMPTS = 5 // to wait for them
+const RECORD = "strata-record" // an entry of the session that pi itself never sends
+const ENOUGH_NAMES = 8 // names used again before the report is meaningful
+const MAX_PROMPTS = 5 // maximum number of prompts to wait for these names
 const SHOWN_NAMES = 5
 
 export interface Options {
   readonly mode?: string
-  /** How `strata` is started: a path, or a program and its first words. */
+  /** How to start `strata`: a path, or a program and its first arguments. */
   readonly program?: string | readonly string[]
   readonly timeLimitMs?: number
 }
 
-/** What we use of pi's types. */
+/** The part of pi's types that this extension uses. */
 interface Entry {
   readonly type: string
   readonly id: string
@@ -59,14 +59,14 @@ export interface Pi {
   appendEntry(type: string, data: unknown): void
 }
 
-/** What we use of the answers of `strata compact-messages`. */
-interface Carried {
+/** The part of the responses of `strata compact-messages` that this extension uses. */
+interface CompactResponse {
   readonly text: string
   readonly facts: string
   readonly kept: readonly number[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number }
 }
-interface Observed {
+interface CompactionLoss {
   readonly usedAgain: number
   readonly lost: readonly string[]
   readonly lostWithStrata: number
@@ -75,7 +75,7 @@ interface Observed {
 export default function strata(pi: Pi, options: Options = {}): void {
   const mode = process.env.STRATA_MODE ?? options.mode ?? "observe"
   const asked = { program: process.env.STRATA_PROGRAM ?? options.program ?? "strata", timeLimitMs: options.timeLimitMs }
-  const said = new Set<string>()
+  const announced = new Set<string>()
   let addition = ""
   let notice = ""
   let promptsSince: number | undefined // since a compaction that is still watched
@@ -85,8 +85,8 @@ export default function strata(pi: Pi, options: Options = {}): void {
     else console.error(text)
   }
   const sayOnce = (context: Context, text: string, kind?: "warning") => {
-    if (!said.has(text)) say(context, text, kind)
-    said.add(text)
+    if (!announced.has(text)) say(context, text, kind)
+    announced.add(text)
   }
 
   pi.on("session_before_compact", async (event, context) => {
@@ -96,7 +96,7 @@ export default function strata(pi: Pi, options: Options = {}): void {
       return sayOnce(context, `The mode is "${mode}". Strata knows observe, record and replace.`, "warning")
     try {
       const request = requestOf(mode, { event, sessionManager: context.sessionManager })
-      const carried = carriedIn(await ask({ ...asked, request, signal: event.signal }))
+      const carried = parseResponse(await ask({ ...asked, request, signal: event.signal }))
       if (mode === "replace" && carried.text !== "") {
         notice = `Strata: ${count(carried.tokens.before)} tokens became ${count(carried.tokens.after)}, without a model. /tree leads back.`
         return { compaction: resultOf(carried, event) }
@@ -116,9 +116,9 @@ export default function strata(pi: Pi, options: Options = {}): void {
     addition = notice = ""
   })
 
-  // pi's own summary stays as it is in the session: without this file everything is as before
+  // pi's own summary in the session is unchanged: without this file everything is as before
   pi.on("context", ({ messages }, { sessionManager }) => {
-    const text = recordOf(sessionManager.getBranch())
+    const text = findRecord(sessionManager.getBranch())
     if (text === undefined) return
     return {
       messages: messages.map((message) =>
@@ -136,7 +136,7 @@ export default function strata(pi: Pi, options: Options = {}): void {
       const observed = (await ask({
         ...asked,
         request: { ...request, messages: sessionManager.getBranch() },
-      })) as Observed
+      })) as CompactionLoss
       if (observed.usedAgain < ENOUGH_NAMES && promptsSince < MAX_PROMPTS) return
       promptsSince = undefined
       if (observed.usedAgain > 0) say(context, `${lostLine(observed)} STRATA_MODE=record adds them.`)
@@ -158,37 +158,37 @@ function requestOf(mode: string, { event, sessionManager }: { event: CompactEven
     messages: event.branchEntries,
     instructions: event.customInstructions,
     continuation: event.reason === "manual" ? "by-hand" : "automatic",
-    // pi cuts by itself after its own summary: the record covers everything
+    // pi cuts after its own summary itself: the record covers everything
     keep: mode === "replace" ? event.preparation.settings.keepRecentTokens : 0,
   }
 }
 
-function resultOf({ text, kept }: Carried, { branchEntries, preparation }: CompactEvent) {
+function resultOf({ text, kept }: CompactResponse, { branchEntries, preparation }: CompactEvent) {
   const { firstKeptEntryId, tokensBefore } = preparation
   return { summary: text, firstKeptEntryId: branchEntries[kept[0] ?? -1]?.id ?? firstKeptEntryId, tokensBefore }
 }
 
 /** The record of the newest compaction on this branch. */
-function recordOf(branch: readonly Entry[]): string | undefined {
+function findRecord(branch: readonly Entry[]): string | undefined {
   const newest = branch.findLast(({ type, customType }) => type === "compaction" || customType === RECORD)
   const text = newest?.customType === RECORD ? (newest.data as { text?: unknown } | undefined)?.text : undefined
   return typeof text === "string" ? text : undefined
 }
 
-function lostLine({ usedAgain, lost, lostWithStrata }: Observed): string {
+function lostLine({ usedAgain, lost, lostWithStrata }: CompactionLoss): string {
   const names = `${lost.slice(0, SHOWN_NAMES).join(", ")}${lost.length > SHOWN_NAMES ? ", …" : ""}`
   return `Strata: ${usedAgain} names from before the compaction were used again since. ${lost.length} of them were not in what it left${names && ` (${names})`}; with Strata it would be ${lostWithStrata}.`
 }
 
-interface Asked {
+interface ProgramRequest {
   readonly program: string | readonly string[]
   readonly request: unknown
   readonly signal?: AbortSignal
   readonly timeLimitMs?: number | undefined
 }
 
-/** Starts `strata compact-messages`, gives it the request and returns its answer. */
-async function ask({ program, request, signal, timeLimitMs = TIME_LIMIT_MS }: Asked): Promise<unknown> {
+/** Starts `strata compact-messages`, sends it the request and returns its response. */
+async function ask({ program, request, signal, timeLimitMs = TIME_LIMIT_MS }: ProgramRequest): Promise<unknown> {
   const [name, ...words] = [program].flat()
   const limit = AbortSignal.timeout(timeLimitMs)
   const either = AbortSignal.any([limit, ...(signal ? [signal] : [])])
@@ -208,14 +208,14 @@ async function ask({ program, request, signal, timeLimitMs = TIME_LIMIT_MS }: As
       if (code === 0) resolve(printed)
       else reject(new Error(complaint.trim() || `${name} ended with exit code ${code}.`))
     })
-    child.stdin.on("error", () => {}) // it ended without reading all: its exit code says why
+    child.stdin.on("error", () => {}) // the program ended without reading all input: its exit code gives the reason
     child.stdin.end(JSON.stringify(request))
   })
   return Object(JSON.parse(output))
 }
 
-function carriedIn(answer: unknown): Carried {
-  const { text, facts, kept, tokens } = answer as Partial<Carried>
+function parseResponse(answer: unknown): CompactResponse {
+  const { text, facts, kept, tokens } = answer as Partial<CompactResponse>
   if (typeof text !== "string" || typeof facts !== "string" || !Array.isArray(kept) || !tokens)
     throw new Error("Its answer has another shape. Are extension and program of one version?")
   return { text, facts, kept, tokens }

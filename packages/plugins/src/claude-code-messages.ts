@@ -1,4 +1,4 @@
-/** Messages as Claude Code gives them to a plugin: texts joined, calls with their outcome, results by the id of the call. No thinking. */
+/** Messages as Claude Code passes them to a plugin: joined texts, calls with their outcome, results by call id. No thinking. */
 import type { PlainMessage } from "@strata/core"
 import { contentOf, isText, isToolResult, isToolUse, type Message, resultBlocks, textOf } from "@strata/core/messages"
 
@@ -11,28 +11,28 @@ export interface SessionMessage {
     readonly text: string
     readonly isError: boolean
   }[]
-  /** The uuid of its line in the transcript. */
+  /** The uuid of the message's line in the transcript. */
   readonly handle?: string
 }
 
 export function claudeCodeMessage(message: unknown): PlainMessage {
   const { role, text, toolUses = [], toolResults = [], handle } = Object(message) as Partial<SessionMessage>
-  const said = typeof text === "string" && text !== "" ? [{ type: "text", text }] : []
+  const textBlocks = typeof text === "string" && text !== "" ? [{ type: "text", text }] : []
   const id = typeof handle === "string" ? { id: handle } : {}
   if (role === "assistant") {
     const calls = toolUses.map((use) => ({
       ...{ type: "tool_use", id: String(use.tool_use_id), name: String(use.tool), input: use.input ?? {} },
     }))
-    return { ...id, role: "assistant", content: [...said, ...calls] }
+    return { ...id, role: "assistant", content: [...textBlocks, ...calls] }
   }
   const results = toolResults.map((result) => ({
     ...{ type: "tool_result", tool_use_id: String(result.tool_use_id), content: String(result.text ?? "") },
     ...(result.isError === true ? { is_error: true } : {}),
   }))
-  return { ...id, role: "user", content: [...results, ...said] }
+  return { ...id, role: "user", content: [...results, ...textBlocks] }
 }
 
-/** A line of the transcript as a plugin gives it back. Thinking is not part of it. */
+/** Converts a line of the transcript to a plugin's message. Thinking is dropped. */
 export function sessionMessage(line: Message): SessionMessage {
   const blocks = line.type === "user" || line.type === "assistant" ? contentOf(line) : []
   const results = blocks.filter(isToolResult).map((result) => ({

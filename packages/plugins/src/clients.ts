@@ -1,5 +1,5 @@
-/** The agents that hand over their compaction, and what they hand over. */
-import type { CarryMessage } from "@strata/core"
+/** The agents that pass their compaction to Strata, and the data they send. */
+import type { CompactableMessage } from "@strata/core"
 
 export const CLIENTS = ["claude-code", "pi", "opencode"] as const
 export type Client = (typeof CLIENTS)[number]
@@ -9,24 +9,24 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export const MODES = ["observe", "record", "replace"] as const
 export type Mode = (typeof MODES)[number]
 
-/** How Strata is put into a client. */
+/** How Strata is installed in a client. */
 export interface Installation {
   readonly env: Environment
-  /** How the client starts Strata: the program and its first words. */
+  /** How the client starts Strata: the program and its first arguments. */
   readonly program: readonly string[]
   readonly mode: Mode
   /** Whether the client lets a plugin compact. */
   readonly hasMods: boolean
 }
 
-/** What the client's model sees now, and what earlier compactions took out of view. */
+/** The messages that the client's model sees now, and those that earlier compactions removed. */
 export interface ClientSession {
   readonly inView: readonly PlacedMessage[]
-  readonly earlier: readonly CarryMessage[]
+  readonly earlier: readonly CompactableMessage[]
 }
 
-/** A message, and its place in the list that the client gave. One message of a client can be several of ours. */
+/** A message with its position in the client's list. One message of a client can become several. */
 export interface PlacedMessage {
-  readonly message: CarryMessage
+  readonly message: CompactableMessage
   readonly at: number
 }

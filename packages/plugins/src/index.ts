@@ -1,14 +1,15 @@
-/** `@strata/plugins`: what other agents ask of Strata. */
-export { answer, answerHook } from "./answer.ts"
-export { answerCarry, type CarryAnswer, type CarryRequest } from "./carry-request.ts"
+/** `@strata/plugins`: handles requests of plugins in other agents, and installs these plugins. */
+
 export { CLIENTS, type Client, MODES, type Mode } from "./clients.ts"
-export { type CompactedRequest, type HandedCompaction, handedCompactions } from "./compactions.ts"
+export { type CompactRequest, type CompactResponse, compactSession } from "./compact-endpoint.ts"
+export { type ClientCompaction, type CompactionReport, listClientCompactions } from "./compactions.ts"
 export {
+  type InstallPlan,
+  type InstallRequest,
   isInstalled,
-  type Order,
-  type Plan,
+  planArchiveHook,
+  planArchiveHookRemoval,
   planInstall,
-  planKeepHook,
-  planKeepHookRemoval,
   planUninstall,
 } from "./install/install.ts"
+export { handleRequest, handleSessionStartHook } from "./request-handler.ts"

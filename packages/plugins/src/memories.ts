@@ -1,11 +1,10 @@
 /**
- * Memories for another agent's conversation: the person's, for this project, the same that the program keeps. A prompt gets what fits it;
- * what the person typed as a lasting rule is kept at once, without a model.
+ * Memories for another agent's conversation: the user's memories of this project, the same that the `strata` program uses. A prompt gets
+ * relevant ones. A lasting rule that the user typed is saved at once, without a model.
  */
 
-import { dayOf, localUser, systemClock, uuidFrom } from "@strata/core/base"
+import { localUser, systemClock, utcDay, uuidFrom } from "@strata/core/base"
 import {
-  keepProposals,
   keepRulesIn,
   type MemoryDraft,
   memoryPrompt,
@@ -13,10 +12,11 @@ import {
   type ProjectMemory,
   readAnswer,
   recallFor,
-  startOf,
+  saveProposals,
+  standingMemory,
 } from "@strata/core/memory"
 import { type Attachment, renderAttachment, textOf } from "@strata/core/messages"
-import { whichProject } from "@strata/core/projects"
+import { resolveProject } from "@strata/core/projects"
 import { storeFrom, strataDirectory } from "@strata/core/store"
 import { createEstimator, findModel } from "@strata/core/tokens"
 import type { Word } from "@strata/core/views"
@@ -25,31 +25,31 @@ import type { Environment } from "./clients.ts"
 export interface MemoriesRequest {
   readonly session: string
   readonly cwd: string
-  /** What the person typed. Empty at the start of a session. */
+  /** The user's input. Empty at the start of a session. */
   readonly text: string
-  /** Files of memories that the session has already. */
+  /** Files of memories that the session already has. */
   readonly shown?: readonly string[]
-  /** Whether it is the first prompt: rules and the list of memories come with it. */
+  /** Whether this is the first prompt, which also gets rules and the list of memories. */
   readonly isFirst?: boolean
 }
 
-export interface MemoriesAnswer {
-  /** Texts to send beside the prompt. */
+export interface MemoriesResponse {
+  /** Texts to send along with the prompt. */
   readonly context: readonly string[]
   readonly shown: readonly string[]
-  /** Rules that were kept from this prompt. */
+  /** Rules that were saved from this prompt. */
   readonly learned: readonly string[]
-  /** Whether there is anything to ask for again. */
+  /** Whether there are any memories, so that asking again makes sense. */
   readonly hasMemories: boolean
 }
 
 const MODEL = "claude-opus-4-6"
 const START_TOKENS = 1_500
-const MEMORY_TOKENS = 500 // of one
+const MEMORY_TOKENS = 500 // for one memory
 const MAX_AT_ONCE = 3
 
-export async function memories(request: MemoriesRequest, env: Environment): Promise<MemoriesAnswer> {
-  return withMemory(request, env, (memory) => found(memory, request))
+export async function memories(request: MemoriesRequest, env: Environment): Promise<MemoriesResponse> {
+  return withMemory(request, env, (memory) => findMemories(memory, request))
 }
 
 async function withMemory<T>(
@@ -61,12 +61,12 @@ async function withMemory<T>(
   const options = {
     store,
     owner: localUser,
-    project: await whichProject({ cwd, env, root, store }),
+    project: await resolveProject({ cwd, env, root, store }),
     cwd,
     mode: "auto",
     clock: systemClock,
   } as const
-  const memory = (await openProjectMemory(options))! // it is on, and files have a place for it
+  const memory = (await openProjectMemory(options))! // memory is on here, and a file store supports it
   try {
     return await use(memory)
   } finally {
@@ -77,36 +77,36 @@ async function withMemory<T>(
 export interface LearnRequest {
   readonly session: string
   readonly cwd: string
-  /** What the person typed since the last time, oldest first. */
+  /** User input since the last request, oldest first. */
   readonly typed: readonly string[]
-  /** What the model answered to the prompt. Without it, the prompt is asked for. */
+  /** The model's answer to the prompt. Without it, the response contains the prompt. */
   readonly answer?: string
 }
 
-export interface LearnAnswer {
-  /** For a model, in a request of its own. */
+export interface LearnResponse {
+  /** A prompt for a model, to be sent as a separate request. */
   readonly prompt?: string
-  /** Memories that were kept. */
+  /** Memories that were saved. */
   readonly learned: readonly string[]
 }
 
-/** Memories that a model finds in what the person typed. What it proposes is checked here: its source is computed, not believed. */
-export async function learn(request: LearnRequest, env: Environment): Promise<LearnAnswer> {
+/** Saves memories that a model finds in user input. Its proposals are checked here: their source is computed instead of trusted. */
+export async function learn(request: LearnRequest, env: Environment): Promise<LearnResponse> {
   return withMemory(request, env, async ({ bank, mode }) => {
     const { session, typed, answer } = request
     const now = systemClock.now()
     if (answer === undefined) {
       const { text: index } = await bank.index()
       const asked = memoryPrompt({
-        writing: "as-text",
+        mode: "as-text",
         location: bank.location,
         memories: index,
-        today: dayOf(now),
+        today: utcDay(now),
         turns: 1,
       })
-      const said = typed.map((text) => JSON.stringify(text)).join("\n")
+      const userTexts = typed.map((text) => JSON.stringify(text)).join("\n")
       return {
-        prompt: `What the user typed in a conversation, one message in each line:\n\n${said}\n\n${asked}`,
+        prompt: `What the user typed in a conversation, one message in each line:\n\n${userTexts}\n\n${asked}`,
         learned: [],
       }
     }
@@ -115,7 +115,7 @@ export async function learn(request: LearnRequest, env: Environment): Promise<Le
     const base = new Map<string, string | null>()
     for (const file of read.texts.keys()) base.set(file, (await bank.text(file)) ?? null)
     const words = typed.map((text) => wordOf(text, session, now))
-    const kept = await keepProposals(
+    const kept = await saveProposals(
       { texts: read.texts, base },
       {
         ...{ bank, mode, now, evidence: { conversation: session, words, outside: [] } },
@@ -130,16 +130,16 @@ const wordOf = (text: string, session: string, now: Date): Word => ({
   ...{ uuid: uuidFrom(`${session}:${text}`), timestamp: now.toISOString(), text, rules: [] },
 })
 
-async function found(memory: ProjectMemory, request: MemoriesRequest): Promise<MemoriesAnswer> {
+async function findMemories(memory: ProjectMemory, request: MemoriesRequest): Promise<MemoriesResponse> {
   const { session, text, shown = [], isFirst = false } = request
   const now = systemClock.now()
   const estimator = createEstimator(findModel(MODEL).facts.family)
   const estimate = (piece: string) => estimator.text(piece)
   const { bank, gone } = memory
   const word = wordOf(text, session, now)
-  const kept = await keptFrom(word, memory, session)
+  const kept = await saveRules(word, memory, session)
   const standing = isFirst
-    ? await startOf({ bank, now, limit: START_TOKENS, estimate, access: "none", gone })
+    ? await standingMemory({ bank, now, limit: START_TOKENS, estimate, access: "none", gone })
     : undefined
   const files = new Set([...shown, ...filesIn(standing), ...kept.map(({ file }) => file ?? "")])
   const recalled = await recallFor({
@@ -149,7 +149,7 @@ async function found(memory: ProjectMemory, request: MemoriesRequest): Promise<M
       ...{ type: "user", uuid: word.uuid, parentUuid: null, timestamp: word.timestamp },
       message: { role: "user", content: text },
     },
-    ...{ said: [], inView: { files, messages: new Set() }, shows: () => false, now, gone },
+    ...{ userMessages: [], inView: { files, messages: new Set() }, shows: () => false, now, gone },
     ...{ limit: MAX_AT_ONCE, maxTokens: MEMORY_TOKENS, estimate },
   })
   const attachments = [...(standing ? [standing] : []), ...recalled]
@@ -161,8 +161,8 @@ async function found(memory: ProjectMemory, request: MemoriesRequest): Promise<M
   }
 }
 
-/** Fails open: a prompt is never held up by what it teaches. */
-async function keptFrom(word: Word, { bank, mode }: ProjectMemory, session: string): Promise<readonly MemoryDraft[]> {
+/** Fails open: a prompt is never delayed by an error here. */
+async function saveRules(word: Word, { bank, mode }: ProjectMemory, session: string): Promise<readonly MemoryDraft[]> {
   const evidence = { conversation: session, words: [word], outside: [] }
   const rest = { refused: [], now: systemClock.now(), signal: new AbortController().signal }
   const kept = await keepRulesIn([word], { bank, mode, evidence, ...rest }).catch(() => undefined)

@@ -1,4 +1,6 @@
-/** What an agent's own compaction lost: names that were used before it, are used again after it, and are not in what it left. */
+/**
+ * Measures what an agent's own compaction lost: names that were used before it, are used again after it, and are missing from its result.
+ */
 import { compactMessages } from "@strata/core"
 import {
   contentOf,
@@ -10,50 +12,53 @@ import {
   type Message,
   sentBlocks,
 } from "@strata/core/messages"
-import { mainPath } from "@strata/transcripts/import"
-import { linesOf } from "./client-session.ts"
+import { listActiveBranch } from "@strata/transcripts/import"
+import { sessionMessages } from "./client-session.ts"
 import type { Client, Environment } from "./clients.ts"
 import { readTranscript, transcriptOf } from "./transcripts.ts"
 
 export interface ObserveRequest {
   readonly client: Client
   readonly session: string
-  /** The whole session, as its client gives it. Default: the transcript. */
+  /** The complete session in the client's format. Default: the transcript. */
   readonly messages?: readonly unknown[]
 }
 
-/** About the newest compaction of a session. */
-export interface Observed {
+/** Losses of the newest compaction of a session. */
+export interface CompactionLoss {
   /** How many compactions the session has. */
   readonly compactions: number
-  /** Names from before that were used since. */
+  /** Number of earlier names that were used again since. */
   readonly usedAgain: number
-  /** Those of them that were not in what the compaction left, the newest first. */
+  /** Those names that were missing after the compaction, newest first. */
   readonly lost: readonly string[]
-  /** How many of them would not be in what Strata leaves. */
+  /** Number of those names that would be missing after Strata's compaction. */
   readonly lostWithStrata: number
 }
 
-const NOTHING: Observed = { compactions: 0, usedAgain: 0, lost: [], lostWithStrata: 0 }
+const NO_LOSS: CompactionLoss = { compactions: 0, usedAgain: 0, lost: [], lostWithStrata: 0 }
 
-export async function observe({ client, session, messages }: ObserveRequest, env: Environment): Promise<Observed> {
-  const given = messages && linesOf(messages, { client, session })
-  if (given) return observed(mainPath(given))
+export async function observe(
+  { client, session, messages }: ObserveRequest,
+  env: Environment,
+): Promise<CompactionLoss> {
+  const given = messages && sessionMessages(messages, { client, session })
+  if (given) return measureLoss(listActiveBranch(given))
   const path = await transcriptOf(client, session, env)
   const imported = path === undefined ? undefined : await readTranscript(path)
-  return imported ? observed(mainPath(imported.messages)) : NOTHING
+  return imported ? measureLoss(listActiveBranch(imported.messages)) : NO_LOSS
 }
 
-export async function observed(lines: readonly Message[]): Promise<Observed> {
+export async function measureLoss(lines: readonly Message[]): Promise<CompactionLoss> {
   const at = lines.findLastIndex(isBoundary)
-  if (at < 0) return NOTHING
+  if (at < 0) return NO_LOSS
   const before = lines.slice(0, at)
-  const left = leftBehind(lines, at)
-  if (!left.some((line) => line.type === "user" && line.isCompactSummary)) return NOTHING // it was taken back
+  const left = messagesAfterCompaction(lines, at)
+  if (!left.some((line) => line.type === "user" && line.isCompactSummary)) return NO_LOSS // the compaction was undone
   const since = lines.slice(at + 1).filter((line) => !left.includes(line))
   const { record, messages } = await compactMessages(before.filter((line) => !isBoundary(line)))
   const known = new Set([...record.names.said, ...record.names.typed])
-  const used = [...new Set(since.flatMap((line) => namesIn(saidOrTyped(line))))].filter((name) => known.has(name))
+  const used = [...new Set(since.flatMap((line) => namesIn(textAndInputs(line))))].filter((name) => known.has(name))
   const standing = isInText(left.map(textOf).join("\n"))
   const ours = isInText(messages.map((each) => ("uuid" in each ? textOf(each) : each.content)).join("\n"))
   return {
@@ -64,8 +69,11 @@ export async function observed(lines: readonly Message[]): Promise<Observed> {
   }
 }
 
-/** The summary, what came with it, and the kept messages: named in the boundary, or copied with their times. */
-function leftBehind(lines: readonly Message[], at: number): readonly Message[] {
+/**
+ * The context after a compaction: the summary, its attachments, and the tail, which is either referenced in the boundary or copied with its
+ * times.
+ */
+function messagesAfterCompaction(lines: readonly Message[], at: number): readonly Message[] {
   const boundary = lines[at]!
   const kept = new Set(isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : [])
   const times = new Set(lines.slice(0, at).map(({ timestamp }) => timestamp))
@@ -79,7 +87,7 @@ function leftBehind(lines: readonly Message[], at: number): readonly Message[] {
   ]
 }
 
-function saidOrTyped(line: Message): string {
+function textAndInputs(line: Message): string {
   if (line.type !== "user" && line.type !== "assistant") return ""
   const texts = contentOf(line).flatMap((block) => {
     if (isText(block)) return isMachineText(block.text) ? [] : block.text
@@ -93,7 +101,7 @@ const textOf = (line: Message): string => JSON.stringify(sentBlocks(line))
 const MAX_NAMES = 5_000
 const namesIn = (text: string): readonly string[] => exactNamesIn(text, MAX_NAMES).map(({ name }) => name)
 
-/** Whole, not as a part of a longer word. */
+/** Matches complete words only. */
 function isInText(text: string): (name: string) => boolean {
   const isWord = /[\p{L}\p{N}_]/u
   return (name) => {

@@ -1,8 +1,8 @@
 /**
- * A session of opencode as its plugins get it: all messages with their parts, oldest first. The importer reads them. An answer of opencode
- * holds several responses and their results, so it becomes several messages.
+ * A session of opencode as its plugins get it: all messages with their parts, oldest first. The importer reads them. A message of opencode
+ * may contain several responses and their results, so it becomes several messages.
  */
-import type { CarryMessage } from "@strata/core"
+import type { CompactableMessage } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
 import { openCode } from "@strata/transcripts/import"
 import type { ClientSession } from "./clients.ts"
@@ -41,7 +41,7 @@ export function opencodeSession(given: readonly unknown[]): ClientSession {
   }
 }
 
-/** The place of the first message that the newest compaction left in view. */
+/** Position of the first message that the newest compaction left in context. */
 function firstInView(messages: readonly SessionMessage[], boundary: number): number {
   if (boundary < 0) return 0
   const order = messages.find(({ info }) => info?.id === messages[boundary]!.info?.parentID)
@@ -55,36 +55,36 @@ const partsOf = (message: SessionMessage | undefined): readonly Part[] =>
 
 const isCompactionPart = ({ type }: Part) => type === "compaction"
 
-/** As opencode decides it: an attempt that failed left everything in view. */
+/** Uses opencode's own criteria: a failed attempt left everything in context. */
 const isSummary = ({ info }: SessionMessage) =>
   info?.role === "assistant" && info.summary === true && Boolean(info.finish) && !info.error
 
-/** The order to compact, and the summary. On the user's messages `summary` is a title. */
+/** The compaction request and the summary. On the user's messages, `summary` is a title. */
 const isOfCompaction = (message: SessionMessage) =>
   (message.info?.role === "assistant" && message.info.summary === true) || partsOf(message).some(isCompactionPart)
 
-/** What opencode adds to a message of the person, such as the text of a file, is read apart from it: it is not the person's. */
-function messagesIn(message: SessionMessage): readonly CarryMessage[] {
+/** Content that opencode adds to a user message, such as the text of a file, is read separately, because the user did not write it. */
+function messagesIn(message: SessionMessage): readonly CompactableMessage[] {
   const parts = partsOf(message)
   const added = message.info?.role === "user" ? parts.filter(({ synthetic }) => synthetic === true) : []
   const own = parts.filter((part) => !added.includes(part))
   return [read({ ...message, parts: own }, ""), read({ ...message, parts: added }, "added ")].flat()
 }
 
-function read({ info, parts = [] }: SessionMessage, which: string): readonly CarryMessage[] {
+function read({ info, parts = [] }: SessionMessage, which: string): readonly CompactableMessage[] {
   if (parts.length === 0) return []
   return opencodeLines([{ info, parts: parts.map(withExitCode) }], `${which}${info?.id}`).filter(
     (line) => !isBoundary(line),
   )
 }
 
-/** As the importer reads an export of the session. */
+/** Messages as the importer reads them from an export of the session. */
 export function opencodeLines(messages: readonly unknown[], id = ""): readonly Message[] {
   const [read] = openCode.read({ name: "", text: JSON.stringify({ info: { id }, messages }) })
   return read!.messages
 }
 
-/** opencode keeps the exit code of a command beside the output. */
+/** opencode stores the exit code of a command next to its output. */
 function withExitCode(part: Part): Part {
   const { state } = part
   const exit = state?.metadata?.exit

@@ -1,4 +1,4 @@
-/** Where a plugin is: a folder of this package. From `src` and from the bundle, it is one folder up. */
+/** Location of a plugin: a folder of this package. From `src` and from the bundle, it is one folder up. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"

@@ -1,4 +1,4 @@
-/** Where plugins keep files of their own: a folder in Strata's directory. */
+/** The directory in which plugins keep their files: a folder in Strata's directory. */
 import { homedir } from "node:os"
 import { join } from "node:path"
 import type { Environment } from "./clients.ts"

@@ -11,7 +11,7 @@ import {
   openCodeDatabase,
   piLines,
   scratch,
-} from "../test/kept-transcripts.ts"
+} from "../test/sample-transcripts.ts"
 import { ProjectTranscripts } from "./project-transcripts.ts"
 
 const ID = "11111111-1111-4111-8111-111111111111"
@@ -47,8 +47,8 @@ test("BEY-11 the conversations of a project are found in the layout of each prog
   write(`.copilot/session-state/${ID}/events.jsonl`, copilotLines(cwd, ID, "I am copilot"))
   write(`.copilot/session-state/${OTHER}.jsonl`, copilotLines(cwd, OTHER, "I am flat"))
   openCodeDatabase(join(home, ".local/share/opencode/opencode.db"), [
-    { id: "ses_1", directory: cwd, said: "I am opencode" },
-    { id: "ses_2", directory: "/elsewhere", said: "I am elsewhere" },
+    { id: "ses_1", directory: cwd, text: "I am opencode" },
+    { id: "ses_2", directory: "/elsewhere", text: "I am elsewhere" },
   ])
   expect(await found({ cwd, env })).toEqual([
     `claude-code ${ID}: I am claude`,
@@ -93,7 +93,7 @@ test("BEY-11 what is not the project's stays out: other directories, links, file
   symlinkSync(join(home, "outside"), join(home, ".claude/projects/linked"))
   symlinkSync(elsewhere, join(home, claudePath(cwd, "33333333-3333-4333-8333-333333333333")))
   write(".pi/agent/sessions/p/broken.jsonl", "not JSON\n")
-  // no absolute path here: it must not count as a directory below ours
+  // no absolute path on this system: it must not match a directory below the project
   for (const path of ["D:\\\\project", "."])
     write(`.codex/archived_sessions/${path.length}.jsonl`, codexLines(path, OTHER, "I am of another system"))
   expect(await found({ cwd, env })).toEqual([`claude-code ${ID}: I am here`])
@@ -112,7 +112,7 @@ test("BEY-11 a subdirectory and a worktree of the repository are the same projec
 test("BEY-11 reading opencode's database leaves nothing beside it, and reads what is still in its log", async () => {
   const { home, project: cwd, env } = place()
   const file = join(home, ".local/share/opencode/opencode.db")
-  openCodeDatabase(file, [{ id: "ses_1", directory: cwd, said: "I am settled" }])
+  openCodeDatabase(file, [{ id: "ses_1", directory: cwd, text: "I am settled" }])
   expect(await found({ cwd, env })).toEqual(["opencode ses_1: I am settled"])
   expect(readdirSync(dirname(file))).toEqual(["opencode.db"])
   const open = new DatabaseSync(file)

@@ -1,35 +1,35 @@
-/** The conversations of one project that other programs keep: found by their working directory, newest first. Nothing is written. */
+/** The sessions of a project in other programs: found by working directory, newest first. Read-only. */
 import { hash } from "node:crypto"
 import { basename, dirname, isAbsolute, join } from "node:path"
-import { hasRemoteOf, mainDirectory, type Project, projectAt, projectName, readPlainStart } from "@strata/core/base"
+import { mainDirectory, type Project, projectAt, projectName, readPlainStart, sharesRemote } from "@strata/core/base"
 import type { TranscriptFile } from "@strata/transcripts"
 import {
-  type Fields,
-  fieldsAt,
+  getObject,
+  getString,
+  getStrings,
   type ImportedConversation,
   importTranscript,
+  type JsonObject,
   jsonLines,
   type OpenCodeSession,
   openCodeSessions,
-  parseFields,
+  parseObject,
   type TranscriptProgram,
-  textAt,
-  textsAt,
   transcriptFiles,
 } from "@strata/transcripts/import"
 import type { Environment } from "./clients.ts"
 import { readTranscript } from "./transcripts.ts"
 
-const HEAD_BYTES = 128 * 1024 // of a transcript: its first lines say where it was made
+const HEAD_BYTES = 128 * 1024 // number of bytes at the start of a transcript that contain its directory
 const HEAD_LINES = 40
-const MAX = 5_000 // transcripts of all projects, the newest
+const MAX = 5_000 // newest transcripts over all projects
 
 export interface Transcript {
   readonly program: TranscriptProgram
   readonly id: string
-  /** The file; for opencode the session. Unique. */
+  /** The path of the file, or the id of the session for opencode. Unique. */
   readonly path: string
-  /** Another one once the transcript has changed. */
+  /** Version of the transcript, different after each change. */
   readonly mark: string
   readonly bytes: number
   /** Milliseconds since 1970. */
@@ -45,11 +45,11 @@ export interface ProjectTranscriptsOptions {
 
 export class ProjectTranscripts {
   readonly #options: ProjectTranscriptsOptions
-  /** By path: the directory that a transcript names. It stays the same. */
+  /** Working directories by path. They never change. */
   readonly #directories = new Map<string, string>()
-  /** By path: the state of a transcript that names none yet. */
+  /** Versions of transcripts without a directory, by path. */
   readonly #without = new Map<string, string>()
-  /** By directory: whether it is one of the project's. */
+  /** Whether a directory belongs to the project, by directory. */
   readonly #own = new Map<string, Promise<boolean>>()
   #project: Promise<Project> | undefined
 
@@ -81,7 +81,7 @@ export class ProjectTranscripts {
     return directory
   }
 
-  /** Not a path of another system: it would be taken as one below the working directory. */
+  /** Skips paths of other systems, which would be resolved below the working directory. */
   async #isOwn(directory: string): Promise<boolean> {
     if (!isAbsolute(directory)) return false
     const known = this.#own.get(directory) ?? this.#isOfProject(directory)
@@ -89,11 +89,11 @@ export class ProjectTranscripts {
     return known
   }
 
-  /** The same repository, or a clone with the same remote. Git is not run in directories that a transcript names. */
+  /** Whether it is the same repository, or a clone with the same remote. Git is not run in directories named by a transcript. */
   async #isOfProject(directory: string): Promise<boolean> {
     const project = await this.#named()
     const { HOME: home } = this.#options.env
-    return (await mainDirectory(directory, home)) === project.directory || hasRemoteOf(project, directory, home)
+    return (await mainDirectory(directory, home)) === project.directory || sharesRemote(project, directory, home)
   }
 
   #named(): Promise<Project> {
@@ -122,12 +122,12 @@ const fromOpenCode = ({ id, touched, title, parent, read }: OpenCodeSession): Tr
     const text = read()
     const imported = text === undefined ? undefined : importTranscript({ name: id, text })[0]
     if (!imported || parent === undefined) return imported
-    // an agent wrote what a sub-agent was asked, not the person
+    // an agent wrote the task of its sub-agents, not the user
     return { ...imported, messages: imported.messages.map((message) => ({ ...message, isSidechain: true })) }
   },
 })
 
-/** Where a transcript was made. `own`: directories of the project, for programs that keep only a hash or a name made from it. */
+/** The working directory of a transcript. `own`: directories of the project, for programs that store only a hash or a derived name. */
 async function directoryOf({ program, path }: TranscriptFile, own: readonly string[]): Promise<string | undefined> {
   const head = await headOf(path)
   if (head === undefined) return undefined
@@ -136,22 +136,22 @@ async function directoryOf({ program, path }: TranscriptFile, own: readonly stri
     const hashed = /"projectHash":\s*"([0-9a-f]{64})"/.exec(head)?.[1]
     return (
       noted ||
-      textsAt(parseFields(head.split("\n")[0]!), "directories")[0] ||
+      getStrings(parseObject(head.split("\n")[0]!), "directories")[0] ||
       own.find((one) => hash("sha256", one, "hex") === hashed)
     )
   }
-  for (const { fields } of jsonLines(head).take(HEAD_LINES)) {
-    const directory = fields && directoryIn(fields)
+  for (const { object } of jsonLines(head).take(HEAD_LINES)) {
+    const directory = object && directoryIn(object)
     if (directory !== undefined) return directory
   }
   const folder = basename(dirname(path))
   return program === "claude-code" ? own.find((one) => folder === projectName(one)) : undefined
 }
 
-const directoryIn = (line: Fields): string | undefined =>
-  textAt(line, "cwd") ??
-  textAt(fieldsAt(line, "payload"), "cwd") ??
-  textAt(fieldsAt(fieldsAt(line, "data"), "context"), "cwd")
+const directoryIn = (line: JsonObject): string | undefined =>
+  getString(line, "cwd") ??
+  getString(getObject(line, "payload"), "cwd") ??
+  getString(getObject(getObject(line, "data"), "context"), "cwd")
 
 async function headOf(path: string): Promise<string | undefined> {
   const start = await readPlainStart(path, HEAD_BYTES).catch(() => undefined)

@@ -1,44 +1,44 @@
 /**
- * The record of a session of Claude Code, kept between calls in Strata's directory. A compaction then reads only the end of the transcript,
- * from the last answer that is recorded: the client waits seconds for it, and the machine may be busy. Without a kept record, or with one
- * that does not fit the transcript any more, everything is recorded again.
+ * The record of a Claude Code session, stored between calls in Strata's directory. A compaction then reads only the end of the transcript,
+ * from the last recorded answer on: the client waits seconds for it, and the machine may be busy. If the stored record is missing or does
+ * not match the transcript, everything is recorded again.
  */
 import { hash, randomUUID } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { type CarryMessage, type CompactionCarryover, carryAhead, type PlainMessage } from "@strata/core"
+import { type CompactableMessage, type CompactionCarryover, type PlainMessage, recordMessages } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
-import { importTranscript, jsonLines, mainPath, textAt } from "@strata/transcripts/import"
+import { getString, importTranscript, jsonLines, listActiveBranch } from "@strata/transcripts/import"
 import type { Environment } from "./clients.ts"
 import { programVersion } from "./plugin-directory.ts"
 import { pluginsDirectory } from "./plugins-directory.ts"
 import { isSummary, isTalk, MAX_TRANSCRIPT_BYTES } from "./transcripts.ts"
 
 const FOLDER = "sessions"
-const UNUSED_DAYS = 14 // then the kept record of a session is removed
+const UNUSED_DAYS = 14 // after which the stored record of a session is removed
 const DAY_MS = 86_400_000
 
-/** A line of the transcript that is recorded. */
+/** A recorded line of the transcript. */
 interface RecordedLine {
   readonly uuid: string
-  /** A hash of what was said. */
+  /** A hash of the content. */
   readonly content?: string
-  /** The line that it repeats, because a compaction kept that one. */
+  /** The uuid of the original line, if a compaction copied it. */
   readonly of?: string
   readonly isMeta?: true
   readonly isSummary?: true
 }
 
-interface KeptRecord {
-  /** Of the program. The record of another version is computed again. */
+interface StoredRecord {
+  /** Version of the program. A record of another version is recomputed. */
   readonly version: string
-  /** The first line of the last recorded answer, and the byte at which it begins: the conversation goes on after it. */
+  /** The first line of the last recorded answer, and its byte offset, at which reading continues. */
   readonly answer: { readonly uuid: string; readonly at: number }
   readonly lines: readonly RecordedLine[]
   readonly state: CompactionCarryover
 }
 
-interface SessionPlace {
+interface SessionFiles {
   readonly session: string
   readonly transcript: string
   readonly env: Environment
@@ -46,51 +46,51 @@ interface SessionPlace {
 
 /** A session with all of its lines recorded. */
 export interface RecordedSession {
-  /** The lines that were read: all of them, or those that are new. */
+  /** The lines that were read: all of them, or only new ones. */
   readonly lines: readonly Message[]
   readonly recorded: readonly RecordedLine[]
   readonly state: CompactionCarryover | undefined
 }
 
-interface ReadLines {
+interface TranscriptLines {
   readonly lines: readonly Message[]
   readonly bytes: Buffer
-  /** What was recorded before them. */
-  readonly kept: KeptRecord | undefined
+  /** The record of the lines before these. */
+  readonly stored: StoredRecord | undefined
 }
 
-/** Records what is new, and keeps the record for the next call. `isWhole`: all lines are wanted, not only those that are new. */
-export async function recordedSession(place: SessionPlace, { isWhole = false } = {}): Promise<RecordedSession> {
-  const { lines, bytes, kept } = await readLines(place, isWhole)
-  // input that waits in the client's queue is at the end, and gets its place with the next answer
+/** Records new lines, and stores the record for the next call. `isWhole`: returns all lines instead of only new ones. */
+export async function recordSessionLines(place: SessionFiles, { isWhole = false } = {}): Promise<RecordedSession> {
+  const { lines, bytes, stored } = await readLines(place, isWhole)
+  // input that waits in the client's queue is at the end, and gets its final position with the next answer
   const settled = lines.slice(0, lines.findLastIndex(isAnswer) + 1)
-  const recorded = await withLines(kept, settled)
-  const answer = placeOf(settled[settled.findLastIndex((line) => !isAnswer(line)) + 1], bytes)
-  if (recorded.state && answer && recorded.lines.length > (kept?.lines.length ?? 0))
-    await keep(place, { version: programVersion(), answer, lines: recorded.lines, state: recorded.state })
-  const all = await withLines(recorded, lines)
+  const recorded = await recordLines(stored, settled)
+  const answer = locateLine(settled[settled.findLastIndex((line) => !isAnswer(line)) + 1], bytes)
+  if (recorded.state && answer && recorded.lines.length > (stored?.lines.length ?? 0))
+    await saveRecord(place, { version: programVersion(), answer, lines: recorded.lines, state: recorded.state })
+  const all = await recordLines(recorded, lines)
   return { lines, recorded: all.lines, state: all.state }
 }
 
 const isAnswer = ({ type }: Message): boolean => type === "assistant"
 
-type Recorded = Pick<RecordedSession, "state"> & Pick<KeptRecord, "lines">
+type RecordedLines = Pick<RecordedSession, "state"> & Pick<StoredRecord, "lines">
 
-async function withLines(before: Recorded | undefined, lines: readonly Message[]): Promise<Recorded> {
+async function recordLines(before: RecordedLines | undefined, lines: readonly Message[]): Promise<RecordedLines> {
   const known = new Map(before?.lines.map((line) => [line.uuid, line]))
   const originals = Map.groupBy(before?.lines ?? [], ({ content }) => content)
   const added: RecordedLine[] = []
   const fresh: Message[] = []
   const repeated = new Set<string>()
-  let repeats = false // right after a boundary are the messages that it kept, written again
+  let repeats = false // after a boundary, copies of the tail follow
   for (const line of lines) {
     if (isBoundary(line)) repeats = true
     const old = known.get(line.uuid)
-    const isSaid = isTalk(line) && !isSummary(line)
-    const content = !old && isSaid ? contentHash(line) : undefined
+    const isMessage = isTalk(line) && !isSummary(line)
+    const content = !old && isMessage ? contentHash(line) : undefined
     const original: RecordedLine | undefined =
       content && repeats ? originals.get(content)?.findLast(({ uuid }) => !repeated.has(uuid)) : undefined
-    if (isSaid) repeats &&= (original ?? old?.of) !== undefined
+    if (isMessage) repeats &&= (original ?? old?.of) !== undefined
     if (old) continue
     if (original) repeated.add(original.uuid)
     else if (!isBoundary(line)) fresh.push(line)
@@ -106,17 +106,19 @@ async function withLines(before: Recorded | undefined, lines: readonly Message[]
   }
   if (before && added.length === 0) return before
   const options = { ...(before?.state ? { before: before.state } : {}), recorded: [] }
-  return { lines: [...(before?.lines ?? []), ...added], state: await carryAhead(fresh, options) }
+  return { lines: [...(before?.lines ?? []), ...added], state: await recordMessages(fresh, options) }
 }
 
-/** For `compactMessages`: the messages in view as their lines or under the names that are recorded, and the state in which all are recorded. */
+/**
+ * Prepares `compactMessages`: the messages in context, as full lines or under their recorded names, and the state that covers all of them.
+ */
 export async function recordedView(
   { lines, recorded, state }: RecordedSession,
-  inView: readonly CarryMessage[],
-): Promise<{ readonly messages: readonly CarryMessage[]; readonly before: CompactionCarryover }> {
+  inView: readonly CompactableMessage[],
+): Promise<{ readonly messages: readonly CompactableMessage[]; readonly before: CompactionCarryover }> {
   const read = new Map(lines.map((line) => [line.uuid, line]))
   const known = new Map(recorded.map((line) => [line.uuid, line]))
-  const messages = inView.map((message): CarryMessage => {
+  const messages = inView.map((message): CompactableMessage => {
     const { of: original, isMeta, isSummary: isSummarised } = known.get(idOf(message) ?? "") ?? {}
     const line = read.get(idOf(message) ?? "")
     if (line) return original === undefined ? line : { ...line, uuid: original }
@@ -131,45 +133,48 @@ export async function recordedView(
   const before =
     state && unrecorded.length === 0
       ? { ...state, kept: messages.flatMap((message) => idOf(message) ?? []) }
-      : await carryAhead(unrecorded, { ...(state ? { before: state } : {}), recorded: messages })
+      : await recordMessages(unrecorded, { ...(state ? { before: state } : {}), recorded: messages })
   return { messages, before }
 }
 
-const idOf = (message: CarryMessage): string | undefined => ("uuid" in message ? message.uuid : message.id)
+const idOf = (message: CompactableMessage): string | undefined => ("uuid" in message ? message.uuid : message.id)
 
-/** What follows the last answer that is recorded, if it does follow it. Else all lines, with the record if all of it is among them. */
-async function readLines(place: SessionPlace, isWhole: boolean): Promise<ReadLines> {
+/**
+ * Reads the lines after the last recorded answer, if they continue it. Otherwise reads all lines, and returns the record only if its lines
+ * are among them.
+ */
+async function readLines(place: SessionFiles, isWhole: boolean): Promise<TranscriptLines> {
   const { transcript } = place
   const bytes = await readFile(transcript)
-  if (bytes.length > MAX_TRANSCRIPT_BYTES) return { lines: [], bytes: Buffer.alloc(0), kept: undefined }
-  const kept = await keptRecord(place)
-  const end = kept && !isWhole ? bytes.subarray(kept.answer.at).toString("utf8") : ""
-  if (kept && goesOn(end, kept.answer.uuid)) return { lines: pathIn(transcript, end), bytes, kept }
-  const lines = pathIn(transcript, bytes.toString("utf8"))
+  if (bytes.length > MAX_TRANSCRIPT_BYTES) return { lines: [], bytes: Buffer.alloc(0), stored: undefined }
+  const stored = await loadRecord(place)
+  const end = stored && !isWhole ? bytes.subarray(stored.answer.at).toString("utf8") : ""
+  if (stored && continues(end, stored.answer.uuid)) return { lines: activeBranch(transcript, end), bytes, stored }
+  const lines = activeBranch(transcript, bytes.toString("utf8"))
   const there = new Set(lines.map(({ uuid }) => uuid))
-  return { lines, bytes, kept: kept?.lines.every(({ uuid }) => there.has(uuid)) ? kept : undefined }
+  return { lines, bytes, stored: stored?.lines.every(({ uuid }) => there.has(uuid)) ? stored : undefined }
 }
 
-/** Otherwise the person went back in the conversation, and the record has what is no longer part of it. */
-function goesOn(text: string, first: string): boolean {
+/** Otherwise the user went back in the conversation, and the record contains abandoned lines. */
+function continues(text: string, first: string): boolean {
   const there = new Set<string>()
-  for (const { fields } of jsonLines(text)) {
-    const uuid = textAt(fields, "uuid")
-    if (uuid === undefined || fields?.isSidechain === true) continue
-    const parent = textAt(fields, "parentUuid") ?? textAt(fields, "logicalParentUuid") ?? ""
+  for (const { object } of jsonLines(text)) {
+    const uuid = getString(object, "uuid")
+    if (uuid === undefined || object?.isSidechain === true) continue
+    const parent = getString(object, "parentUuid") ?? getString(object, "logicalParentUuid") ?? ""
     if (there.size === 0 ? uuid !== first : !there.has(parent)) return false
     there.add(uuid)
   }
   return there.size > 0
 }
 
-function pathIn(name: string, text: string): readonly Message[] {
+function activeBranch(name: string, text: string): readonly Message[] {
   const [imported] = importTranscript({ name, text })
-  return imported ? mainPath(imported.messages) : []
+  return imported ? listActiveBranch(imported.messages) : []
 }
 
-/** Where a line of the transcript begins. */
-function placeOf(line: Message | undefined, bytes: Buffer): KeptRecord["answer"] | undefined {
+/** The byte offset at which a line of the transcript begins. */
+function locateLine(line: Message | undefined, bytes: Buffer): StoredRecord["answer"] | undefined {
   const named = line === undefined ? -1 : bytes.lastIndexOf(`"uuid":"${line.uuid}"`)
   return line === undefined || named < 0 ? undefined : { uuid: line.uuid, at: bytes.lastIndexOf("\n", named) + 1 }
 }
@@ -178,19 +183,19 @@ const contentHash = (line: Message): string =>
   hash("sha256", JSON.stringify((line as { message?: { content?: unknown } }).message?.content ?? "")).slice(0, 16)
 
 const folderOf = (env: Environment): string => join(pluginsDirectory(env), FOLDER)
-const fileOf = ({ env, session }: SessionPlace): string => join(folderOf(env), `${session}.json`)
+const fileOf = ({ env, session }: SessionFiles): string => join(folderOf(env), `${session}.json`)
 
-async function keptRecord(place: SessionPlace): Promise<KeptRecord | undefined> {
+async function loadRecord(place: SessionFiles): Promise<StoredRecord | undefined> {
   try {
-    const kept = JSON.parse(await readFile(fileOf(place), "utf8")) as KeptRecord
+    const kept = JSON.parse(await readFile(fileOf(place), "utf8")) as StoredRecord
     return kept.version === programVersion() ? kept : undefined
   } catch {
-    return undefined // missing or unreadable: it is made again
+    return undefined // missing or unreadable: it is rebuilt
   }
 }
 
-/** A record that cannot be kept costs time at the next call, and nothing else. */
-async function keep(place: SessionPlace, kept: KeptRecord): Promise<void> {
+/** A failure to store the record only makes the next call slower. */
+async function saveRecord(place: SessionFiles, kept: StoredRecord): Promise<void> {
   const path = fileOf(place)
   const draft = `${path}.${randomUUID()}`
   try {

@@ -1,4 +1,4 @@
-/** Where other agents keep their transcripts, and how one is found by its id or its project. Nothing is written. */
+/** Locations of other agents' transcripts, and how one is found by id or project. Read-only. */
 import { lstat, readdir, readFile } from "node:fs/promises"
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -15,9 +15,9 @@ import {
 import { companionFiles, type ImportedConversation, importTranscript } from "@strata/transcripts/import"
 import type { Client, Environment } from "./clients.ts"
 
-export const MAX_TRANSCRIPT_BYTES = 512 * 1024 * 1024 // of one transcript
+export const MAX_TRANSCRIPT_BYTES = 512 * 1024 * 1024 // maximum size of one transcript
 
-/** Reads a transcript on disk; `undefined` where there is no such file. */
+/** Reads a transcript on disk; `undefined` if the file does not exist. */
 export async function readTranscript(path: string): Promise<ImportedConversation | undefined> {
   const facts = await lstat(path).catch(() => undefined)
   if (!facts?.isFile() || facts.size > MAX_TRANSCRIPT_BYTES) return undefined
@@ -26,7 +26,7 @@ export async function readTranscript(path: string): Promise<ImportedConversation
   return importTranscript({ name: path, text, companions })[0]
 }
 
-/** The file of a session. Its name is not taken as part of a path unless it is safe in one. */
+/** The transcript of a session. Ids that are unsafe in a path are rejected. */
 export async function transcriptOf(client: Client, id: string, env: Environment): Promise<string | undefined> {
   const root = rootOf(client, env)
   if (root === undefined || !isSafeId(id)) return undefined
@@ -44,7 +44,7 @@ async function namesIn(client: Client, directory: string, id: string): Promise<r
   return (await readdir(directory).catch(() => [])).filter((name) => name.endsWith(`_${id}.jsonl`))
 }
 
-/** opencode keeps its sessions in a database. */
+/** opencode stores its sessions in a database. */
 function rootOf(client: Client, env: Environment): string | undefined {
   const home = env.HOME ?? homedir()
   if (client === "opencode") return undefined
@@ -52,7 +52,7 @@ function rootOf(client: Client, env: Environment): string | undefined {
   return env.PI_CODING_AGENT_SESSION_DIR ?? join(env.PI_CODING_AGENT_DIR ?? join(home, ".pi", "agent"), "sessions")
 }
 
-/** What was said and done, without what the client notes about its own commands. */
+/** Messages and tool use, without the client's notes about its own commands. */
 export function isTalk(line: Message): line is UserMessage | AssistantMessage {
   if (line.type === "assistant") return isSentToModel(line)
   return line.type === "user" && !line.isMeta && !isMachineText(textOf(toBlocks(line.message.content)))

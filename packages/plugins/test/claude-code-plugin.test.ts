@@ -1,4 +1,4 @@
-/** The module that Claude Code loads, with an engine that starts real programs. */
+/** The module that Claude Code loads, with a fake engine that starts real programs. */
 import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -6,8 +6,8 @@ import { join } from "node:path"
 import { text } from "node:stream/consumers"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { sessionMessage } from "../src/claude-code-messages.ts"
-import { handedCompactions } from "../src/compactions.ts"
-import { claudeLines, uuidAt } from "./kept-transcripts.ts"
+import { listClientCompactions } from "../src/compactions.ts"
+import { claudeLines, uuidAt } from "./sample-transcripts.ts"
 import { type Programs, programs } from "./strata-program.ts"
 
 const SESSION = "0f7f2a0e-52a9-4f0a-9a56-0c6e0d7f1a12"
@@ -27,7 +27,7 @@ afterAll(() => {
 
 type Handler = (engine: object, event: object, next: (event: object) => Promise<object>) => Promise<object>
 
-/** What Claude Code does with the module. Processes that no one waits for are in `running`. */
+/** Simulates what Claude Code does with the module. Unawaited processes are in `running`. */
 async function session(program: string) {
   const { register } = (await import(MODULE)) as { register: (on: object, options: object) => void }
   const handlers = new Map<string, Handler>()
@@ -41,7 +41,7 @@ async function session(program: string) {
   const env = { ...process.env, HOME: home, STRATA_HOME: join(home, ".strata") }
   const run = async ([command = "", ...args]: readonly string[], { stdin }: { stdin: string }) => {
     const child = spawn(command, args, { env })
-    child.stdin.on("error", () => {}) // it never started
+    child.stdin.on("error", () => {}) // the program never started
     child.stdin.end(stdin)
     const ended = new Promise<number | null>((resolve, reject) => child.on("error", reject).on("close", resolve))
     const [exitCode, stdout, stderr] = await Promise.all([ended, text(child.stdout), text(child.stderr)])
@@ -93,7 +93,7 @@ describe("Claude Code's plugin", () => {
     expect(broken.shown.filter((line) => line.includes("Claude Code's own takes its place"))).toHaveLength(2)
     expect(broken.shown.at(-1)).toBe("Strata: 0 of 2 compacted")
     await broken.ended()
-    expect((await handedCompactions("claude-code", env)).map(({ outcome }) => outcome)).toEqual(["replaced"])
+    expect((await listClientCompactions("claude-code", env)).map(({ outcome }) => outcome)).toEqual(["replaced"])
   })
 
   it("leaves a compaction to Claude Code where the program is missing, and says so (BEY-16)", async () => {

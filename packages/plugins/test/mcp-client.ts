@@ -3,21 +3,21 @@ import { join } from "node:path"
 import { Client } from "@modelcontextprotocol/client"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { inject } from "vitest"
-import type { Scratch } from "./kept-transcripts.ts"
+import type { Scratch } from "./sample-transcripts.ts"
 
-/** The program bundled: it starts in a third of the time that its sources need. */
+/** The bundled program, which starts in a third of the time of its sources. */
 export const PROGRAM = join(inject("bundle"), "cli", "dist", "main.js")
 
-export interface Connected {
+export interface McpConnection {
   readonly client: Client
-  /** Calls a tool and gives its text. */
+  /** Calls a tool and returns its text. */
   call(name: string, input: object): Promise<string>
 }
 
-export async function connected(
+export async function connect(
   { project, env }: Pick<Scratch, "project" | "env">,
   { name = "test-client", more = {} }: { name?: string; more?: Record<string, string> } = {},
-): Promise<Connected> {
+): Promise<McpConnection> {
   const { NODE_COMPILE_CACHE = "" } = process.env
   const transport = new StdioClientTransport({
     ...{ command: process.execPath, args: [PROGRAM, "mcp"], cwd: project },

@@ -7,8 +7,8 @@ import { createInterface } from "node:readline"
 import { text } from "node:stream/consumers"
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { claudeLines, claudePath, scratch } from "./kept-transcripts.ts"
 import { called, PROGRAM } from "./mcp-client.ts"
+import { claudeLines, claudePath, scratch } from "./sample-transcripts.ts"
 
 const ID = "cccccccc-1111-4111-8111-111111111111"
 const place = scratch()
@@ -21,8 +21,8 @@ async function started(more: Record<string, string> = {}) {
   })
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   const errors = text(child.stderr)
-  const [first, second] = [await lines.next(), await lines.next()] // none where it did not start
-  return { child, errors, url: String(first.value), said: String(second.value) }
+  const [first, second] = [await lines.next(), await lines.next()] // undefined if the server did not start
+  return { child, errors, url: String(first.value), announcement: String(second.value) }
 }
 
 let server: Awaited<ReturnType<typeof started>>
@@ -40,7 +40,7 @@ afterAll(async () => {
   place.remove()
 })
 
-/** A request with headers that a browser would set by itself. */
+/** A request with headers that a browser would set. */
 function status(
   headers: Record<string, string>,
   { method = "POST", body = "{}", path = "/mcp" } = {},
@@ -70,8 +70,8 @@ describe("BEY-11 strata mcp over HTTP", () => {
 
   test("it listens on this machine only; the token is in a file that only the person can read, and not printed", () => {
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/)
-    expect(server.said).toContain(tokenFile)
-    expect(server.said).not.toContain(token())
+    expect(server.announcement).toContain(tokenFile)
+    expect(server.announcement).not.toContain(token())
     expect(statSync(tokenFile).mode & 0o777).toBe(0o600)
     expect(token().length).toBeGreaterThan(40)
   })

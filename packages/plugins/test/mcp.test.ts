@@ -9,9 +9,9 @@ import { openBank } from "../../core/src/memory/bank.ts"
 import { handleOf } from "../../core/src/messages/media.ts"
 import { createEstimator } from "../../core/src/tokens/estimate.ts"
 import { findModel } from "../../core/src/tokens/models.ts"
-import { answerCarry } from "../src/carry-request.ts"
-import { claudeLines, claudePath, codexLines, lines, openCodeDatabase, scratch, uuidAt } from "./kept-transcripts.ts"
-import { type Connected, connected } from "./mcp-client.ts"
+import { compactSession } from "../src/compact-endpoint.ts"
+import { connect, type McpConnection } from "./mcp-client.ts"
+import { claudeLines, claudePath, codexLines, lines, openCodeDatabase, scratch, uuidAt } from "./sample-transcripts.ts"
 
 const HERE = "aaaaaaaa-1111-4111-8111-111111111111"
 const EARLIER = "bbbbbbbb-2222-4222-8222-222222222222"
@@ -20,7 +20,7 @@ const FENCES =
 
 const place = scratch()
 const { project, home, env, write } = place
-let mcp: Connected
+let mcp: McpConnection
 
 beforeAll(async () => {
   write(
@@ -39,9 +39,9 @@ beforeAll(async () => {
   write(claudePath("/elsewhere", EARLIER), claudeLines("/elsewhere", EARLIER, ["The elsewhere pelican is secret."]))
   write(`.codex/sessions/2026/01/02/rollout-x-${EARLIER}.jsonl`, codexLines(project, EARLIER, "Codex knows the ibis."))
   openCodeDatabase(join(home, ".local/share/opencode/opencode.db"), [
-    { id: "ses_stork", directory: project, said: "opencode knows the stork." },
+    { id: "ses_stork", directory: project, text: "opencode knows the stork." },
   ])
-  mcp = await connected(place, { name: "claude-code", more: { CLAUDE_CODE_SESSION_ID: HERE } })
+  mcp = await connect(place, { name: "claude-code", more: { CLAUDE_CODE_SESSION_ID: HERE } })
 })
 
 afterAll(async () => {
@@ -107,7 +107,7 @@ describe("BEY-11 strata mcp over standard input and output", () => {
     const messages = claudeLines(project, HERE, ["The staging relay listens on port 4010."]).map((line) => ({
       ...{ role: "user", text: "The staging relay listens on port 4010.", handle: Object(line).uuid },
     }))
-    const answer = await answerCarry({ messages, client: "claude-code", session: HERE, data: true }, env)
+    const answer = await compactSession({ messages, client: "claude-code", session: HERE, data: true }, env)
     const handle: string = Object(answer).record.words[0].handle
     expect(await mcp.call("recall", { handle })).toContain("The staging relay listens on port 4010.")
   })
@@ -220,7 +220,7 @@ describe("BEY-11 memories over MCP", () => {
         ["off", 'is "off"'],
       ] as const) {
         other.write(".strata/settings.json", JSON.stringify({ memory: mode }))
-        const { client, call } = await connected(other)
+        const { client, call } = await connect(other)
         expect(await call("memory", { action: "remember", text: "The osprey flies." })).toContain(saved)
         await client.close()
       }

@@ -25,7 +25,9 @@ interface SessionMessage {
 const SHORT = JSON.parse(
   readFileSync(join(import.meta.dirname, "recorded", "opencode-1.18.18.json"), "utf8"),
 ) as readonly SessionMessage[]
-/** The same, with files of a usual size: of what is as short as the recording, a list without headings is left. */
+/**
+ * The same session with files of a realistic size. For a session as short as the recording, the result would be a list without headings.
+ */
 const RECORDED = SHORT.map(({ info, parts }) => ({
   info,
   parts: parts.map((part) =>
@@ -47,7 +49,7 @@ interface Settings {
   readonly timeLimitMs?: number
 }
 
-/** What opencode does with a plugin: its hooks, a session, what it shows. `changed` is what a later version may do otherwise. */
+/** Simulates what opencode does with a plugin: hooks, a session, displayed messages. `changed` simulates differences of later versions. */
 async function session(
   { recorded = RECORDED, ...settings }: Settings,
   changed: { readonly noTextHook?: boolean } = {},
@@ -69,7 +71,7 @@ async function session(
     messages,
     shown,
     add: (...more: readonly SessionMessage[]) => messages.push(...structuredClone(more)),
-    /** As opencode does it. Returns what the model is asked, and the summary that is kept. */
+    /** Compacts as opencode does. Returns the model's prompt and the stored summary. */
     async compact({ answer = "Own summary.", tail = 0 } = {}) {
       const id = `msg_order_${messages.length}`
       const head = structuredClone(messages.slice(0, messages.length - tail))
@@ -86,14 +88,14 @@ async function session(
         info: { ...summary.info, id: `${id}_summary`, parentID: id },
         parts: [{ type: "text", text: answer }],
       })
-      const said = { text: answer }
+      const userText = { text: answer }
       if (!changed.noTextHook)
-        await hooks["experimental.text.complete"]({ sessionID: SESSION, messageID: `${id}_summary` }, said)
-      messages.at(-1)!.parts[0]!.text = said.text
-      return { asked, summary: said.text }
+        await hooks["experimental.text.complete"]({ sessionID: SESSION, messageID: `${id}_summary` }, userText)
+      messages.at(-1)!.parts[0]!.text = userText.text
+      return { asked, summary: userText.text }
     },
     happens: (type: string) => hooks.event({ event: { type, properties: { sessionID: SESSION } } }),
-    /** The model's answer to a prompt is complete. */
+    /** Completes the model's answer to a prompt. */
     async answered(id: string, text: string) {
       const output = { text }
       await hooks["experimental.text.complete"]({ sessionID: SESSION, messageID: id }, output)
@@ -142,8 +144,8 @@ describe("the plugin for opencode", () => {
       opencode.add(...RECORDED.slice(8, 11))
       const { summary } = await opencode.compact()
       expect(summary).not.toMatch(/^The user said:$/m)
-      for (const said of ["Always answer in British English.", "run `make deploy`", "Ticket QX-7001 is next."])
-        expect(summary.split(said)).toHaveLength(2)
+      for (const userText of ["Always answer in British English.", "run `make deploy`", "Ticket QX-7001 is next."])
+        expect(summary.split(userText)).toHaveLength(2)
     },
   )
 

@@ -1,4 +1,4 @@
-/** The extension for pi with an event that pi 0.87.1 gave, and the real program. */
+/** The extension for pi with a recorded event of pi 0.87.1, and the real program. */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest"
@@ -29,7 +29,9 @@ const RECORDED = JSON.parse(readFileSync(join(import.meta.dirname, "recorded", "
   readonly preparation: { readonly firstKeptEntryId: string; readonly tokensBefore: number }
 }
 
-/** The same, with files of a usual size: of what is as short as the recording, a list without headings is left. */
+/**
+ * The same session with files of a realistic size. For a session as short as the recording, the result would be a list without headings.
+ */
 const BRANCH = RECORDED.branchEntries.map((entry): Entry => {
   if (entry.message?.toolName !== "read") return entry
   const content = entry.message.content.map(({ text, ...block }) => ({ ...block, text: `${text}\n${FILLER}` }))
@@ -52,7 +54,7 @@ interface Settings {
   readonly timeLimitMs?: number
 }
 
-/** What pi does with an extension: one branch, its handlers, what it shows. */
+/** Simulates what pi does with an extension: one branch, handlers, displayed messages. */
 function session({ branch: entriesBefore = BRANCH, mode, program = at.strata, timeLimitMs }: Settings) {
   if (mode !== undefined) vi.stubEnv("STRATA_MODE", mode)
   vi.stubEnv("STRATA_PROGRAM", program)
@@ -81,7 +83,7 @@ function session({ branch: entriesBefore = BRANCH, mode, program = at.strata, ti
     shown,
     append,
     before,
-    /** As pi does it: its own summary, unless the extension gives one. */
+    /** Compacts as pi does: with its own summary, unless the extension provides one. */
     async compact() {
       const result = await before()
       const { summary, firstKeptEntryId } = result?.compaction ?? { ...RECORDED.preparation, summary: "Own summary." }

@@ -1,17 +1,17 @@
-/** The program `strata` as an extension starts it: by its path, as a process of its own. And programs that fail in its place. */
+/** The program `strata` as an extension starts it: by its path, in a separate process. Also programs that fail in various ways. */
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { inject } from "vitest"
 
-/** What makes a file long. */
+/** Repeated to make a file long. */
 export const FILLER = "// nothing of note\n".repeat(300)
 
 export interface Programs {
   readonly strata: string
   /** Reads nothing and never ends by itself. */
   readonly silent: string
-  /** Prints an answer of another version. */
+  /** Prints a response of another version. */
   readonly other: string
   readonly missing: string
   remove(): void

@@ -1,6 +1,6 @@
 /**
- * One turn of a conversation in one HTTP request: open, answer, close. Nothing is kept between requests, so the next one may come to another
- * machine, and none needs a disk.
+ * One turn of a conversation in one HTTP request: open, answer, close. Nothing is kept in memory between requests, so the next one may
+ * reach another machine, and none needs a disk.
  */
 import Anthropic from "@anthropic-ai/sdk"
 import { ConversationLockedError, openConversation, type Store } from "@strata/core"
@@ -9,7 +9,7 @@ import { Hono } from "hono"
 export interface ServerlessOptions {
   readonly store: Store
   readonly client?: Anthropic
-  /** Who asks, from what your gateway has checked. Undefined: no one may. */
+  /** The user that your gateway has authenticated. Undefined: the request is refused. */
   readonly userOf: (request: Request) => string | undefined
 }
 
@@ -23,7 +23,7 @@ export function serverless({ store, client = new Anthropic(), userOf }: Serverle
       await using chat = await openConversation({
         ...{ store, client, project: "support", id: context.req.param("id"), model: "claude-opus-5-5" },
         ...{ system: "You help customers.", memory: { owner } },
-        lockTimeoutMs: 10_000, // the same person has sent two messages at once: the second waits for the first
+        lockTimeoutMs: 10_000, // if the same user sends two messages at once, the second waits for the first
       })
       await chat.add(text)
       const response = await client.messages.stream(await chat.prepare()).finalMessage()

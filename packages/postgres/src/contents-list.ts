@@ -1,22 +1,22 @@
-/** Lists what a tenant keeps on the server, without its bytes: as many rows in one call as a list needs. */
+/** Lists a tenant's contents on the server, without their bytes. A call returns as many rows as a list needs. */
 import type { StoredItem } from "@strata/core/store"
-import { CONSOLIDATED, MESSAGES, SPENT, type StoredNamespace, sumsFile } from "@strata/core/store"
-import { memoryPlace } from "./names.ts"
+import { CONSOLIDATED, MESSAGES, SPENT, type StoredNamespace, totalsFile } from "@strata/core/store"
+import { parseMemoryNamespace } from "./names.ts"
 
-/** Journals, and memory files, that one call lists. */
+/** Maximum number of journals, or memory files, in one call. */
 const MAX_AT_ONCE = 1_000
 
-/** Calls a function about the tenant. */
-export type Rows = <Row>(name: string, ...values: readonly unknown[]) => Promise<readonly Row[]>
+/** Calls a function for the tenant. */
+export type QueryRows = <Row>(name: string, ...values: readonly unknown[]) => Promise<readonly Row[]>
 
-/** Of a project, if one is named. */
-export async function* listedContents(rows: Rows, project: string | null): AsyncGenerator<StoredItem> {
+/** Lists contents of one project, or of all if none is given. */
+export async function* listContents(rows: QueryRows, project: string | null): AsyncGenerator<StoredItem> {
   yield* journals(rows, project)
   yield* memories(rows, project)
   yield* others(rows, project)
 }
 
-async function* journals(rows: Rows, project: string | null): AsyncGenerator<StoredItem> {
+async function* journals(rows: QueryRows, project: string | null): AsyncGenerator<StoredItem> {
   for (let after = 0, count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
     const found = await rows<JournalRow>("content_journals", project, after, MAX_AT_ONCE)
     for (const row of found) yield journalFrom(row)
@@ -25,13 +25,13 @@ async function* journals(rows: Rows, project: string | null): AsyncGenerator<Sto
   }
 }
 
-async function* memories(rows: Rows, project: string | null): AsyncGenerator<StoredItem> {
+async function* memories(rows: QueryRows, project: string | null): AsyncGenerator<StoredItem> {
   let last = { place: "", path: "" }
   let place: MemoryRow[] = []
   for (let count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
     const found = await rows<MemoryRow>("content_memories", project, last.place, last.path, MAX_AT_ONCE)
     for (const row of found) {
-      if (row.path === SPENT && row.consolidated === null) continue // it is given out as sums
+      if (row.path === SPENT && row.consolidated === null) continue // exported as totals instead
       if (place[0] && place[0].place !== row.place) {
         yield memoriesFrom(place)
         place = []
@@ -44,7 +44,7 @@ async function* memories(rows: Rows, project: string | null): AsyncGenerator<Sto
   if (place.length > 0) yield memoriesFrom(place)
 }
 
-async function* others(rows: Rows, project: string | null): AsyncGenerator<StoredItem> {
+async function* others(rows: QueryRows, project: string | null): AsyncGenerator<StoredItem> {
   for (const { project: of, name: team, is_open } of await rows<TeamRow>("content_teams", project))
     yield {
       address: { kind: "team", project: of, team },
@@ -54,7 +54,7 @@ async function* others(rows: Rows, project: string | null): AsyncGenerator<Store
   for (const { project: of, bytes } of await rows<LogRow>("content_logs", project))
     yield { address: { kind: "log", project: of, name: "callers" }, lines: bytes, files: [] }
   for (const { project: of, text } of await rows<SumsRow>("content_sums", project))
-    for (const [name, { length }] of sumsFile(text.toString("utf8")))
+    for (const [name, { length }] of totalsFile(text.toString("utf8")))
       yield { address: { kind: "sums", project: of }, files: [{ name, bytes: length }] }
 }
 
@@ -115,7 +115,7 @@ function memoriesFrom(found: readonly MemoryRow[]): StoredItem {
     .sort()
     .at(-1)
   return {
-    address: { kind: "memories", place: memoryPlace(place) as StoredNamespace },
+    address: { kind: "memories", namespace: parseMemoryNamespace(place) as StoredNamespace },
     files: [...files, ...time].sort((a, b) => (a.name < b.name ? -1 : 1)),
     ...(touched === undefined ? {} : { touched }),
   }

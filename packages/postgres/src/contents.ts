@@ -1,60 +1,63 @@
-/** Everything that a tenant keeps on the server, for moving, erasing and retention. Each call of the port is one statement. */
+/** Everything that a tenant stores on the server, for moving, erasing and retention. Each call of the port is one statement. */
 
 import { ConversationLockedError, type Entry, isSafeId } from "@strata/core"
-import { checkedId, keyOf } from "@strata/core/base"
+import { uuidKey, validateId } from "@strata/core/base"
 import {
   BLOB,
   CONSOLIDATED,
   type ContentAddress,
-  type ContentChange,
   ContentDiffersError,
   type ContentFileBytes,
   type Contents,
+  type ContentWrite,
   decodeLine,
+  decodeTeam,
+  encodeTeam,
   isBoundaryEntry,
-  type KeptMember,
   type MailboxDraft,
   MEMBERS,
   MESSAGES,
-  type PlacedMessage,
+  type PositionedMessage,
   peekLine,
-  pruneSums,
+  pruneTotals,
   SPENT,
-  sumsFile,
-  teamFrom,
-  teamTexts,
-  writeSums,
+  type StoredMember,
+  totalsFile,
+  writeTotals,
 } from "@strata/core/store"
-import { listedContents, type SumsRow } from "./contents-list.ts"
+import { readLogLines } from "./append-log.ts"
+import { listContents, type SumsRow } from "./contents-list.ts"
 import type { Database } from "./database.ts"
-import { type Holder, type HolderRow, holderFrom } from "./holder.ts"
-import { logLines } from "./line-log.ts"
-import { listedIn } from "./listing.ts"
+import { extractListingFacts } from "./listing.ts"
 import type { MessageRow } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
-import { checkedBlobName, checkedProject, memoryKey, placeKey } from "./names.ts"
+import { journalNamespaceKey, memoryNamespaceKey, validateBlobName, validateProject } from "./names.ts"
+import { type LeaseOwnerRow, leaseOwner, type ProcessLease } from "./process-lease.ts"
 import { MAX_BYTES } from "./read-lines.ts"
 
 // A team on the server as texts, and back.
 
 const MAX_AT_ONCE = 1_000
 
-interface KeptTeam {
+interface TeamLocation {
   readonly database: Database
   readonly tenant: string
   readonly address: ContentAddress & { readonly kind: "team" }
 }
 
-const keyOfTeam = ({ project, team }: KeptTeam["address"]) => [checkedProject(project), checkedId("team name", team)]
+const keyOfTeam = ({ project, team }: TeamLocation["address"]) => [
+  validateProject(project),
+  validateId("team name", team),
+]
 
-/** Nothing if no message was sent and no one was in it. */
+/** Returns nothing if the team has neither messages nor members. */
 export async function readTeam({
   database,
   tenant,
   address,
-}: KeptTeam): Promise<ReadonlyMap<string, Buffer> | undefined> {
+}: TeamLocation): Promise<ReadonlyMap<string, Buffer> | undefined> {
   const key = keyOfTeam(address)
-  const messages: PlacedMessage[] = []
+  const messages: PositionedMessage[] = []
   for (let count = MAX_AT_ONCE; count === MAX_AT_ONCE; ) {
     const after = messages.at(-1)?.at ?? 0
     const rows = await database.rows<MessageRow>("content_messages", tenant, ...key, after, MAX_AT_ONCE)
@@ -67,30 +70,30 @@ export async function readTeam({
     ...key,
   )
   const senders = JSON.parse(known.senders ?? "{}") as Record<string, number>
-  const members = JSON.parse(known.members ?? "[]") as readonly (KeptMember & { readonly read: number | null })[]
+  const members = JSON.parse(known.members ?? "[]") as readonly (StoredMember & { readonly read: number | null })[]
   if (messages.length + members.length === 0) return undefined
   const kept = members.map(({ read, ...member }) => (read === null ? member : { ...member, read }))
-  return teamTexts({ messages, senders, members: kept, end: known.last ?? 0 })
+  return encodeTeam({ messages, senders, members: kept, end: known.last ?? 0 })
 }
 
-const placedFrom = ({ n, sender, sequence, receivers, content }: MessageRow): PlacedMessage => ({
+const placedFrom = ({ n, sender, sequence, receivers, content }: MessageRow): PositionedMessage => ({
   from: sender,
   to: JSON.parse(receivers) as readonly string[],
   ...{ sequence, at: n },
   content: JSON.parse(content) as MailboxDraft["content"],
 })
 
-/** What is there must be the beginning of it. */
-export async function writeTeam(kept: KeptTeam, files: readonly ContentFileBytes[]): Promise<void> {
+/** Appends only: throws unless the stored messages are a prefix of the given ones. */
+export async function writeTeam(kept: TeamLocation, files: readonly ContentFileBytes[]): Promise<void> {
   const { database, tenant, address } = kept
   const before = await readTeam(kept)
   const texts = new Map(before ?? [])
   for (const { name, data } of files) if (name === MESSAGES || name === MEMBERS) texts.set(name, data)
-  const { messages, senders, members, end = 0 } = teamFrom(texts)
+  const { messages, senders, members, end = 0 } = decodeTeam(texts)
   const known = before?.get(MESSAGES) ?? Buffer.alloc(0)
   const differs = () => new ContentDiffersError(address, "a message")
   if (!(texts.get(MESSAGES) ?? known).subarray(0, known.length).equals(known)) throw differs()
-  const last = before ? (teamFrom(before).messages.at(-1)?.at ?? 0) : 0
+  const last = before ? (decodeTeam(before).messages.at(-1)?.at ?? 0) : 0
   const fresh = messages.filter(({ at }) => at > last)
   const sent = Object.entries(senders)
   const isWritten = await database.value<boolean>(
@@ -105,33 +108,33 @@ export async function writeTeam(kept: KeptTeam, files: readonly ContentFileBytes
   if (!isWritten) throw differs()
 }
 
-type Journal = ContentAddress & { readonly kind: "journal" }
-type Log = ContentAddress & { readonly kind: "log" }
-type Memories = ContentAddress & { readonly kind: "memories" }
+type JournalContent = ContentAddress & { readonly kind: "journal" }
+type LogContent = ContentAddress & { readonly kind: "log" }
+type MemoryContent = ContentAddress & { readonly kind: "memories" }
 
-export interface PostgresContentsParts {
+export interface PostgresContentsOptions {
   readonly database: Database
-  readonly holder: Holder
+  readonly holder: ProcessLease
 }
 
-export function postgresContents({ database, holder }: PostgresContentsParts): Contents {
+export function postgresContents({ database, holder }: PostgresContentsOptions): Contents {
   const { tenant } = holder
   const rows = <Row>(name: string, ...values: readonly unknown[]) => database.rows<Row>(name, tenant, ...values)
   const value = <T>(name: string, ...values: readonly unknown[]) => database.value<T>(name, tenant, ...values)
 
-  async function refusedFor(address: Journal, state: string): Promise<Error> {
+  async function refusedFor(address: JournalContent, state: string): Promise<Error> {
     const [why, what = ""] = state.split(" ")
     if (why !== "held") return new ContentDiffersError(address, why === "size" ? `the size (${what})` : `"${what}"`)
-    const [row] = await rows<HolderRow>("writer", ...placeKey(address), address.id)
-    const by = row && holderFrom(row, holder)
+    const [row] = await rows<LeaseOwnerRow>("writer", ...journalNamespaceKey(address), address.id)
+    const by = row && leaseOwner(row, holder)
     return new ConversationLockedError(address.id, by ?? { pid: 0, host: "another machine", since: "a moment ago" })
   }
 
-  async function writeJournal(address: Journal, { lines, files = [], touched }: ContentChange): Promise<void> {
-    for (const { name } of files) if (name.startsWith(BLOB)) checkedBlobName(name.slice(BLOB.length))
+  async function writeJournal(address: JournalContent, { lines, files = [], touched }: ContentWrite): Promise<void> {
+    for (const { name } of files) if (name.startsWith(BLOB)) validateBlobName(name.slice(BLOB.length))
     const read = lines ? linesFrom(lines.data) : []
     const entries = read.flatMap(({ entry }) => entry ?? [])
-    const { facts, firstWords } = listedIn(entries, { hasFirstWords: false })
+    const { facts, firstWords } = extractListingFacts(entries, { hasFirstWords: false })
     const state = await value<string>(
       "content_write",
       ...journalKey(address),
@@ -143,12 +146,12 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
     if (state !== "written") throw await refusedFor(address, state)
   }
 
-  async function writeMemory(address: Memories, { files = [] }: ContentChange): Promise<void> {
+  async function writeMemory(address: MemoryContent, { files = [] }: ContentWrite): Promise<void> {
     const time = files.find(({ name }) => name === CONSOLIDATED)
     const texts = files.filter((file) => file !== time)
     const other = await value<string | null>(
       "content_memory_write",
-      memoryKey(address.place),
+      memoryNamespaceKey(address.namespace),
       ...[texts.map(({ name }) => name), texts.map(({ data }) => data)],
       texts.map(({ modified }) => (modified === undefined ? null : Date.parse(modified))),
       texts.map(({ replaces = false }) => replaces),
@@ -157,12 +160,12 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
     if (other !== null) throw new ContentDiffersError(address, `"${other}"`)
   }
 
-  async function writeLog(address: Log, { lines }: ContentChange): Promise<void> {
+  async function writeLog(address: LogContent, { lines }: ContentWrite): Promise<void> {
     if (!lines || lines.data.length === 0) return
     const each = linesFrom(lines.data).map(({ line }) => line.subarray(0, -1))
     const size = await value<number | null>(
       "content_log_write",
-      checkedProject(address.project),
+      validateProject(address.project),
       address.name,
       lines.at,
       each,
@@ -170,19 +173,19 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
     if (size !== null) throw new ContentDiffersError(address, `the size (${size})`)
   }
 
-  /** Of the project's memory, which has the sums. */
-  const memoryOf = (project: string) => postgresMemory({ database, tenant, place: memoryKey({ project }) })
+  /** The project's memory, which contains the totals. */
+  const memoryOf = (project: string) => postgresMemory({ database, tenant, place: memoryNamespaceKey({ project }) })
 
   return {
     async *list({ project } = {}) {
-      yield* listedContents(rows, project === undefined ? null : checkedProject(project))
+      yield* listContents(rows, project === undefined ? null : validateProject(project))
     },
 
     async lines(address, from) {
       if (address.kind === "journal")
         return (await value<Buffer | null>("content_lines", ...journalKey(address), from, MAX_BYTES)) ?? Buffer.alloc(0)
       if (address.kind !== "log") return Buffer.alloc(0)
-      return logLines({ database, tenant, address }, from)
+      return readLogLines({ database, tenant, address }, from)
     },
 
     async files(address, names) {
@@ -190,13 +193,13 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
         case "journal":
           return mapOf(await rows<FileRow>("content_files", ...journalKey(address), names))
         case "memories":
-          return mapOf(await rows<FileRow>("content_memory_files", memoryKey(address.place), names))
+          return mapOf(await rows<FileRow>("content_memory_files", memoryNamespaceKey(address.namespace), names))
         case "team": {
           const texts = await readTeam({ database, tenant, address })
           return new Map(names.flatMap((name) => (texts?.has(name) ? [[name, texts.get(name)!] as const] : [])))
         }
         case "sums":
-          return sumsFile(await memoryOf(address.project).read(SPENT))
+          return totalsFile(await memoryOf(address.project).read(SPENT))
         case "log":
           return new Map()
       }
@@ -213,7 +216,7 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
         case "log":
           return writeLog(address, change)
         case "sums":
-          return writeSums(memoryOf(address.project), address.project, change)
+          return writeTotals(memoryOf(address.project), address.project, change)
       }
     },
 
@@ -225,16 +228,16 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
           return
         }
         case "memories":
-          return void (await rows("content_memory_erase", memoryKey(address.place), names ?? null))
+          return void (await rows("content_memory_erase", memoryNamespaceKey(address.namespace), names ?? null))
         case "team": {
           const places = names?.map((name) => Number(name.slice(MESSAGES.length + 1)))
-          const key = [checkedProject(address.project), checkedId("team name", address.team)]
+          const key = [validateProject(address.project), validateId("team name", address.team)]
           return void (await rows("content_team_erase", ...key, places ?? null))
         }
         case "log":
-          return void (await rows("content_log_erase", checkedProject(address.project), address.name))
+          return void (await rows("content_log_erase", validateProject(address.project), address.name))
         case "sums":
-          return void (await rows("content_memory_erase", memoryKey({ project: address.project }), [SPENT]))
+          return void (await rows("content_memory_erase", memoryNamespaceKey({ project: address.project }), [SPENT]))
       }
     },
 
@@ -243,7 +246,7 @@ export function postgresContents({ database, holder }: PostgresContentsParts): C
       const messages = await value<number>("content_prune", before.getTime(), dryRun)
       let sums = 0
       for (const { project } of await rows<SumsRow>("content_sums", null))
-        sums += await pruneSums(memoryOf(project), { day, dryRun })
+        sums += await pruneTotals(memoryOf(project), { day, dryRun })
       return { messages, sums }
     },
   }
@@ -257,10 +260,13 @@ interface FileRow {
 const mapOf = (found: readonly FileRow[]): ReadonlyMap<string, Buffer> =>
   new Map(found.map(({ name, data }) => [name, data]))
 
-const journalKey = (address: Journal) => [...placeKey(address), checkedId("conversation id", address.id)]
+const journalKey = (address: JournalContent) => [
+  ...journalNamespaceKey(address),
+  validateId("conversation id", address.id),
+]
 
-/** The one that is open: the conversation, or a sub-agent. */
-function heldIn(address: Journal, state: string): Journal {
+/** The journal that is open: the conversation, or a sub-agent. */
+function heldIn(address: JournalContent, state: string): JournalContent {
   const id = state.split(" ")[1] ?? ""
   return !isSafeId(id) || id === address.id ? address : { ...address, under: address.id, id }
 }
@@ -268,12 +274,12 @@ function heldIn(address: Journal, state: string): Journal {
 interface ReadLine {
   readonly line: Buffer
   readonly length: number
-  /** Of the uuid. Nothing: the line cannot be read. */
+  /** The hash of the uuid. Null if the line cannot be read. */
   readonly key: Buffer | null
   readonly entry: Entry | undefined
 }
 
-/** Lines with their line ends, and what the server needs to find them. */
+/** Lines with their line ends, and the columns by which the server finds them. */
 function linesFrom(data: Buffer): readonly ReadLine[] {
   const found: ReadLine[] = []
   for (let start = 0; start < data.length; ) {
@@ -282,7 +288,7 @@ function linesFrom(data: Buffer): readonly ReadLine[] {
     const decoded = decodeLine(line.subarray(0, -1))
     const entry = decoded.state === "whole" ? decoded.entry : undefined
     const uuid = entry?.uuid ?? peekLine(line)?.uuid
-    found.push({ line, length: line.length, key: uuid === undefined ? null : keyOf(uuid), entry })
+    found.push({ line, length: line.length, key: uuid === undefined ? null : uuidKey(uuid), entry })
     start = end
   }
   return found

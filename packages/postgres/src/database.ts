@@ -1,23 +1,23 @@
 /**
- * Calls functions of the schema, each in one round trip and one transaction. No session state and no named statements, so a transaction
- * pooler may be between. Every function may be called again: what it wrote is recognised. So a call whose answer was lost is repeated.
+ * Calls functions of the schema, each in one round trip and one transaction. There is no session state and no named statement, so a
+ * transaction pooler may be in between. Every function recognises a repeated call, so a call whose answer was lost is repeated.
  */
 
 import { setTimeout as wait } from "node:timers/promises"
 import { callAfter, systemClock } from "@strata/core/base"
 import type { Pool, PoolClient } from "pg"
-import { isPassing, StoreUnreachableError, withoutSecrets } from "./errors.ts"
+import { isTransient, StoreUnreachableError, withoutSecrets } from "./errors.ts"
 import { refuseNewer } from "./migrate.ts"
-import { connectionOf, keepErrorListeners } from "./pool.ts"
+import { acquireConnection, addErrorListeners } from "./pool.ts"
 import { schemaProblem } from "./schema-problem.ts"
 
-// Bytes as the server writes them: in digits, or as a role or a database may have it (`bytea_output`), as text with escapes.
+// Bytes in the server's two formats (`bytea_output`): as hexadecimal digits, or as text with escapes.
 
 const BACKSLASH = 0x5c
-const ESCAPE = 3 // digits, of base 8
+const ESCAPE = 3 // octal digits
 
 export function bytesIn(text: string): Buffer {
-  // in the other form a backslash is doubled, so it cannot begin like this
+  // in the escape format a backslash is doubled, so it cannot begin like this
   return text.startsWith("\\x") ? Buffer.from(text.slice(2), "hex") : unescaped(Buffer.from(text, "latin1"))
 }
 
@@ -26,7 +26,7 @@ function unescaped(text: Buffer): Buffer {
   for (let at = 0; at < text.length; length++) {
     const isEscape = text[at] === BACKSLASH
     const isDoubled = isEscape && text[at + 1] === BACKSLASH
-    // what is written is never after what is read
+    // the write position never passes the read position
     if (isEscape && !isDoubled) text[length] = Number.parseInt(text.toString("latin1", at + 1, at + 1 + ESCAPE), 8)
     else text[length] = text[at]!
     at += isDoubled ? 2 : isEscape ? 1 + ESCAPE : 1
@@ -36,38 +36,40 @@ function unescaped(text: Buffer): Buffer {
 
 export interface DatabaseOptions {
   readonly pool: Pool
-  /** How long a call is repeated while the server cannot be reached: once at least, and with 0 not at all. Default: 30 seconds. */
-  readonly patienceMs?: number
-  /** How long one try may take. Default: 60 seconds. */
+  /**
+   * How long a call is repeated while the server cannot be reached. It is repeated at least once, unless this is 0. Default: 30 seconds.
+   */
+  readonly retryTimeoutMs?: number
+  /** How long one attempt may take. Default: 60 seconds. */
   readonly timeoutMs?: number
-  /** The server has not answered for two seconds, and later: it answers again, or was given up. */
+  /** Called with `true` after two seconds without an answer, and with `false` when the server answers again or the call fails. */
   readonly onWaiting?: (isWaiting: boolean) => void
 }
 
 const FIRST_PAUSE_MS = 20
 const MAX_PAUSE_MS = 2_000
-/** Shorter waits are not worth a word to a person. */
+/** Shorter waits are not reported to the user. */
 const LATE_MS = 2_000
 
 export class Database {
   readonly pool: Pool
-  readonly #patienceMs: number
+  readonly #retryTimeoutMs: number
   readonly #timeoutMs: number
   readonly #onWaiting: (isWaiting: boolean) => void
-  /** How many calls have waited for long. */
+  /** Number of calls that have been waiting for long. */
   #late = 0
-  /** The server's answers are missing since, and were missed last. A call that begins in the middle does not wait for as long again. */
+  /** Start and latest time of an outage. A call that begins during an outage does not wait for the full time again. */
   #outage: { readonly since: number; readonly last: number } | undefined
 
-  constructor({ pool, patienceMs = 30_000, timeoutMs = 60_000, onWaiting = ignore }: DatabaseOptions) {
+  constructor({ pool, retryTimeoutMs = 30_000, timeoutMs = 60_000, onWaiting = ignore }: DatabaseOptions) {
     this.pool = pool
-    this.#patienceMs = patienceMs
+    this.#retryTimeoutMs = retryTimeoutMs
     this.#timeoutMs = timeoutMs
     this.#onWaiting = onWaiting
-    keepErrorListeners(pool)
+    addErrorListeners(pool)
   }
 
-  /** The rows that a function returns. */
+  /** Calls a function and returns its rows. */
   async rows<Row>(name: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
     const ended = this.#begun()
     try {
@@ -77,7 +79,7 @@ export class Database {
     }
   }
 
-  /** A call has begun. The result says that it ended. */
+  /** Registers the start of a call. The result registers its end. */
   #begun(): () => void {
     let isLate = false
     const cancel = callAfter(systemClock, LATE_MS, () => {
@@ -103,10 +105,10 @@ export class Database {
       } catch (error) {
         const problem = schemaProblem(error)
         if (problem) throw problem
-        if (!isPassing(error)) throw withoutSecrets(error)
-        // a connection that hangs may be the only thing that is wrong: another one is tried
-        const isRepeated = tries > 1 || this.#patienceMs === 0
-        if (isRepeated && this.#missedFor(started) > this.#patienceMs)
+        if (!isTransient(error)) throw withoutSecrets(error)
+        // only this connection may hang: the call is repeated on another one
+        const isRepeated = tries > 1 || this.#retryTimeoutMs === 0
+        if (isRepeated && this.#missedFor(started) > this.#retryTimeoutMs)
           throw new StoreUnreachableError(error, { isFirst })
       }
       const pause = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** Math.min(tries, 10))
@@ -114,35 +116,35 @@ export class Database {
     }
   }
 
-  /** How long answers are missing. An outage that no one noticed for long may be over: the next one is another. */
+  /** How long the server has not answered. After a long time without calls, an old outage is considered over. */
   #missedFor(started: number): number {
     const last = performance.now()
-    const isSame = this.#outage !== undefined && last - this.#outage.last <= this.#patienceMs
+    const isSame = this.#outage !== undefined && last - this.#outage.last <= this.#retryTimeoutMs
     const since = isSame ? Math.min(this.#outage!.since, started) : started
     this.#outage = { since, last }
     return last - since
   }
 
-  /** The one row of a function that returns one. */
+  /** The only row of a function that returns one. */
   async row<Row>(name: string, ...values: readonly unknown[]): Promise<Row> {
     const [row] = await this.rows<Row>(name, ...values)
     return row!
   }
 
-  /** The one value of a function that returns one. */
+  /** The only value of a function that returns one. */
   async value<T>(name: string, ...values: readonly unknown[]): Promise<T> {
     const row = await this.row<Record<string, T>>(name, ...values)
     return row[name]!
   }
 
-  /** Once for each pool, before its first call. */
+  /** Checks the schema once for each pool, before its first call. */
   async #checkVersion(): Promise<void> {
     const check = checked.get(this.pool) ?? this.#refuseNewer()
     checked.set(this.pool, check)
     try {
       await check
     } catch (error) {
-      checked.delete(this.pool) // the tables may be there with the next call
+      checked.delete(this.pool) // the tables may exist at the next call
       throw error
     }
   }
@@ -153,7 +155,7 @@ export class Database {
   }
 
   async #once<Row>(query: ReturnType<typeof queryOf>): Promise<readonly Row[]> {
-    const client = await connectionOf(this.pool, this.#timeoutMs)
+    const client = await acquireConnection(this.pool, this.#timeoutMs)
     let isUnknown = false
     const onNotice = (notice: Notice) => {
       isUnknown ||= isUnreplicated(notice)
@@ -182,23 +184,26 @@ interface Notice {
   readonly routine?: string | undefined
 }
 
-/** A commit that no longer waits for its standby says so with a warning, which has no code of its own: it was made here, and may be lost. */
+/**
+ * Whether a commit has stopped waiting for its standby. The server reports this with a warning that has no code of its own; the write was
+ * made here and may be lost.
+ */
 const isUnreplicated = ({ code = "", message = "", routine }: Notice): boolean =>
   routine === "SyncRepWaitForLSN" || code.startsWith("57") || /synchronous replication/i.test(message)
 
-/** Pools whose schema is not a later one. */
+/** Pools whose schema is not newer than this version. */
 const checked = new WeakMap<Pool, Promise<void>>()
 const VERSION = "select max(version) as version from strata.schema_version"
 
-/** Whether a write was kept is not known: the server gave up waiting for its standby. */
+/** The server stopped waiting for its standby, so it is unknown whether a write was made. */
 class UnknownOutcomeError extends Error {
   readonly code = "57014"
   readonly isUnknownOutcome = true
 }
 
-/** A connection whose last call failed on the way is not used again. */
+/** A connection on which a call failed is not reused. */
 function release(client: PoolClient, failure: unknown): void {
-  client.release(failure === undefined || !isPassing(failure) ? undefined : true)
+  client.release(failure === undefined || !isTransient(failure) ? undefined : true)
 }
 
 const texts = new Map<string, string>()
@@ -212,7 +217,7 @@ function textOf(name: string, count: number): string {
   return text
 }
 
-/** How the caller reads types elsewhere does not matter here. */
+/** Sets its own type parsers, so that parsers that the application has configured do not apply. */
 const queryOf = (text: string, values: readonly unknown[], timeout: number) => ({
   text,
   values: [...values],
@@ -223,7 +228,7 @@ const queryOf = (text: string, values: readonly unknown[], timeout: number) => (
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [16, (text) => text === "t"], // boolean
   [17, bytesIn], // bytea
-  [20, Number], // bigint: sizes and numbers, all far below 2^53
+  [20, Number], // bigint: sizes and counters, all far below 2^53
   [23, Number], // integer
   [701, Number], // float8
 ])

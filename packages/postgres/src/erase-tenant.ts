@@ -1,18 +1,18 @@
-/** Erases everything of a tenant: its rows in every table that has tenants. */
+/** Erases everything of a tenant: its rows in all tables that have a tenant column. */
 import { Database } from "./database.ts"
 import { sharedPool } from "./pool.ts"
 
-/** The longest wait for the server: a large tenant has many rows, and all of them go in one transaction. */
+/** The longest wait for the server: a large tenant has many rows, and all are deleted in one transaction. */
 const TIMEOUT_MS = 60 * 60_000
 
 export interface EraseTenantOptions {
   readonly connectionString: string
   readonly tenant: string
-  /** Only how much there is. */
+  /** Only counts the rows, without erasing them. */
   readonly countsOnly?: boolean
 }
 
-/** How many rows of a table were, or are, a tenant's. */
+/** The number of a tenant's rows in one table. */
 export interface TenantRows {
   readonly table: string
   readonly rows: number

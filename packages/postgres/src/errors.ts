@@ -1,12 +1,12 @@
-/** What goes wrong between a process and the server, and which of it passes. */
+/** Errors between a process and the server, and which of them are transient. */
 import { StrataError } from "@strata/core"
 
-/** The server did not answer for a long time. */
+/** The server has not answered for a long time. */
 export class StoreUnreachableError extends StrataError {
   static override readonly code: string = "store-unreachable"
   override readonly name = "StoreUnreachableError"
 
-  /** `isFirst`: it has not answered this process yet, so nothing can have been written. */
+  /** `isFirst`: the server has never answered this process, so nothing can have been written. */
   constructor(cause: unknown, { isFirst = false } = {}) {
     super(
       isFirst
@@ -17,45 +17,47 @@ export class StoreUnreachableError extends StrataError {
   }
 }
 
-/** No machine has the name: trying again would not help. */
+/** No machine has this name, so trying again would not help. */
 const NO_SUCH_HOST = "ENOTFOUND"
 
 /** SQLSTATE classes and codes after which the same call can succeed. */
-const PASSING_CLASSES = ["08", "40", "53", "57P"]
-const PASSING_CODES = new Set([
-  "25006", // read only: it was the primary before
-  "55000", // no recovery target yet, or a replica that restarts
+const TRANSIENT_CLASSES = ["08", "40", "53", "57P"]
+const TRANSIENT_CODES = new Set([
+  "25006", // read-only: it has been the primary before
+  "55000", // no recovery target yet, or a restarting replica
   "55P03", // a lock was not free within the server's own limit
 ])
-const PASSING_IN_NODE = new Set([
+const TRANSIENT_NODE_CODES = new Set([
   ...["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"],
   ...["EAI_AGAIN", "ENOENT", "ENOTCONN", "ECONNABORTED"],
 ])
-/** `pg` has no codes for these. */
-const PASSING_MESSAGES =
+/** Errors for which `pg` has no codes. */
+const TRANSIENT_MESSAGES =
   /connection terminated|connection ended|query read timeout|timeout (?:exceeded|expired)|client has encountered a connection error|server conn crashed|not queryable/i
 
-/** Whether it is about the way to the server, or about another transaction: the next try may succeed. */
-export function isPassing(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isPassing) // all addresses of a name were tried
+/** Whether an error concerns the connection or another transaction, so that the next attempt may succeed. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.some(isTransient) // all addresses of a name were tried
   if (!(error instanceof Error)) return false
   const { code } = error as { readonly code?: unknown }
   if ((error as { readonly isUnknownOutcome?: boolean }).isUnknownOutcome) return true
-  if (typeof code !== "string") return PASSING_MESSAGES.test(error.message)
-  if (code === "53100" || code === "53400") return false // a full disk, and a limit of its configuration
+  if (typeof code !== "string") return TRANSIENT_MESSAGES.test(error.message)
+  if (code === "53100" || code === "53400") return false // a full disk, and a limit of the server's configuration
   return (
-    PASSING_IN_NODE.has(code) || PASSING_CODES.has(code) || PASSING_CLASSES.some((passing) => code.startsWith(passing))
+    TRANSIENT_NODE_CODES.has(code) ||
+    TRANSIENT_CODES.has(code) ||
+    TRANSIENT_CLASSES.some((passing) => code.startsWith(passing))
   )
 }
 
-/** A code or a few words, for a sentence. */
+/** A code or a short phrase for use in a sentence. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
   const { code, message = "" } = error as { readonly code?: unknown; readonly message?: string }
   return typeof code === "string" ? code : message.slice(0, 100)
 }
 
-/** An error of the server as ours: what it says about values may hold a part of a conversation, so only the sentence is kept. */
+/** Replaces an error of the server by one with its main sentence only, because its details may contain parts of a conversation. */
 export function withoutSecrets(error: unknown): unknown {
   const { code, message, severity } = error as {
     readonly code?: unknown

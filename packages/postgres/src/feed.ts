@@ -1,18 +1,18 @@
-/** The journals of a place as they grow. A look asks for those that were written since the last one, and now and then for all. */
+/** Growing journals of a namespace. A poll asks for those written since the previous one, and from time to time for all. */
 
 import { isSafeId } from "@strata/core"
 import type { AppendedLines, FeedLine, FeedPoll, JournalFeed, JournalSize } from "@strata/core/store"
 import type { Database } from "./database.ts"
 import type { ListRow } from "./listing.ts"
-import { placeKey } from "./names.ts"
+import { journalNamespaceKey } from "./names.ts"
 import { linesIn } from "./read-lines.ts"
 
-/** Journals that are gone are noticed after this. */
+/** Interval after which deleted journals are noticed. */
 const ALL_AGAIN_MS = 60_000
-/** A write gets its time before it can be seen. */
+/** A write has its timestamp before it becomes visible, at most this much earlier. */
 const SEEN_LATER_MS = 10_000
 
-export interface PostgresFeedParts {
+export interface PostgresFeedOptions {
   readonly database: Database
   readonly tenant: string
   readonly place: { readonly project: string; readonly under?: string }
@@ -20,11 +20,11 @@ export interface PostgresFeedParts {
 }
 
 export class PostgresFeed implements JournalFeed {
-  readonly #parts: PostgresFeedParts
-  /** What was seen when, by the server's clock. */
+  readonly #parts: PostgresFeedOptions
+  /** The journals seen by the last poll and the time of the latest write, by the server's clock. */
   #seen: { readonly all: Map<string, number>; latest: number; readonly at: number } | undefined
 
-  constructor(parts: PostgresFeedParts) {
+  constructor(parts: PostgresFeedOptions) {
     this.#parts = parts
   }
 
@@ -42,7 +42,7 @@ export class PostgresFeed implements JournalFeed {
     return {
       journals: new Map([...sizesFrom(grown), ...others]),
       isAll: false,
-      gone: missing.filter((id) => !others.has(id)),
+      deleted: missing.filter((id) => !others.has(id)),
     }
   }
 
@@ -50,7 +50,7 @@ export class PostgresFeed implements JournalFeed {
     const rows = await this.#list(null)
     const all = new Map(rows.map(({ id, bytes }) => [id, bytes]))
     this.#seen = { all, latest: Math.max(0, ...rows.map(({ touched }) => touched)), at: performance.now() }
-    return { journals: sizesFrom(rows), isAll: true, gone: [] }
+    return { journals: sizesFrom(rows), isAll: true, deleted: [] }
   }
 
   async sizes(ids: ReadonlySet<string>): Promise<ReadonlyMap<string, JournalSize>> {
@@ -84,12 +84,12 @@ export class PostgresFeed implements JournalFeed {
 
   #list(since: number | null): Promise<readonly ListRow[]> {
     const { database, tenant, place } = this.#parts
-    return database.rows<ListRow>("list", tenant, ...placeKey(place), since, false)
+    return database.rows<ListRow>("list", tenant, ...journalNamespaceKey(place), since, false)
   }
 
   async #sized(ids: readonly string[]): Promise<readonly SizedRow[]> {
     const { database, tenant, place } = this.#parts
-    const [project, under] = placeKey(place)
+    const [project, under] = journalNamespaceKey(place)
     const rows = await database.rows<Omit<SizedRow, "id"> & { readonly n: number }>(
       "sizes",
       ...[tenant, ids.map(() => project), ids.map(() => under), ids],

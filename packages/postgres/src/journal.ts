@@ -1,8 +1,8 @@
-/** A journal on the server, open for writing or for reading only. Every write says which acquisition it belongs to. */
+/** A journal on the server, open for writing or for reading only. Every write includes the number of its acquisition. */
 
 import { randomUUID } from "node:crypto"
 import { ClosedError, type Entry, LockLostError, StrataError } from "@strata/core"
-import { keyOf, Queue } from "@strata/core/base"
+import { SerialQueue, uuidKey } from "@strata/core/base"
 import { usableUsage } from "@strata/core/messages"
 import {
   type AppendedLines,
@@ -11,35 +11,36 @@ import {
   isBoundaryEntry,
   type Journal,
   type JournalAddress,
-  type KeptRequests,
   type OpeningReport,
   type SentRequest,
+  type UnsettledRequests,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
-import { type Holder, type HolderRow, holderFrom } from "./holder.ts"
-import { JournalReading } from "./journal-reading.ts"
-import { listedIn } from "./listing.ts"
-import { checkedBlobName, placeKey } from "./names.ts"
+import { JournalReader } from "./journal-reader.ts"
+import { extractListingFacts } from "./listing.ts"
+import { journalNamespaceKey, validateBlobName } from "./names.ts"
+import { type LeaseOwnerRow, leaseOwner, type ProcessLease } from "./process-lease.ts"
 
-// Requests whose cost is not in the journal yet, noted on the server. No one waits for it: notes go out together, in their order.
+// Requests whose cost is not in the journal yet, recorded on the server. Nothing waits for these writes: they are sent in batches, in
+// order.
 
-interface InFlightParts {
-  /** What earlier processes left: a list of texts, as JSON. */
+interface InFlightOptions {
+  /** Requests of earlier processes: a list of texts, as JSON. */
   readonly sent: string | undefined
-  /** Notes what was sent and what is over. */
+  /** Records sent requests, and ids of finished ones. */
   readonly note: (ids: readonly string[], requests: readonly string[], over: readonly string[]) => Promise<void>
 }
 
-export class InFlight implements InFlightLog, KeptRequests {
-  readonly #note: InFlightParts["note"]
-  #kept: readonly SentRequest[]
+export class InFlight implements InFlightLog, UnsettledRequests {
+  readonly #note: InFlightOptions["note"]
+  #earlier: readonly SentRequest[]
   readonly #sent = new Map<string, string>()
   readonly #over = new Set<string>()
   #noting: Promise<void> | undefined
 
-  constructor({ sent, note }: InFlightParts) {
+  constructor({ sent, note }: InFlightOptions) {
     this.#note = note
-    this.#kept = sent === undefined ? [] : (JSON.parse(sent) as readonly string[]).flatMap(requestIn)
+    this.#earlier = sent === undefined ? [] : (JSON.parse(sent) as readonly string[]).flatMap(requestIn)
   }
 
   sent(request: SentRequest): void {
@@ -48,27 +49,27 @@ export class InFlight implements InFlightLog, KeptRequests {
     this.#later()
   }
 
-  over(id: string): void {
+  finished(id: string): void {
     this.#sent.delete(id)
     this.#over.add(id)
     this.#later()
   }
 
   unsettled(): readonly SentRequest[] {
-    return this.#kept
+    return this.#earlier
   }
 
   clear(): void {
-    for (const { id } of this.#kept) this.over(id)
-    this.#kept = []
+    for (const { id } of this.#earlier) this.finished(id)
+    this.#earlier = []
   }
 
-  /** Resolves when nothing is left to note. */
+  /** Resolves when no record is pending. */
   async settled(): Promise<void> {
     while (this.#noting) await this.#noting
   }
 
-  /** What fails is lost: it is an estimate, and the conversation goes on. */
+  /** A failed record is lost: it is only an estimate, and the conversation continues. */
   #later(): void {
     this.#noting ??= Promise.resolve().then(async () => {
       const [sent, over] = [[...this.#sent], [...this.#over]]
@@ -90,7 +91,7 @@ function requestIn(text: string): readonly SentRequest[] {
   return usableUsage(request.usage) ? [request] : []
 }
 
-/** What opening a journal found on the server. */
+/** The result of opening a journal on the server. */
 export interface OpenedJournal {
   readonly jid: number
   readonly bytes: number
@@ -99,20 +100,20 @@ export interface OpenedJournal {
   readonly fence?: number
   readonly created: boolean
   readonly tookOver: boolean
-  /** The beginning of the tail, if it was asked for. */
+  /** The beginning of the tail, if it was requested. */
   readonly lines?: Buffer
   readonly checkpoint?: Buffer
   readonly sent?: string
   readonly hasFirstWords: boolean
 }
 
-export interface PostgresJournalParts {
+export interface PostgresJournalOptions {
   readonly address: JournalAddress
   readonly location: string
   readonly database: Database
-  readonly holder: Holder
+  readonly holder: ProcessLease
   readonly opened: OpenedJournal
-  /** With mode `always` every append waits for the disk of the server. */
+  /** With mode `always` every append waits for the server's disk. */
   readonly flush: "always" | "turn" | "never"
   readonly onAppended: (appended: AppendedLines) => void
   readonly onClosed: () => void
@@ -127,20 +128,20 @@ const NOTHING_FOUND = {
   checkpoint: "unread",
 } as const
 
-export class PostgresJournal extends JournalReading implements Journal {
+export class PostgresJournal extends JournalReader implements Journal {
   readonly address: JournalAddress
   readonly location: string
   readonly fence?: number
   readonly flushesItself: boolean
   readonly inFlight: InFlight
-  resumed?: Awaited<ReturnType<Journal["resume"]>>
-  readonly #parts: PostgresJournalParts
+  preloaded?: Awaited<ReturnType<Journal["resume"]>>
+  readonly #parts: PostgresJournalOptions
   #bytes: number
   #hasFirstWords: boolean
-  /** Appends are made one after the other: each begins where the one before ended. */
-  readonly #appends = new Queue()
+  /** Appends are serial: each begins at the end of the one before. */
+  readonly #appends = new SerialQueue()
 
-  constructor(parts: PostgresJournalParts) {
+  constructor(parts: PostgresJournalOptions) {
     const { address, location, opened, flush, database, holder } = parts
     super({ database, tenant: holder.tenant, jid: opened.jid })
     this.#parts = parts
@@ -173,12 +174,12 @@ export class PostgresJournal extends JournalReading implements Journal {
     const lines = entries.map(encodeLine)
     for (const line of lines) checkSize("entry", line)
     const [bytes, from] = [Buffer.concat(lines), this.#bytes]
-    const { facts, firstWords } = listedIn(entries, { hasFirstWords: this.#hasFirstWords })
+    const { facts, firstWords } = extractListingFacts(entries, { hasFirstWords: this.#hasFirstWords })
     const state = await this.value<string>(
       "append",
       ...[...this.#right(), from, bytes],
       lines.map(({ length }) => length),
-      Buffer.concat(entries.map(({ uuid }) => keyOf(uuid))),
+      Buffer.concat(entries.map(({ uuid }) => uuidKey(uuid))),
       entries.flatMap((entry, at) => (isBoundaryEntry(entry) ? [at + 1] : [])),
       ...[facts, firstWords, waits],
     )
@@ -196,10 +197,10 @@ export class PostgresJournal extends JournalReading implements Journal {
     })
   }
 
-  /** What opening brought along. Call it once, before the journal is used. */
+  /** Decodes the lines that opening returned. Call it once, before the journal is used. */
   async takeResumed(): Promise<this> {
     const { lines, checkpoint, tailAt, bytes } = this.#parts.opened
-    this.resumed = await this.resumedFrom({
+    this.preloaded = await this.resumedFrom({
       first: tailAt,
       past: bytes,
       lines: lines ?? null,
@@ -209,7 +210,7 @@ export class PostgresJournal extends JournalReading implements Journal {
   }
 
   async writeCheckpoint(value: unknown): Promise<void> {
-    if (this.isClosed || this.fence === undefined) return // a reader changes nothing
+    if (this.isClosed || this.fence === undefined) return // readers write nothing
     await this.value<boolean>("checkpoint_write", ...this.#right(), Buffer.from(JSON.stringify(value)))
   }
 
@@ -218,13 +219,13 @@ export class PostgresJournal extends JournalReading implements Journal {
     const bytes = Buffer.from(data)
     checkSize("stored result", bytes)
     const { database, flush } = this.#parts
-    const given = [...this.#call(), checkedBlobName(name), bytes, flush === "always"]
+    const given = [...this.#call(), validateBlobName(name), bytes, flush === "always"]
     if (!(await database.value<boolean>("blob_write", ...given))) throw await this.#lost()
     return { location: `${this.location}/${name}`, bytes: bytes.length }
   }
 
   async readBlob(name: string): Promise<Buffer | undefined> {
-    return (await this.value<Buffer | null>("blob_read", checkedBlobName(name))) ?? undefined
+    return (await this.value<Buffer | null>("blob_read", validateBlobName(name))) ?? undefined
   }
 
   async readNotes(): Promise<string | undefined> {
@@ -251,19 +252,19 @@ export class PostgresJournal extends JournalReading implements Journal {
       try {
         await this.inFlight.settled()
         const { holder, opened } = this.#parts
-        if (this.fence !== undefined) await holder.giveBack("close", holder.tenant, opened.jid, ...this.#right())
+        if (this.fence !== undefined) await holder.release("close", holder.tenant, opened.jid, ...this.#right())
       } finally {
         onClosed()
       }
     })
   }
 
-  /** Who may write: the process, and the number of its acquisition. */
+  /** The credentials of a writer: the process, and the number of its acquisition. */
   #right(): readonly [string, number] {
     return [this.#parts.holder.id, this.fence ?? -1]
   }
 
-  /** What a write begins with that is known by its own id: made again, it writes nothing. */
+  /** The first arguments of a write with an id of its own: repeating the call writes nothing. */
   #call(): readonly unknown[] {
     const { holder, opened } = this.#parts
     return [holder.tenant, randomUUID(), opened.jid, ...this.#right()]
@@ -276,14 +277,17 @@ export class PostgresJournal extends JournalReading implements Journal {
   async #lost(): Promise<LockLostError> {
     const { project, id } = this.address
     const { database, holder: own } = this.#parts
-    const key = [own.tenant, ...placeKey(this.address), id]
-    const [found] = await database.rows<HolderRow>("writer", ...key).catch(() => [])
-    const holder = found && holderFrom(found, own)
+    const key = [own.tenant, ...journalNamespaceKey(this.address), id]
+    const [found] = await database.rows<LeaseOwnerRow>("writer", ...key).catch(() => [])
+    const holder = found && leaseOwner(found, own)
     return new LockLostError(`${project}/${id}`, holder ? { holder } : {})
   }
 }
 
-/** The driver reads bytes as one text, up to four letters for each, and ends the process where that is longer than a text can be. */
+/**
+ * The driver decodes bytes as one text with up to four characters per byte, and the process would crash if that exceeded the maximum string
+ * length.
+ */
 const MAX_VALUE_BYTES = 120 * 1024 * 1024
 
 function checkSize(what: string, { length }: Uint8Array): void {
@@ -294,7 +298,7 @@ function checkSize(what: string, { length }: Uint8Array): void {
   )
 }
 
-/** Only this process writes, so it is a write of its own that was given up before its answer came. */
+/** This process is the only writer, so the additional bytes come from a write of its own that had timed out. */
 const grownError = (name: string) =>
   new StrataError(
     `${name} does not end where this process left it: an earlier write, whose answer did not come, was made after all, or lost with the server. This write was not made, and everything acknowledged is kept. Close the conversation here and open it again: then it continues from what is there.`,

@@ -1,19 +1,19 @@
-/** What a list says about a conversation, taken from what is appended: so a list is one call, and opens no journal. */
+/** List entries of conversations, taken from the appended lines, so that a list is one call and opens no journal. */
 
 import type { Entry } from "@strata/core"
 import type { ConversationListing } from "@strata/core/store"
 import { firstWordsIn, sessionFacts } from "@strata/core/store"
 
-/** What a batch adds to the list, as texts that a server takes: JSON escapes what it refuses. */
-export interface ListedFacts {
+/** The facts that a batch adds to a list entry. As JSON, in which characters that the server rejects are escaped. */
+export interface ListingFacts {
   readonly facts: string | null
   readonly firstWords: string | null
 }
 
-export function listedIn(
+export function extractListingFacts(
   entries: readonly Entry[],
   { hasFirstWords }: { readonly hasFirstWords: boolean },
-): ListedFacts {
+): ListingFacts {
   const facts = sessionFacts(entries)
   const words = hasFirstWords
     ? undefined

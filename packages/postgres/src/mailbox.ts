@@ -1,28 +1,28 @@
 /** The messages and members of a team on the server. */
 import { hash, randomUUID } from "node:crypto"
 import { ClosedError, InvalidIdError } from "@strata/core"
-import { checkedId, MailboxFullError, MemberNameTakenError, Queues } from "@strata/core/base"
+import { KeyedQueues, MailboxFullError, MemberNameTakenError, validateId } from "@strata/core/base"
 import {
-  type FoundMember,
   type Mailbox,
   type MailboxCursor,
   type MailboxDraft,
   type MailboxMessage,
-  type MailboxReading,
+  type MailboxReadResult,
   type Membership,
-  numberOfPlace,
+  parsePosition,
   type SendLimits,
   type TeamMember,
+  type TeamMemberState,
   validateMailboxDraft,
 } from "@strata/core/store"
-import type { Arrivals } from "./arrivals.ts"
+import type { ChangeNotifier } from "./change-notifier.ts"
 import type { Database } from "./database.ts"
-import type { Holder } from "./holder.ts"
+import type { ProcessLease } from "./process-lease.ts"
 
-export interface PostgresMailboxParts {
+export interface PostgresMailboxOptions {
   readonly database: Database
-  readonly holder: Holder
-  readonly arrivals: Arrivals
+  readonly holder: ProcessLease
+  readonly arrivals: ChangeNotifier
   readonly project: string
   readonly team: string
 }
@@ -34,7 +34,7 @@ interface SentRow {
   readonly full_count: number
 }
 
-/** A message as the server has it. */
+/** A message in the server's format. */
 export interface MessageRow {
   readonly n: number
   readonly sender: string
@@ -43,20 +43,20 @@ export interface MessageRow {
   readonly content: string
 }
 
-/** Messages that one call reads. */
+/** Maximum number of messages that one call reads. */
 const MAX_AT_ONCE = 1_000
 
 export class PostgresMailbox implements Mailbox {
   readonly location: string
-  readonly #parts: PostgresMailboxParts
+  readonly #parts: PostgresMailboxOptions
   readonly #channel: string
   #isClosed = false
   #tid: Promise<number> | undefined
   #seen: TeamState | undefined
-  /** By sender: a pool would send the second message of one before the first. */
-  readonly #sending = new Queues<string>()
+  /** Queues by sender, because a pool could send a sender's second message before the first. */
+  readonly #sending = new KeyedQueues<string>()
 
-  constructor(parts: PostgresMailboxParts) {
+  constructor(parts: PostgresMailboxOptions) {
     const { project, team, holder } = parts
     this.#parts = parts
     this.location = `postgres:${project}/${team}`
@@ -80,9 +80,9 @@ export class PostgresMailbox implements Mailbox {
     return (await this.#row<{ last_sent: number }>("last_sent", from)).last_sent
   }
 
-  async read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReading> {
+  async read(after: MailboxCursor | undefined, member?: string): Promise<MailboxReadResult> {
     const messages: MailboxMessage[] = []
-    let at = placeOf(after)
+    let at = cursorPosition(after)
     let name = after === undefined ? null : (member ?? null)
     for (;;) {
       const rows = await this.#rows<MessageRow>("messages", at, name, MAX_AT_ONCE)
@@ -94,11 +94,11 @@ export class PostgresMailbox implements Mailbox {
   }
 
   async arrival(after: MailboxCursor | undefined, signal: AbortSignal): Promise<void> {
-    const at = placeOf(after)
+    const at = cursorPosition(after)
     await this.#until(signal, async () => (await this.#state()).last > at)
   }
 
-  /** Since the last one: what happens while the call is on its way counts too. The first one says at once that something may have changed. */
+  /** Also reports changes since the previous call. The first call resolves at once, because something may have changed before it. */
   async change(signal: AbortSignal): Promise<void> {
     await this.#until(signal, async () => {
       const [before, now] = [this.#seen, await this.#state()]
@@ -108,7 +108,7 @@ export class PostgresMailbox implements Mailbox {
   }
 
   async join({ name, conversation }: TeamMember): Promise<Membership> {
-    checkedId("name for an agent", name)
+    validateId("name for an agent", name)
     const { holder, arrivals } = this.#parts
     const permit = randomUUID()
     const end = holder.keep()
@@ -121,13 +121,13 @@ export class PostgresMailbox implements Mailbox {
       return {
         ...(read_to === null ? {} : { cursor: String(read_to) }),
         setIdle: async (at) => {
-          await this.#rows("set_idle", name, permit, at === undefined ? null : placeOf(at), this.#channel)
+          await this.#rows("set_idle", name, permit, at === undefined ? null : cursorPosition(at), this.#channel)
           arrivals.wake(this.#channel)
         },
         leave: async (cursor) => {
-          const place = cursor === undefined ? null : placeOf(cursor)
+          const place = cursor === undefined ? null : cursorPosition(cursor)
           end()
-          await holder.giveBack("leave_team", holder.tenant, await this.#number(), name, permit, place, this.#channel)
+          await holder.release("leave_team", holder.tenant, await this.#number(), name, permit, place, this.#channel)
           arrivals.wake(this.#channel)
         },
       }
@@ -137,7 +137,7 @@ export class PostgresMailbox implements Mailbox {
     }
   }
 
-  async members(): Promise<readonly FoundMember[]> {
+  async members(): Promise<readonly TeamMemberState[]> {
     const rows = await this.#rows<{ name: string; conversation: string; idle_at: number | null }>("members")
     return rows.map(({ name, conversation, idle_at }) => ({
       ...{ name, conversation },
@@ -153,7 +153,7 @@ export class PostgresMailbox implements Mailbox {
   async #until(signal: AbortSignal, isSo: () => Promise<boolean>): Promise<void> {
     const { arrivals } = this.#parts
     for (let tries = 0; !signal.aborted; tries++) {
-      const since = arrivals.wakes(this.#channel) // a notice may be here before the answer that does not know it
+      const since = arrivals.wakes(this.#channel) // a notification may arrive before an answer that does not include it
       if (await isSo()) return
       await arrivals.next(this.#channel, { tries, since, signal })
     }
@@ -172,7 +172,7 @@ export class PostgresMailbox implements Mailbox {
     return database.rows<Row>(name, holder.tenant, await this.#number(), ...values)
   }
 
-  /** By which the server knows the team. */
+  /** The server's number of the team. */
   async #number(): Promise<number> {
     const { database, holder, project, team } = this.#parts
     this.#tid ??= database.value<number>("team_open", holder.tenant, project, team)
@@ -202,9 +202,9 @@ const messageFrom = ({ n, sender, sequence, receivers, content }: MessageRow): M
   cursor: String(n),
 })
 
-function placeOf(cursor: MailboxCursor | undefined): number {
+function cursorPosition(cursor: MailboxCursor | undefined): number {
   if (cursor === undefined) return 0
-  const place = numberOfPlace(cursor)
+  const place = parsePosition(cursor)
   if (place === undefined) throw new InvalidIdError("place in a mailbox", cursor)
   return place
 }

@@ -1,8 +1,7 @@
-/** Memory files on the server. Every call is one statement, and sees or makes one state of the place. */
+/** Memory files on the server. Every call is one statement, and reads or writes a single state of the namespace. */
 import { randomUUID } from "node:crypto"
 import { MemoryChangedError } from "@strata/core"
 import {
-  checkedMemoryPath,
   checkMemoryText,
   type MemoryFileChange,
   type MemoryFileListing,
@@ -10,6 +9,7 @@ import {
   type MemoryFilesWatch,
   type ReadMemoryFile,
   type TextSelection,
+  validateMemoryPath,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
 
@@ -21,21 +21,21 @@ interface FileRow {
   readonly text: Buffer | null
 }
 
-export interface PostgresMemoryParts {
+export interface PostgresMemoryOptions {
   readonly database: Database
   readonly tenant: string
-  /** The place's key. */
+  /** The key of the namespace. */
   readonly place: string
 }
 
-export function postgresMemory({ database, tenant, place }: PostgresMemoryParts): MemoryFiles {
+export function postgresMemory({ database, tenant, place }: PostgresMemoryOptions): MemoryFiles {
   async function read(wanted: TextSelection): Promise<readonly FileRow[]> {
-    const { folders, paths = [], guard, known = new Map(), maxBytes = Number.MAX_SAFE_INTEGER } = wanted
+    const { folders, paths = [], guard, knownVersions = new Map(), maxBytes = Number.MAX_SAFE_INTEGER } = wanted
     const single = guard === undefined ? paths : [...paths, guard]
     return database.rows<FileRow>(
       "memory_read",
-      ...[tenant, place, folders.map(beginningOf), single.map(checkedMemoryPath)],
-      ...[[...known.keys()], [...known.values()], maxBytes],
+      ...[tenant, place, folders.map(beginningOf), single.map(validateMemoryPath)],
+      ...[[...knownVersions.keys()], [...knownVersions.values()], maxBytes],
     )
   }
 
@@ -56,8 +56,8 @@ export function postgresMemory({ database, tenant, place }: PostgresMemoryParts)
       )
     },
     async install(changes) {
-      for (const { path, text } of changes) checkMemoryText(checkedMemoryPath(path), text)
-      if (changes.length === 0) return { kept: [] }
+      for (const { path, text } of changes) checkMemoryText(validateMemoryPath(path), text)
+      if (changes.length === 0) return { skipped: [] }
       const changed = await database.value<string | null>(
         "memory_install",
         tenant,
@@ -66,22 +66,22 @@ export function postgresMemory({ database, tenant, place }: PostgresMemoryParts)
         ...columnsOf(changes),
       )
       if (changed !== null) throw new MemoryChangedError(JSON.parse(changed) as readonly string[])
-      return { kept: [] }
+      return { skipped: [] }
     },
     watch: () => watchOf(async () => database.value<number | null>("memory_version", tenant, place)),
   }
 }
 
-/** As the server compares it: an empty one means what is not hidden. */
+/** The prefix that the server compares. An empty one selects all files that are not hidden. */
 const beginningOf = (folder: string | undefined): string =>
-  folder === undefined ? "" : `${checkedMemoryPath(folder)}/`
+  folder === undefined ? "" : `${validateMemoryPath(folder)}/`
 
 const listingOf = ({ path, modified, bytes, version }: FileRow): MemoryFileListing => ({
   ...{ path, bytes, version: String(version) },
   modified: new Date(modified).toISOString(),
 })
 
-/** Paths, texts, whether anything may be there, and what must be there. A path that comes twice gets its last text. */
+/** Paths, texts, whether any version may exist, and the expected versions. A path that occurs twice gets its last text. */
 function columnsOf(changes: readonly MemoryFileChange[]): readonly unknown[] {
   const bytesOf = (text: string | null | undefined) => (typeof text === "string" ? Buffer.from(text) : null)
   const last = new Map(changes.map((change) => [change.path, change]))

@@ -1,22 +1,22 @@
 /**
- * The schema, in numbered steps that only go forward. One process at a time makes them, each in one transaction with the row that says so. A
- * schema that is newer than this version is refused.
+ * The schema in numbered steps that only go forward. One process at a time runs them, each in one transaction with the row that records it.
+ * A schema newer than this version is refused.
  */
 import { StrataError } from "@strata/core"
-import { fillPrompt, printable, promptText } from "@strata/core/base"
+import { escapeToLine, fillPrompt, promptText } from "@strata/core/base"
 import pg from "pg"
-import { isPassing, reasonOf, StoreUnreachableError, withoutSecrets } from "./errors.ts"
+import { isTransient, reasonOf, StoreUnreachableError, withoutSecrets } from "./errors.ts"
 import { checkAddress } from "./pool.ts"
 import { REFUSED, schemaProblem } from "./schema-problem.ts"
 
-/** A step to a version of the schema. */
-export interface Step {
+/** A migration to one version of the schema. */
+export interface MigrationStep {
   readonly version: number
   readonly name: string
   readonly sql: readonly string[]
 }
 
-export const STEPS: readonly Step[] = [
+export const STEPS: readonly MigrationStep[] = [
   {
     version: 1,
     name: "journals, memories, mailboxes, leases, sums and logs",
@@ -45,11 +45,11 @@ export const STEPS: readonly Step[] = [
 
 const RIGHTS = promptText(new URL("./schema/rights.sql", import.meta.url))
 
-/** The version that this package works with. */
+/** The schema version that this package works with. */
 export const SCHEMA_VERSION = STEPS.at(-1)!.version
-/** The role that applications use. */
+/** The default role of applications. */
 const ROLE = "strata_app"
-/** Any number that no one else takes: only one migration runs at a time. */
+/** An arbitrary number that nothing else uses: only one migration runs at a time. */
 const MIGRATION_LOCK = 7_827_191_482
 const CONNECT_MS = 10_000
 /** The longest wait for one answer: a step may rewrite a large table. */
@@ -59,32 +59,35 @@ const STATUS_MS = 10_000
 const TURN_MS = 60_000
 
 export interface MigrateOptions {
-  /** Of a role that may create a schema, and a role unless one exists. It owns the tables; applications connect with another. */
+  /**
+   * The address for a role that may create a schema, and a role if it does not exist. It owns the tables; applications connect as another
+   * role.
+   */
   readonly connectionString: string
-  /** The role that gets the rights of an application. Default: `strata_app`, which is created if it is not there. */
+  /** The role that gets the privileges of an application. Default: `strata_app`, which is created if it does not exist. */
   readonly role?: string
 }
 
-/** What a migration did. */
+/** The result of a migration. */
 export interface MigrationReport {
   readonly from: number
   readonly to: number
   readonly role: string
 }
 
-/** Brings the schema to the version of this package. */
-export const migrate = (options: MigrateOptions): Promise<MigrationReport> => migrateBy(STEPS, options)
+/** Migrates the schema to the version of this package. */
+export const migrate = (options: MigrateOptions): Promise<MigrationReport> => runMigrations(STEPS, options)
 
-export async function migrateBy(
-  steps: readonly Step[],
+export async function runMigrations(
+  steps: readonly MigrationStep[],
   { connectionString, role = ROLE, turnMs = TURN_MS }: MigrateOptions & { readonly turnMs?: number },
 ): Promise<MigrationReport> {
   const newest = steps.at(-1)!.version
-  const migrated = connected({ connectionString, timeoutMs: STEP_MS }, async (client) => {
+  const migrated = withConnection({ connectionString, timeoutMs: STEP_MS }, async (client) => {
     await refuseEncoding(client)
     await client.query("begin")
     await client.query(`set local lock_timeout = ${turnMs}`)
-    // until the transaction ends, also if this process is killed
+    // held until the transaction ends, even if this process is killed
     await client.query("select pg_advisory_xact_lock($1)", [MIGRATION_LOCK])
     const from = await versionIn(client)
     refuseNewer(from, newest)
@@ -100,22 +103,22 @@ export async function migrateBy(
   return migrated.catch((error: unknown) => Promise.reject(refusedMigration(error)))
 }
 
-/** What is in a database, for a person. */
+/** The state of a database, for display. */
 export interface SchemaStatus {
-  /** 0: there is no schema. */
+  /** 0 if there is no schema. */
   readonly version: number
   readonly newest: number
   readonly server: string
   /** The role of the connection. */
   readonly role: string
-  /** It passes the policies that keep tenants apart: it is a superuser, or may bypass them. */
+  /** Whether the role bypasses the policies that separate tenants, as superusers do. */
   readonly passesPolicies: boolean
-  /** It owns the tables, so it can change them and their policies. */
+  /** Whether the role owns the tables, so that it can change them and their policies. */
   readonly ownsTables: boolean
 }
 
 export async function schemaStatus(connectionString: string): Promise<SchemaStatus> {
-  const status = connected({ connectionString, timeoutMs: STATUS_MS }, async (client) => {
+  const status = withConnection({ connectionString, timeoutMs: STATUS_MS }, async (client) => {
     const { rows } = await client.query<{ server: string; role: string; passes: boolean; owns: boolean }>(
       `select current_setting('server_version') as server, current_user::text as role,
         coalesce((select r.rolsuper or r.rolbypassrls from pg_roles r where r.rolname = current_user), false) as passes,
@@ -126,12 +129,12 @@ export async function schemaStatus(connectionString: string): Promise<SchemaStat
     return { version, newest: SCHEMA_VERSION, server, role, passesPolicies: passes, ownsTables: owns }
   })
   return status.catch((error: unknown) => {
-    if (isPassing(error)) throw new StoreUnreachableError(error, { isFirst: true })
+    if (isTransient(error)) throw new StoreUnreachableError(error, { isFirst: true })
     throw schemaProblem(error) ?? error
   })
 }
 
-/** Throws where the schema is of a later version than this package. */
+/** Throws if the schema is newer than this package. */
 export function refuseNewer(version: number, known = SCHEMA_VERSION): void {
   if (version <= known) return
   throw new StrataError(
@@ -140,7 +143,7 @@ export function refuseNewer(version: number, known = SCHEMA_VERSION): void {
   )
 }
 
-/** Names and first words are texts of the server. In another encoding some of them could not be written, in the middle of a conversation. */
+/** Names and titles are texts of the server. In another encoding some could not be written, in the middle of a conversation. */
 async function refuseEncoding(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ encoding: string }>("select current_setting('server_encoding') as encoding")
   const { encoding } = rows[0]!
@@ -181,7 +184,7 @@ function refusedMigration(error: unknown): unknown {
       "Another migration, or a transaction that uses the tables, did not end for a while. Nothing was changed. Try again when it is over.",
       { code: "migration-busy" },
     )
-  if (isPassing(error)) return brokenOffError(error)
+  if (isTransient(error)) return brokenOffError(error)
   if (!isRefused(error)) return error
   return new StrataError(
     `The role of this connection may not create or change the tables (${error.message}). Nothing was changed. Migrate with the role that owns the database or its tables, or with one that was granted CREATE on the database.`,
@@ -189,7 +192,7 @@ function refusedMigration(error: unknown): unknown {
   )
 }
 
-/** The connection was lost in the middle, maybe while the server committed. */
+/** The connection was lost, maybe while the server committed. */
 const brokenOffError = (error: unknown) =>
   new StrataError(
     `The database stopped answering during the migration (${reasonOf(error)}). It was made as a whole or not at all: "strata store status" says which. Run it again if it was not.`,
@@ -198,29 +201,29 @@ const brokenOffError = (error: unknown) =>
 
 const noRoleError = (role: string) =>
   new StrataError(
-    `There is no role ${printable(role)} for applications, and this connection may not create one. Nothing was changed. Let an administrator run CREATE ROLE ${printable(pg.escapeIdentifier(role))} NOLOGIN, or name a role that exists: "strata store migrate --role NAME", in code the option "role".`,
+    `There is no role ${escapeToLine(role)} for applications, and this connection may not create one. Nothing was changed. Let an administrator run CREATE ROLE ${escapeToLine(pg.escapeIdentifier(role))} NOLOGIN, or name a role that exists: "strata store migrate --role NAME", in code the option "role".`,
     { code: "no-rights" },
   )
 
-interface Connecting {
+interface ConnectionOptions {
   readonly connectionString: string
   /** The longest wait for one answer. */
   readonly timeoutMs: number
 }
 
-async function connected<T>(
-  { connectionString, timeoutMs }: Connecting,
+async function withConnection<T>(
+  { connectionString, timeoutMs }: ConnectionOptions,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
   checkAddress(connectionString)
   const client = new pg.Client({
     ...{ connectionString, connectionTimeoutMillis: CONNECT_MS, query_timeout: timeoutMs },
-    keepAlive: true, // a server that is gone ends a wait too
+    keepAlive: true, // so that a wait ends if the server disappears
   })
   client.on("error", () => undefined)
   try {
     await client.connect().catch((error: unknown) => {
-      throw isPassing(error) ? new StoreUnreachableError(error, { isFirst: true }) : withoutSecrets(error)
+      throw isTransient(error) ? new StoreUnreachableError(error, { isFirst: true }) : withoutSecrets(error)
     })
     return await work(client)
   } finally {

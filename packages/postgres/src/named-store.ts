@@ -1,16 +1,16 @@
-/** The store that an address names, for `registerStore` and `STRATA_STORE`: `postgres://me@db/strata?tenant=acme`. */
+/** The store at an address, for `registerStore` and `STRATA_STORE`: `postgres://me@db/strata?tenant=acme`. */
 import type { OpenStoreOptions } from "@strata/core/store"
 import { type PostgresStore, type PostgresStoreOptions, postgresStore } from "./postgres-store.ts"
 
-/** In an address, beside what `pg` knows. */
+/** A parameter of addresses, in addition to those of `pg`. */
 const TENANT = "tenant"
 
-/** What `registerStore` gives does not count here: the clock is the server's, and so is the disk. */
+/** Clock and flush mode of `registerStore` are ignored: both are the server's. */
 export type NamedStoreOptions = Partial<OpenStoreOptions> &
-  Pick<PostgresStoreOptions, "patienceMs" | "timeoutMs" | "onWaiting">
+  Pick<PostgresStoreOptions, "retryTimeoutMs" | "timeoutMs" | "onWaiting">
 
 /**
- * Opens the store that an address names. Its tenant may be in it. It waits for the server's disk with every write: the setting `flush` is about
+ * Opens the store at an address, which may name the tenant. Every write waits for the server's disk, because the setting `flush` is about
  * the disk of this machine.
  *
  * @example
@@ -19,10 +19,10 @@ export type NamedStoreOptions = Partial<OpenStoreOptions> &
 export const namedPostgresStore = (
   address: string,
   { clock: _, flush: __, ...options }: NamedStoreOptions = {},
-): PostgresStore => postgresStore({ ...options, ...parted(address) })
+): PostgresStore => postgresStore({ ...options, ...parseAddress(address) })
 
-/** An address without a query stays as it is, also one that is no URL. */
-function parted(address: string): { readonly connectionString: string; readonly tenant?: string } {
+/** Addresses without a query are returned unchanged, even if they are not URLs. */
+function parseAddress(address: string): { readonly connectionString: string; readonly tenant?: string } {
   const [start, query] = splitAt(address, address.indexOf("?"))
   const parameters = new URLSearchParams(query)
   const tenant = parameters.get(TENANT)

@@ -1,34 +1,34 @@
-/** Names from outside, checked before they reach the server, and how a place is named there. */
+/** Validates external names before they reach the server, and builds the keys of namespaces. */
 import { InvalidIdError, isSafeId } from "@strata/core"
-import { checkedId } from "@strata/core/base"
-import type { MemoryPlace } from "@strata/core/store"
+import { validateId } from "@strata/core/base"
+import type { MemoryNamespace } from "@strata/core/store"
 
-/** The same names as in a file store. */
-export function checkedBlobName(name: string): string {
+/** Accepts the same names as a file store. */
+export function validateBlobName(name: string): string {
   const [, stem, extension = ""] = /^([^.]+)(?:\.([^.]+))?$/.exec(name) ?? []
   if (stem === undefined || !isSafeId(stem + extension)) throw new InvalidIdError("file name", name)
   return name
 }
 
-export const checkedProject = (project: string): string => checkedId("project name", project)
+export const validateProject = (project: string): string => validateId("project name", project)
 
-/** The parts of the key of a journal's place: the project, and the conversation that it belongs to. */
-export const placeKey = ({ project, under }: { readonly project: string; readonly under?: string }) =>
-  [checkedProject(project), under === undefined ? "" : checkedId("conversation id", under)] as const
+/** The key columns of a journal's namespace: the project, and the id of the parent conversation. */
+export const journalNamespaceKey = ({ project, under }: { readonly project: string; readonly under?: string }) =>
+  [validateProject(project), under === undefined ? "" : validateId("conversation id", under)] as const
 
-/** A memory place as one text. No part has a slash, so no two places share one. */
-export function memoryKey(place: Exclude<MemoryPlace, { readonly scope: "project" }>): string {
+/** A memory namespace as one text. No part contains a slash, so keys are unique. */
+export function memoryNamespaceKey(place: Exclude<MemoryNamespace, { readonly scope: "project" }>): string {
   if ("shared" in place) return "shared/"
-  if (!("agent" in place)) return `${place.beside ?? "memory"}/${checkedProject(place.project)}`
-  const agent = checkedId("name for an agent", place.agent)
-  return place.scope === "user" ? `agent/${agent}` : `agent/${agent}/${checkedProject(place.project)}`
+  if (!("agent" in place)) return `${place.collection ?? "memory"}/${validateProject(place.project)}`
+  const agent = validateId("name for an agent", place.agent)
+  return place.scope === "user" ? `agent/${agent}` : `agent/${agent}/${validateProject(place.project)}`
 }
 
-/** The place of a key that `memoryKey` made. */
-export function memoryPlace(key: string): Exclude<MemoryPlace, { readonly scope: "project" }> {
+/** Parses a key made by `memoryNamespaceKey`. */
+export function parseMemoryNamespace(key: string): Exclude<MemoryNamespace, { readonly scope: "project" }> {
   const [kind = "", name = "", project] = key.split("/")
   if (kind === "shared") return { shared: true }
   if (kind === "agent")
     return project === undefined ? { agent: name, scope: "user" } : { agent: name, scope: "local", project }
-  return kind === "memory" ? { project: name } : { project: name, beside: kind as "dreams" | "directories" }
+  return kind === "memory" ? { project: name } : { project: name, collection: kind as "dreams" | "directories" }
 }

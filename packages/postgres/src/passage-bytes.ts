@@ -1,12 +1,12 @@
-/** How passages and lists cross to the server and back: as bytes, because their texts may hold what a text of the server cannot. */
+/** Encodes passages and postings for the server as bytes, because their texts may contain characters that a text of the server cannot. */
 import { hash } from "node:crypto"
-import type { PassageUpdate, ShelfPassage, ShelfRow } from "@strata/core/store"
+import type { NewPassage, PassageUpdate, StoredPassage } from "@strata/core/store"
 import { FACTS } from "@strata/core/store"
 
 /** A passage's message, block and label. */
 type Head = readonly [uuid: string, blocks: string, label?: string]
 
-const headOf = ({ uuid, blocks, label }: ShelfPassage): Buffer => {
+const headOf = ({ uuid, blocks, label }: NewPassage): Buffer => {
   const head: Head = label === undefined ? [uuid, blocks] : [uuid, blocks, label]
   return Buffer.from(JSON.stringify(head))
 }
@@ -40,23 +40,25 @@ export function stepColumns(steps: readonly PassageUpdate[]): readonly unknown[]
   ]
 }
 
-/** The turn of each passage, counted from the last one before the step. The first speaker may be the one who spoke last: the server compares them. */
-function turnsOf(passages: readonly ShelfPassage[]) {
-  const said = passages.filter(({ isSaid }) => isSaid)
+/**
+ * The turn of each passage, counted from the last one before the step. The first speaker may be the previous one: the server compares them.
+ */
+function turnsOf(passages: readonly NewPassage[]) {
+  const dialogue = passages.filter(({ isDialogue }) => isDialogue)
   let [turn, speaking] = [0, undefined as string | undefined]
-  const each = passages.map(({ isSaid, uuid }) => {
-    if (isSaid && uuid !== speaking) {
+  const each = passages.map(({ isDialogue, uuid }) => {
+    if (isDialogue && uuid !== speaking) {
       turn++
       speaking = uuid
     }
     return turn
   })
-  return { each, first: speakerOf(said[0]), last: speakerOf(said.at(-1)) }
+  return { each, first: speakerOf(dialogue[0]), last: speakerOf(dialogue.at(-1)) }
 }
 
-const speakerOf = (passage: ShelfPassage | undefined): string | null => (passage ? hash("sha1", passage.uuid) : null)
+const speakerOf = (passage: NewPassage | undefined): string | null => (passage ? hash("sha1", passage.uuid) : null)
 
-/** For each step and token: in how many passages it is, and where its list ends among the bytes of all lists. */
+/** For each step and token: the number of passages, and where its list ends in the concatenated bytes of all lists. */
 function listColumns(steps: readonly PassageUpdate[]): readonly unknown[] {
   const [stepOf, tokens, documents, ends]: [number[], string[], number[], number[]] = [[], [], [], []]
   const bytes: number[] = []
@@ -84,14 +86,17 @@ function listColumns(steps: readonly PassageUpdate[]): readonly unknown[] {
   return [stepOf, tokens, documents, ends, Buffer.from(bytes)]
 }
 
-/** Seven bits in a byte, the lowest first. The eighth says that more follow. */
+/** Seven bits per byte, lowest first. The eighth bit is set if more bytes follow. */
 function addNumber(bytes: number[], number: number): void {
   let rest = number
   for (; rest > 0x7f; rest >>>= 7) bytes.push((rest & 0x7f) | 0x80)
   bytes.push(rest)
 }
 
-/** A list is made of parts, one for each step: the number of its first passage, how many follow, and how far each is from the one before. */
+/**
+ * A list consists of one part per step: the id of its first passage, the number of passages that follow, and the distance of each from the
+ * one before.
+ */
 export function listIn(bytes: Buffer): Uint32Array {
   const ids = new Uint32Array(bytes.length)
   let [count, at] = [0, 0]
@@ -117,7 +122,7 @@ export function listIn(bytes: Buffer): Uint32Array {
 
 const FACT_BYTES = 4 * (FACTS - 1) + 8
 
-/** Six whole numbers and a time for each passage. */
+/** Six integers and a time for each passage. */
 export function factsIn(bytes: Buffer): Float64Array {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const values = new Float64Array((bytes.length / FACT_BYTES) * FACTS)
@@ -133,8 +138,8 @@ export const countsIn = (bytes: Buffer): readonly number[] =>
 
 const ROW_HEAD = 36 // bytes before the texts of a row
 
-export function rowsIn(bytes: Buffer): readonly ShelfRow[] {
-  const rows: ShelfRow[] = []
+export function rowsIn(bytes: Buffer): readonly StoredPassage[] {
+  const rows: StoredPassage[] = []
   for (let at = 0; at < bytes.length; ) {
     const texts = at + ROW_HEAD
     const past = texts + bytes.readInt32BE(at + 28)

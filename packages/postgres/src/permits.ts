@@ -1,14 +1,14 @@
-/** Permits: how many do something at once, over all processes. Each is taken, and given back, in one call. */
+/** Permits limit concurrency over all processes. Each is acquired and released in one call. */
 import { randomUUID } from "node:crypto"
-import { checkedId } from "@strata/core/base"
+import { validateId } from "@strata/core/base"
 import type { Permit, PermitAddress } from "@strata/core/store"
 import type { Database } from "./database.ts"
-import { type Holder, type HolderRow, holderFrom } from "./holder.ts"
-import { checkedProject } from "./names.ts"
+import { validateProject } from "./names.ts"
+import { type LeaseOwnerRow, leaseOwner, type ProcessLease } from "./process-lease.ts"
 
-interface PermitGround {
+interface PostgresPermitOptions {
   readonly database: Database
-  readonly holder: Holder
+  readonly holder: ProcessLease
 }
 
 interface StateRow {
@@ -16,13 +16,13 @@ interface StateRow {
   readonly done: number | null
 }
 
-/** Whether it was taken, and otherwise one who has it. */
-interface TakeRow extends StateRow, HolderRow {
+/** Whether the permit was acquired, and otherwise one of its owners. */
+interface TakeRow extends StateRow, LeaseOwnerRow {
   readonly is_taken: boolean
 }
 
-export function postgresPermit({ project, name }: PermitAddress, { database, holder }: PermitGround): Permit {
-  const key = [holder.tenant, checkedProject(project), checkedId("permit name", name)]
+export function postgresPermit({ project, name }: PermitAddress, { database, holder }: PostgresPermitOptions): Permit {
+  const key = [holder.tenant, validateProject(project), validateId("permit name", name)]
   return {
     async state() {
       const row = await database.row<StateRow>("permit_state", ...key)
@@ -30,20 +30,20 @@ export function postgresPermit({ project, name }: PermitAddress, { database, hol
     },
     async take({ id, max }) {
       const call = randomUUID()
-      const mine = [...key, checkedId("permit id", id)]
+      const mine = [...key, validateId("permit id", id)]
       const end = holder.keep()
       let isTaken = false
       try {
         const row = await database.row<TakeRow>("permit_take", ...mine, max, ...holder.identity, call)
         isTaken = row.is_taken
         if (!isTaken) {
-          const by = holderFrom(row, holder)
+          const by = leaseOwner(row, holder)
           return { state: "full", taken: row.taken, ...(by ? { by } : {}) }
         }
         const fence = row.number!
         const release = async (done?: Date) => {
           end()
-          await holder.giveBack("permit_release", ...mine, holder.id, fence, call, done?.getTime() ?? null)
+          await holder.release("permit_release", ...mine, holder.id, fence, call, done?.getTime() ?? null)
         }
         return { state: "acquired", permit: { fence, ...lastIn(row), release } }
       } finally {

@@ -1,27 +1,27 @@
-/** Pools that stores of one process share: a thousand tenants with one address need no more connections than one. */
+/** Pools shared by the stores of one process: a thousand tenants with one address need no more connections than one. */
 import { StrataError } from "@strata/core"
 import pg, { type Pool, type PoolClient } from "pg"
 
-export interface PoolUse {
+export interface PoolHandle {
   readonly pool: Pool
-  /** For messages to a person: never with a password. */
+  /** For messages to users. It never contains a password. */
   readonly description: string
-  /** Ends the pool if no one else uses it. */
+  /** Ends the pool if no other store uses it. */
   end(): Promise<void>
 }
 
 const MAX_CONNECTIONS = 10
 const CONNECT_MS = 10_000
 
-interface Shared {
+interface SharedPool {
   readonly pool: Pool
   users: number
 }
 
-const shared = new Map<string, Shared>()
+const shared = new Map<string, SharedPool>()
 
-/** `mostMs`: connecting takes no longer. */
-export function sharedPool(connectionString: string, maxMs = CONNECT_MS): PoolUse {
+/** Returns the pool for an address. `maxMs` limits the time to connect. */
+export function sharedPool(connectionString: string, maxMs = CONNECT_MS): PoolHandle {
   checkAddress(connectionString)
   const connectMs = Math.min(CONNECT_MS, maxMs)
   const key = `${connectMs} ${connectionString}`
@@ -48,17 +48,17 @@ function newPool(connectionString: string, connectMs: number): Pool {
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: connectMs,
     keepAlive: true,
-    allowExitOnIdle: true, // a process that has nothing else to do ends
+    allowExitOnIdle: true, // the process may exit if it has nothing else to do
   })
 }
 
 /**
- * Without a listener for errors, a connection that the server ends would end the process. The pool takes its own listener off when it hands a
- * new connection over, and the server's last message may be in the same read: so each connection gets one when it is made, and keeps it. A
- * query that was under way fails by itself.
+ * Adds an error listener to each connection when it is made. Without one, a connection that the server ends would crash the process: the
+ * pool removes its own listener when it hands out a new connection, and the server's last message may be in the same read. A running query
+ * fails with its own error.
  */
-export function keepErrorListeners(pool: Pool): void {
-  if (pool.listenerCount("error") === 0) pool.on("error", ignore) // idle connections
+export function addErrorListeners(pool: Pool): void {
+  if (pool.listenerCount("error") === 0) pool.on("error", ignore) // for idle connections
   if (!pool.listeners("connect").includes(addErrorListener)) pool.on("connect", addErrorListener)
 }
 
@@ -68,14 +68,14 @@ function addErrorListener(client: PoolClient): void {
 
 const ignore = () => undefined
 
-/** A free connection. A pool that someone else made may let callers wait for ever, so this one gives up. */
-export async function connectionOf(pool: Pool, timeoutMs: number): Promise<PoolClient> {
+/** A free connection. A custom pool may let callers wait indefinitely, so this function has a timeout. */
+export async function acquireConnection(pool: Pool, timeoutMs: number): Promise<PoolClient> {
   const asked = pool.connect()
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(() => late.reject(new Error("timeout exceeded: no connection was free")), timeoutMs)
   try {
     const client = await Promise.race([asked, late.promise])
-    addErrorListener(client) // the pool may have made it before it was ours to use
+    addErrorListener(client) // the pool may have made the connection before this store used it
     return client
   } catch (error) {
     void asked.then(
@@ -94,10 +94,10 @@ function describe(connectionString: string): string {
   return `PostgreSQL at ${host || "this machine"}${pathname}`
 }
 
-/** A socket's path is an address too. */
+/** The path of a socket is an address too. */
 const SOCKET = /^(?:\/|socket:)/
 
-/** Throws where `pg` would take a part of the password for the host or the database: those are shown, and sent to others. */
+/** Throws if `pg` would read a part of the password as host or database, which are displayed and sent to others. */
 export function checkAddress(connectionString: string): void {
   if (SOCKET.test(connectionString)) return
   const url = urlIn(connectionString)

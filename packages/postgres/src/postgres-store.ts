@@ -1,54 +1,57 @@
-/** A store on PostgreSQL: processes on many machines share it. Each call of the port is one statement, so a transaction pooler may be between. */
+/**
+ * A store on PostgreSQL, shared by processes on many machines. Each call of the port is one statement, so a transaction pooler may be in
+ * between.
+ */
 import { randomUUID } from "node:crypto"
 import { ConversationLockedError, ConversationNotFoundError, isSafeId, type Store, StrataError } from "@strata/core"
-import { checkedId, printable } from "@strata/core/base"
+import { escapeToLine, validateId } from "@strata/core/base"
 import {
   type AppendedLines,
   committedMemory,
   type FlushMode,
   type JournalAddress,
   type MemoryFiles,
-  type MemoryPlace,
+  type MemoryNamespace,
   type OpenJournalOptions,
 } from "@strata/core/store"
 import type { Pool } from "pg"
-import { Arrivals } from "./arrivals.ts"
+import { postgresLog } from "./append-log.ts"
+import { ChangeNotifier } from "./change-notifier.ts"
 import { postgresContents } from "./contents.ts"
 import { Database } from "./database.ts"
 import { PostgresFeed } from "./feed.ts"
-import { Holder, type HolderRow, holderFrom, LEASE_SECONDS } from "./holder.ts"
 import { type OpenedJournal, PostgresJournal } from "./journal.ts"
-import { postgresLog } from "./line-log.ts"
 import { type ListRow, listingFrom } from "./listing.ts"
 import { PostgresMailbox } from "./mailbox.ts"
 import { postgresMemory } from "./memory-files.ts"
-import { checkedProject, memoryKey, placeKey } from "./names.ts"
-import { outdatedShelves, PostgresShelf } from "./passage-shelf.ts"
+import { journalNamespaceKey, memoryNamespaceKey, validateProject } from "./names.ts"
+import { listOutdatedPassageStores, PostgresPassageStore } from "./passage-store.ts"
 import { postgresPermit } from "./permits.ts"
-import { type PoolUse, sharedPool } from "./pool.ts"
+import { type PoolHandle, sharedPool } from "./pool.ts"
+import { LEASE_SECONDS, type LeaseOwnerRow, leaseOwner, ProcessLease } from "./process-lease.ts"
 import { MAX_BYTES } from "./read-lines.ts"
 
 export interface PostgresStoreOptions {
-  /** A pool of your own. It is not ended with the store. */
+  /** Your own pool. It is not ended with the store. */
   readonly pool?: Pool
-  /** In place of a pool: one is made, and shared by all stores of the process with the same address. TLS as in `pg`. */
+  /** Alternative to `pool`: a pool is made, and shared by all stores of the process with the same address. TLS as in `pg`. */
   readonly connectionString?: string
-  /** Whose data it is. Tenants see nothing of each other. Default: `default`. */
+  /** The owner of the data. Tenants are isolated from each other. Default: `default`. */
   readonly tenant?: string
-  /** What survives if the server loses its power. Default: `always`. */
+  /** Which writes survive a power failure of the server. Default: `always`. */
   readonly flush?: FlushMode
-  /** How long what a dead process held stays its own. Default: 30. */
+  /** How long leases of a dead process stay reserved. Default: 30. */
   readonly leaseSeconds?: number
-  /** How long a call is repeated while the server cannot be reached. 0: it is made once. Default: 30,000. */
-  readonly patienceMs?: number
-  /** How long one try of a call may take. Default: 60,000. */
+  /** How long a call is repeated while the server cannot be reached. With 0 there is a single attempt. Default: 30,000. */
+  readonly retryTimeoutMs?: number
+  /** How long one attempt of a call may take. Default: 60,000. */
   readonly timeoutMs?: number
   /** Called with `true` when the server has not answered for two seconds, and with `false` when it answers again or the call fails. */
   readonly onWaiting?: (isWaiting: boolean) => void
 }
 
 export interface PostgresStore extends Store {
-  /** Gives back what it holds, and ends its pool if no other store uses it. Journals are closed before. */
+  /** Releases its leases, and ends its pool if no other store uses it. Close journals before. */
   close(): Promise<void>
 }
 
@@ -59,21 +62,21 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
   const { tenant = DEFAULT_TENANT, flush = "always", leaseSeconds = LEASE_SECONDS } = options
   checkTenant(tenant)
   const use = poolFor(options)
-  const description = tenant === DEFAULT_TENANT ? use.description : `${use.description}, tenant ${printable(tenant)}`
-  const { patienceMs, timeoutMs, onWaiting } = options
+  const description = tenant === DEFAULT_TENANT ? use.description : `${use.description}, tenant ${escapeToLine(tenant)}`
+  const { retryTimeoutMs, timeoutMs, onWaiting } = options
   const database = new Database({
     pool: use.pool,
-    ...(patienceMs === undefined ? {} : { patienceMs }),
+    ...(retryTimeoutMs === undefined ? {} : { retryTimeoutMs }),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(onWaiting ? { onWaiting } : {}),
   })
-  const holder = new Holder({ database, tenant, leaseSeconds })
-  const arrivals = new Arrivals(use.pool)
+  const holder = new ProcessLease({ database, tenant, leaseSeconds })
+  const arrivals = new ChangeNotifier(use.pool)
   const listeners = new Map<string, Set<(appended: AppendedLines) => void>>()
-  /** The journals that callers write, or wait for. */
+  /** The journals that callers write or wait for. */
   const writing = new Set<string>()
   const listenersOf = (place: Omit<JournalAddress, "id">) => {
-    const key = placeKey(place).join("/")
+    const key = journalNamespaceKey(place).join("/")
     const found = listeners.get(key) ?? new Set()
     listeners.set(key, found)
     return found
@@ -84,7 +87,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     isShared: true,
 
     async open(address, given) {
-      const key = [...placeKey(address), checkedId("conversation id", address.id)]
+      const key = [...journalNamespaceKey(address), validateId("conversation id", address.id)]
       const name = key.join("/")
       const isOnly = given.access === "write" && !writing.has(name)
       if (isOnly) writing.add(name)
@@ -97,7 +100,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
       try {
         let row = await open()
         if (isOnly && row.state === "held" && row.other_holder === holder.id) {
-          await database.rows("close", tenant, row.journal_id, holder.id, row.number) // closing it failed before
+          await database.rows("close", tenant, row.journal_id, holder.id, row.number) // an earlier attempt to close it failed
           row = await open()
         }
         if (row.state === "absent") throw new ConversationNotFoundError(address.id, description)
@@ -111,7 +114,7 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
           },
           onClosed: end,
         })
-        return given.resumes ? await journal.takeResumed() : journal
+        return given.preload ? await journal.takeResumed() : journal
       } catch (error) {
         end()
         throw error
@@ -121,13 +124,13 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     projects: async () => (await database.rows<{ project: string }>("projects", tenant)).map(({ project }) => project),
 
     async list(project, { under, isBare = false } = {}) {
-      const place = placeKey(under === undefined ? { project } : { project, under })
+      const place = journalNamespaceKey(under === undefined ? { project } : { project, under })
       const rows = await database.rows<ListRow>("list", tenant, ...place, null, !isBare)
       return rows.map(listingFrom)
     },
 
     async has(addresses) {
-      const keys = addresses.map((address) => [...placeKey(address), isSafeId(address.id) ? address.id : ""])
+      const keys = addresses.map((address) => [...journalNamespaceKey(address), isSafeId(address.id) ? address.id : ""])
       const columns = [0, 1, 2].map((at) => keys.map((key) => key[at]!))
       const rows = addresses.length === 0 ? [] : await database.rows<{ n: number }>("sizes", tenant, ...columns)
       const there = new Set(rows.map(({ n }) => n))
@@ -135,23 +138,23 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
     },
 
     async writerOf(address) {
-      const key = [...placeKey(address), checkedId("conversation id", address.id)]
-      return holderFrom(await database.row<HolderRow>("writer", tenant, ...key), holder)
+      const key = [...journalNamespaceKey(address), validateId("conversation id", address.id)]
+      return leaseOwner(await database.row<LeaseOwnerRow>("writer", tenant, ...key), holder)
     },
 
-    memories: (place) => memoriesAt(place, { database, tenant }),
+    memories: (place) => openMemories(place, { database, tenant }),
 
     mailboxes: ({ project, team }) =>
       new PostgresMailbox({
         ...{ database, holder, arrivals },
-        project: checkedProject(project),
-        team: checkedId("team name", team),
+        project: validateProject(project),
+        team: validateId("team name", team),
       }),
 
     permit: (address) => postgresPermit(address, { database, holder }),
     feed: (place) => new PostgresFeed({ database, tenant, place, listeners: listenersOf(place) }),
-    passages: (address) => new PostgresShelf({ database, tenant, address }),
-    outdatedShelves: () => outdatedShelves(database, tenant),
+    passages: (address) => new PostgresPassageStore({ database, tenant, address }),
+    outdatedPassages: () => listOutdatedPassageStores(database, tenant),
 
     log: (address) => postgresLog({ database, tenant, address }),
     contents: () => postgresContents({ database, holder }),
@@ -164,14 +167,14 @@ export function postgresStore(options: PostgresStoreOptions): PostgresStore {
 }
 
 function checkTenant(tenant: string): void {
-  // an empty one would be that of a session in which no tenant was set
+  // an empty tenant would match a session in which none was set
   if (tenant !== "" && tenant.length <= MAX_TENANT && tenant.isWellFormed() && !tenant.includes("\0")) return
   throw new StrataError(
     `The name of a tenant has 1 to ${MAX_TENANT} characters, none of them broken. Nothing was opened.`,
   )
 }
 
-function poolFor({ pool, connectionString, timeoutMs }: PostgresStoreOptions): PoolUse {
+function poolFor({ pool, connectionString, timeoutMs }: PostgresStoreOptions): PoolHandle {
   if (pool) return { pool, description: "PostgreSQL", end: async () => undefined }
   if (connectionString !== undefined) return sharedPool(connectionString, timeoutMs)
   throw new StrataError("postgresStore needs a pool or a connectionString. Nothing was opened.")
@@ -196,16 +199,16 @@ interface OpenRow {
 
 function openValues(
   key: readonly string[],
-  { access, create = false, resumes = false }: OpenJournalOptions,
-  { tenant, identity }: Holder,
+  { access, create = false, preload = false }: OpenJournalOptions,
+  { tenant, identity }: ProcessLease,
 ): readonly unknown[] {
-  return [tenant, ...key, access === "write", create, resumes, MAX_BYTES, ...identity, randomUUID()]
+  return [tenant, ...key, access === "write", create, preload, MAX_BYTES, ...identity, randomUUID()]
 }
 
 const otherIn = (
   { number, other_holder, other_pid: pid, other_host: host, other_since: since }: OpenRow,
-  holder: Holder,
-) => holderFrom({ number, holder_id: other_holder, pid, host, since }, holder)!
+  holder: ProcessLease,
+) => leaseOwner({ number, holder_id: other_holder, pid, host, since }, holder)!
 
 const openedFrom = (row: OpenRow): OpenedJournal => ({
   jid: row.journal_id,
@@ -220,13 +223,13 @@ const openedFrom = (row: OpenRow): OpenedJournal => ({
   hasFirstWords: row.words !== null,
 })
 
-interface MemoryGround {
+interface MemoryStoreOptions {
   readonly database: Database
   readonly tenant: string
 }
 
-/** A memory in the working directory is committed there, with any store. */
-function memoriesAt(place: MemoryPlace, ground: MemoryGround): MemoryFiles {
+/** Memories of the working directory are committed there, whatever the store. */
+function openMemories(place: MemoryNamespace, ground: MemoryStoreOptions): MemoryFiles {
   if ("agent" in place && place.scope === "project") return committedMemory(place)
-  return postgresMemory({ ...ground, place: memoryKey(place) })
+  return postgresMemory({ ...ground, place: memoryNamespaceKey(place) })
 }

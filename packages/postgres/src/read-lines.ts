@@ -1,33 +1,39 @@
-/** Reads entries from stretches of a journal's bytes. A line that is no entry is left out, and the path leads across it, as in a file. */
+/** Reads entries from byte ranges of a journal. A line that is not an entry is skipped, and its parent links are bridged, as in a file. */
 
 import type { Entry } from "@strata/core"
-import { Bridge, type DamagedLine, decodeLine, lostLine } from "@strata/core/store"
+import { type DamagedLine, decodeLine, inspectLostLine, ParentRelinker } from "@strata/core/store"
 
 /** How many bytes one call asks for. */
 export const MAX_BYTES = 4 * 1024 * 1024
 
 const LINE_END = 0x0a
 
-/** From the offset of a line to that of another. */
+/** A range from the offset of one line to that of another. */
 export interface ByteRange {
   readonly from: number
   readonly to: number
 }
 
-export interface StretchReading {
+export interface RangeReadOptions {
   readonly range: ByteRange
-  /** What was read before, from the beginning on. */
+  /** Bytes that were read before, from the beginning of the range. */
   readonly known?: Buffer | undefined
-  /** The lines that begin in a stretch. Nothing: no line does. */
+  /** Returns the lines that begin in a range; `undefined` if none does. */
   readonly read: (from: number, to: number) => Promise<Buffer | undefined>
-  /** How many lines begin before a place. Asked only where something is damaged. */
+  /** Counts the lines before an offset. Called only if a line is damaged. */
   readonly linesBefore: (at: number) => Promise<number>
-  /** What was found that is not what was written. */
+  /** Called for each damaged line. */
   readonly onDamage: (found: DamagedLine, gap: { readonly isUnanswered: boolean }) => void
 }
 
-export async function* entriesIn({ range, known, read, linesBefore, onDamage }: StretchReading): AsyncGenerator<Entry> {
-  const bridge = new Bridge({ isFromStart: range.from === 0 })
+export async function* entriesIn({
+  range,
+  known,
+  read,
+  linesBefore,
+  onDamage,
+}: RangeReadOptions): AsyncGenerator<Entry> {
+  const bridge = new ParentRelinker({ isFromStart: range.from === 0 })
   const damaged: DamagedLine[] = []
   let number = 0
   let before: number | undefined
@@ -41,7 +47,7 @@ export async function* entriesIn({ range, known, read, linesBefore, onDamage }: 
     before ??= range.from === 0 ? 0 : await linesBefore(range.from)
     const at = { line: before + number, offset, bytes: line.length, why: decoded.why, isLost: true }
     damaged.push(at)
-    yield* bridge.lose(lostLine(at, line))
+    yield* bridge.lose(inspectLostLine(at, line))
   }
   yield* bridge.end()
   for (const found of damaged) onDamage(found, bridge)
@@ -53,12 +59,12 @@ interface ReadLine {
   readonly line: Buffer
 }
 
-/** Stretch after stretch, until one has nothing more. */
+/** Reads range by range until one is empty. */
 export async function* linesIn({
   range,
   known,
   read,
-}: Pick<StretchReading, "range" | "known" | "read">): AsyncGenerator<ReadLine> {
+}: Pick<RangeReadOptions, "range" | "known" | "read">): AsyncGenerator<ReadLine> {
   let at = range.from
   let bytes = known
   while (at < range.to) {

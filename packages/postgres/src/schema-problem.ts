@@ -1,7 +1,7 @@
-/** Errors that mean: the schema is not there, or it is not the one that this version knows. */
+/** Recognizes errors of a schema that is missing, or not the one that this version knows. */
 import { StrataError } from "@strata/core"
 
-/** A schema, a table or a function is not there. */
+/** A schema, a table or a function is missing. */
 const MISSING = new Set(["3F000", "42P01", "42883"])
 export const REFUSED = "42501"
 

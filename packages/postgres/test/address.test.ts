@@ -2,7 +2,7 @@ import { inspect } from "node:util"
 import { expect, test } from "vitest"
 import { migrate, namedPostgresStore, postgresStore } from "../src/index.ts"
 
-/** The driver would take a part of the password for the host or the database, and name it to others. */
+/** Addresses in which the driver would read a part of the password as host or database, and reveal it. */
 const BROKEN = [
   "postgres://app:12/geheim@127.0.0.1:1/db",
   "postgres://app:12?geheim@127.0.0.1:1/db",

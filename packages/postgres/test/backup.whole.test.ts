@@ -38,9 +38,9 @@ describe("BEY-12 a backup", needs("postgres15"), () => {
     onTestFinished(() => owner.end())
     await owner.query("create database restored")
     run("pg_restore", "--exit-on-error", `--dbname=${server.url("restored")}`, dump)
-    await migrate({ connectionString: server.url("restored") }) // of the same version: nothing to do, and the rights are set again
+    await migrate({ connectionString: server.url("restored") }) // same version: no steps to run, and the privileges are set again
 
-    // the process that had it open when the dump was made is gone: its lease has ended
+    // the process that had it open during the dump no longer exists: its lease has ended
     const restored = new pg.Client({ connectionString: server.url("restored") })
     await restored.connect()
     await restored.query("update strata.holder set until = now() - interval '1 second'")

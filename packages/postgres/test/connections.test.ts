@@ -1,19 +1,19 @@
-/** Connections that break, hang or are too few: a process goes on, and a call is made once. */
+/** Connections that break, hang or are too few: the process continues, and every call is made once. */
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { setTimeout as wait } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
-import { budgetIn } from "@strata/core/store"
+import { dailyBudgetIn } from "@strata/core/store"
 import pg from "pg"
 import { describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { entriesOf, textsOf } from "../../store-contract/src/entries.ts"
-import { Arrivals } from "../src/arrivals.ts"
+import { ChangeNotifier } from "../src/change-notifier.ts"
 import { Database } from "../src/database.ts"
-import { Holder } from "../src/holder.ts"
 import { type PostgresStore, type PostgresStoreOptions, postgresStore } from "../src/index.ts"
+import { ProcessLease } from "../src/process-lease.ts"
 import { proxiedServer } from "./proxied-server.ts"
 import { through } from "./tcp-proxy.ts"
 
@@ -53,10 +53,10 @@ describe("connections", needs("postgres"), () => {
       for (let n = 0; n < 20; n++) {
         for (let which = 0; which < 5; which++) at.proxy.swallowAnswer(which)
         await journal.append([entries.user(String(n))])
-        await budgetIn(store.memories({ project: PROJECT })).add(1, "2026-01-01")
+        await dailyBudgetIn(store.memories({ project: PROJECT })).add(1, "2026-01-01")
       }
       expect(textsOf((await journal.tail()).entries)).toBe(Array.from({ length: 20 }, (_, n) => n).join(" "))
-      expect(await budgetIn(store.memories({ project: PROJECT })).spentOn("2026-01-01")).toBe(20)
+      expect(await dailyBudgetIn(store.memories({ project: PROJECT })).spentOn("2026-01-01")).toBe(20)
       await journal.close()
     },
   )
@@ -64,7 +64,7 @@ describe("connections", needs("postgres"), () => {
   test("BEY-12 a listener that is lost again and again takes no place of the pool", async () => {
     const pool = poolOf({ max: 3 })
     pool.on("error", () => undefined)
-    const arrivals = new Arrivals(pool, { pauseMs: 0 })
+    const arrivals = new ChangeNotifier(pool, { pauseMs: 0 })
     at.open.push(arrivals)
     for (let n = 0; n < 5; n++) {
       const ended = new AbortController()
@@ -78,7 +78,7 @@ describe("connections", needs("postgres"), () => {
   })
 
   /** Waits until it is aborted, as a mailbox does. */
-  async function listening(arrivals: Arrivals, signal: AbortSignal): Promise<void> {
+  async function listening(arrivals: ChangeNotifier, signal: AbortSignal): Promise<void> {
     for (let tries = 0; !signal.aborted; tries++) {
       const since = arrivals.wakes("strata_some")
       await arrivals.next("strata_some", { tries, since, signal })
@@ -94,10 +94,10 @@ describe("connections", needs("postgres"), () => {
     )
 
   test("BEY-12 a notice that is here before the answer that does not know it is not missed", async () => {
-    const arrivals = new Arrivals(poolOf({ max: 2 }))
+    const arrivals = new ChangeNotifier(poolOf({ max: 2 }))
     at.open.push(arrivals)
     const since = arrivals.wakes("strata_early")
-    arrivals.wake("strata_early") // while the caller looks
+    arrivals.wake("strata_early") // before the caller waits
     const looked = arrivals.next("strata_early", { tries: 10, since, signal: new AbortController().signal })
     const first = await Promise.race([looked.then(() => "looks again"), nextTurn().then(() => "waits")])
     expect(first).toBe("looks again")
@@ -119,7 +119,7 @@ describe("connections", needs("postgres"), () => {
     await mailbox.send({ from: "a", to: ["b"], content: {} })
     const { cursor } = await mailbox.read(undefined)
     const over = new AbortController()
-    const arrivals = new Arrivals(poolOf({ max: 2 }))
+    const arrivals = new ChangeNotifier(poolOf({ max: 2 }))
     at.open.push(arrivals)
     const deliver = at.proxy.holdBack()
     const waiting = arrivals.next("strata_hangs", { tries: 0, since: 0, signal: over.signal })
@@ -146,22 +146,22 @@ describe("connections", needs("postgres"), () => {
         blob: (n) => journal.writeBlob("blob.txt", n),
         notes: (n) => journal.writeNotes(n),
         memory: (n) => files.install([{ path: "memory.md", text: n }]),
-        sum: () => budgetIn(store.memories({ project: PROJECT })).add(1, "2026-01-01"),
+        sum: () => dailyBudgetIn(store.memories({ project: PROJECT })).add(1, "2026-01-01"),
         log: (n) => log.append(n),
         send: (text) => mailbox.send({ from: "a", to: ["b"], content: { text } }),
       }
       for (const write of Object.values(writes)) {
-        const deliver = at.proxy.holdBack() // what the pool's connection sends from now on arrives when it says so
-        await write("first") // its first try hangs, and its second uses another connection
+        const deliver = at.proxy.holdBack() // data of the pool's connection is delayed from now on, until the test delivers it
+        await write("first") // its first attempt hangs, and its second uses another connection
         await write("second")
         deliver()
-        await until(async () => (await backends()) <= at.proxy.open) // the one that got it has done it, and ended
+        await until(async () => (await backends()) <= at.proxy.open) // the backend with the delayed call has run it and ended
       }
       expect(textsOf((await journal.tail()).entries)).toBe("first second")
       expect((await journal.readBlob("blob.txt"))?.toString()).toBe("second")
       expect(await journal.readNotes()).toBe("second")
       expect(await files.read("memory.md")).toBe("second")
-      expect(await budgetIn(store.memories({ project: PROJECT })).spentOn("2026-01-01")).toBe(2)
+      expect(await dailyBudgetIn(store.memories({ project: PROJECT })).spentOn("2026-01-01")).toBe(2)
       expect(await log.read()).toEqual(["first", "second"])
       const texts = (await mailbox.read(undefined)).messages.map(({ content }) => content.text)
       expect(texts).toEqual(["before", "first", "second"])
@@ -246,13 +246,13 @@ describe("connections", needs("postgres"), () => {
 
   test("BEY-12 conversations that are opened and closed while a renewal is on its way add no renewals", async () => {
     const answers: (() => void)[] = []
-    // a pool whose connections come when the test says so
+    // a pool that provides connections when the test decides
     const pool = {
       ...SILENT_POOL,
       connect: () => new Promise((_, reject) => answers.push(() => reject(new Error("no")))),
     }
     const database = new Database({ pool: pool as unknown as pg.Pool })
-    const holder = new Holder({ database, tenant: "", leaseSeconds: 0.006 })
+    const holder = new ProcessLease({ database, tenant: "", leaseSeconds: 0.006 })
     const first = holder.keep()
     await until(async () => answers.length === 1)
     first()
@@ -273,12 +273,12 @@ describe("connections", needs("postgres"), () => {
       const child = spawn(process.execPath, ["--input-type=module", "-e", source], {
         stdio: ["ignore", "pipe", "inherit"],
       })
-      let said = ""
+      let output = ""
       child.stdout!.on("data", (text: Buffer) => {
-        said += text.toString()
+        output += text.toString()
       })
       await once(child, "close")
-      expect(said.trim()).toBe("StoreUnreachableError")
+      expect(output.trim()).toBe("StoreUnreachableError")
     },
   )
 })
@@ -287,7 +287,7 @@ const SILENT_POOL = { listenerCount: () => 1, listeners: () => [], on: () => und
 
 const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-/** The server's own state says when. */
+/** Waits for a condition of the server's own state. */
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 10))
 }

@@ -10,14 +10,14 @@ import { newestPrograms, oldestPrograms, startServer, type TestServer } from "./
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { through } from "./tcp-proxy.ts"
 
-interface Tried {
+interface TestedServer {
   readonly programs: string | undefined
   readonly needed: readonly Need[]
-  /** Connections of a transaction pooler to the server. Absent: none is between. */
+  /** Number of server connections of a transaction pooler. Absent: there is no pooler. */
   readonly pooled?: number
 }
 
-const newest: Readonly<Record<string, Tried>> = {
+const newest: Readonly<Record<string, TestedServer>> = {
   "the newest PostgreSQL": { programs: newestPrograms(), needed: ["postgres"] },
 }
 const servers = size(newest, {
@@ -45,7 +45,7 @@ for (const [which, { programs, needed, pooled }] of Object.entries(servers))
       await server?.stop()
     })
 
-    /** A tenant of its own for each case: that it is empty shows that tenants share nothing. */
+    /** Each case has its own tenant: that it starts empty shows that tenants share nothing. */
     const open = () => {
       const tenant = randomUUID()
       const stores: { close(): Promise<void> }[] = []

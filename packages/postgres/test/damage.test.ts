@@ -1,4 +1,4 @@
-/** A line that the server gives back otherwise than it was written. */
+/** Lines that the server returns differently from how they were written. */
 
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"

@@ -1,13 +1,13 @@
-/** Tables of an earlier version: what is in them is there after the migration, and programs of that version that still run go on. */
+/** Tables of an earlier version: their contents survive the migration, and running programs of that version continue to work. */
 import { randomUUID } from "node:crypto"
-import { budgetIn, CONSOLIDATE, contentName } from "@strata/core/store"
+import { CONSOLIDATE, contentName, dailyBudgetIn } from "@strata/core/store"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
-import { listOf } from "../../store-contract/src/claims.ts"
+import { listOf } from "../../store-contract/src/assertions.ts"
 import { postgresStore } from "../src/index.ts"
-import { migrateBy, STEPS } from "../src/migrate.ts"
+import { runMigrations, STEPS } from "../src/migrate.ts"
 import { startServer, type TestServer } from "./server.ts"
-import { asked } from "./standby.ts"
+import { withClient } from "./standby.ts"
 
 const HOLDER = randomUUID()
 
@@ -15,8 +15,8 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
   let server: TestServer | undefined
   beforeAll(async () => {
     server = await startServer()
-    await asked(server.url(), async (client) => {
-      await client.query("create role me login") // it passes no policy
+    await withClient(server.url(), async (client) => {
+      await client.query("create role me login") // no policy applies to this role
       await client.query("create role app_of_me login")
       await client.query("create database mine owner me")
     })
@@ -27,14 +27,14 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
     const [owner, connectionString] = [server!.url("mine", "me"), server!.url("mine", "app_of_me")]
     const earlier = async (name: string, ...values: readonly unknown[]) => {
       const given = values.map((_, at) => `$${at + 1}`).join(", ")
-      const { rows } = await asked(connectionString, (client) =>
+      const { rows } = await withClient(connectionString, (client) =>
         client.query<Record<string, unknown>>(`select * from strata.${name}(${given})`, [...values]),
       )
       return rows[0]!
     }
     const sit = (id: string, max: number, call = randomUUID()) =>
       earlier("sit", "jane", "shop", "agents", id, max, HOLDER, process.pid, "earlier", 300, call)
-    await migrateBy(STEPS.slice(0, 2), { connectionString: owner, role: "app_of_me" })
+    await runMigrations(STEPS.slice(0, 2), { connectionString: owner, role: "app_of_me" })
     const call = randomUUID()
     expect(await sit("a", 1, call)).toMatchObject({ is_seated: true })
     await earlier("memory_consolidate", "jane", "memory/shop", Date.parse("2026-01-02T12:00:00.000Z"))
@@ -47,7 +47,7 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
     ] as const)
       await spend(day, dollars)
 
-    expect(await migrateBy(STEPS, { connectionString: owner, role: "app_of_me" })).toMatchObject({ from: 2, to: 3 })
+    expect(await runMigrations(STEPS, { connectionString: owner, role: "app_of_me" })).toMatchObject({ from: 2, to: 3 })
     const [store, other] = ["jane", "john"].map((tenant) => postgresStore({ connectionString, tenant }))
     const agents = store!.permit({ project: "shop", name: "agents" })
     expect(await agents.state()).toEqual({ taken: 1 })
@@ -65,7 +65,7 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
     if (taken.state === "acquired") await taken.permit.release()
     expect(await sit("c", 1)).toMatchObject({ is_seated: true })
 
-    const budget = budgetIn(store!.memories({ project: "shop" }))
+    const budget = dailyBudgetIn(store!.memories({ project: "shop" }))
     const once = randomUUID()
     expect(await earlier("spent_on", "jane", "shop", "2026-11-17")).toEqual({ spent_on: 1.5 })
     expect(await earlier("spent_on", "jane", "shop", "2026-11-18")).toEqual({ spent_on: 0 })
@@ -81,9 +81,9 @@ describe("BEY-12 tables of version 2", needs("postgres"), () => {
     expect(await budget.add(1, "2026-11-17")).toBe(2.5)
     expect(await budget.spentOn("2026-11-16")).toBe(1.25)
     expect(await spend("2026-11-17", 0.5)).toEqual({ spend: 3 })
-    expect(await budgetIn(other!.memories({ project: "shop" })).spentOn("2026-11-17")).toBe(0)
-    await store!.contents().erase({ kind: "memories", place: { project: "shop" } })
-    expect(await budget.spentOn("2026-11-17")).toBe(3) // it is erased by itself
+    expect(await dailyBudgetIn(other!.memories({ project: "shop" })).spentOn("2026-11-17")).toBe(0)
+    await store!.contents().erase({ kind: "memories", namespace: { project: "shop" } })
+    expect(await budget.spentOn("2026-11-17")).toBe(3) // project totals are erased separately
     await store!.contents().erase({ kind: "sums", project: "shop" })
     expect(await listOf(store!.contents().list())).toEqual([])
     for (const one of [store, other]) await one!.close()

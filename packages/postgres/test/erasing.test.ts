@@ -1,4 +1,4 @@
-/** Nothing of what was erased is left on the server: also if the process is killed in the middle, and if others write meanwhile. */
+/** Erased data leaves nothing on the server, even if the process is killed in the middle or others write meanwhile. */
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { type Entry, memoryStore, type Store } from "@strata/core"
@@ -6,7 +6,7 @@ import { eraseFrom } from "@strata/core/memory"
 import { moveContents } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { placeFor } from "../../core/src/base/owner.ts"
+import { namespaceFor } from "../../core/src/base/owner.ts"
 import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
@@ -29,7 +29,7 @@ afterEach(async () => {
 })
 
 function opened(connectionString: string) {
-  const store = postgresStore({ connectionString, patienceMs: 500 })
+  const store = postgresStore({ connectionString, retryTimeoutMs: 500 })
   stores.push(store)
   return store
 }
@@ -52,14 +52,14 @@ async function conversation(store: Store, address: { project: string; id: string
   await journal.close()
 }
 
-/** Builds the index of a place, or of one conversation in it. */
+/** Builds the index of a namespace, or of one conversation in it. */
 async function indexed(store: Store, place: { project: string; under?: string }, only?: string): Promise<void> {
   const search = journalSearchIn(store, place, only)
   await search.update()
   search.close()
 }
 
-/** The tables in which a word is left. */
+/** The tables that still contain a word. */
 async function tablesWith(url: string, word: string): Promise<readonly string[]> {
   const client = await asOwner(url)
   const { rows } = await client.query<{ name: string }>(
@@ -98,7 +98,7 @@ describe("BEY-12 erasing on a server", needs("postgres"), () => {
     const store = opened(url)
     await conversation(store, { project: "shop", id: "one" }, "zanzibar lives here")
     await indexed(store, { project: "shop" })
-    await store.contents().erase({ kind: "journal", project: "shop", id: "one" }) // and here it was killed
+    await store.contents().erase({ kind: "journal", project: "shop", id: "one" }) // simulates a process that is killed here
     await eraseFrom(store, { subject: "zanzibar" })
     expect(await tablesWith(url, "zanzibar")).toEqual([])
   })
@@ -108,10 +108,10 @@ describe("BEY-12 erasing on a server", needs("postgres"), () => {
     async () => {
       const url = await server.database()
       const store = opened(url)
-      const place = placeFor("shop", "jane")
+      const place = namespaceFor("shop", "jane")
       await conversation(store, { project: place, id: "one" }, "zanzibar lives here")
       await indexed(store, { project: place })
-      await store.contents().erase({ kind: "journal", project: place, id: "one" }) // and here it was killed
+      await store.contents().erase({ kind: "journal", project: place, id: "one" }) // simulates a process that is killed here
       const env = { ...PROGRAM_ENV, STRATA_STORE: url }
       const erasing = promisify(execFile)(process.execPath, [STRATA, "store", "erase", "--owner", "jane", "--yes"], {
         env,

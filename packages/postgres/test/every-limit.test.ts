@@ -1,14 +1,14 @@
-/** No query waits for ever: everything that is sent to the server, over any connection, has a limit on this side. */
+/** No query waits indefinitely: every query has a timeout on this side, on any connection. */
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { needs } from "../../core/test/needs.ts"
-import { Arrivals } from "../src/arrivals.ts"
+import { ChangeNotifier } from "../src/change-notifier.ts"
 import { eraseTenant, migrate, postgresStore, schemaStatus } from "../src/index.ts"
-import { migrateBy, SCHEMA_VERSION, STEPS } from "../src/migrate.ts"
+import { runMigrations, SCHEMA_VERSION, STEPS } from "../src/migrate.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
-import { asked } from "./standby.ts"
+import { withClient } from "./standby.ts"
 
-interface Limited {
+interface QueryLimit {
   readonly query_timeout?: number
 }
 
@@ -26,10 +26,10 @@ describe("BEY-12 limits on this side", needs("postgres"), () => {
     const sent: { readonly text: string; readonly limit: number }[] = []
     const query = pg.Client.prototype.query as (this: pg.Client, ...given: unknown[]) => unknown
     const spy = vi.spyOn(pg.Client.prototype, "query").mockImplementation(function (this: pg.Client, ...given) {
-      const [first] = given as unknown as [string | ({ readonly text: string } & Limited)]
-      const { query_timeout: ofClient = 0 } = (this as unknown as { connectionParameters: Limited })
+      const [first] = given as unknown as [string | ({ readonly text: string } & QueryLimit)]
+      const { query_timeout: ofClient = 0 } = (this as unknown as { connectionParameters: QueryLimit })
         .connectionParameters
-      const { text, query_timeout: own = 0 }: { text: string } & Limited =
+      const { text, query_timeout: own = 0 }: { text: string } & QueryLimit =
         typeof first === "string" ? { text: first } : first
       sent.push({ text, limit: own || Number(ofClient) })
       return query.apply(this, given) as never
@@ -41,7 +41,7 @@ describe("BEY-12 limits on this side", needs("postgres"), () => {
       const store = postgresStore({ pool, tenant: "t" })
       const journal = await store.open({ project: "p", id: "c" }, { access: "write", create: true })
       await journal.close()
-      const arrivals = new Arrivals(pool)
+      const arrivals = new ChangeNotifier(pool)
       expect(await arrivals.listens("strata_one")).toBe(true)
       await arrivals.close()
       await store.close()
@@ -56,10 +56,10 @@ describe("BEY-12 limits on this side", needs("postgres"), () => {
   })
 
   test("BEY-12 a migration does not wait for ever for another one, and says so", async () => {
-    await asked(owner(), async (client) => {
+    await withClient(owner(), async (client) => {
       await client.query("begin")
       await client.query("select pg_advisory_xact_lock(7827191482)")
-      await expect(migrateBy(STEPS, { connectionString: owner(), turnMs: 50 })).rejects.toThrow(
+      await expect(runMigrations(STEPS, { connectionString: owner(), turnMs: 50 })).rejects.toThrow(
         /Another migration.*Nothing was changed/,
       )
       await client.query("rollback")

@@ -1,10 +1,10 @@
-/** What a caller gets when the server does not answer, or refuses: within its limits, in plain sentences, without a password. */
+/** Results of calls when the server does not answer, or refuses: within their limits, in plain sentences, without a password. */
 
 import { readFileSync, writeFileSync } from "node:fs"
 import { type AddressInfo, createServer } from "node:net"
 import { join } from "node:path"
 import { setTimeout as wait } from "node:timers/promises"
-import { budgetIn } from "@strata/core/store"
+import { dailyBudgetIn } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -12,7 +12,7 @@ import { isWhole } from "../../core/test/size.ts"
 import { entriesOf, textsOf } from "../../store-contract/src/entries.ts"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
 import { startServer, type TestServer } from "./server.ts"
-import { asked } from "./standby.ts"
+import { withClient } from "./standby.ts"
 import { startProxy, through } from "./tcp-proxy.ts"
 
 const DAY = "2026-01-01"
@@ -37,9 +37,9 @@ describe("limits", needs("postgres"), () => {
   }
   const owner = () => server.url(new URL(address).pathname.slice(1))
   const withPassword = (connectionString: string) => connectionString.replace("//app@", "//app:geheim@")
-  /** Waits, as the application does, for what someone else has locked. */
+  /** Waits, as the application does, for a lock that another session holds. */
   async function whileLocked(table: string, work: () => Promise<void>): Promise<void> {
-    await asked(owner(), async (client) => {
+    await withClient(owner(), async (client) => {
       await client.query("begin")
       await client.query(`lock table ${table} in access exclusive mode`)
       await work()
@@ -48,30 +48,30 @@ describe("limits", needs("postgres"), () => {
   }
 
   test("BEY-12 a call that hangs is given up, tried again, and then the store cannot be reached: no password is in the sentence", async () => {
-    const store = storeOf({ connectionString: withPassword(address), timeoutMs: 100, patienceMs: 300 })
+    const store = storeOf({ connectionString: withPassword(address), timeoutMs: 100, retryTimeoutMs: 300 })
     await whileLocked("strata.memory_file", async () => {
-      const failed = await budgetIn(store.memories({ project: "p" }))
+      const failed = await dailyBudgetIn(store.memories({ project: "p" }))
         .spentOn(DAY)
         .catch((error: unknown) => error)
       expect(failed).toBeInstanceOf(StoreUnreachableError)
       expect(String(failed)).toContain("The database did not answer (Query read timeout).")
       expect(String(failed) + JSON.stringify(failed)).not.toContain("geheim")
-      const { rows } = await asked(owner(), (client) =>
+      const { rows } = await withClient(owner(), (client) =>
         client.query("select from pg_stat_activity where usename = 'app' and query like '%memory_read%'"),
       )
-      expect(rows.length).toBeGreaterThan(1) // it was tried more than once
+      expect(rows.length).toBeGreaterThan(1) // tried more than once
     })
-    expect(await budgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
+    expect(await dailyBudgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
   })
 
   test.runIf(isWhole)(
     "BEY-12 a write that was given up and made after all: the next one says so, and opening again finds it",
     async () => {
-      const store = storeOf({ connectionString: address, timeoutMs: 100, patienceMs: 100 })
+      const store = storeOf({ connectionString: address, timeoutMs: 100, retryTimeoutMs: 100 })
       const where = { project: "p", id: "given-up" }
       const journal = await store.open(where, { access: "write", create: true })
       const entries = entriesOf("given up")
-      await asked(owner(), async (client) => {
+      await withClient(owner(), async (client) => {
         await client.query("begin")
         await client.query("select from strata.journal where id = 'given-up' for update")
         await expect(journal.append([entries.user("in doubt")])).rejects.toThrow(StoreUnreachableError)
@@ -92,22 +92,22 @@ describe("limits", needs("postgres"), () => {
     open.push(proxy)
     const pool = new pg.Pool({ connectionString: through(proxy, address), max: 1 })
     open.push({ close: () => pool.end() })
-    const store = storeOf({ pool, timeoutMs: 100, patienceMs: 1 })
-    expect(await budgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
-    proxy.holdBack() // the connection of the pool is dead from now on, and does not say so
-    expect(await budgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
+    const store = storeOf({ pool, timeoutMs: 100, retryTimeoutMs: 1 })
+    expect(await dailyBudgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
+    proxy.holdBack() // the pool's connection is dead from now on, without an error
+    expect(await dailyBudgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
   })
 
   test("BEY-12 a pool whose connections are all in use: the call ends, and what it waited for is given back", async () => {
     const pool = new pg.Pool({ connectionString: address, max: 1 })
     open.push({ close: () => pool.end() })
-    const store = storeOf({ pool, timeoutMs: 50, patienceMs: 100 })
+    const store = storeOf({ pool, timeoutMs: 50, retryTimeoutMs: 100 })
     const taken = await pool.connect()
-    await expect(budgetIn(store.memories({ project: "p" })).spentOn(DAY)).rejects.toThrow(
+    await expect(dailyBudgetIn(store.memories({ project: "p" })).spentOn(DAY)).rejects.toThrow(
       /did not answer \(timeout exceeded: no connection was free\)/,
     )
     taken.release()
-    expect(await budgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
+    expect(await dailyBudgetIn(store.memories({ project: "p" })).spentOn(DAY)).toBe(0)
     expect(pool.idleCount).toBe(pool.totalCount)
   })
 
@@ -116,7 +116,7 @@ describe("limits", needs("postgres"), () => {
     async () => {
       const pool = new pg.Pool({ host: "127.0.0.1", port: 1 })
       const tries = vi.spyOn(pool, "connect")
-      const store = storeOf({ pool, patienceMs: 1_000 })
+      const store = storeOf({ pool, retryTimeoutMs: 1_000 })
       await expect(store.projects()).rejects.toThrow("The database did not answer (ECONNREFUSED). Nothing was read")
       expect(tries.mock.calls.length).toBeGreaterThan(3)
       tries.mockClear()
@@ -140,26 +140,26 @@ describe("limits", needs("postgres"), () => {
   test.runIf(isWhole)(
     "BEY-12 a program is informed when calls wait for the server, once for all of them, and when it answers",
     async () => {
-      const said: boolean[] = []
+      const notices: boolean[] = []
       const began = Promise.withResolvers<void>()
       const proxy = await startProxy(server.port)
       open.push(proxy)
       const store = storeOf({
         connectionString: through(proxy, address),
         onWaiting: (isWaiting) => {
-          said.push(isWaiting)
+          notices.push(isWaiting)
           began.resolve()
         },
       })
       await store.projects()
-      expect(said).toEqual([])
+      expect(notices).toEqual([])
       proxy.point(1)
       proxy.cutAll()
       const calls = [store.projects(), store.projects()]
       await began.promise
       proxy.point(server.port)
       await Promise.all(calls)
-      expect(said).toEqual([true, false])
+      expect(notices).toEqual([true, false])
     },
   )
 
@@ -171,7 +171,11 @@ describe("limits", needs("postgres"), () => {
     })
     await new Promise<void>((resolve) => void silent.listen(0, "127.0.0.1", resolve))
     const { port } = silent.address() as AddressInfo
-    const store = storeOf({ connectionString: `postgres://app@127.0.0.1:${port}/none`, patienceMs: 0, timeoutMs: 100 })
+    const store = storeOf({
+      connectionString: `postgres://app@127.0.0.1:${port}/none`,
+      retryTimeoutMs: 0,
+      timeoutMs: 100,
+    })
     await expect(store.projects()).rejects.toThrow("did not answer")
     expect(connections).toBe(1)
     silent.close()
@@ -179,14 +183,14 @@ describe("limits", needs("postgres"), () => {
 
   test.runIf(isWhole)("BEY-12 a server that is away and starts again: calls wait for it", async () => {
     const store = storeOf({ connectionString: address })
-    await budgetIn(store.memories({ project: "p" })).spentOn(DAY)
+    await dailyBudgetIn(store.memories({ project: "p" })).spentOn(DAY)
     await server.kill()
     const added = Promise.all(
-      Array.from({ length: 5 }, () => budgetIn(store.memories({ project: "starts" })).add(1, DAY)),
+      Array.from({ length: 5 }, () => dailyBudgetIn(store.memories({ project: "starts" })).add(1, DAY)),
     )
     await server.start()
     await added
-    expect(await budgetIn(store.memories({ project: "starts" })).spentOn(DAY)).toBe(5)
+    expect(await dailyBudgetIn(store.memories({ project: "starts" })).spentOn(DAY)).toBe(5)
   })
 
   test.for([
@@ -198,26 +202,26 @@ describe("limits", needs("postgres"), () => {
   ])("BEY-12 %s, %s: the call is made again", async ([code]) => {
     const store = storeOf({ connectionString: address })
     await failing({ code: code!, times: 2 }, async () => {
-      expect(await budgetIn(store.memories({ project: `p-${code}` })).add(1, DAY)).toBe(1)
+      expect(await dailyBudgetIn(store.memories({ project: `p-${code}` })).add(1, DAY)).toBe(1)
     })
   })
 
   test("BEY-12 a full disk is not tried again: the sentence says what to do", async () => {
     const store = storeOf({ connectionString: address })
     await failing({ code: "53100", times: 1 }, async () => {
-      await expect(budgetIn(store.memories({ project: "full" })).add(1, DAY)).rejects.toThrow(
+      await expect(dailyBudgetIn(store.memories({ project: "full" })).add(1, DAY)).rejects.toThrow(
         /53100.*everything acknowledged is kept.*make room, then try again/s,
       )
-      expect(await budgetIn(store.memories({ project: "full" })).add(1, DAY)).toBe(1) // the failed one was not counted
+      expect(await dailyBudgetIn(store.memories({ project: "full" })).add(1, DAY)).toBe(1) // the failed addition was not counted
     })
   })
 
-  /** The next additions to a sum fail with an error of the server. A sequence counts them, because it is not rolled back. */
+  /** Makes the next additions to a total fail with an error of the server. A sequence counts them, because it is not rolled back. */
   async function failing(
     { code, times }: { readonly code: string; readonly times: number },
     work: () => Promise<void>,
   ) {
-    await asked(owner(), (client) =>
+    await withClient(owner(), (client) =>
       client.query(`
         create sequence public.failures;
         grant usage on sequence public.failures to strata_app;
@@ -230,7 +234,7 @@ describe("limits", needs("postgres"), () => {
     try {
       await work()
     } finally {
-      await asked(owner(), (client) =>
+      await withClient(owner(), (client) =>
         client.query(
           "drop trigger fail on strata.memory_file; drop function public.fail; drop sequence public.failures",
         ),
@@ -241,12 +245,12 @@ describe("limits", needs("postgres"), () => {
   test("BEY-12 a wrong password fails at once, with a plain sentence", async () => {
     const file = join(server.directory, "pg_hba.conf")
     writeFileSync(file, `host all guarded 127.0.0.1/32 scram-sha-256\n${readFileSync(file, "utf8")}`)
-    await asked(owner(), (client) =>
+    await withClient(owner(), (client) =>
       client.query("create role guarded login password 'right'; select pg_reload_conf()"),
     )
     const connectionString = owner().replace("//owner@", "//guarded:geheim@")
     // until the server has read the file
-    while (await asked(connectionString, async () => true).catch(() => false)) await wait(10)
+    while (await withClient(connectionString, async () => true).catch(() => false)) await wait(10)
     const store = storeOf({ connectionString })
     const failed = await store.projects().catch((error: unknown) => error)
     expect(failed).not.toBeInstanceOf(StoreUnreachableError)

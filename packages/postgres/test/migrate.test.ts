@@ -1,4 +1,4 @@
-/** The schema in the hands of an administrator with few rights. */
+/** Migrations run by an administrator with few privileges. */
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"

@@ -1,4 +1,4 @@
-/** `strata move` between files and a real server: the same bytes and the same rows, also if it is killed. */
+/** `strata move` between files and a real server: the same bytes and the same rows, even if it is killed. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -58,14 +58,14 @@ async function conversations(count: number, size: number): Promise<void> {
   }
 }
 
-/** What people have: without indexes and locks, which are made again. */
+/** User data without indexes and locks, which are rebuilt. */
 function bytesIn(directory: string): ReadonlyMap<string, string> {
   const names = readdirSync(directory, { recursive: true, encoding: "utf8" })
   const files = names.filter((name) => statSync(join(directory, name)).isFile() && !/\.(?:index|lock)$/.test(name))
   return new Map(files.sort().map((name) => [name, readFileSync(join(directory, name), "latin1")]))
 }
 
-/** Every row that holds what was said, without the numbers that a server gives. */
+/** All rows with user data, without generated numbers. */
 async function rowsIn(connectionString: string): Promise<readonly unknown[]> {
   const client = new pg.Client({ connectionString: connectionString.replace("app@", "owner@") })
   await client.connect()
@@ -91,21 +91,23 @@ async function rowsIn(connectionString: string): Promise<readonly unknown[]> {
   }
 }
 
-interface Ended {
+interface ExitResult {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
-  readonly said: string
+  readonly output: string
 }
 
-function strata(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> } {
+function strata(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<ExitResult> } {
   const env = { ...PROGRAM_ENV, HOME: root, STRATA_HOME: join(root, "home") }
   const child = spawn(process.execPath, [STRATA, ...args], { cwd: root, env, stdio: ["ignore", "pipe", "pipe"] })
-  let said = ""
+  let output = ""
   for (const stream of [child.stdout!, child.stderr!])
     stream.on("data", (text: Buffer) => {
-      said += text
+      output += text
     })
-  const ended = new Promise<Ended>((resolve) => child.once("close", (code, signal) => resolve({ code, signal, said })))
+  const ended = new Promise<ExitResult>((resolve) =>
+    child.once("close", (code, signal) => resolve({ code, signal, output })),
+  )
   return { child, ended }
 }
 
@@ -134,7 +136,7 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
         ["claude-code-log", "entireio-cli"],
       ).map((name) => join(RECORDED, name))
       const imported = await strata("import", ...chosen, "--cwd", project).ended
-      expect(imported.code, imported.said).toBe(0)
+      expect(imported.code, imported.output).toBe(0)
       const [first, second] = [await server.database(), await server.database()]
       const there = await moveContents({ from: filesIn("home"), to: tablesAt(first) })
       expect(there.refused).toEqual([])
@@ -186,7 +188,7 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
       expect(forth).toMatchObject({ refused: [], outcomes: { continued: 2, copied: 0 } })
       const { messages } = await tablesAt(url).mailboxes(team).read(three.cursor)
       expect(messages.map(({ content }) => content.text)).toEqual(["four", "five"])
-      // what is sent now comes after every place that anyone has read to
+      // messages sent from now on come after every saved cursor
       await tablesAt(url)
         .mailboxes(team)
         .send({ from: "a", to: ["b"], content: { text: "six" } })
@@ -206,7 +208,7 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
       const url = await server.database()
       const client = new pg.Client({ connectionString: url.replace("app@", "owner@") })
       await client.connect()
-      /** From then on a journal waits before it is written, until the lock is free. */
+      /** From now on a journal waits for the lock before it is written. */
       const holdAfter = (journals: number) =>
         client.query(`create or replace function public.hold() returns trigger language plpgsql as $$ begin
           if (select count(*) from strata.journal) >= ${journals} then perform pg_advisory_xact_lock_shared(4711); end if;
@@ -224,18 +226,18 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
         await until(isHeld)
         killed.child.kill("SIGKILL")
         expect((await killed.ended).signal).toBe("SIGKILL")
-        await until(async () => (await client.query(END_OTHERS)).rowCount === 0) // the server goes on with what it was sent
+        await until(async () => (await client.query(END_OTHERS)).rowCount === 0) // the server continues with statements it has received
         await holdAfter(8)
         const stopped = strata("move", "home", url, "--yes")
         await until(isHeld)
         stopped.child.kill("SIGINT")
         await client.query("select pg_advisory_unlock(4711)")
-        const { code, said } = await stopped.ended
+        const { code, output } = await stopped.ended
         expect(code).not.toBe(0)
-        expect(said).toContain("The same command goes on from here")
+        expect(output).toContain("The same command goes on from here")
         const last = await strata("move", "home", url, "--yes", "--json").ended
-        expect(last.code, last.said).toBe(0)
-        const report = JSON.parse(last.said) as { outcomes: Record<string, number>; sha256: string }
+        expect(last.code, last.output).toBe(0)
+        const report = JSON.parse(last.output) as { outcomes: Record<string, number>; sha256: string }
         expect(report.outcomes.equal).toBeGreaterThan(2)
         const back = await moveContents({ from: tablesAt(url), to: filesIn("back") })
         expect(back.sha256).toBe(report.sha256)
@@ -254,19 +256,19 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
     const url = await server.database()
     const refused = await strata("move", "home", url).ended
     expect(refused.code).not.toBe(0)
-    expect(refused.said).toMatch(/share 2 conversations and 1 memory file .* Nothing was moved\. .* add --yes/)
+    expect(refused.output).toMatch(/share 2 conversations and 1 memory file .* Nothing was moved\. .* add --yes/)
     const other = await strata("move", "home", url, "--project", "other").ended
-    expect(other.said).toContain("There is nothing to move")
+    expect(other.output).toContain("There is nothing to move")
     const written = []
     for await (const content of tablesAt(url).contents().list()) written.push(content)
     expect(written).toEqual([])
-    const owner = { pid: 1, host: "elsewhere", started: "" } // of which no one can say that it has ended
+    const owner = { pid: 1, host: "elsewhere", started: "" } // an owner of which no machine can tell whether it has ended
     await filesIn("home")
       .memories({ project: "other" })
       .install([{ path: ".history/writing/x.json", text: JSON.stringify({ by: "x", owner }) }])
     const command = await strata("move", "home", url, "--yes").ended
-    expect(command.said).toContain("An agent is running a command in one of your projects")
-    expect((await strata("move", url, "back").ended).said).toContain("There is nothing to move")
+    expect(command.output).toContain("An agent is running a command in one of your projects")
+    expect((await strata("move", url, "back").ended).output).toContain("There is nothing to move")
   })
 
   test.runIf(isWhole)(
@@ -277,10 +279,10 @@ describe("BEY-12 moving between files and PostgreSQL", needs("postgres"), () => 
       const other = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "write", create: true })
       await other.append([user("another conversation")])
       await other.close()
-      const { code, said } = await strata("move", "home", url.replace("app@", `app:${PASSWORD}@`), "--yes").ended
+      const { code, output } = await strata("move", "home", url.replace("app@", `app:${PASSWORD}@`), "--yes").ended
       expect(code).toBe(1)
-      expect(said).toMatch(/1 copied[\s\S]*conversation shop\/c1: a line in the first \d+ bytes differs/)
-      expect(said).not.toContain(PASSWORD)
+      expect(output).toMatch(/1 copied[\s\S]*conversation shop\/c1: a line in the first \d+ bytes differs/)
+      expect(output).not.toContain(PASSWORD)
       const journal = await tablesAt(url).open({ project: "shop", id: "c1" }, { access: "read" })
       expect(await listOf(journal.entries())).toHaveLength(1)
     },

@@ -16,7 +16,7 @@ export interface TestPooler {
 
 export interface PoolerOptions {
   readonly server: Pick<TestServer, "port">
-  /** Connections to the server. */
+  /** Number of connections to the server. */
   readonly connections: number
 }
 
@@ -26,7 +26,7 @@ export async function startPooler({ server, connections }: PoolerOptions): Promi
   const settings = {
     ...{ listen_addr: "127.0.0.1", listen_port: port, unix_socket_dir: "" },
     ...{ auth_type: "any", pool_mode: "transaction", default_pool_size: connections, max_client_conn: 500 },
-    server_login_retry: 1, // seconds until a server that is restarted is tried again
+    server_login_retry: 1, // seconds before a restarted server is tried again
   }
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
   const file = join(root, "pgbouncer.ini")
@@ -36,12 +36,12 @@ export async function startPooler({ server, connections }: PoolerOptions): Promi
   )
   ownedByServer(root)
   const child = spawn(PGBOUNCER, ["-q", file], { ...account, stdio: ["ignore", "ignore", "pipe"] })
-  let said = ""
+  let output = ""
   child.stderr!.on("data", (text: Buffer) => {
-    said = (said + text.toString()).slice(-2_000)
+    output = (output + text.toString()).slice(-2_000)
   })
   while (!(await listens(port))) {
-    if (child.exitCode !== null) throw new Error(`pgbouncer did not start:\n${said}`)
+    if (child.exitCode !== null) throw new Error(`pgbouncer did not start:\n${output}`)
     await wait(20)
   }
   return {

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises"
-import { budgetIn } from "@strata/core/store"
+import { dailyBudgetIn } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
-import { Arrivals } from "../src/arrivals.ts"
+import { ChangeNotifier } from "../src/change-notifier.ts"
 import { postgresStore } from "../src/index.ts"
 import { runFleet } from "./fleet/driver.ts"
 import { SHORT } from "./fleet/sizes.ts"
@@ -12,7 +12,7 @@ import { startPooler, type TestPooler } from "./pooler.ts"
 import { startServer, type TestServer } from "./server.ts"
 import { through } from "./tcp-proxy.ts"
 
-/** Each makes seven calls. */
+/** Number of concurrent callers, each with seven calls. */
 const CALLERS = 144
 
 describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
@@ -36,10 +36,11 @@ describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
     const found: unknown[] = []
     for (const connectionString of [direct, through(pooler, direct)]) {
       const pool = new pg.Pool({ connectionString, max: 4 })
-      const arrivals = new Arrivals(pool)
+      const arrivals = new ChangeNotifier(pool)
       const arrive = await arrivals.listens("strata_some")
       const kept = () => pool.totalCount - pool.idleCount
-      for (let turn = 0; kept() > 1 && turn < 10_000; turn++) await setImmediate() // the one that asked is given back a moment later
+      // the connection of this query is released a moment later
+      for (let turn = 0; kept() > 1 && turn < 10_000; turn++) await setImmediate()
       found.push({ arrive, kept: kept() })
       await arrivals.close()
       await pool.end()
@@ -73,7 +74,7 @@ describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
       const journal = await store.open({ project: "same", id: `c${n}` }, { access: "write", create: true })
       await journal.writeNotes(tenant)
       await files.install([{ path: "whose.md", text: tenant }])
-      await budgetIn(store.memories({ project: "same" })).add(1, "2026-01-01")
+      await dailyBudgetIn(store.memories({ project: "same" })).add(1, "2026-01-01")
       const [notes, text] = await Promise.all([journal.readNotes(), files.read("whose.md")])
       await journal.close()
       return notes === tenant && text === tenant
@@ -83,7 +84,7 @@ describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
       answers.push(...(await Promise.all(Array.from({ length: 8 }, (_, at) => call(n + at)))))
     expect(answers.filter((isOwn) => !isOwn)).toEqual([])
     for (const { store } of tenants) {
-      expect(await budgetIn(store.memories({ project: "same" })).spentOn("2026-01-01")).toBe(CALLERS / 2)
+      expect(await dailyBudgetIn(store.memories({ project: "same" })).spentOn("2026-01-01")).toBe(CALLERS / 2)
       expect(await store.list("same", { isBare: true })).toHaveLength(CALLERS / 2)
       await store.close()
     }
@@ -92,7 +93,7 @@ describe("pgbouncer", needs("postgres", "pgbouncer"), () => {
     )
     expect(new Set(left.map(({ rows }) => rows[0].tenant || ""))).toEqual(new Set([""]))
     const { rows } = await pool.query("select from strata.journal")
-    expect(rows).toEqual([]) // without a function no tenant is set
+    expect(rows).toEqual([]) // outside a function no tenant is set
     await pool.end()
   })
 

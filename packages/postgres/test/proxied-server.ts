@@ -1,4 +1,4 @@
-/** The shared server with a proxy before it, whose connections a test can break. What a test opens is closed after it. */
+/** The shared server behind a proxy whose connections a test can break. Resources that a test opens are closed after it. */
 import { afterAll, afterEach, beforeAll } from "vitest"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { startProxy, type TcpProxy } from "./tcp-proxy.ts"
@@ -6,13 +6,13 @@ import { startProxy, type TcpProxy } from "./tcp-proxy.ts"
 export interface ProxiedServer {
   readonly server: SharedServer
   readonly proxy: TcpProxy
-  /** Of a database with the schema, without the proxy. */
+  /** The direct address of a database with the schema, without the proxy. */
   readonly address: string
-  /** Closed after the test, the last first. */
+  /** Resources to close after the test, in reverse order. */
   readonly open: { close(): Promise<void> }[]
 }
 
-/** To be called in a `describe`: what it returns is there when a test runs. */
+/** Call it in a `describe`. The result is available when a test runs. */
 export function proxiedServer(): ProxiedServer {
   const open: ProxiedServer["open"] = []
   let server: SharedServer | undefined

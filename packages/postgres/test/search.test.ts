@@ -1,4 +1,4 @@
-/** Search through the store: what a person asks has the same answer with files and with PostgreSQL, and costs few round trips. */
+/** Search through the store: queries have the same answers with files and with PostgreSQL, and cost few round trips. */
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { once } from "node:events"
@@ -66,7 +66,7 @@ describe("BEY-12 search", needs("postgres"), () => {
         for (const entries of await imported(join(RECORDINGS, name), at)) {
           const id = `c${at}-${randomUUID()}`
           for (const store of [files, served]) await write(store, { id, entries })
-          // in one order: of two passages that are equally good, the one that was indexed later comes first
+          // in one order: if two passages have the same score, the one that was indexed later comes first
           await here.update()
           await there.update()
           for (const question of questionsFrom(entries)) questions.add(question)
@@ -89,14 +89,16 @@ describe("BEY-12 search", needs("postgres"), () => {
       const tenant = randomUUID()
       const store = postgresStore({ pool, tenant })
       for (let n = 0; n < 6; n++) {
-        const entries = Array.from({ length: 50 }, (_, at) => said(`word${n}x${at} ${"and more of it ".repeat(20)}`))
+        const entries = Array.from({ length: 50 }, (_, at) =>
+          userText(`word${n}x${at} ${"and more of it ".repeat(20)}`),
+        )
         await write(store, { id: `c${n}`, entries })
       }
       const workers = await Promise.all([1, 2, 3].map(() => worker(url, tenant)))
       for (const one of workers) one.stdin.end()
       expect(await Promise.all(workers.map(async (one) => (await once(one, "exit"))[0]))).toEqual([0, 0, 0])
       const search = searchIn(store)
-      await search.update() // what each left to the others
+      await search.update() // indexes what the others have left
       const { rows } = await pool.query<{ count: string }>(
         "select set_config('strata.tenant', $1, false), (select count(*) from strata.passage where tenant = $1) as count",
         [tenant],
@@ -112,7 +114,7 @@ describe("BEY-12 search", needs("postgres"), () => {
   test("BEY-12 a new process reads no journal again", async () => {
     const tenant = randomUUID()
     const first = postgresStore({ pool, tenant })
-    await write(first, { id: "c", entries: [said("the heron flies"), said("the walrus sleeps")] })
+    await write(first, { id: "c", entries: [userText("the heron flies"), userText("the walrus sleeps")] })
     await searchIn(first).update()
     const second = postgresStore({ pool, tenant })
     const search = searchIn({
@@ -132,32 +134,36 @@ describe("BEY-12 search", needs("postgres"), () => {
     const { store, calls, reset } = countedStore(postgresStore({ pool, tenant: randomUUID() }))
     await write(store, {
       id: "c",
-      entries: [said("the heron flies over the port"), said("the walrus sleeps"), said("ERR_42 in src/foo.ts")],
+      entries: [
+        userText("the heron flies over the port"),
+        userText("the walrus sleeps"),
+        userText("ERR_42 in src/foo.ts"),
+      ],
     })
     await searchIn(store).update()
     const search = searchIn(store)
     const question = { text: "my heron, the port and ERR_42", context: ["a walrus"], now: NOW, around: 5 }
     reset()
     expect((await search.search(question)).answer.found.length).toBeGreaterThan(0)
-    const looks = ["feed.poll", "passages.marks"] // at once
-    expect(calls()).toEqual([...looks, "passages.news", "passages.lists", "passages.rows", "passages.around"])
+    const looks = ["feed.poll", "passages.positions"] // concurrently
+    expect(calls()).toEqual([...looks, "passages.changes", "passages.postings", "passages.rows", "passages.neighbors"])
     reset()
     await search.search(question)
-    expect(calls()).toEqual([...looks, "passages.news", "passages.around"])
+    expect(calls()).toEqual([...looks, "passages.changes", "passages.neighbors"])
     reset()
     await search.search({ ...question, text: "what did we do last week?" })
-    expect(calls()).toEqual([...looks, "passages.news"])
+    expect(calls()).toEqual([...looks, "passages.changes"])
   })
 
   test("BEY-12 erasing removes the index on the server, and the next search builds it again", async () => {
     const store = postgresStore({ pool, tenant: randomUUID() })
-    await write(store, { id: "c", entries: [said("the heron flies")] })
+    await write(store, { id: "c", entries: [userText("the heron flies")] })
     const search = searchIn(store)
     const found = async () => (await search.search({ text: "heron", now: NOW })).answer.found.map(({ text }) => text)
     expect(await found()).toEqual(["the heron flies"])
     const shelf = store.passages!({ project: PROJECT, tokens: TOKENS_VERSION })
     await shelf.clear()
-    expect(await shelf.marks()).toEqual(new Map())
+    expect(await shelf.positions()).toEqual(new Map())
     expect(await shelf.vocabulary()).toBe("")
     await searchIn(store).update()
     expect(await found()).toEqual(["the heron flies"])
@@ -174,7 +180,7 @@ describe("BEY-12 search", needs("postgres"), () => {
       ],
     })
 
-    /** An index whose tokens are made the old way, and one of now. */
+    /** An index with tokens of an older version, and a current one. */
     async function twoVersions() {
       const tenant = randomUUID()
       const [older, newer] = [TOKENS_VERSION - 1, TOKENS_VERSION].map((tokens) =>
@@ -205,7 +211,7 @@ describe("BEY-12 search", needs("postgres"), () => {
       await index.extend({ ...step("3", "the port is closed"), from: "2" })
       expect([await found(), await process.marks()]).toEqual([0, new Map()])
       expect((await index.search({ text: "heron", now: NOW })).found).toHaveLength(1)
-      // a process of that version that comes back builds it again
+      // a process of the old version rebuilds it
       await process.extend(step("3", "the heron flies"))
       expect(await found()).toBe(1)
     })
@@ -219,7 +225,7 @@ describe("BEY-12 search", needs("postgres"), () => {
 
   test("BEY-12 one tenant's passages are in no answer of another's, nor one place's in another's", async () => {
     const store = postgresStore({ pool, tenant: "acme" })
-    await write(store, { id: "c", entries: [said("the heron flies")] })
+    await write(store, { id: "c", entries: [userText("the heron flies")] })
     await searchIn(store).update()
     const others = [
       postgresStore({ pool, tenant: "globex" }).passages!({ project: PROJECT, tokens: TOKENS_VERSION }),
@@ -229,17 +235,17 @@ describe("BEY-12 search", needs("postgres"), () => {
       store.passages!({ project: PROJECT, tokens: TOKENS_VERSION + 1 }),
     ]
     for (const shelf of others) {
-      expect(await shelf.marks()).toEqual(new Map())
+      expect(await shelf.positions()).toEqual(new Map())
       expect(await shelf.rows([1])).toEqual([])
       expect(await shelf.vocabulary()).toBe("")
-      expect((await shelf.lists(["heron"]))[0]).toHaveLength(0)
-      expect(await shelf.having({ ids: new Uint32Array([1]), text: "heron", max: 9 })).toEqual([])
+      expect((await shelf.postings(["heron"]))[0]).toHaveLength(0)
+      expect(await shelf.containing({ ids: new Uint32Array([1]), text: "heron", max: 9 })).toEqual([])
       expect((await new ServedIndex(shelf).search({ text: "heron", now: NOW })).found).toEqual([])
     }
   })
 })
 
-const said = (text: string): Entry => ({
+const userText = (text: string): Entry => ({
   ...{ type: "user", uuid: randomUUID(), parentUuid: null, sessionId: "s", timestamp: "2026-03-09T10:00:00.000Z" },
   message: { role: "user", content: text },
 })
@@ -250,7 +256,7 @@ async function write(store: Store, { id, entries }: { readonly id: string; reado
   await journal.close()
 }
 
-/** The conversations of a recording, as entries. */
+/** The conversations of a recording as entries. */
 async function imported(file: string, at: number): Promise<readonly (readonly Entry[])[]> {
   const root = mkdtempSync(join(tmpdir(), `strata-import-${at}-`))
   try {
@@ -271,7 +277,7 @@ async function imported(file: string, at: number): Promise<readonly (readonly En
   }
 }
 
-/** Stretches of what was said and of what tools gave, and names in them. */
+/** Excerpts of user messages and tool results, and identifiers in them. */
 function questionsFrom(entries: readonly Entry[]): readonly string[] {
   const reader = new BlockReader()
   const texts = entries.flatMap((entry) => reader.take(entry)).map(({ text }) => text)

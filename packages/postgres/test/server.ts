@@ -1,4 +1,6 @@
-/** A real PostgreSQL server for tests: the newest one from npm, or one that is installed. It listens on loopback, in a directory of its own. */
+/**
+ * A real PostgreSQL server for tests: the newest version from npm, or an installed one. It listens on loopback, in a directory of its own.
+ */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
@@ -13,25 +15,25 @@ export { newestPrograms, oldestPrograms } from "../../core/test/needs.ts"
 export interface TestServer {
   readonly port: number
   readonly directory: string
-  /** The address of a database, for the role that owns everything. */
+  /** The address of a database, by default for the role that owns everything. */
   url(database?: string, role?: string): string
-  /** A new database with the schema, as the application's role sees it. */
+  /** Creates a database with the schema and returns its address for the application's role. */
   database(): Promise<string>
-  /** At once, without a checkpoint. Default: SIGQUIT, which ends its children too; with SIGKILL they notice it. */
+  /** Kills the server without a checkpoint. Default: SIGQUIT, which ends its children too; with SIGKILL they notice it themselves. */
   kill(signal?: "SIGQUIT" | "SIGKILL"): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>
 }
 
 export interface ServerOptions {
-  /** The directory with `postgres` and `initdb`. Default: that of the newest version. */
+  /** The directory of `postgres` and `initdb`. Default: that of the newest version. */
   readonly programs?: string
   readonly settings?: Readonly<Record<string, string>>
-  /** A data directory that exists: a standby's. */
+  /** An existing data directory, for a standby. */
   readonly directory?: string
 }
 
-/** The server refuses to run as root: then it is the account of the package, or one without rights. */
+/** The account of the server, which refuses to run as root: that of the package, or one without privileges. */
 export const account = ((): { readonly uid?: number; readonly gid?: number } => {
   if (process.getuid?.() !== 0) return {}
   const idOf = (flag: string, name: string) => Number(execFileSync("id", [flag, name], { encoding: "utf8" }))
@@ -45,7 +47,7 @@ export const account = ((): { readonly uid?: number; readonly gid?: number } => 
   return name === undefined ? {} : { uid: idOf("-u", name), gid: idOf("-g", name) }
 })()
 
-/** Gives a directory and all in it to the account of the server. */
+/** Gives a directory and its files to the account of the server. */
 export function ownedByServer(directory: string): void {
   if (account.uid !== undefined) execFileSync("chown", ["-R", `${account.uid}:${account.gid}`, directory])
 }
@@ -64,7 +66,8 @@ export async function startServer({
   mkdirSync(join(root, "socket"))
   if (account.uid !== undefined) {
     for (const path of [root, join(root, "socket")]) chownSync(path, account.uid, account.gid!)
-    if (basename(tmpdir()).startsWith("strata-")) chmodSync(tmpdir(), 0o711) // the directory of this run: the account must get through
+    // the directory of this test run, which the account must be able to enter
+    if (basename(tmpdir()).startsWith("strata-")) chmodSync(tmpdir(), 0o711)
   }
   if (directory === undefined)
     execFileSync(
@@ -86,12 +89,12 @@ export async function startServer({
     )
     child = process
     guard = stopWithThisProcess({ pid: process.pid!, root })
-    let said = ""
+    let log = ""
     process.stderr!.on("data", (text: Buffer) => {
-      said = (said + text.toString()).slice(-4_000)
+      log = (log + text.toString()).slice(-4_000)
     })
     for (;;) {
-      if (process.exitCode !== null) throw new Error(`PostgreSQL did not start:\n${said}`)
+      if (process.exitCode !== null) throw new Error(`PostgreSQL did not start:\n${log}`)
       if (await answers(url())) return
       await new Promise((resolve) => setTimeout(resolve, 20))
     }
@@ -130,20 +133,20 @@ export async function startServer({
   }
 }
 
-/** The address of a database on a server of a test, for the role that owns everything or another one. */
+/** The address of a database on a test server, for the role that owns everything or another one. */
 export const addressOn =
   (port: number) =>
   (database = "postgres", role = "owner") =>
     `postgres://${role}@127.0.0.1:${port}/${database}`
 
-/** Stops a server whose tests were interrupted or killed: the standard input of this shell ends with the process that started it. */
+/** Stops the server of an interrupted or killed test run: the standard input of this shell ends with the process that started it. */
 const stopWithThisProcess = ({ pid, root }: { readonly pid: number; readonly root: string }): ChildProcess =>
   spawn(
     "sh",
     ["-c", `read -r _; kill -INT "$0"; while kill -0 "$0"; do sleep 0.1; done; rm -rf "$1"`, String(pid), root],
     {
       stdio: ["pipe", "ignore", "ignore"],
-      detached: true, // an interrupt from the keyboard does not reach it
+      detached: true, // so that a keyboard interrupt does not reach it
     },
   )
 

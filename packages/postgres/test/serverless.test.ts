@@ -10,7 +10,7 @@ import { serverless } from "../examples/serverless.ts"
 import { postgresStore } from "../src/index.ts"
 import { sharedServer } from "./shared-server.ts"
 
-/** Statements that a request may take once its process is warm: open, remember, one append, close and what is beside them. */
+/** Maximum number of statements of a request in a warm process: open, remember, one append, close and the rest. */
 const MAX_STATEMENTS = 17
 
 describe("BEY-12 a server without a disk", needs("postgres"), () => {
@@ -28,7 +28,7 @@ describe("BEY-12 a server without a disk", needs("postgres"), () => {
     const url = await server.database()
     const client = new Anthropic({ apiKey: "sk-ant-test", baseURL: sim.url, maxRetries: 0 })
 
-    /** A machine: a pool, a store and a server of its own. */
+    /** A machine with its own pool, store and server. */
     async function machine() {
       const pool = new pg.Pool({ connectionString: url, max: 2 })
       let statements = 0
@@ -43,7 +43,7 @@ describe("BEY-12 a server without a disk", needs("postgres"), () => {
       })
       await once(http, "listening")
       const { port } = http.address() as AddressInfo
-      const said = async (text: string, user = "anna") => {
+      const ask = async (text: string, user = "anna") => {
         statements = 0
         const response = await fetch(`http://127.0.0.1:${port}/chats/c1`, {
           ...{ method: "POST", body: JSON.stringify({ text }) },
@@ -51,20 +51,20 @@ describe("BEY-12 a server without a disk", needs("postgres"), () => {
         })
         return { status: response.status, body: await response.json(), statements }
       }
-      return { said }
+      return { ask }
     }
 
     const machines = [await machine(), await machine(), await machine()]
     for (let turn = 0; turn < 6; turn++) {
-      const { status, statements } = await machines[turn % machines.length]!.said(`Question ${turn}`)
+      const { status, statements } = await machines[turn % machines.length]!.ask(`Question ${turn}`)
       expect(status).toBe(200)
       if (turn >= machines.length) expect(statements).toBeLessThanOrEqual(MAX_STATEMENTS)
     }
     expect(asked.at(-1)!.match(/Question \d/g)).toEqual(Array.from({ length: 6 }, (_, turn) => `Question ${turn}`))
 
-    const other = await machines[0]!.said("What did the other customer say?", "bert")
+    const other = await machines[0]!.ask("What did the other customer say?", "bert")
     expect(other.status).toBe(200)
     expect(asked.at(-1)).not.toContain("Question")
-    expect(await machines[0]!.said("Hello?", "")).toMatchObject({ status: 401 })
+    expect(await machines[0]!.ask("Hello?", "")).toMatchObject({ status: 401 })
   })
 })

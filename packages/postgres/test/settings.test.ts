@@ -1,4 +1,4 @@
-/** What a database, a role or a schema may be set to: the store works all the same, or says at once that it cannot. */
+/** Settings of a database, a role or a schema: the store works with them, or reports at once that it cannot. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -6,7 +6,7 @@ import { isWhole } from "../../core/test/size.ts"
 import { entriesOf, textsOf } from "../../store-contract/src/entries.ts"
 import { migrate, postgresStore } from "../src/index.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
-import { asked } from "./standby.ts"
+import { withClient } from "./standby.ts"
 
 describe("settings of the server", needs("postgres"), () => {
   let server: SharedServer
@@ -19,9 +19,9 @@ describe("settings of the server", needs("postgres"), () => {
   })
   afterAll(() => server?.stop())
 
-  const asOwner = (database: string, sql: string) => asked(server.url(database), (client) => client.query(sql))
+  const asOwner = (database: string, sql: string) => withClient(server.url(database), (client) => client.query(sql))
 
-  /** A store of a role that has these settings. */
+  /** A store whose role has these settings. */
   async function storeWith(...settings: readonly string[]) {
     const connectionString = await server.database()
     const database = new URL(connectionString).pathname.slice(1)

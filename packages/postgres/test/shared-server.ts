@@ -1,13 +1,15 @@
-/** The PostgreSQL server that all test files of a run share: each has databases of its own in it. For what changes a server, start another. */
+/**
+ * The PostgreSQL server that all test files of a run share: each file has its own databases. Tests that change a server start another one.
+ */
 import { connect } from "node:net"
 import { text } from "node:stream/consumers"
 import { inject } from "vitest"
 import { addressOn, run, type TestServer } from "./server.ts"
 import type { SharedAddress } from "./shared-setup.ts"
 
-/** `stop` removes the databases of this file, and the server goes on. */
+/** `stop` removes the databases of this file; the server keeps running. */
 export type SharedServer = Pick<TestServer, "port" | "url" | "database" | "stop"> & {
-  /** A new database without the schema, as its owner sees it. */
+  /** Creates a database without the schema and returns its address for the owner. */
   emptyDatabase(): Promise<string>
 }
 

@@ -1,6 +1,6 @@
 /**
- * Runs once before all tests: the first file that asks for it (`sharedServer`) starts one PostgreSQL server for the whole run. A run without
- * such a file starts none. Workers ask over a port of loopback, since this process outlives them and stops the server.
+ * Runs once before all tests: the first file that asks for it (`sharedServer`) starts one PostgreSQL server for the entire run. A run
+ * without such a file starts none. Workers ask over a loopback port, because this process outlives them and stops the server.
  */
 import { once } from "node:events"
 import { type AddressInfo, createServer } from "node:net"
@@ -9,7 +9,7 @@ import type { TestServer } from "./server.ts"
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The port of loopback that answers with the address of the PostgreSQL server. */
+    /** The loopback port that answers with the address of the PostgreSQL server. */
     postgresPort: number
   }
 }
@@ -42,7 +42,7 @@ export default async function setup({ provide }: TestProject): Promise<() => Pro
 }
 
 async function start() {
-  const { startServer } = await import("./server.ts") // only now: most runs need no server
+  const { startServer } = await import("./server.ts") // imported late, because most runs need no server
   const server = await startServer()
   const template = new URL(await server.database()).pathname.slice(1)
   return { server, address: { port: server.port, template } }

@@ -1,4 +1,4 @@
-/** A standby of a server, made as a backup makes it: the directory is copied while the primary runs, between two calls of the server. */
+/** A standby of a server, made like a backup: the directory is copied while the primary runs, between two calls of the server. */
 import { chmodSync, cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises"
 import pg from "pg"
 import { ownedByServer, startServer, type TestServer } from "./server.ts"
 
-/** What belongs to the running primary, and its settings. */
+/** Files that belong to the running primary, and its settings. */
 const LEFT_OUT =
   /\/(?:postmaster\.(?:pid|opts)|pg_replslot\/.+|pg_wal\/.+|standby\.signal|backup_label\.old|postgresql\.auto\.conf)$/
 
@@ -16,11 +16,11 @@ export interface StandbyOptions {
   readonly settings?: Readonly<Record<string, string>>
 }
 
-/** Running, and following the primary under the name `standby`. */
+/** Starts a standby that follows the primary under the name `standby`. */
 export async function startStandby({ primary, programs, settings = {} }: StandbyOptions): Promise<TestServer> {
   const root = mkdtempSync(join(tmpdir(), "strata-standby-"))
   const directory = join(root, "data")
-  await asked(primary.url(), async (client) => {
+  await withClient(primary.url(), async (client) => {
     await client.query("select pg_backup_start('standby', true)")
     const isLeftOut = (path: string) => LEFT_OUT.test(path.slice(primary.directory.length))
     cpSync(primary.directory, directory, {
@@ -50,9 +50,9 @@ export async function startStandby({ primary, programs, settings = {} }: Standby
   }
 }
 
-/** From now on the server waits for the standby with each commit. */
+/** Makes the server wait for the standby with each commit from now on. */
 export async function waitForStandby({ url }: TestServer): Promise<void> {
-  await asked(url(), async (client) => {
+  await withClient(url(), async (client) => {
     await client.query("alter system set synchronous_standby_names = 'standby'")
     await client.query("select pg_reload_conf()")
     const follows = "select from pg_stat_replication where sync_state = 'sync' and state = 'streaming'"
@@ -60,13 +60,13 @@ export async function waitForStandby({ url }: TestServer): Promise<void> {
   })
 }
 
-/** Makes a standby the primary. */
+/** Promotes a standby to primary. */
 export async function promote({ url }: TestServer): Promise<void> {
-  await asked(url(), (client) => client.query("select pg_promote()"))
+  await withClient(url(), (client) => client.query("select pg_promote()"))
 }
 
-/** Connected as the role that owns everything. */
-export async function asked<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+/** Runs work with a connection of the role that owns everything. */
+export async function withClient<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString })
   await client.connect()
   try {

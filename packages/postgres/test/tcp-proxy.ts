@@ -1,17 +1,17 @@
-/** A network between clients and a server that goes wrong when asked to: it cuts connections, swallows answers and delivers late. */
+/** A TCP proxy that fails on demand: it cuts connections, swallows answers and delivers late. */
 import { connect, createServer, type Socket } from "node:net"
 
 export interface TcpProxy {
   readonly port: number
-  /** How many connections there are. */
+  /** Number of open connections. */
   readonly open: number
-  /** New connections go to another server. */
+  /** Directs new connections to another server. */
   point(port: number): void
-  /** Cuts one of the connections, chosen by a number. False: there are no connections. */
+  /** Cuts one of the connections, chosen by a number. False if there are none. */
   cut(which: number): boolean
-  /** Cuts one of them when the server next answers: the server has done the work, and the client does not learn it. */
+  /** Cuts a connection at the server's next answer: the server has done the work, and the client does not learn it. */
   swallowAnswer(which: number): boolean
-  /** What clients send from now on is kept back, for these connections. The result delivers it. */
+  /** Delays data that clients of the current connections send from now on. The result delivers it. */
   holdBack(): () => void
   cutAll(): void
   close(): Promise<void>
@@ -21,7 +21,7 @@ interface Pair {
   readonly client: Socket
   readonly server: Socket
   swallows: boolean
-  /** Filled while what the client sends is kept back. */
+  /** Delayed data of the client. Undefined while nothing is delayed. */
   held: Buffer[] | undefined
 }
 
@@ -40,7 +40,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
     server.on("data", (data) => void (pair.swallows ? end(pair) : client.write(data)))
     for (const socket of [client, server]) {
       socket.on("error", () => undefined)
-      // what is kept back outlives its client, as on a slow way
+      // delayed data outlives its client, as on a slow network
       socket.on("close", () => void (socket === client && pair.held ? pairs.delete(pair) : end(pair)))
     }
   })
@@ -88,7 +88,7 @@ export async function startProxy(target: number): Promise<TcpProxy> {
   }
 }
 
-/** The same address over another port of this machine. */
+/** The same address with another port of this machine. */
 export function through({ port }: Pick<TcpProxy, "port">, address: string): string {
   const url = new URL(address)
   url.port = String(port)

@@ -1,8 +1,8 @@
 import type { Entry, Store } from "@strata/core"
-import { budgetIn, encodeLine } from "@strata/core/store"
+import { dailyBudgetIn, encodeLine } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, beforeAll, describe, onTestFinished as ending, expect, test } from "vitest"
-import { keyOf } from "../../core/src/base/text.ts"
+import { uuidKey } from "../../core/src/base/text.ts"
 import { needs } from "../../core/test/needs.ts"
 import { postgresStore } from "../src/index.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
@@ -25,7 +25,7 @@ const HOSTILE = [
   "acme ",
 ]
 
-/** Tables in which these tests keep nothing. */
+/** Tables that these tests leave empty. */
 const UNFILLED = ["in_flight", "shelf", "shelf_source", "passage", "passage_pack", "token", "posting"]
 
 describe("BEY-12 tenants", needs("postgres"), () => {
@@ -38,7 +38,7 @@ describe("BEY-12 tenants", needs("postgres"), () => {
     server = await sharedServer()
     url = await server.database()
     pool = new pg.Pool({ connectionString: url })
-    victim = postgresStore({ pool, tenant: "acme", leaseSeconds: 3_600 }) // it renews nothing meanwhile
+    victim = postgresStore({ pool, tenant: "acme", leaseSeconds: 3_600 }) // renews no lease during the test
     await fill(victim)
   })
   afterAll(async () => {
@@ -66,11 +66,11 @@ describe("BEY-12 tenants", needs("postgres"), () => {
     expect(await everything(other)).not.toContain("acquisition")
     const before = await everything(victim)
     expect(before).not.toContain("our own")
-    expect(await budgetIn(other.memories({ project: PROJECT })).add(1, "2026-11-17")).toBe(3)
-    expect(await budgetIn(victim.memories({ project: PROJECT })).spentOn("2026-11-17")).toBe(2)
+    expect(await dailyBudgetIn(other.memories({ project: PROJECT })).add(1, "2026-11-17")).toBe(3)
+    expect(await dailyBudgetIn(victim.memories({ project: PROJECT })).spentOn("2026-11-17")).toBe(2)
   })
 
-  /** A number that is guessed is in every call of a journal, a team and an index. */
+  /** A guessed number is used in every call of a journal, a team and an index. */
   test("a tenant that guesses the numbers of another's journals and teams reads and changes nothing", async () => {
     const owner = new pg.Pool({ connectionString: server.url(new URL(url).pathname.slice(1)) })
     ending(() => owner.end())
@@ -157,7 +157,7 @@ describe("BEY-12 tenants", needs("postgres"), () => {
   })
 })
 
-/** Something in every part of the store. */
+/** Writes data to every part of the store. */
 async function fill(store: Store, text = SECRET): Promise<void> {
   for (const address of [ADDRESS, { ...ADDRESS, id: "agent", under: ADDRESS.id }]) {
     const journal = await store.open(address, { access: "write", create: true })
@@ -172,7 +172,7 @@ async function fill(store: Store, text = SECRET): Promise<void> {
   await mailbox.join({ name: "b", conversation: text.replaceAll(" ", "-") })
   await mailbox.send({ from: "a", to: ["b"], content: { text } })
   await store.log({ project: PROJECT, name: "callers" }).append(text)
-  await budgetIn(store.memories({ project: PROJECT })).add(2, "2026-11-17")
+  await dailyBudgetIn(store.memories({ project: PROJECT })).add(2, "2026-11-17")
   await store.permit({ project: PROJECT, name: "agents" }).take({ id: "a", max: 1 })
 }
 
@@ -184,7 +184,7 @@ const PLACES = [
   { agent: "reviewer", scope: "local", project: PROJECT },
 ] as const
 
-/** All that a tenant can get at with names that it knows. */
+/** All data that a tenant can reach with known names. */
 async function everything(store: Store): Promise<string> {
   const found: unknown[] = [await store.list(PROJECT), await store.list(PROJECT, { under: ADDRESS.id })]
   for (const place of PLACES)
@@ -208,15 +208,15 @@ const userEntry = (text: string): Entry => ({
 
 const LINE = encodeLine(userEntry("planted"))
 
-/** A value that would reach the first journal or team of a database. */
+/** A value that would match the first journal or team of a database. */
 function guess(parameter: string, type: string): unknown {
   if (/^p_(?:jid|tid|sid|fence|addition)$/.test(parameter)) return 1
   if (parameter === "p_at" || parameter === "p_from" || parameter === "p_after") return 0
   if (parameter === "p_lines") return LINE
   if (parameter === "p_lengths") return [LINE.length]
-  if (parameter === "p_keys" && type === "bytea[]") return [keyOf(UUID)]
-  if (parameter === "p_keys" || parameter === "p_first" || parameter === "p_key") return keyOf(UUID)
-  if (parameter === "p_handle") return keyOf(UUID).subarray(11)
+  if (parameter === "p_keys" && type === "bytea[]") return [uuidKey(UUID)]
+  if (parameter === "p_keys" || parameter === "p_first" || parameter === "p_key") return uuidKey(UUID)
+  if (parameter === "p_handle") return uuidKey(UUID).subarray(11)
   if (parameter === "p_name" || parameter === "p_member") return type === "text" ? "result.txt" : null
   if (type === "boolean") return true
   if (type === "bigint" || type === "integer" || type === "double precision") return 1_000_000
@@ -232,7 +232,7 @@ async function tablesOf(client: pg.Client | pg.Pool): Promise<readonly string[]>
   return rows.map(({ name }) => name)
 }
 
-/** The rows of the first tenant, as the owner of the database sees them. */
+/** The rows of the first tenant, read as the owner of the database. */
 async function rowsOf(owner: pg.Pool): Promise<ReadonlyMap<string, unknown>> {
   const all = new Map<string, unknown>()
   for (const table of await tablesOf(owner))

@@ -1,4 +1,4 @@
-/** A server that ends connections: the process goes on, and the call is made again. */
+/** A server that ends connections: the process continues, and the call is repeated. */
 
 import type { AddressInfo } from "node:net"
 import { createServer } from "node:net"
@@ -23,10 +23,12 @@ const TERMINATED = message(
   Buffer.from("SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"),
 )
 
-/** Ends each connection as soon as it is ready, so that one read of the client has both messages. Answers with its address. */
+/**
+ * Starts a server that ends each connection as soon as it is ready, so that the client gets both messages in one read. Returns its address.
+ */
 async function terminatingServer(): Promise<string> {
   const server = createServer((socket) => {
-    socket.on("error", () => undefined) // the client is gone
+    socket.on("error", () => undefined) // the client has disconnected
     socket.once("data", () => socket.end(Buffer.concat([AUTHENTICATION_OK, READY_FOR_QUERY, TERMINATED])))
   })
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve))
@@ -45,7 +47,7 @@ test.for(["a pool of our own", "a pool that is passed"])(
     const pool = new pg.Pool({ connectionString })
     ends.push(() => pool.end())
     const by = whose === "a pool of our own" ? { connectionString } : { pool }
-    const store = postgresStore({ ...by, patienceMs: 0, timeoutMs: 2_000 })
+    const store = postgresStore({ ...by, retryTimeoutMs: 0, timeoutMs: 2_000 })
     ends.push(() => store.close())
     await expect(store.projects()).rejects.toThrow(StoreUnreachableError)
     expect(uncaught).toEqual([])

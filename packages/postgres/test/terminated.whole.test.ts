@@ -1,10 +1,10 @@
-/** Backends that an administrator terminates, again and again, while processes without any handler of their own use them. */
+/** An administrator repeatedly terminates backends while processes without error handlers use them. */
 
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { text } from "node:stream/consumers"
 import { fileURLToPath } from "node:url"
-import { budgetIn } from "@strata/core/store"
+import { dailyBudgetIn } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { needs } from "../../core/test/needs.ts"
@@ -12,11 +12,11 @@ import { postgresStore } from "../src/index.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 
 const PROCESSES = 4
-const TERMINATIONS = 600 // one in about a hundred ended a process
+const TERMINATIONS = 600 // about one in a hundred used to crash a process
 
 const source = (path: string) => JSON.stringify(fileURLToPath(new URL(path, import.meta.url)))
 
-/** Adds to a sum until its input ends, over a pool of its own or one that is passed, and says how often. */
+/** Adds to a total until its input ends, over its own pool or one that is passed, and prints the number of additions. */
 const worker = (connectionString: string, isPassed: boolean) => `
   import pg from ${JSON.stringify(import.meta.resolve("pg"))}
   import { budgetIn } from ${JSON.stringify(import.meta.resolve("@strata/core"))}
@@ -45,12 +45,12 @@ describe("a storm", needs("postgres"), () => {
       spawn(process.execPath, ["--input-type=module", "-e", worker(connectionString, nth % 2 === 1)]),
     )
     const ended = children.map(async (child) => {
-      const [said, complaint, [code]] = await Promise.all([
+      const [output, complaint, [code]] = await Promise.all([
         text(child.stdout),
         text(child.stderr),
         once(child, "exit") as Promise<[number]>,
       ])
-      return { code, complaint, sum: Number(said) }
+      return { code, complaint, sum: Number(output) }
     })
     const owner = new pg.Client({ connectionString: server.url(new URL(connectionString).pathname.slice(1)) })
     await owner.connect()
@@ -69,7 +69,7 @@ describe("a storm", needs("postgres"), () => {
     )
     const store = postgresStore({ connectionString })
     const sums = results.map(({ sum }) => sum)
-    expect(await budgetIn(store.memories({ project: "storm" })).spentOn("2026-01-01")).toBe(
+    expect(await dailyBudgetIn(store.memories({ project: "storm" })).spentOn("2026-01-01")).toBe(
       sums.reduce((all, sum) => all + sum, 0),
     )
     expect(Math.min(...sums)).toBeGreaterThan(0)

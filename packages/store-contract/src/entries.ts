@@ -4,7 +4,7 @@ import { seededIds } from "@strata/core/base"
 import { contentOf, exactInputOf, isToolUse, withExactInput } from "@strata/core/messages"
 import type { Entry, SessionFacts } from "@strata/core/store"
 
-/** What a store must give back as it was. */
+/** Texts that a store must return unchanged. */
 export const DIFFICULT_TEXTS: readonly string[] = [
   "",
   "Ümlaut 四 👩‍👩‍👧 \u2028\u2029",
@@ -17,13 +17,13 @@ export const DIFFICULT_TEXTS: readonly string[] = [
 
 export interface Entries {
   user(text: string): Entry
-  /** A call of a tool, with the text of its input. */
+  /** A tool call with the text of its input. */
   call(id: string, input: string): Entry
   boundary(): Entry
   session(facts: SessionFacts): Entry
 }
 
-/** The same entries for the same seed. */
+/** Builders of entries that are the same for the same seed. */
 export function entriesOf(seed: string): Entries {
   const ids: Ids = seededIds(`store-contract ${seed}`)
   const front = () => ({ uuid: ids.uuid(), parentUuid: null, timestamp: "2026-01-01T00:00:00.000Z" })
@@ -41,17 +41,17 @@ export function entriesOf(seed: string): Entries {
   }
 }
 
-/** "|" is a boundary. */
+/** Entries from a sketch, in which "|" is a boundary. */
 export const sketched = (entries: Entries, sketch: string): readonly Entry[] =>
   sketch.split(" ").map((text) => (text === "|" ? entries.boundary() : entries.user(text)))
 
-/** The text of the input of a call. */
+/** The input text of a tool call. */
 export function inputTextOf(entry: Entry): string | undefined {
   const [call] = entry.type === "assistant" ? contentOf(entry) : []
   return call && isToolUse(call) ? (exactInputOf(call) ?? JSON.stringify(call.input)) : undefined
 }
 
-/** What an entry says. A boundary is "|". */
+/** The text of an entry; "|" for a boundary. */
 export const textOf = (entry: Entry): string => {
   if (entry.type === "user") return String(entry.message.content)
   return entry.type === "system" ? "|" : entry.type

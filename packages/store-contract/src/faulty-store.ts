@@ -1,28 +1,30 @@
-/** A store that fails at one call of the port, to show that nothing acknowledged is lost and nothing is half there. */
+/** A store that fails at one call of the port, to show that no acknowledged write is lost and no write is partly visible. */
 import { StrataError } from "@strata/core/base"
 import type { Journal, Membership, PermitAttempt, Store } from "@strata/core/store"
 import { tappedStore } from "./tapped-store.ts"
 
-/** Which call fails, and how. */
+/** Which call fails, and in which way. */
 export interface FaultPlan {
-  /** The number of the call, counted from 1 over the whole port. */
+  /** The number of the call, counted from 1 over the entire port. */
   readonly at: number
-  /** `before`: it is not made. `after`: it is made, and its answer is lost. A lock that it took lapses, because no one has it. */
+  /**
+   * `before`: the call is not made. `after`: the call is made and its answer is lost. A lock that it took lapses, because no one holds it.
+   */
   readonly how: "before" | "after"
-  /** How many calls in a row fail. Default: 1. */
+  /** How many consecutive calls fail. Default: 1. */
   readonly length?: number
 }
 
-/** A store that fails, and the calls that were made of it. */
+/** A failing store and a record of the calls made to it. */
 export interface FaultyStore {
   readonly store: Store
-  /** The calls so far, also those that failed. */
+  /** All calls so far, including those that failed. */
   calls(): readonly string[]
   /** The calls that failed. */
   failed(): readonly string[]
 }
 
-/** What a call rejects with that fails on purpose. */
+/** The error of a call that fails on purpose. */
 export class StoreFaultError extends StrataError {
   static override readonly code: string = "store-fault"
   override readonly name = "StoreFaultError"
@@ -36,7 +38,7 @@ export class StoreFaultError extends StrataError {
   }
 }
 
-/** Gives back what a call has taken, as a store does after a while. */
+/** Releases what a call has taken, as a store does when a lease expires. */
 async function lapse(name: string, answer: unknown): Promise<void> {
   if (name === "open") await (answer as Journal).close()
   if (name === "mailboxes.join") await (answer as Membership).leave()

@@ -1,11 +1,11 @@
-/** Random choices that a seed repeats. */
+/** Seeded random choices. */
 import { hash } from "node:crypto"
 
 export interface Random {
-  /** A whole number from 0 to below this. */
+  /** An integer from 0 up to, but not including, `end`. */
   below(end: number): number
   pick<T>(from: readonly T[]): T
-  /** True in this share of the cases. */
+  /** True with this probability. */
   chance(share: number): boolean
 }
 

@@ -1,4 +1,4 @@
-/** A store that hands every call of the port to a function first: what counts calls, or lets one of them fail, needs no more than that. */
+/** A store that passes every call of the port through a function, which may count the call or make it fail. */
 import type { Store } from "@strata/core/store"
 
 /** A call of the port, such as `journal.append`. `run` makes it. */
@@ -7,24 +7,24 @@ export interface PortCall<T = unknown> {
   run(): Promise<T>
 }
 
-/** What calls become. A call that gives a stream is one call, made when the stream is begun. */
+/** Intercepts calls. A call that returns a stream is one call, made when the stream is first read. */
 export type Tap = <T>(call: PortCall<T>) => Promise<T>
 
-/** How the members of an object are called. Members that are not named here ask the store nothing. */
-interface Shape {
-  /** Its name in calls: `journal` gives `journal.append`. Empty: the store itself. */
+/** Which members of an object are calls. Members that are not named here do not ask the store. */
+interface TapShape {
+  /** The prefix in call names: `journal` gives `journal.append`. Empty for the store itself. */
   readonly name: string
   readonly calls?: readonly string[]
   readonly streams?: readonly string[]
-  /** Members that give an object with calls of its own, at once. */
-  readonly parts?: Readonly<Record<string, Shape>>
-  /** Calls that resolve with an object with calls of its own. */
-  readonly results?: Readonly<Record<string, Shape>>
-  /** Fields of an object that have calls of their own. */
-  readonly fields?: Readonly<Record<string, Shape>>
+  /** Members that synchronously return an object with calls of its own. */
+  readonly parts?: Readonly<Record<string, TapShape>>
+  /** Calls that resolve with an object that has calls of its own. */
+  readonly results?: Readonly<Record<string, TapShape>>
+  /** Fields with an object that has calls of its own. */
+  readonly fields?: Readonly<Record<string, TapShape>>
 }
 
-const JOURNAL: Shape = {
+const JOURNAL: TapShape = {
   name: "journal",
   calls: [
     ...["append", "sync", "tail", "resume", "before", "find", "findMany", "findByHandle", "readCheckpoint"],
@@ -33,29 +33,40 @@ const JOURNAL: Shape = {
   streams: ["entries", "stretch"],
 }
 
-const PERMIT: Shape = {
+const PERMIT: TapShape = {
   name: "permit",
   calls: ["state", "take"],
   results: { take: { name: "", fields: { permit: { name: "permit", calls: ["release"] } } } },
 }
 
-const MEMORIES: Shape = {
+const MEMORIES: TapShape = {
   name: "memories",
-  calls: ["list", "read", "readAll", "install", "problems"], // a watch hears of changes: it does not ask
+  calls: ["list", "read", "readAll", "install", "problems"], // a watch receives changes and makes no calls
 }
 
-const MAILBOXES: Shape = {
+const MAILBOXES: TapShape = {
   name: "mailboxes",
   calls: ["send", "last", "read", "arrival", "join", "members", "change", "close"],
   results: { join: { name: "membership", calls: ["setIdle", "leave"] } },
 }
 
-const PASSAGES: Shape = {
+const PASSAGES: TapShape = {
   name: "passages",
-  calls: ["marks", "extend", "remove", "clear", "news", "lists", "vocabulary", "rows", "having", "around"],
+  calls: [
+    "positions",
+    "extend",
+    "remove",
+    "clear",
+    "changes",
+    "postings",
+    "vocabulary",
+    "rows",
+    "containing",
+    "neighbors",
+  ],
 }
 
-const STORE: Shape = {
+const STORE: TapShape = {
   name: "",
   calls: ["open", "projects", "list", "has", "writerOf"],
   results: { open: JOURNAL },
@@ -72,8 +83,8 @@ export const tappedStore = (store: Store, tap: Tap): Store => tapped(store, STOR
 
 type Member = (...given: readonly unknown[]) => unknown
 
-/** A proxy, so that what an object leaves out stays left out, and what it changes later is seen. */
-function tapped<T extends object>(target: T, shape: Shape, tap: Tap): T {
+/** A proxy, so that optional members remain absent and later changes of the object are visible. */
+function tapped<T extends object>(target: T, shape: TapShape, tap: Tap): T {
   const members = new Map<string | symbol, unknown>()
   return new Proxy(target, {
     get(_, key) {
@@ -87,14 +98,14 @@ function tapped<T extends object>(target: T, shape: Shape, tap: Tap): T {
   })
 }
 
-interface Tapping {
+interface TapOptions {
   readonly target: object
   readonly key: string | symbol
-  readonly shape: Shape
+  readonly shape: TapShape
   readonly tap: Tap
 }
 
-function memberOf({ target, key, shape, tap }: Tapping): Member {
+function memberOf({ target, key, shape, tap }: TapOptions): Member {
   const member: Member = (...given) => (Reflect.get(target, key, target) as Member).apply(target, [...given])
   if (typeof key !== "string") return member
   const name = shape.name === "" ? key : `${shape.name}.${key}`

@@ -3,10 +3,10 @@ import { text } from "node:stream/consumers"
 import { handleRequest, handleSessionStartHook } from "@strata/plugins"
 import { readArguments } from "../arguments.ts"
 import { type Run, UsageError } from "../command.ts"
-import { CARRY } from "../descriptions.ts"
+import { COMPACT_MESSAGES } from "../descriptions.ts"
 
 export const run: Run = async ({ args, env, terminal, stdin }) => {
-  const { values } = readArguments(CARRY, args)
+  const { values } = readArguments(COMPACT_MESSAGES, args)
   if (!stdin || stdin.isTTY)
     throw new UsageError(
       'strata compact-messages reads a JSON request from a pipe. "strata compact-messages --help" says what is in it.',

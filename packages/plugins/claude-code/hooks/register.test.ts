@@ -1,14 +1,14 @@
-/** Run by `claude plugin test`, in the environment of a hooks module. The program answers as `strata compact-messages` does. */
+/** Run by `claude plugin test`, in the environment of a hooks module. The simulated program answers as `strata compact-messages` does. */
 
 import type { On, SessionMessage } from "claude-code"
 import { expect, test } from "claude-code/testing"
 
-const said = (text: string, handle: string): SessionMessage => ({ role: "user", text, toolUses: [], handle })
-const MESSAGES = [said("one", "h1"), said("two", "h2"), said("three", "h3")]
-const OWN = { messages: [said("Claude Code's summary", "s1"), MESSAGES[2]!] }
+const userMessage = (text: string, handle: string): SessionMessage => ({ role: "user", text, toolUses: [], handle })
+const MESSAGES = [userMessage("one", "h1"), userMessage("two", "h2"), userMessage("three", "h3")]
+const OWN = { messages: [userMessage("Claude Code's summary", "s1"), MESSAGES[2]!] }
 const CARRIED = { text: "the text", facts: "the record", kept: [2], tokens: { before: 1_000, after: 200, facts: 50 } }
 
-/** What the program would say, and what it was asked. */
+/** Simulates the program with this answer, and records its requests. */
 function program(on: On, answer: object | Error, asked: string[] = []) {
   on("session.id", async () => ({ value: "session-1" }))
   on("session.root", async () => ({ value: "/project" }))

@@ -1,67 +1,68 @@
 /**
- * Claude Code hands its compaction to this module. It asks the program `strata` what should stand in the next context. Whatever goes wrong,
- * Claude Code's own compaction runs, and one line says so.
+ * Claude Code passes its compaction to this module, which asks the program `strata` for the next context. If anything goes wrong, Claude
+ * Code's own compaction runs, and one line reports it.
  */
 import type { EngineInterface, Register, SessionCompacted, SessionMessage } from "claude-code"
 
 type Engine = Pick<EngineInterface, "model" | "process" | "session" | "ui">
 type Mode = "observe" | "record" | "replace"
 
-interface Carried {
+interface CompactResponse {
   readonly text: string
   readonly facts: string
   readonly kept: readonly number[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number }
 }
 
-interface Pruned extends Carried {
+interface PruneResponse extends CompactResponse {
   readonly pruned: readonly { readonly toolUseId: string; readonly text: string }[]
 }
 
-interface Observed {
+interface CompactionLoss {
   readonly usedAgain: number
   readonly lost: readonly string[]
   readonly lostWithStrata: number
 }
 
-interface Undone {
+interface UndoResponse {
   readonly messages: readonly SessionMessage[]
 }
 
 interface State {
   readonly mode: Mode
-  /** Whether `replace` first cuts results that later work has overtaken. */
+  /** Whether `replace` first cuts results that later work has superseded. */
   readonly prunes: boolean
   readonly program: readonly string[]
   hasComplained: boolean
-  /** How many compactions were Strata's, and how many were handed over. */
+  /** Number of compactions that Strata replaced or supplemented. */
   compactions: number
+  /** Number of compactions that Claude Code passed to this module. */
   handedOver: number
-  /** Calls of tools since the record was brought up to date. */
+  /** Number of tool calls since the last update of the record. */
   calls: number
-  /** Turns since a compaction that is still watched. */
+  /** Turns since a compaction that is still watched; undefined if there is none. */
   turnsSince: number | undefined
-  /** What the person typed and no one has looked at for memories. */
+  /** User input that has not been checked for memories yet. */
   readonly typed: string[]
-  /** Memories that the session has. */
+  /** Files of memories that the session already has. */
   shown: readonly string[]
   hasAsked: boolean
   mayHaveMemories: boolean
 }
 
-interface Learned {
+interface LearnResponse {
   readonly prompt?: string
   readonly learned: readonly string[]
 }
 
-interface Memories {
+interface MemoriesResponse {
   readonly context: readonly string[]
   readonly shown: readonly string[]
   readonly learned: readonly string[]
   readonly hasMemories: boolean
 }
 
-interface Compacting {
+interface CompactionEvent {
   readonly messages: readonly SessionMessage[]
   readonly instructions?: string | undefined
   readonly agentId?: string | undefined
@@ -74,20 +75,20 @@ const ABOUT: Readonly<Record<Mode, string>> = {
 }
 
 const RECALL = "mcp__plugin_strata_strata__recall"
-const UNDO = "strata undo" // as the instructions of a compaction: the one door that every session has
+const UNDO = "strata undo" // given as the instructions of a compaction, the only input that every session accepts
 const TYPED: ReadonlySet<string> = new Set(["composer", "sdk"]) // the person at the prompt, or who runs `claude -p`
-const PROMPTS_TO_LEARN_FROM = 8 // a small request for every eighth prompt
+const PROMPTS_TO_LEARN_FROM = 8 // one small request for every eighth prompt
 const SMALL_MODEL = "haiku"
 const MAX_ANSWER = 2_000 // tokens
-const ENOUGH_NAMES = 8 // used again: then the figures say something
-const MAX_TURNS = 5 // to wait for them
+const ENOUGH_NAMES = 8 // names used again before the report is meaningful
+const MAX_TURNS = 5 // maximum number of turns to wait for these names
 const SHOWN_NAMES = 5
 const SOON_MS = 100
 const TIMEOUT_MS = 10_000
-const PRUNED_ENOUGH = 0.6 // of the messages: where pruning leaves more, the next compaction would follow too soon
-const NOTE_TIMEOUT_MS = 60_000 // no one waits for it
-const CALLS_TO_RECORD = 40 // of tools, in a turn that may be long
-const SMALLER = 0.9 // a compaction that leaves more than this of the messages is not worth the lost cache
+const PRUNED_ENOUGH = 0.6 // share of the messages: if pruning leaves more, the next compaction would follow too soon
+const NOTE_TIMEOUT_MS = 60_000 // nothing waits for it
+const CALLS_TO_RECORD = 40 // number of tool calls in a long turn before the record is updated
+const SMALLER = 0.9 // a compaction that leaves more than this share of the messages is not worth the cache miss
 
 export const register: Register = (on, options) => {
   const state: State = {
@@ -118,13 +119,13 @@ export const register: Register = (on, options) => {
   on("prompt.submit", async ($, e, next) => {
     if (state.mode === "observe" || !isTyped(e) || !state.mayHaveMemories) return next(e)
     state.typed.push(e.text)
-    const mine = await remembered($, state, e.text)
+    const mine = await findMemories($, state, e.text)
     return mine.length === 0 ? next(e) : next({ ...e, context: [...(e.context ?? []), ...mine] })
   }).catch((_$, e, next) => next(e))
 
   on("session.compact", async ($, e, next) => {
     if (e.instructions?.trim() === UNDO) {
-      const { messages } = await ask<Undone>($, state, { ask: "undo" })
+      const { messages } = await ask<UndoResponse>($, state, { ask: "undo" })
       return messages.length > 0 ? { messages } : { skip: "Nothing of this session is compacted." }
     }
     if (state.mode === "replace") {
@@ -132,7 +133,8 @@ export const register: Register = (on, options) => {
         await recordAhead($, state)
         return { skip: "Strata needs no time for a compaction." }
       }
-      const ours = (state.prunes ? await pruned($, state, e) : undefined) ?? (await replaced($, state, e))
+      const ours =
+        (state.prunes ? await pruneMessages($, state, e) : undefined) ?? (await replaceCompaction($, state, e))
       if (ours) return ours
     }
     const own = await next(e)
@@ -141,15 +143,15 @@ export const register: Register = (on, options) => {
       if (e.agentId === undefined) state.turnsSince = 0
       return own
     }
-    return (await recorded($, state, { ...e, own, isNoted: state.mode === "replace" })) ?? own
+    return (await addRecord($, state, { ...e, own, isNoted: state.mode === "replace" })) ?? own
   }).catch((_$, e, next) => next(e))
 
   on("turn.complete", async ($, e, next) => {
     const completed = await next(e)
     if (e.agentId !== undefined) return completed
-    if (state.turnsSince !== undefined) await observed($, state)
+    if (state.turnsSince !== undefined) await reportLoss($, state)
     if (state.mode !== "observe") await recordAhead($, state)
-    if (state.typed.length >= PROMPTS_TO_LEARN_FROM) await learned($, state)
+    if (state.typed.length >= PROMPTS_TO_LEARN_FROM) await learnMemories($, state)
     return completed
   })
 
@@ -167,34 +169,34 @@ export const register: Register = (on, options) => {
   }).catch(() => ({ text: `Strata could not do this here, and nothing was changed. Try: /compact ${UNDO}` }))
 }
 
-/** Memories that fit what the person typed. A lasting rule in it is kept at once; the start of a session also gets the rules that hold. */
-async function remembered($: Engine, state: State, text: string): Promise<readonly string[]> {
+/** Finds memories for the user's input. A lasting rule in it is saved at once; the start of a session also gets the current rules. */
+async function findMemories($: Engine, state: State, text: string): Promise<readonly string[]> {
   try {
     const cwd = await $.session.root()
     const request = { ask: "memories", cwd, text, shown: state.shown, isFirst: !state.hasAsked }
-    const { context, shown, learned, hasMemories } = await ask<Memories>($, state, request)
+    const { context, shown, learned, hasMemories } = await ask<MemoriesResponse>($, state, request)
     state.hasAsked = true
     state.shown = shown
     state.mayHaveMemories ||= hasMemories
     if (learned.length > 0) $.ui.log(`Strata remembers: ${learned.join("; ")}. "strata memory" shows and undoes it.`)
     return context
   } catch (error) {
-    state.mayHaveMemories = false // not again in this session: a prompt must not wait for what does not work
+    state.mayHaveMemories = false // not again in this session: prompts must not wait for a failing program
     complain($, state, error, "look for memories")
     return []
   }
 }
 
-/** Asks a small model, in a request of its own, what of the person's words is worth keeping. Its price is in the session's cost. */
-async function learned($: Engine, state: State): Promise<void> {
+/** Asks a small model in a separate request which user statements are worth saving. Its price is part of the session's cost. */
+async function learnMemories($: Engine, state: State): Promise<void> {
   const typed = state.typed.splice(0)
   try {
     const request = { ask: "learn", cwd: await $.session.root(), typed }
-    const { prompt } = await ask<Learned>($, state, request)
+    const { prompt } = await ask<LearnResponse>($, state, request)
     if (prompt === undefined) return
     const answered = await $.model.complete({ model: SMALL_MODEL, prompt, maxTokens: MAX_ANSWER })
     if (!answered.isAnswered) return
-    const kept = await ask<Learned>($, state, { ...request, answer: answered.text })
+    const kept = await ask<LearnResponse>($, state, { ...request, answer: answered.text })
     if (kept.learned.length > 0)
       $.ui.log(`Strata remembers: ${kept.learned.join("; ")}. "strata memory" shows and undoes it.`)
   } catch (error) {
@@ -202,18 +204,18 @@ async function learned($: Engine, state: State): Promise<void> {
   }
 }
 
-/** Only what a person typed can teach or ask something. */
+/** Only input that the user typed may teach or ask something. */
 const isTyped = (e: {
   readonly origin: { readonly kind: string }
   readonly command?: unknown
   readonly isMeta?: true
 }) => TYPED.has(e.origin.kind) && e.command === undefined && e.isMeta !== true
 
-/** Says once for each compaction what it lost, as soon as enough was used again. */
-async function observed($: Engine, state: State): Promise<void> {
+/** Reports once per compaction what it lost, as soon as enough names were used again. */
+async function reportLoss($: Engine, state: State): Promise<void> {
   state.turnsSince = (state.turnsSince ?? 0) + 1
   try {
-    const { usedAgain, lost, lostWithStrata } = await ask<Observed>($, state, { ask: "observe" })
+    const { usedAgain, lost, lostWithStrata } = await ask<CompactionLoss>($, state, { ask: "observe" })
     if (usedAgain < ENOUGH_NAMES && state.turnsSince < MAX_TURNS) return
     state.turnsSince = undefined
     if (usedAgain === 0) return
@@ -228,10 +230,10 @@ async function observed($: Engine, state: State): Promise<void> {
   }
 }
 
-/** Every message, some with results cut inside; `undefined` where that makes too little room. */
-async function pruned($: Engine, state: State, e: Compacting): Promise<SessionCompacted | undefined> {
+/** All messages, some with cut results; `undefined` if that frees too little space. */
+async function pruneMessages($: Engine, state: State, e: CompactionEvent): Promise<SessionCompacted | undefined> {
   try {
-    const { pruned: cut, tokens } = await ask<Pruned>($, state, { ...requestOf(e), mode: "prune" })
+    const { pruned: cut, tokens } = await ask<PruneResponse>($, state, { ...requestOf(e), mode: "prune" })
     if (tokens.after > tokens.before * PRUNED_ENOUGH) return undefined
     $.ui.log(
       `Strata cut ${cut.length} results that later work has overtaken: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, every message as it was. /strata undo takes it back.`,
@@ -244,7 +246,7 @@ async function pruned($: Engine, state: State, e: Compacting): Promise<SessionCo
   }
 }
 
-/** A call has the text of its result too. There it is left out, since the result itself follows. */
+/** A call also contains the text of its result. It is omitted there, because the result itself follows. */
 const withTexts = (message: SessionMessage, texts: ReadonlyMap<string, string>): SessionMessage => ({
   ...message,
   toolUses: message.toolUses.map((use) =>
@@ -260,16 +262,16 @@ const withTexts = (message: SessionMessage, texts: ReadonlyMap<string, string>):
     : {}),
 })
 
-/** Before a compaction: then the compaction itself has little to do, also on a busy machine. A failure shows at the compaction. */
+/** Updates the record before a compaction, which then has little to do even on a busy machine. A failure shows at the compaction. */
 async function recordAhead($: Engine, state: State): Promise<void> {
   state.calls = 0
   await ask($, state, { ask: "ahead" }).catch(() => undefined)
 }
 
-/** What stands after a compaction without a model; `undefined` where Claude Code should do it itself. */
-async function replaced($: Engine, state: State, e: Compacting): Promise<SessionCompacted | undefined> {
+/** The context after a compaction without a model; `undefined` to let Claude Code compact. */
+async function replaceCompaction($: Engine, state: State, e: CompactionEvent): Promise<SessionCompacted | undefined> {
   try {
-    const { text, kept, tokens } = await ask<Carried>($, state, requestOf(e))
+    const { text, kept, tokens } = await ask<CompactResponse>($, state, requestOf(e))
     if (text === "" || tokens.after > tokens.before * SMALLER) {
       $.ui.log("Strata left this compaction to Claude Code: there is too little to gain from its own.")
       return note($, state, { outcome: "left" })
@@ -278,29 +280,29 @@ async function replaced($: Engine, state: State, e: Compacting): Promise<Session
       `Strata compacted without a model: about ${rounded(tokens.before)} to ${rounded(tokens.after)} tokens of messages, ${kept.length} of ${e.messages.length} messages as they were. /strata undo takes it back.`,
     )
     note($, state, { outcome: "replaced" })
-    return { messages: [said(text), ...kept.map((at) => withoutHandle(e.messages[at]!))] }
+    return { messages: [userMessage(text), ...kept.map((at) => withoutHandle(e.messages[at]!))] }
   } catch (error) {
-    return fellBack($, state, error)
+    return fallBack($, state, error)
   }
 }
 
-/** Claude Code's own summary, with our record after it. */
-async function recorded(
+/** Claude Code's own summary, followed by Strata's record. */
+async function addRecord(
   $: Engine,
   state: State,
-  e: Compacting & { readonly own: SessionCompacted; readonly isNoted: boolean },
+  e: CompactionEvent & { readonly own: SessionCompacted; readonly isNoted: boolean },
 ): Promise<SessionCompacted | undefined> {
   try {
-    const { facts, tokens } = await ask<Carried>($, state, { ...requestOf(e), summary: "", keep: 0 })
+    const { facts, tokens } = await ask<CompactResponse>($, state, { ...requestOf(e), summary: "", keep: 0 })
     if (facts === "") return undefined
     $.ui.log(
       `Strata added a record of about ${rounded(tokens.facts)} tokens after the summary. /strata undo takes the compaction back.`,
     )
     if (!e.isNoted) note($, state, { outcome: "recorded" })
     const [summary, ...rest] = e.own.messages
-    return { ...e.own, messages: [...(summary ? [summary] : []), said(facts), ...rest] }
+    return { ...e.own, messages: [...(summary ? [summary] : []), userMessage(facts), ...rest] }
   } catch (error) {
-    return e.isNoted ? undefined : fellBack($, state, error)
+    return e.isNoted ? undefined : fallBack($, state, error)
   }
 }
 
@@ -312,20 +314,20 @@ async function ask<T>($: Engine, { program }: State, request: object, timeoutMs 
   return JSON.parse(stdout) as T
 }
 
-/** Said at every compaction: the person would not see it otherwise, and the summary is another one. */
-function fellBack($: Engine, state: State, error: unknown): undefined {
+/** Reported at every compaction: the user would not notice otherwise, and the summary is a different one. */
+function fallBack($: Engine, state: State, error: unknown): undefined {
   const why = reasonOf(error)
   $.ui.log(`Strata could not help with this compaction, so Claude Code's own takes its place: ${why}`)
   return note($, state, { outcome: "fell-back", why })
 }
 
-interface Noted {
+interface CompactionNote {
   readonly outcome: "replaced" | "recorded" | "left" | "fell-back"
   readonly why?: string
 }
 
-/** For the status line and `strata doctor`. No one waits for it. */
-function note($: Engine, state: State, noted: Noted): undefined {
+/** Records the outcome for the status line and `strata doctor`. Nothing waits for it. */
+function note($: Engine, state: State, noted: CompactionNote): undefined {
   state.handedOver++
   if (noted.outcome === "replaced" || noted.outcome === "recorded") state.compactions++
   $.ui.status(`Strata: ${state.compactions} of ${state.handedOver} compacted`)
@@ -334,14 +336,14 @@ function note($: Engine, state: State, noted: Noted): undefined {
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** Once in a session: the reason stays the same. */
+/** Reported once per session, because the reason stays the same. */
 function complain($: Engine, state: State, error: unknown, what = "help with a compaction"): undefined {
   if (state.hasComplained) return
   state.hasComplained = true
   $.ui.log(`Strata could not ${what}, so Claude Code goes on alone: ${reasonOf(error)}`)
 }
 
-const requestOf = ({ messages, instructions, agentId }: Compacting) => ({
+const requestOf = ({ messages, instructions, agentId }: CompactionEvent) => ({
   messages,
   recall: RECALL,
   ...(instructions === undefined ? {} : { instructions }),
@@ -349,11 +351,11 @@ const requestOf = ({ messages, instructions, agentId }: Compacting) => ({
 })
 
 /**
- * The same message without its handle: Claude Code then writes it after the boundary as a new one. With its handle a tool result stays the
- * child of the call before the boundary, and a resumed session has everything again that was compacted.
+ * The same message without its handle: Claude Code then writes it after the boundary as a new one. With its handle, a tool result would
+ * stay the child of the call before the boundary, and a resumed session would contain everything that was compacted.
  */
 const withoutHandle = ({ handle: _, ...message }: SessionMessage): SessionMessage => message
 
-const said = (text: string): SessionMessage => ({ role: "user", text, toolUses: [] })
+const userMessage = (text: string): SessionMessage => ({ role: "user", text, toolUses: [] })
 
 const rounded = (tokens: number): string => (tokens < 1_000 ? String(tokens) : `${Math.round(tokens / 100) / 10}K`)

@@ -4,7 +4,7 @@ import { delimiter, join } from "node:path"
 import { StrataError } from "@strata/core"
 import type { Environment, Installation } from "../clients.ts"
 import { pluginDirectory } from "../plugin-directory.ts"
-import { type FileChange, textIn } from "./changes.ts"
+import { type FileChange, textIn } from "./file-changes.ts"
 
 const DIRECTORIES = "CLAUDE_CODE_PLUGIN_DIRS"
 const PLUGIN = pluginDirectory("claude-code")
@@ -16,15 +16,16 @@ type Json = Readonly<Record<string, unknown>>
 export async function installClaudeCode({ env, program, mode, hasMods }: Installation): Promise<readonly FileChange[]> {
   const path = settingsFile(env)
   const before = await textIn(path)
-  const settings = withoutOurs(parsed(path, before ?? "{}"))
+  const settings = withoutStrata(parseSettings(path, before ?? "{}"))
   const after = hasMods
     ? { ...settings, env: withDirectory(settings), pluginConfigs: withOptions(settings, { mode, program }) }
     : { ...settings, hooks: withHook(settings, program) }
-  return [{ path, before, after: written(after, before) }]
+  return [{ path, before, after: formatSettings(after, before) }]
 }
 
-/** The settings without what an installation added. */
-export const withoutClaudeCode = (path: string, text: string): string => written(withoutOurs(parsed(path, text)), text)
+/** Removes Strata's additions from the settings. */
+export const withoutClaudeCode = (path: string, text: string): string =>
+  formatSettings(withoutStrata(parseSettings(path, text)), text)
 
 const settingsFile = (env: Environment) =>
   join(env.CLAUDE_CONFIG_DIR ?? join(env.HOME ?? homedir(), ".claude"), "settings.json")
@@ -47,39 +48,40 @@ const withOptions = (settings: Json, { mode, program }: Pick<Installation, "mode
 })
 
 /**
- * Keeping sessions, at the end of each and at the start of the next, which also finds those that crashed. The command starts the work and
- * ends at once: Claude Code waits for it, and would add what it prints to the context.
+ * Archives sessions at the end of each and at the start of the next, which also finds those that crashed. The command starts a background
+ * process and ends at once, because Claude Code waits for it and would add its output to the context.
  */
-const KEEP = "archive --hook"
+const ARCHIVE_COMMAND = "archive --hook"
 const KEEP_EVENTS = ["SessionStart", "SessionEnd"]
 
-export async function installKeepHook({
+export async function installArchiveHook({
   env,
   program,
 }: Pick<Installation, "env" | "program">): Promise<readonly FileChange[]> {
   const path = settingsFile(env)
   const before = await textIn(path)
-  const settings = withoutKeep(parsed(path, before ?? "{}"))
+  const settings = withoutArchiveCommand(parseSettings(path, before ?? "{}"))
   const hooks = part(settings, "hooks")
-  const own = { hooks: [{ type: "command", command: hookCommand(program, KEEP) }] }
+  const own = { hooks: [{ type: "command", command: hookCommand(program, ARCHIVE_COMMAND) }] }
   const added = KEEP_EVENTS.map((event) => [event, [...list(hooks[event]), own]])
   const after = { ...settings, hooks: { ...hooks, ...Object.fromEntries(added) } }
-  return [{ path, before, after: written(after, before) }]
+  return [{ path, before, after: formatSettings(after, before) }]
 }
 
-export const withoutKeepHook = (path: string, text: string): string => written(withoutKeep(parsed(path, text)), text)
+export const withoutArchiveHook = (path: string, text: string): string =>
+  formatSettings(withoutArchiveCommand(parseSettings(path, text)), text)
 
-function withoutKeep(settings: Json): Json {
+function withoutArchiveCommand(settings: Json): Json {
   const hooks: Record<string, unknown> = { ...part(settings, "hooks") }
   for (const event of KEEP_EVENTS) {
-    const others = list(hooks[event]).filter((each) => !isOurs(each, KEEP))
+    const others = list(hooks[event]).filter((each) => !isOurs(each, ARCHIVE_COMMAND))
     if (others.length > 0) hooks[event] = others
     else delete hooks[event]
   }
   return withParts(settings, { hooks })
 }
 
-/** Versions without mods: the record follows the client's own summary. */
+/** For versions without mods: the record follows the client's own summary. */
 function withHook(settings: Json, program: readonly string[]): Json {
   const hooks = part(settings, "hooks")
   const own = { matcher: "compact", hooks: [{ type: "command", command: hookCommand(program, HOOK) }] }
@@ -91,7 +93,7 @@ const hookCommand = (program: readonly string[], words: string) =>
   `${program.map((word) => JSON.stringify(word)).join(" ")} ${words}`
 const isOurs = (hook: unknown, words: string): boolean => JSON.stringify(hook).includes(words)
 
-function withoutOurs(settings: Json): Json {
+function withoutStrata(settings: Json): Json {
   const { [NAME]: _, ...configs } = part(settings, "pluginConfigs")
   const directories = directoriesIn(settings).filter((each) => each !== PLUGIN)
   const { [DIRECTORIES]: __, ...env } = part(settings, "env")
@@ -104,7 +106,7 @@ function withoutOurs(settings: Json): Json {
   })
 }
 
-/** A part that is empty now, and was not there before, is left out. */
+/** Omits an empty part that did not exist before. */
 function withParts(settings: Json, parts: Readonly<Record<string, Json>>): Json {
   const all: Record<string, unknown> = { ...settings }
   for (const [name, value] of Object.entries(parts)) {
@@ -122,23 +124,23 @@ const { parse, rawJSON } = JSON as unknown as {
   parse(text: string, revive: (key: string, value: unknown, at: NumberSource) => unknown): unknown
   rawJSON(text: string): unknown
 }
-/** Numbers are written again as they were: `1.10`, or more digits than a number of JavaScript has. */
+/** Preserves the spelling of numbers: `1.10`, or more digits than a JavaScript number has. */
 const parseExactly = (text: string): unknown =>
   parse(text, (_, value, { source }) => (typeof value === "number" && source !== undefined ? rawJSON(source) : value))
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
-function parsed(path: string, text: string): Json {
+function parseSettings(path: string, text: string): Json {
   try {
     const settings: unknown = parseExactly(text)
     if (typeof settings === "object" && settings !== null && !Array.isArray(settings)) return settings as Json
   } catch {
-    // said below
+    // reported below
   }
   throw new StrataError(`The settings of Claude Code cannot be read as JSON: ${path}. Nothing was changed.`)
 }
 
-function written(settings: Json, before: string | undefined): string {
+function formatSettings(settings: Json, before: string | undefined): string {
   const indent = /^[ \t]+/m.exec(before ?? "")?.[0] ?? "  "
   return `${JSON.stringify(settings, null, indent)}\n`
 }

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { planInstall, planKeepHook, planKeepHookRemoval, planUninstall } from "./install.ts"
+import { planArchiveHook, planArchiveHookRemoval, planInstall, planUninstall } from "./install.ts"
 
 let home: string
 let settings: string
@@ -24,7 +24,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-/** The name of a client's version is asked of the program `claude` on the search path. */
+/** Installs a fake `claude` on the search path that prints this version. */
 function claudeSays(version: string): void {
   mkdirSync(join(home, "bin"), { recursive: true })
   writeFileSync(join(home, "bin", "claude"), `#!/bin/sh\necho "${version} (Claude Code)"\n`, { mode: 0o755 })
@@ -119,7 +119,7 @@ describe("what another program writes while the person is asked", () => {
   const latin1 = Buffer.from('{"name": "J\u00fcrgen"}', "latin1")
   const plans = {
     install: () => planInstall(order()),
-    "archive --install": () => planKeepHook(order()),
+    "archive --install": () => planArchiveHook(order()),
   }
 
   it.each(["install", "archive --install"] as const)("is not overwritten by strata %s (BEY-16)", async (command) => {
@@ -154,7 +154,7 @@ describe("what another program writes while the person is asked", () => {
     writeFileSync(settings, '{\n  "id": 1234567890123456789,\n  "price": 1.10\n}\n')
     await install()
     expect(readFileSync(settings, "utf8")).toContain('"id": 1234567890123456789,\n  "price": 1.10')
-    writeFileSync(settings, `${readFileSync(settings, "utf8")}\n`) // changed by hand: taken out by its parts
+    writeFileSync(settings, `${readFileSync(settings, "utf8")}\n`) // a manual change: only Strata's parts are removed
     await uninstall()
     expect(readFileSync(settings, "utf8")).toBe('{\n  "id": 1234567890123456789,\n  "price": 1.10\n}\n')
   })
@@ -197,8 +197,8 @@ describe.each([
 })
 
 describe("BEY-17: the hook that keeps sessions", () => {
-  const keep = async () => (await planKeepHook(order())).apply()
-  const unkeep = async () => (await planKeepHookRemoval(order()))!.apply()
+  const keep = async () => (await planArchiveHook(order())).apply()
+  const unkeep = async () => (await planArchiveHookRemoval(order()))!.apply()
 
   it("runs at the start and the end of a session, beside the person's own hooks, and leaves the exact bytes", async () => {
     const before = '{ "hooks": {"SessionEnd":[{"hooks":[{"type":"command","command":"mine"}]}]} }'
@@ -212,7 +212,7 @@ describe("BEY-17: the hook that keeps sessions", () => {
     await expect(keep()).rejects.toThrow(/already/)
     await unkeep()
     expect(readFileSync(settings, "utf8")).toBe(before)
-    expect(await planKeepHookRemoval(order())).toBeUndefined()
+    expect(await planArchiveHookRemoval(order())).toBeUndefined()
   })
 
   it.each(["2.1.325", "2.0.76"])("comes and goes without the rest of Strata, in any order (%s)", async (version) => {

@@ -1,4 +1,4 @@
-/** `strata install` and `strata uninstall`: what would change, and the change. */
+/** `strata install` and `strata uninstall`: plans the changes, and applies them. */
 
 import { spawnSync } from "node:child_process"
 import { homedir } from "node:os"
@@ -6,25 +6,25 @@ import { join } from "node:path"
 import { StrataError } from "@strata/core"
 import type { Client, Environment, Installation } from "../clients.ts"
 import { pluginDirectory } from "../plugin-directory.ts"
+import { installArchiveHook, installClaudeCode, withoutArchiveHook, withoutClaudeCode } from "./claude-code.ts"
 import {
   applyChanges,
   type ChangeOutcome,
-  changesBack,
   type FileChange,
-  readInstalled,
-  takeBack,
+  planRevert,
+  readInstallation,
+  revertChanges,
   textIn,
-} from "./changes.ts"
-import { installClaudeCode, installKeepHook, withoutClaudeCode, withoutKeepHook } from "./claude-code.ts"
+} from "./file-changes.ts"
 
-// What an installation adds to pi and to opencode: one file in the directory that they load by themselves. It names our code and its options.
+// Additions to pi and to opencode: one file in a directory that they load automatically. It imports Strata's plugin and sets its options.
 
 const FILE = "strata.ts"
 const source = (client: Client) => JSON.stringify(join(pluginDirectory(client), FILE))
 
 export function installPi(installation: Installation): Promise<readonly FileChange[]> {
   const directory = installation.env.PI_CODING_AGENT_DIR ?? join(homeOf(installation.env), ".pi", "agent")
-  return added(join(directory, "extensions", FILE), [
+  return addFile(join(directory, "extensions", FILE), [
     `import strata from ${source("pi")}`,
     `export default (pi) => strata(pi, ${optionsOf(installation)})`,
   ])
@@ -32,16 +32,16 @@ export function installPi(installation: Installation): Promise<readonly FileChan
 
 export function installOpencode(installation: Installation): Promise<readonly FileChange[]> {
   const directory = installation.env.XDG_CONFIG_HOME ?? join(homeOf(installation.env), ".config")
-  return added(join(directory, "opencode", "plugin", FILE), [
+  return addFile(join(directory, "opencode", "plugin", FILE), [
     `import { Strata as strata } from ${source("opencode")}`,
     `export const Strata = (input) => strata(input, ${optionsOf(installation)})`,
   ])
 }
 
-/** All of the file was added, whatever the person changed in it. */
-export const withoutOwnFile = (): undefined => undefined
+/** Removes the complete file, whatever the user changed in it. */
+export const withoutAddedFile = (): undefined => undefined
 
-async function added(path: string, lines: readonly string[]): Promise<readonly FileChange[]> {
+async function addFile(path: string, lines: readonly string[]): Promise<readonly FileChange[]> {
   if ((await textIn(path)) !== undefined)
     throw new StrataError(`There is a file ${path} that Strata did not write. Nothing was changed. Remove it first.`)
   return [{ path, before: undefined, after: `${lines.join("\n")}\n` }]
@@ -50,29 +50,29 @@ async function added(path: string, lines: readonly string[]): Promise<readonly F
 const optionsOf = ({ mode, program }: Installation) => JSON.stringify({ mode, program })
 const homeOf = (env: Environment) => env.HOME ?? homedir()
 
-/** What is to be done: shown to the person first. */
-export interface Plan {
+/** The planned changes, displayed to the user first. */
+export interface InstallPlan {
   readonly changes: readonly FileChange[]
-  /** What the person should know. */
+  /** Information for the user. */
   readonly notes: readonly string[]
-  /** Makes exactly these changes, or none: then plan again. */
+  /** Applies exactly these changes, or none; in that case plan again. */
   apply(): Promise<ChangeOutcome>
 }
 
-export interface Order extends Omit<Installation, "hasMods"> {
+export interface InstallRequest extends Omit<Installation, "hasMods"> {
   readonly client: Client
-  /** Strata's own directory, where the copy is kept. */
+  /** Strata's own directory, which contains the backup. */
   readonly home: string
 }
 
-export async function planInstall({ client, home, ...installation }: Order): Promise<Plan> {
-  if (await readInstalled(client, home))
+export async function planInstall({ client, home, ...installation }: InstallRequest): Promise<InstallPlan> {
+  if (await readInstallation(client, home))
     throw new StrataError(
       `Strata is installed in ${client} already. Nothing was changed. Run "strata uninstall ${client}" first.`,
     )
   const version = client === "claude-code" ? versionOf("claude", installation.env) : undefined
   const hasMods = version === undefined || isSince(version, FIRST_WITH_MODS)
-  const changes = await CHANGES[client].install({ ...installation, hasMods })
+  const changes = await INSTALLERS[client].install({ ...installation, hasMods })
   const notes = hasMods
     ? []
     : [
@@ -81,64 +81,67 @@ export async function planInstall({ client, home, ...installation }: Order): Pro
   return { changes, notes, apply: () => applyChanges(client, changes, home) }
 }
 
-export async function planUninstall({ client, home }: Pick<Order, "client" | "home">): Promise<Plan> {
-  const plan = await planRemoval({ record: client, home, without: CHANGES[client].without })
+export async function planUninstall({ client, home }: Pick<InstallRequest, "client" | "home">): Promise<InstallPlan> {
+  const plan = await planRemoval({ record: client, home, without: INSTALLERS[client].without })
   if (!plan) throw new StrataError(`Strata is not installed in ${client}. Nothing was changed.`)
   return plan
 }
 
-const KEEP_RECORD = "claude-code-keep"
+const ARCHIVE_HOOK_RECORD = "claude-code-keep"
 
-/** A hook of Claude Code that keeps its sessions. It comes and goes without the rest of Strata. */
-export async function planKeepHook({ home, ...installation }: Pick<Order, "env" | "program" | "home">): Promise<Plan> {
-  if (await readInstalled(KEEP_RECORD, home))
+/** Plans a hook of Claude Code that archives its sessions. It is installed and removed independently of the plugin. */
+export async function planArchiveHook({
+  home,
+  ...installation
+}: Pick<InstallRequest, "env" | "program" | "home">): Promise<InstallPlan> {
+  if (await readInstallation(ARCHIVE_HOOK_RECORD, home))
     throw new StrataError(
       'Claude Code keeps its sessions already. Nothing was changed. "strata archive --uninstall claude-code" ends that.',
     )
-  const changes = await installKeepHook(installation)
-  return { changes, notes: [], apply: () => applyChanges(KEEP_RECORD, changes, home) }
+  const changes = await installArchiveHook(installation)
+  return { changes, notes: [], apply: () => applyChanges(ARCHIVE_HOOK_RECORD, changes, home) }
 }
 
-/** Nothing if the hook is not installed. */
-export const planKeepHookRemoval = ({ home }: Pick<Order, "home">): Promise<Plan | undefined> =>
-  planRemoval({ record: KEEP_RECORD, home, without: withoutKeepHook })
+/** `undefined` if the hook is not installed. */
+export const planArchiveHookRemoval = ({ home }: Pick<InstallRequest, "home">): Promise<InstallPlan | undefined> =>
+  planRemoval({ record: ARCHIVE_HOOK_RECORD, home, without: withoutArchiveHook })
 
-interface Removal extends Pick<Order, "home"> {
-  /** The name of what is kept about the installation. */
+interface RemovalOptions extends Pick<InstallRequest, "home"> {
+  /** The name of the stored record. */
   readonly record: string
-  readonly without: Changes["without"]
+  readonly without: ClientInstaller["without"]
 }
 
-async function planRemoval({ record, home, without }: Removal): Promise<Plan | undefined> {
-  const installed = await readInstalled(record, home)
+async function planRemoval({ record, home, without }: RemovalOptions): Promise<InstallPlan | undefined> {
+  const installed = await readInstallation(record, home)
   if (!installed) return undefined
-  const changes = await changesBack(installed, without)
+  const changes = await planRevert(installed, without)
   const isExact = changes.every(
     ({ path, after }) => (installed.files.find((f) => f.path === path)?.before ?? undefined) === after,
   )
   const notes = isExact ? [] : ["The settings have changed since. Only what Strata added is removed."]
-  return { changes, notes, apply: () => takeBack(record, changes, home) }
+  return { changes, notes, apply: () => revertChanges(record, changes, home) }
 }
 
-/** Whether the agent has Strata, apart from the hook that keeps sessions. */
-export const isInstalled = async ({ client, home }: Pick<Order, "client" | "home">): Promise<boolean> =>
-  (await readInstalled(client, home)) !== undefined
+/** Whether the plugin is installed in the agent, apart from the hook that archives sessions. */
+export const isInstalled = async ({ client, home }: Pick<InstallRequest, "client" | "home">): Promise<boolean> =>
+  (await readInstallation(client, home)) !== undefined
 
-interface Changes {
+interface ClientInstaller {
   readonly install: (installation: Installation) => Promise<readonly FileChange[]>
-  /** `undefined`: nothing is left of the file. */
+  /** Removes Strata's additions from a file. `undefined`: the file is deleted. */
   readonly without: (path: string, text: string) => string | undefined
 }
 
-const CHANGES: Readonly<Record<Client, Changes>> = {
+const INSTALLERS: Readonly<Record<Client, ClientInstaller>> = {
   "claude-code": { install: installClaudeCode, without: withoutClaudeCode },
-  pi: { install: installPi, without: withoutOwnFile },
-  opencode: { install: installOpencode, without: withoutOwnFile },
+  pi: { install: installPi, without: withoutAddedFile },
+  opencode: { install: installOpencode, without: withoutAddedFile },
 }
 
 const FIRST_WITH_MODS = [2, 1, 287]
 
-/** The version of an installed client; `undefined` where it cannot be started. */
+/** The version of an installed client; `undefined` if it cannot be started. */
 function versionOf(command: string, env: Environment): readonly number[] | undefined {
   const { stdout = "" } = spawnSync(command, ["--version"], { env: { ...env }, encoding: "utf8", timeout: 10_000 })
   const found = /(\d+)\.(\d+)\.(\d+)/.exec(stdout ?? "")

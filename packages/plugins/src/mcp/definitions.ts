@@ -1,4 +1,4 @@
-/** What the server offers: its tools, resources and prompts, as clients list them. Data only, so that the server starts at once. */
+/** The server's tools, resources and prompts, as clients list them. Data only, so that the server starts at once. */
 import { RECALL_KINDS } from "@strata/core/recall"
 
 export const INSTRUCTIONS =
@@ -33,7 +33,7 @@ export const RECALL = {
     additionalProperties: false,
   },
   annotations: { readOnlyHint: true, openWorldHint: false },
-  _meta: { "anthropic/alwaysLoad": true }, // a tool that is loaded on demand is not at hand where a summary names a handle
+  _meta: { "anthropic/alwaysLoad": true }, // a tool that is loaded on demand would be missing when a summary refers to a handle
 } as const
 
 export const MEMORY = {

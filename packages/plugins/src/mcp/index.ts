@@ -1,4 +1,4 @@
-/** `@strata/plugins/mcp`. The MCP server: what it answers, and its two transports. */
+/** `@strata/plugins/mcp`. The MCP server: its methods, and its two transports. */
 export { type HttpOptions, type HttpServer, serveHttp } from "./http.ts"
 export { type McpServer, mcpServer } from "./server.ts"
 export { serveStdio } from "./stdio.ts"

@@ -1,15 +1,15 @@
 /**
- * The Model Context Protocol, as far as this server speaks it: JSON-RPC 2.0, one answer for each request. It is written here because the
- * official server takes longer to load than this one may take to start.
+ * The subset of the Model Context Protocol that this server needs: JSON-RPC 2.0, one response per request. Implemented here because loading
+ * the official server takes longer than this one may take to start.
  */
-import { reasonOf } from "@strata/core/base"
+import { errorReason } from "@strata/core/base"
 
-/** The newest first. */
+/** Newest first. */
 export const PROTOCOL_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const
 
 export const ERRORS = { parse: -32_700, request: -32_600, method: -32_601, params: -32_602, internal: -32_603 } as const
 
-/** A request that cannot be answered. The message is for the client. */
+/** A request that cannot be handled. The message is for the client. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError"
   readonly code: number
@@ -22,10 +22,10 @@ export class ProtocolError extends Error {
 
 export type Parameters = Readonly<Record<string, unknown>>
 
-/** What the server does for each method. `client`: the name by which the client introduced itself. */
+/** Handlers by method. `client` is the name by which the client introduced itself. */
 export type Methods = Readonly<Record<string, (parameters: Parameters, client: string) => unknown>>
 
-interface Answer {
+interface RpcResponse {
   readonly jsonrpc: "2.0"
   readonly id: string | number | null
   readonly result?: unknown
@@ -35,7 +35,7 @@ interface Answer {
 const UNKNOWN_CLIENT = "an MCP client"
 const MAX_NAME = 60
 
-/** The name of a client that introduces itself: one line, no longer than a name. */
+/** The client's name from its `initialize` request, as a single line of limited length. */
 export function clientIn(message: unknown): string | undefined {
   const { method, params } = Object(message)
   if (method !== "initialize") return undefined
@@ -44,23 +44,23 @@ export function clientIn(message: unknown): string | undefined {
   return plain.slice(0, MAX_NAME) || UNKNOWN_CLIENT
 }
 
-/** Answers one message, or a list of them as older clients send. Nothing where no answer is due. */
-export async function answerTo(message: unknown, methods: Methods, client = UNKNOWN_CLIENT): Promise<unknown> {
-  if (!Array.isArray(message)) return answerOne(message, methods, client)
+/** Handles one message, or a list of them as older clients send. Returns nothing if no response is due. */
+export async function respond(message: unknown, methods: Methods, client = UNKNOWN_CLIENT): Promise<unknown> {
+  if (!Array.isArray(message)) return respondToOne(message, methods, client)
   if (message.length === 0) return failed(null, new ProtocolError(ERRORS.request, "The list of messages is empty."))
-  const answers = await Promise.all(message.map((one) => answerOne(one, methods, client)))
+  const answers = await Promise.all(message.map((one) => respondToOne(one, methods, client)))
   const due = answers.filter((answer) => answer !== undefined)
   return due.length === 0 ? undefined : due
 }
 
-export const unreadable = (): Answer => failed(null, new ProtocolError(ERRORS.parse, "The message is not JSON."))
+export const unreadable = (): RpcResponse => failed(null, new ProtocolError(ERRORS.parse, "The message is not JSON."))
 
-async function answerOne(message: unknown, methods: Methods, client: string): Promise<Answer | undefined> {
+async function respondToOne(message: unknown, methods: Methods, client: string): Promise<RpcResponse | undefined> {
   const { jsonrpc, id, method, params } = Object(message)
   const isNotification = id === undefined
   if (jsonrpc !== "2.0" || typeof method !== "string") {
     const isAnswer = jsonrpc === "2.0" && !isNotification && method === undefined
-    if (isAnswer) return undefined // this server asks nothing
+    if (isAnswer) return undefined // this server sends no requests
     return failed(null, new ProtocolError(ERRORS.request, "The message is no JSON-RPC 2.0 request."))
   }
   if (isNotification) return undefined
@@ -75,8 +75,8 @@ async function answerOne(message: unknown, methods: Methods, client: string): Pr
   }
 }
 
-const failed = (id: Answer["id"], error: unknown): Answer => ({
+const failed = (id: RpcResponse["id"], error: unknown): RpcResponse => ({
   jsonrpc: "2.0",
   id,
-  error: { code: error instanceof ProtocolError ? error.code : ERRORS.internal, message: reasonOf(error) },
+  error: { code: error instanceof ProtocolError ? error.code : ERRORS.internal, message: errorReason(error) },
 })

@@ -1,15 +1,15 @@
-/** Transcripts as Recall reads them: messages found by handle, and given in their order. What was read last is kept. */
+/** Transcripts for recall: messages found by handle, and read in order. Recently read transcripts are cached. */
 
 import { handleOf, type Message } from "@strata/core/messages"
 import { BlockReader, type BlockText, type ReadableConversation } from "@strata/core/recall"
 import type { Entry, JournalRange } from "@strata/core/store"
 import type { Transcript } from "../project-transcripts.ts"
 
-/** Of transcripts that are kept, as their files have them. The last read one is kept whatever its size. */
+/** Total file size of cached transcripts. The last one read is always cached. */
 const MAX_KEPT_BYTES = 48 * 1024 * 1024
 
 class ReadTranscript {
-  /** The conversation, then its sub-agents one after the other. */
+  /** The messages of the conversation, then those of each sub-agent. */
   readonly #messages: readonly Message[]
   #places: ReadonlyMap<string, number> | undefined
 
@@ -20,7 +20,7 @@ class ReadTranscript {
   readonly journal: ReadableConversation["journal"] = {
     find: async (uuid) => this.#messages[this.#placeOf(uuid) ?? -1],
     findByHandle: async (digits) => this.#messages.filter(({ uuid }) => handleOf(uuid) === digits).toReversed(),
-    stretch: (wanted) => this.#stretch(wanted),
+    range: (wanted) => this.#stretch(wanted),
   }
 
   texts(): readonly BlockText[] {
@@ -44,15 +44,15 @@ class ReadTranscript {
 const NOTHING = new ReadTranscript([])
 
 export class TranscriptReader {
-  /** By path, the one used last at the end. */
+  /** Cache by path, least recently used first. */
   readonly #kept = new Map<string, { readonly transcript: Transcript; readonly read: Promise<ReadTranscript> }>()
 
-  /** A transcript that cannot be read has no messages. */
+  /** Reads a transcript. An unreadable one has no messages. */
   read(transcript: Transcript): Promise<ReadTranscript> {
     const { path, mark } = transcript
     const known = this.#kept.get(path)
     this.#kept.delete(path)
-    const kept = known?.transcript.mark === mark ? known : { transcript, read: readNow(transcript) }
+    const kept = known?.transcript.mark === mark ? known : { transcript, read: readUncached(transcript) }
     this.#kept.set(path, kept)
     this.#makeRoom()
     return kept.read
@@ -68,10 +68,10 @@ export class TranscriptReader {
   }
 }
 
-async function readNow(transcript: Transcript): Promise<ReadTranscript> {
+async function readUncached(transcript: Transcript): Promise<ReadTranscript> {
   const imported = await transcript.read().catch(() => undefined)
   if (!imported) return NOTHING
-  // an agent wrote what its sub-agents were asked, not the person
+  // an agent wrote the task of its sub-agents, not the user
   const ofAgents = (imported.agents ?? []).flatMap(({ messages }) =>
     messages.map((message) => ({ ...message, isSidechain: true })),
   )

@@ -1,10 +1,11 @@
-/** The MCP server: what it does for each method. Everything that reads is loaded with the first question, so that it starts at once. */
-import type { Answers } from "./answers.ts"
-import { INSTRUCTIONS, PROMPTS, RESOURCES, TEMPLATES, TOOLS } from "./definitions.ts"
-import type { PastOptions } from "./past.ts"
-import { type Methods, PROTOCOL_VERSIONS } from "./protocol.ts"
+/** The MCP server and its methods. Modules that read data are loaded with the first request, so that the server starts at once. */
 
-export interface McpServerOptions extends PastOptions {
+import { INSTRUCTIONS, PROMPTS, RESOURCES, TEMPLATES, TOOLS } from "./definitions.ts"
+import type { ProjectRecallOptions } from "./project-recall.ts"
+import { type Methods, PROTOCOL_VERSIONS } from "./protocol.ts"
+import type { McpResponses } from "./responses.ts"
+
+export interface McpServerOptions extends ProjectRecallOptions {
   readonly version: string
 }
 
@@ -14,9 +15,9 @@ export interface McpServer {
 }
 
 export function mcpServer({ version, ...options }: McpServerOptions): McpServer {
-  let loaded: Promise<Answers> | undefined
+  let loaded: Promise<McpResponses> | undefined
   const answers = () => {
-    loaded ??= import("./answers.ts").then(({ Answers }) => new Answers(options))
+    loaded ??= import("./responses.ts").then(({ McpResponses }) => new McpResponses(options))
     return loaded
   }
   return {

@@ -1,7 +1,7 @@
 /** MCP over standard input and output: one message per line. It ends with the input. */
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
-import { answerTo, clientIn, type Methods, unreadable } from "./protocol.ts"
+import { clientIn, type Methods, respond, unreadable } from "./protocol.ts"
 
 export interface Streams {
   readonly input: Readable
@@ -13,13 +13,13 @@ export async function serveStdio(methods: Methods, { input, send }: Streams): Pr
   const open = new Set<Promise<void>>()
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     if (line.trim() === "") continue
-    const message = parsed(line)
+    const message = parseLine(line)
     if (message === undefined) {
       send(unreadable())
       continue
     }
     client = clientIn(message) ?? client
-    const answered = answerTo(message, methods, client).then((answer) => {
+    const answered = respond(message, methods, client).then((answer) => {
       if (answer !== undefined) send(answer)
     })
     open.add(answered)
@@ -28,7 +28,7 @@ export async function serveStdio(methods: Methods, { input, send }: Streams): Pr
   await Promise.all(open)
 }
 
-function parsed(line: string): unknown {
+function parseLine(line: string): unknown {
   try {
     return JSON.parse(line)
   } catch {

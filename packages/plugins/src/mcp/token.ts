@@ -1,4 +1,4 @@
-/** The token of the HTTP server: made once, kept in a file that only the person can read, so that the settings of clients stay valid. */
+/** The token of the HTTP server: created once and stored in a file that only the user can read, so that client settings stay valid. */
 import { randomBytes } from "node:crypto"
 import { lstat, mkdir, readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -8,17 +8,17 @@ import type { Environment } from "../clients.ts"
 
 const FILE = "mcp-token"
 const BYTES = 32
-const SHORTEST = 16 // characters of a token that a person chose
+const MIN_TOKEN_LENGTH = 16 // minimum length of a custom token
 
 export interface McpToken {
   readonly token: string
-  /** Where it is kept. Absent: it is in the environment. */
+  /** Path of the stored token. Absent if it comes from the environment. */
   readonly path?: string
 }
 
 export async function mcpToken(env: Environment): Promise<McpToken> {
   const given = env.STRATA_MCP_TOKEN
-  if (given !== undefined && given !== "") return { token: checked(given, "STRATA_MCP_TOKEN") }
+  if (given !== undefined && given !== "") return { token: validateToken(given, "STRATA_MCP_TOKEN") }
   const root = strataDirectory(env)
   const path = join(root, FILE)
   await mkdir(root, { recursive: true, mode: DIRECTORY_MODE })
@@ -35,12 +35,12 @@ export async function mcpToken(env: Environment): Promise<McpToken> {
     throw new StrataError(
       `Others can read ${path}. Nothing was started. Delete the file: the next start makes a new one.`,
     )
-  return { token: checked((await readFile(path, "utf8")).trim(), path), path }
+  return { token: validateToken((await readFile(path, "utf8")).trim(), path), path }
 }
 
-function checked(token: string, where: string): string {
-  if (token.length >= SHORTEST && /^[\x21-\x7e]+$/.test(token)) return token
+function validateToken(token: string, where: string): string {
+  if (token.length >= MIN_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(token)) return token
   throw new StrataError(
-    `The token in ${where} must have at least ${SHORTEST} characters and no spaces. Nothing was started.`,
+    `The token in ${where} must have at least ${MIN_TOKEN_LENGTH} characters and no spaces. Nothing was started.`,
   )
 }

@@ -1,6 +1,6 @@
 /**
- * The full-text index of a project's transcripts, in Strata's own directory, or in memory if the store keeps no files. It follows them: the
- * newest first, and of one that has grown only what is new. It holds nothing that cannot be built again.
+ * The full-text index of a project's transcripts, in Strata's own directory, or in memory if the store has no files. It is updated
+ * incrementally, newest transcripts first, and only new content of grown ones is read. It can always be rebuilt.
  */
 import { createHash } from "node:crypto"
 import { mkdirSync } from "node:fs"
@@ -13,12 +13,14 @@ import { DIRECTORY_MODE } from "@strata/core/store"
 import type { Transcript } from "../project-transcripts.ts"
 import type { TranscriptReader } from "./read-transcripts.ts"
 
-const BATCH = 100 // passages per transaction: about 20 ms, then others get their turn
-/** Our own tool, as the programs name it: `mcp__strata__recall`, `strata_recall`. What it returned is in the index already. */
+const BATCH = 100 // passages per transaction: about 20 ms, after which other work can run
+/**
+ * Strata's own tool under the names that programs give it: `mcp__strata__recall`, `strata_recall`. Its results are already in the index.
+ */
 const OWN_TOOL = /(?:^|[^A-Za-z])recall$/i
 
-/** How far a transcript was read. `mark` is empty until all of it was. */
-interface Reached {
+/** How far a transcript was read. `mark` is empty until it was read completely. */
+interface ReadState {
   readonly mark: string
   readonly texts: number
   readonly digest: string
@@ -36,11 +38,14 @@ export class TranscriptIndex {
     try {
       mkdirSync(dirname(path), { recursive: true, mode: DIRECTORY_MODE })
     } catch {
-      // the index is then kept in memory
+      // falls back to an index in memory
     }
   }
 
-  /** Reads what is new, the newest transcript first. Says whether it is through. `all`: those that are gone leave the index. */
+  /**
+   * Indexes new content, newest transcript first. Returns whether it finished. `all`: transcripts that are not in this list are removed
+   * from the index.
+   */
   async update(
     transcripts: readonly Transcript[],
     { isLate = () => false, all }: { readonly isLate?: () => boolean; readonly all?: readonly Transcript[] } = {},
@@ -55,7 +60,7 @@ export class TranscriptIndex {
     return isThrough
   }
 
-  /** Whether all of a transcript is indexed as it is now. */
+  /** Whether the current version of a transcript is completely indexed. */
   has({ path, mark }: Transcript): boolean {
     return reachedIn(this.#mark(path))?.mark === mark
   }
@@ -63,13 +68,13 @@ export class TranscriptIndex {
   search({ around = 0, ...question }: JournalQuestion): JournalAnswer {
     return this.#kept.ask((index) => {
       const { found, ...answer } = index.search(question)
-      const beside = index.around(found, around)
-      const withAround = found.map((one, at) => (beside[at] ? { ...one, around: beside[at] } : one))
+      const neighbors = index.around(found, around)
+      const withAround = found.map((one, at) => (neighbors[at] ? { ...one, around: neighbors[at] } : one))
       return { ...answer, found: withAround }
     })
   }
 
-  /** The paths of transcripts with a message that has this handle or uuid. */
+  /** Paths of transcripts with a message that has this handle or uuid. */
   pathsWith(message: string): ReadonlySet<string> {
     return this.#kept.ask((index) => index.sourcesWith((uuid) => uuid === message || handleOf(uuid) === message))
   }
@@ -88,7 +93,7 @@ export class TranscriptIndex {
     })
   }
 
-  /** Whether all of it was read. */
+  /** Returns whether the transcript was read completely. */
   async #read(transcript: Transcript, isLate: () => boolean): Promise<boolean> {
     const texts = (await this.#reader.read(transcript)).texts()
     let from = this.#mark(transcript.path)
@@ -107,24 +112,24 @@ export class TranscriptIndex {
         if (!OWN_TOOL.test(text.label ?? "")) passages.push(...passagesOf(text, maskSecrets))
       }
       const isAll = done === texts.length
-      const reached: Reached = {
+      const reached: ReadState = {
         mark: isAll ? transcript.mark : "",
         texts: done,
         digest: running.copy().digest("base64"),
       }
       const to = JSON.stringify(reached)
       const extension = { source: transcript.path, passages, from, to, isRestart }
-      if (!this.#kept.ask((index) => index.extend(extension))) return false // another process is at it
+      if (!this.#kept.ask((index) => index.extend(extension))) return false // another process is indexing it
       if (isAll) return true
       from = to
       isRestart = false
       if (isLate()) return false
-      await setImmediate() // others get their turn
+      await setImmediate() // lets other work run
     }
   }
 }
 
 const markOf = ({ uuid, blocks, text }: BlockText): string => `${uuid}.${blocks.join(".")} ${text.length}\n`
 
-const reachedIn = (mark: string | undefined): Reached | undefined =>
-  mark === undefined ? undefined : (JSON.parse(mark) as Reached)
+const reachedIn = (mark: string | undefined): ReadState | undefined =>
+  mark === undefined ? undefined : (JSON.parse(mark) as ReadState)

@@ -1,4 +1,4 @@
-/** A primary is killed under load and its standby takes its place, again and again. What was acknowledged must be on the promoted one. */
+/** Repeatedly kills a primary under load and promotes its standby. Every acknowledged write must be on the promoted server. */
 import { setTimeout as wait } from "node:timers/promises"
 import type { Store } from "@strata/core"
 import type { Journal, Mailbox } from "@strata/core/store"
@@ -29,7 +29,7 @@ export async function runFailovers({ programs, times, writers, seed }: FailoverO
   let primary = await startServer({ programs })
   const address = await primary.database()
   const proxy = await startProxy(primary.port)
-  const store = postgresStore({ connectionString: through(proxy, address), timeoutMs: 10_000, patienceMs: 120_000 })
+  const store = postgresStore({ connectionString: through(proxy, address), timeoutMs: 10_000, retryTimeoutMs: 120_000 })
   const load = new Load(store)
   let problems: readonly string[] = []
   try {
@@ -74,7 +74,7 @@ async function replace({ primary, standby, proxy, random }: Replacement): Promis
   await primary.stop()
 }
 
-/** Writers of conversations and senders of messages, with a list of what was acknowledged. */
+/** Writers of conversations and senders of messages, with a list of acknowledged writes. */
 class Load {
   isOver = false
   readonly #store: Store
@@ -116,7 +116,7 @@ class Load {
     }
   }
 
-  /** Waits for so many more acknowledgements. */
+  /** Waits for this many further acknowledgements. */
   async more(count: number): Promise<void> {
     const wanted = this.#count() + count
     const isOver = Promise.all(this.#running)
@@ -129,7 +129,7 @@ class Load {
     await this.#mailbox.close()
   }
 
-  /** What was acknowledged before this call and is not there, or is there twice. */
+  /** Writes that were acknowledged before this call and are missing or duplicated. */
   async missingIn(store: Store): Promise<readonly string[]> {
     const acknowledged = [...this.#entries].map(([id, uuids]) => [id, [...uuids]] as const)
     const sent = [...this.#messages]

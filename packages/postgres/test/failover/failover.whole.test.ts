@@ -4,7 +4,7 @@ import { entriesOf, textsOf } from "../../../store-contract/src/entries.ts"
 import { postgresStore } from "../../src/index.ts"
 import { SHORT_FAILOVERS } from "../fleet/sizes.ts"
 import { newestPrograms, oldestPrograms, startServer, type TestServer } from "../server.ts"
-import { asked, promote, startStandby, waitForStandby } from "../standby.ts"
+import { promote, startStandby, waitForStandby, withClient } from "../standby.ts"
 import { startProxy, through } from "../tcp-proxy.ts"
 import { runFailovers } from "./failover.ts"
 
@@ -45,8 +45,10 @@ for (const { which, programs, needed } of servers)
           mailbox.send({ from: "a", to: ["b"], content: { n: 2 } }).then(count),
         ]
         const first = await waiting(primary, 2)
-        await asked(primary.url(), (client) => client.query("select pg_cancel_backend(unnest($1::int[]))", [first]))
-        const again = await waiting(primary, 2, first) // each looked up what it had written, and waits again
+        await withClient(primary.url(), (client) =>
+          client.query("select pg_cancel_backend(unnest($1::int[]))", [first]),
+        )
+        const again = await waiting(primary, 2, first) // each has looked up its earlier write and waits again
         expect(again).toHaveLength(2)
         expect(acknowledged).toBe(0)
         await standby.start()
@@ -69,9 +71,9 @@ for (const { which, programs, needed } of servers)
     })
   })
 
-/** Processes of the server that wait for the standby: so many of the application, other than these. */
+/** Ids of server processes of the application that wait for the standby: `count` of them, other than those in `before`. */
 async function waiting({ url }: TestServer, count: number, before: readonly number[] = []): Promise<readonly number[]> {
-  return asked(url(), async (client) => {
+  return withClient(url(), async (client) => {
     for (;;) {
       const { rows } = await client.query<{ pid: number }>(
         "select pid from pg_stat_activity where wait_event = 'SyncRep' and usename = 'app' and pid <> all ($1) and query not like '%renew%'",

@@ -1,8 +1,8 @@
-/** An agent of the fleet: it writes its conversation and everything beside it, in an order that its seed gives, until it is asked to be quiet. */
+/** An agent of the fleet. It writes its conversation and the data that belongs to it, in a seeded order, until it is asked to finish. */
 
 import { ConversationLockedError, MemoryChangedError, type Store } from "@strata/core"
 import { MemberNameTakenError } from "@strata/core/base"
-import { budgetIn, type Journal, type Mailbox, type Membership } from "@strata/core/store"
+import { dailyBudgetIn, type Journal, type Mailbox, type Membership } from "@strata/core/store"
 import { type Entries, entriesOf } from "../../../store-contract/src/entries.ts"
 import { type Random, seededRandom } from "../../../store-contract/src/random.ts"
 import {
@@ -28,9 +28,9 @@ export interface AgentOptions {
   readonly seed: number
   readonly write: (record: FleetRecord) => void
   readonly pause: () => Promise<void>
-  /** Runs one thing. Nothing: no more are wanted. */
+  /** Runs one action. Returns nothing if no more are wanted. */
   readonly step: (work: () => Promise<void>) => Promise<void> | undefined
-  /** Resolves when everyone is quiet. */
+  /** Resolves when all agents have finished. */
   readonly everyoneIsQuiet: Promise<void>
 }
 
@@ -51,10 +51,10 @@ export async function runAgent(options: AgentOptions): Promise<void> {
 async function opened({ store, name, pause }: AgentOptions): Promise<Journal> {
   for (;;)
     try {
-      return await store.open({ project: PROJECT, id: name }, { access: "write", create: true, resumes: true })
+      return await store.open({ project: PROJECT, id: name }, { access: "write", create: true, preload: true })
     } catch (error) {
       if (!(error instanceof ConversationLockedError)) throw error
-      await pause() // until the lease of a killed process is over
+      await pause() // until the lease of a killed process ends
     }
 }
 
@@ -68,23 +68,23 @@ async function joined({ name, pause }: AgentOptions, mailbox: Mailbox): Promise<
     }
 }
 
-type AgentParts = AgentOptions & { readonly journal: Journal; readonly mailbox: Mailbox }
+type FleetAgentOptions = AgentOptions & { readonly journal: Journal; readonly mailbox: Mailbox }
 
 class FleetAgent {
-  readonly #parts: AgentParts
+  readonly #parts: FleetAgentOptions
   readonly #fence: number
   readonly #random: Random
   readonly #entries: Entries
   #step = 0
   cursor: string | undefined
 
-  static async resume(parts: AgentParts): Promise<FleetAgent> {
+  static async resume(parts: FleetAgentOptions): Promise<FleetAgent> {
     const agent = new FleetAgent(parts)
     const all = await allEntries(parts.journal)
     const last = all.map(stateIn).findLast((state) => state !== undefined)
     agent.#step = last?.step ?? 0
     agent.cursor = last?.cursor
-    const tail = parts.journal.resumed!.tail.entries
+    const tail = parts.journal.preloaded!.tail.entries
     const resumed = {
       ...{ lines: all.length, all: hashOf(all), tail: hashOf(tail), tailLines: tail.length },
       ...(tail[0] ? { tailFirst: tail[0].uuid } : {}),
@@ -93,7 +93,7 @@ class FleetAgent {
     return agent
   }
 
-  constructor(parts: AgentParts) {
+  constructor(parts: FleetAgentOptions) {
     this.#parts = parts
     this.#fence = parts.journal.fence!
     const seed = `${parts.seed} ${parts.name} ${this.#fence}`
@@ -131,8 +131,8 @@ class FleetAgent {
       const step = ++this.#step
       return { agent: name, fence: this.#fence, step, took: at === 0 ? took : [], ...(cursor ? { cursor } : {}) }
     })
-    const said = states.map((state) => this.#entries.user(JSON.stringify(state)))
-    const entries = this.#random.chance(0.1) ? [this.#entries.boundary(), ...said] : said
+    const stateEntries = states.map((state) => this.#entries.user(JSON.stringify(state)))
+    const entries = this.#random.chance(0.1) ? [this.#entries.boundary(), ...stateEntries] : stateEntries
     await journal.append(entries)
     this.cursor = cursor
     write({ type: "appended", agent: name, fence: this.#fence, uuids: entries.map(({ uuid }) => uuid) })
@@ -151,7 +151,7 @@ class FleetAgent {
   async #send(): Promise<void> {
     const { mailbox, name, team, write } = this.#parts
     const to = new Set(Array.from({ length: 1 + this.#random.below(3) }, () => this.#random.pick(team)))
-    // two at once: they keep their order
+    // sent concurrently: they keep their order
     const ids = [this.#name(), this.#name()]
     await Promise.all(
       ids.map(async (id) => {
@@ -165,7 +165,7 @@ class FleetAgent {
     return this.#noted("blob", async (name) => void (await this.#parts.journal.writeBlob(name, blobText(name))))
   }
 
-  /** The notes are the name of the last writing. */
+  /** Writes the notes; their text is the name of this write. */
   async #writeNotes(): Promise<void> {
     const { journal } = this.#parts
     const before = (await journal.readNotes()) ?? null
@@ -174,7 +174,7 @@ class FleetAgent {
     })
   }
 
-  /** Adds a line to a file that all share. */
+  /** Adds a line to a file that all agents share. */
   #changeMemory(): Promise<void> {
     const files = this.#parts.store.memories({ project: PROJECT })
     const path = `shared-${this.#random.below(MEMORY_FILES)}.md`
@@ -191,7 +191,7 @@ class FleetAgent {
 
   #spend(): Promise<void> {
     return this.#noted("sum", async () => {
-      await budgetIn(this.#parts.store.memories({ project: PROJECT })).add(ADDED_DOLLARS, DAY)
+      await dailyBudgetIn(this.#parts.store.memories({ project: PROJECT })).add(ADDED_DOLLARS, DAY)
     })
   }
 
@@ -217,7 +217,7 @@ class FleetAgent {
 
   #names = 0
 
-  /** One that no other process of the fleet gives. */
+  /** A name that no other process of the fleet uses. */
   #name(): string {
     return `${this.#parts.name}-${this.#fence}-${++this.#names}`
   }

@@ -1,4 +1,4 @@
-/** Runs the fleet: starts its processes and makes trouble for them, in an order that a seed gives, then lets them finish. */
+/** Runs the fleet: starts its processes, disturbs them in a seeded order, then lets them finish. */
 import { setTimeout as wait } from "node:timers/promises"
 import { type Random, seededRandom } from "../../../store-contract/src/random.ts"
 import type { TestServer } from "../server.ts"
@@ -11,20 +11,20 @@ export interface FleetSize {
   readonly processes: number
   readonly kills: number
   readonly restarts: number
-  /** Processes that are paused until another one has taken over two of their agents. */
+  /** Number of processes that are paused until another one has taken over two of their agents. */
   readonly pauses: number
-  /** Connections that are cut, and those whose answer is swallowed. */
+  /** Number of connections that are cut, and of those whose answer is swallowed. */
   readonly cuts: number
-  /** Between two troubles. */
+  /** Pause between two disturbances. */
   readonly pauseMs: number
 }
 
 export interface FleetOptions {
   readonly size: FleetSize
   readonly seed: number
-  /** Restarted; nothing where it may not be. */
+  /** The server to restart. Absent if it must not be restarted. */
   readonly server?: TestServer
-  /** Of the database, as the application's role. */
+  /** The address of the database, for the application's role. */
   readonly connectionString: string
 }
 
@@ -94,7 +94,7 @@ class Fleet {
     await this.#proxy.close()
   }
 
-  /** Every trouble as often as the size says, shuffled. */
+  /** All disturbances, each as often as the size demands, shuffled. */
   #plan(): readonly Trouble[] {
     const { kills, restarts, pauses, cuts } = this.#options.size
     const counts = { kill: kills, restart: restarts, pause: pauses, cut: cuts, swallow: cuts }
@@ -122,7 +122,7 @@ class Fleet {
     }
   }
 
-  /** While it is paused, another process takes over two of its agents. It must notice when it goes on. */
+  /** While the process is paused, another one takes over two of its agents. It must notice this when it resumes. */
   async #pause(one: FleetProcess): Promise<void> {
     const other = this.#random.pick(this.#processes.filter((process) => process !== one))
     one.signal("SIGSTOP")
@@ -153,7 +153,7 @@ class Fleet {
     for (const watch of [...this.#watchers]) watch()
   }
 
-  /** Resolves when it is so, and rejects when something failed. */
+  /** Resolves when the condition holds, and rejects when something failed. */
   #until(isSo: () => boolean): Promise<void> {
     return new Promise((resolve, reject) => {
       const watch = () => {

@@ -1,6 +1,6 @@
 /**
- * The fleet as a program: `npm run fleet`. Agents under kills, restarts and cut connections, then a primary that is killed under load. It prints
- * what was acknowledged and what is there, and fails if anything is wrong.
+ * The fleet as a program: `npm run fleet`. Agents under kills, restarts and cut connections, then a primary that is killed under load. It
+ * prints acknowledged and stored writes, and fails if any check fails.
  */
 import { parseArgs } from "node:util"
 import { postgresStore } from "../../src/postgres-store.ts"

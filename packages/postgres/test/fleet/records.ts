@@ -1,43 +1,43 @@
-/** What processes of the fleet write down, one line of JSON each: what they are about to do, and what was acknowledged. */
+/** Records that processes of the fleet write, one line of JSON each: actions they are about to try, and acknowledged ones. */
 import { hash } from "node:crypto"
 import type { Entry } from "@strata/core"
 import { encodeLine, type Journal } from "@strata/core/store"
 
-/** Something that is kept apart from the others of its kind by a name. */
+/** Kinds of data that are identified by name. */
 export type DoneKind = "blob" | "notes" | "memory" | "sum" | "log"
 
 export type FleetRecord =
   | { readonly type: "permitted"; readonly agent: string; readonly fence: number }
-  /** A conversation was opened for writing. The hashes are of everything in it, and of its tail. */
+  /** A conversation was opened for writing. The hashes cover its full content, and its tail. */
   | { readonly type: "opened"; readonly agent: string; readonly fence: number; readonly resumed: ResumedBytes }
   | { readonly type: "appended"; readonly agent: string; readonly fence: number; readonly uuids: readonly string[] }
   | { readonly type: "sent"; readonly agent: string; readonly id: string; readonly sequence: number }
-  /** It may be there from now on. */
+  /** The write may be stored from now on. */
   | { readonly type: "trying"; readonly kind: DoneKind; readonly agent: string; readonly name: string }
   | { readonly type: "did"; readonly kind: DoneKind; readonly agent: string; readonly name: string }
   /** Another process writes this conversation now. */
   | { readonly type: "lost"; readonly agent: string }
-  /** Nothing is sent any more. */
+  /** No more messages are sent. */
   | { readonly type: "quiet" }
   | { readonly type: "failed"; readonly agent: string; readonly why: string }
 
 export interface ResumedBytes {
-  /** Everything, read after opening. */
+  /** Number of all lines, read after opening. */
   readonly lines: number
   readonly all: string
-  /** What opening gave: where it begins, and its hash. */
+  /** The tail that opening returned: its number of lines, and its hash. */
   readonly tailLines: number
   readonly tailFirst?: string
   readonly tail: string
 }
 
-/** What an agent keeps with each entry: so what it took and how far it has read are written together. */
+/** State that an agent stores with each entry, so that received messages and its cursor are written together. */
 export interface AgentState {
   readonly agent: string
   readonly fence: number
   readonly step: number
   readonly cursor?: string
-  /** Messages that it took with this entry: sender and sequence. */
+  /** Messages received with this entry: sender and sequence. */
   readonly took: readonly (readonly [string, number])[]
 }
 
@@ -53,10 +53,10 @@ export function stateIn(entry: Entry): AgentState | undefined {
   return entry.type === "user" ? (JSON.parse(String(entry.message.content)) as AgentState) : undefined
 }
 
-/** The content of a blob, from its name. */
+/** The content of a blob, derived from its name. */
 export const blobText = (name: string): string => `${name}\n`.repeat(50)
 
-/** Each addition to the sum: exact in binary. */
+/** The amount of each addition to the total; exact in binary. */
 export const ADDED_DOLLARS = 0.25
 export const DAY = "2026-01-01"
 export const PROJECT = "fleet"

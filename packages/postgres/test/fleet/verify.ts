@@ -1,7 +1,7 @@
-/** Compares what the fleet wrote down with what the server has. Everything that is wrong is a sentence. */
+/** Compares the records of the fleet with the data on the server. Each discrepancy is reported as a sentence. */
 
 import type { Entry, Store } from "@strata/core"
-import { budgetIn, isBoundaryEntry, type Mailbox, type MailboxMessage } from "@strata/core/store"
+import { dailyBudgetIn, isBoundaryEntry, type Mailbox, type MailboxMessage } from "@strata/core/store"
 import type { FleetRun } from "./driver.ts"
 import {
   ADDED_DOLLARS,
@@ -24,7 +24,7 @@ export interface FleetReport {
 }
 
 export async function verifyFleet({ records, agents, troubles }: FleetRun, store: Store): Promise<FleetReport> {
-  const found = new Found(records)
+  const found = new FleetFindings(records)
   const mailbox = store.mailboxes({ project: PROJECT, team: TEAM })
   const messages = await messagesIn(mailbox, found)
   let entries = 0
@@ -53,7 +53,7 @@ export async function verifyFleet({ records, agents, troubles }: FleetRun, store
     shared.flatMap((text = "") => text.split("\n").filter(Boolean)),
   )
   found.compare("log", await store.log({ project: PROJECT, name: LOG }).read())
-  const sum = (await budgetIn(store.memories({ project: PROJECT })).spentOn(DAY)) / ADDED_DOLLARS
+  const sum = (await dailyBudgetIn(store.memories({ project: PROJECT })).spentOn(DAY)) / ADDED_DOLLARS
   const [added, tried] = [found.names("did", "sum").length, found.names("trying", "sum").length]
   found.must(sum >= added && sum <= tried, `the sum has ${sum} additions: ${added} acknowledged, ${tried} tried`)
   const fences = found.of("permitted").map(({ fence }) => fence)
@@ -82,7 +82,7 @@ export async function verifyFleet({ records, agents, troubles }: FleetRun, store
   }
 }
 
-class Found {
+class FleetFindings {
   readonly problems: string[] = []
   readonly #records: readonly FleetRecord[]
 
@@ -106,7 +106,7 @@ class Found {
     if (!isSo) this.problems.push(problem)
   }
 
-  /** Everything acknowledged is there, nothing twice, and nothing that was not tried. */
+  /** Asserts that all acknowledged writes are stored, none twice, and none that was not tried. */
   compare(kind: DoneKind, there: readonly string[]): void {
     const all = new Set(there)
     this.must(all.size === there.length, `${kind}: ${there.length - all.size} are there twice`)
@@ -116,8 +116,8 @@ class Found {
   }
 }
 
-/** How many entries were acknowledged. */
-function checkEntries(agent: string, all: readonly Entry[], found: Found): number {
+/** Returns the number of acknowledged entries. */
+function checkEntries(agent: string, all: readonly Entry[], found: FleetFindings): number {
   const uuids = new Map(all.map(({ uuid }, at) => [uuid, at]))
   found.must(uuids.size === all.length, `${agent}: an entry is there twice`)
   const states = all.flatMap((entry) => stateIn(entry) ?? [])
@@ -139,11 +139,11 @@ function checkEntries(agent: string, all: readonly Entry[], found: Found): numbe
   return appended.reduce((sum, record) => sum + record.uuids.length, 0)
 }
 
-/** Every message to this agent before its cursor, once and in their order. */
+/** Checks that the agent received every message before its cursor, once and in order. */
 function checkTaken(
   agent: string,
   { all, messages }: { readonly all: readonly Entry[]; readonly messages: readonly MailboxMessage[] },
-  found: Found,
+  found: FleetFindings,
 ): number {
   const states = all.flatMap((entry) => stateIn(entry) ?? [])
   const taken = states.flatMap(({ took }) => took.map(([from, sequence]) => `${from} ${sequence}`))
@@ -155,14 +155,14 @@ function checkTaken(
   return taken.length
 }
 
-/** What a process read when it opened the conversation is how the conversation begins today. */
-function checkResumes(agent: string, all: readonly Entry[], found: Found): void {
+/** Checks that the content read when opening the conversation is still its beginning. */
+function checkResumes(agent: string, all: readonly Entry[], found: FleetFindings): void {
   for (const { fence, resumed } of found.of("opened", agent)) {
     const { lines, tailFirst, tailLines } = resumed
     const start = tailFirst === undefined ? 0 : all.findIndex(({ uuid }) => uuid === tailFirst)
     const then = all.slice(0, start + tailLines)
     const tail = then.slice(Math.max(0, then.findLastIndex(isBoundaryEntry)))
-    // what was read after opening may be more: a writer with a larger number came between
+    // more may have been read after opening: a writer with a larger number came between
     const later = all.slice(then.length, lines).flatMap((entry) => stateIn(entry) ?? [])
     found.must(hashOf(all.slice(0, lines)) === resumed.all, `${agent}: with number ${fence} other lines were read`)
     found.must(hashOf(tail) === resumed.tail, `${agent}: with number ${fence} another tail was read`)
@@ -173,7 +173,7 @@ function checkResumes(agent: string, all: readonly Entry[], found: Found): void 
   }
 }
 
-async function messagesIn(mailbox: Mailbox, found: Found): Promise<readonly MailboxMessage[]> {
+async function messagesIn(mailbox: Mailbox, found: FleetFindings): Promise<readonly MailboxMessage[]> {
   const { messages } = await mailbox.read(undefined)
   await mailbox.close()
   const byId = new Map(messages.map((message) => [message.content.id, message]))
@@ -188,7 +188,7 @@ async function messagesIn(mailbox: Mailbox, found: Found): Promise<readonly Mail
   return messages
 }
 
-/** The last acknowledged one, or one that was tried after it. */
+/** Whether the stored value is the last acknowledged one, or one that was tried after it. */
 function isLast(did: readonly string[], tried: readonly string[], there: string | undefined): boolean {
   const last = did.at(-1)
   return there === undefined

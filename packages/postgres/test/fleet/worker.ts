@@ -1,4 +1,6 @@
-/** A process of the fleet, with some of its agents. It reads what to do from its input, one line of JSON each, and is killed at any time. */
+/**
+ * A process of the fleet, with some of its agents. It reads commands from its input, one line of JSON each, and may be killed at any time.
+ */
 import { writeSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { setTimeout as wait } from "node:timers/promises"
@@ -7,29 +9,29 @@ import { postgresStore } from "../../src/postgres-store.ts"
 import { runAgent } from "./agent.ts"
 import type { FleetRecord } from "./records.ts"
 
-export interface WorkerGiven {
+export interface WorkerInput {
   readonly connectionString: string
   readonly agents: readonly string[]
   readonly team: readonly string[]
   readonly seed: number
   readonly leaseSeconds: number
-  /** How long an agent thinks between two steps. */
+  /** Pause of an agent between two actions. */
   readonly pauseMs: number
 }
 
 export type Command = { readonly do: "adopt"; readonly agent: string } | { readonly do: "quiet" | "end" }
 
-const given = JSON.parse(process.argv[2]!) as WorkerGiven
+const given = JSON.parse(process.argv[2]!) as WorkerInput
 const { connectionString, leaseSeconds, team, seed, pauseMs } = given
-const store = postgresStore({ connectionString, leaseSeconds, timeoutMs: 10_000, patienceMs: 60_000 })
-// at once, so that what was acknowledged before a kill is there
+const store = postgresStore({ connectionString, leaseSeconds, timeoutMs: 10_000, retryTimeoutMs: 60_000 })
+// synchronous, so that records of acknowledged writes survive a kill
 const write = (record: FleetRecord) => void writeSync(1, `${JSON.stringify(record)}\n`)
 let isQuiet = false
 let busy = 0
 const everyone = Promise.withResolvers<void>()
 const running = new Set<Promise<void>>()
 
-/** A step of an agent, unless all are to be quiet. */
+/** Runs an action of an agent, unless all have been asked to finish. */
 function step(work: () => Promise<void>): Promise<void> | undefined {
   if (isQuiet) return undefined
   busy++

@@ -1,8 +1,8 @@
-/** Random raw contents: what a store gives out is compared with plain maps, and moved to another store and back. */
+/** Random raw contents: the export of a store is compared with plain maps, and moved to another store and back. */
 import assert from "node:assert/strict"
 import { type ContentAddress, contentName, encodeLine, memoryStore, moveContents } from "@strata/core/store"
 import { type Entries, entriesOf } from "../entries.ts"
-import { type Claim, type Ground, upTo } from "../ground.ts"
+import { type ContractClaim, type ContractFixture, upTo } from "../fixture.ts"
 import { everythingIn } from "../parts/contents.ts"
 import type { Random } from "../random.ts"
 
@@ -24,7 +24,7 @@ const FILES = {
   memories: ["a.md", "四/二.md", ".history/1.json", "MEMORY.md"],
 }
 
-/** By the name of the address, and that of the file. Lines have no name. */
+/** Files by the name of their address and their own name. Logs have no file name. */
 type Model = Map<string, Map<string, Buffer>>
 
 function randomLine(random: Random, make: Entries): Buffer {
@@ -36,9 +36,9 @@ function randomLine(random: Random, make: Entries): Buffer {
   return text
 }
 
-async function step(ground: Ground, model: Model, make: Entries): Promise<string> {
-  const { random } = ground
-  const contents = random.pick(ground.handles).contents()
+async function step(fixture: ContractFixture, model: Model, make: Entries): Promise<string> {
+  const { random } = fixture
+  const contents = random.pick(fixture.handles).contents()
   const address = random.pick(ADDRESSES)
   const name = contentName(address)
   const kept = model.get(name) ?? new Map<string, Buffer>()
@@ -74,28 +74,28 @@ function expected(model: Model): readonly (readonly [string, string])[] {
 
 const withoutTimes = (all: ReadonlyMap<string, string>) => [...all].filter(([name]) => !name.endsWith(": time"))
 
-export const contentsModel: readonly Claim[] = [
+export const contentsModel: readonly ContractClaim[] = [
   [
     "BEY-12 random contents: a store gives out what plain maps hold, and another store gives it back",
-    async (ground) => {
-      for (const run of upTo(ground.runs)) {
+    async (fixture) => {
+      for (const run of upTo(fixture.runs)) {
         const make = entriesOf(`contents ${run}`)
         const model: Model = new Map()
         const done: string[] = []
         try {
           for (const _ of upTo(STEPS)) {
-            done.push(await step(ground, model, make))
-            if (ground.random.chance(0.2))
-              assert.deepEqual(withoutTimes(await everythingIn(ground.handle())), expected(model))
+            done.push(await step(fixture, model, make))
+            if (fixture.random.chance(0.2))
+              assert.deepEqual(withoutTimes(await everythingIn(fixture.handle())), expected(model))
           }
-          const before = await everythingIn(ground.handle())
+          const before = await everythingIn(fixture.handle())
           const other = memoryStore()
-          await moveContents({ from: ground.handle(), to: other })
+          await moveContents({ from: fixture.handle(), to: other })
           assert.deepEqual([...(await everythingIn(other))], [...before])
-          for (const address of ADDRESSES) await ground.handle().contents().erase(address)
-          await moveContents({ from: other, to: ground.handle() })
-          assert.deepEqual([...(await everythingIn(ground.handle()))], [...before])
-          for (const address of ADDRESSES) await ground.handle().contents().erase(address)
+          for (const address of ADDRESSES) await fixture.handle().contents().erase(address)
+          await moveContents({ from: other, to: fixture.handle() })
+          assert.deepEqual([...(await everythingIn(fixture.handle()))], [...before])
+          for (const address of ADDRESSES) await fixture.handle().contents().erase(address)
         } catch (error) {
           if (error instanceof Error) error.message += `\nafter: ${done.join(", ")}`
           throw error

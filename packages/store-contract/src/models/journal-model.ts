@@ -1,10 +1,10 @@
-/** Random operations on one journal from several handles. After each, the store answers what a plain list answers. */
+/** Random operations on one journal from several handles. After each, the store returns the same as a plain list. */
 import assert from "node:assert/strict"
 import { handleOf } from "@strata/core/messages"
 import type { Entry, Journal } from "@strata/core/store"
-import { listOf } from "../claims.ts"
+import { listOf } from "../assertions.ts"
 import { entriesOf } from "../entries.ts"
-import { ADDRESS, type Claim, type Ground, upTo } from "../ground.ts"
+import { ADDRESS, type ContractClaim, type ContractFixture, upTo } from "../fixture.ts"
 
 const STEPS = 25
 const BLOBS = ["a.txt", "b", "c.bin"]
@@ -18,7 +18,7 @@ interface Model {
 
 const isBoundary = (entry: Entry | undefined) => entry?.type === "system"
 
-/** The entries of the segment that ends there. */
+/** The entries of the segment with this end. */
 function segmentOf(
   { entries }: Model,
   end = entries.length,
@@ -28,21 +28,21 @@ function segmentOf(
   return { start, entries: entries.slice(start, end) }
 }
 
-export const journalModel: readonly Claim[] = [
+export const journalModel: readonly ContractClaim[] = [
   [
     "BEY-12 random operations on a journal: it answers what a plain list answers",
-    async (ground) => {
-      for (const run of upTo(ground.runs)) await oneRun(ground, run)
+    async (fixture) => {
+      for (const run of upTo(fixture.runs)) await oneRun(fixture, run)
     },
   ],
 ]
 
-async function oneRun(ground: Ground, run: number): Promise<void> {
-  const { random } = ground
+async function oneRun(fixture: ContractFixture, run: number): Promise<void> {
+  const { random } = fixture
   const address = { ...ADDRESS, id: `run-${run}` }
   const make = entriesOf(`model ${run}`)
   const model: Model = { entries: [], blobs: new Map(), notes: undefined, checkpoint: undefined }
-  let journal = await ground.writer(address, random.pick(ground.handles))
+  let journal = await fixture.writer(address, random.pick(fixture.handles))
   const operations: Readonly<Record<string, () => Promise<void>>> = {
     async append() {
       const texts = upTo(random.below(4)).map((at) => `${model.entries.length} ${at} ${"x".repeat(random.below(300))}`)
@@ -74,7 +74,7 @@ async function oneRun(ground: Ground, run: number): Promise<void> {
     },
     async "open it on another handle"() {
       await journal.close()
-      journal = await ground.writer(address, random.pick(ground.handles))
+      journal = await fixture.writer(address, random.pick(fixture.handles))
     },
   }
   const done: string[] = []
@@ -83,9 +83,9 @@ async function oneRun(ground: Ground, run: number): Promise<void> {
     done.push(name)
     await operations[name]!()
     const isOwn = random.chance(0.7)
-    const looked = isOwn ? journal : await ground.reader(address)
+    const looked = isOwn ? journal : await fixture.reader(address)
     try {
-      await compare(ground, looked, model)
+      await compare(fixture, looked, model)
     } catch (error) {
       if (error instanceof Error) error.message += `\nafter: ${done.join(", ")}`
       throw error
@@ -94,7 +94,7 @@ async function oneRun(ground: Ground, run: number): Promise<void> {
   }
 }
 
-async function compare({ random }: Ground, journal: Journal, model: Model): Promise<void> {
+async function compare({ random }: ContractFixture, journal: Journal, model: Model): Promise<void> {
   const { entries } = model
   const tail = await journal.tail()
   assert.deepEqual(tail.entries, segmentOf(model).entries, "tail")
@@ -112,7 +112,7 @@ async function compare({ random }: Ground, journal: Journal, model: Model): Prom
   assert.deepEqual(await journal.findMany(wanted), [entries[last], entries[first]], "findMany")
   assert.deepEqual(await journal.findByHandle(handleOf(entries[first]!.uuid)), [entries[first]], "findByHandle")
   const around = random.below(3)
-  const stretch = await listOf(journal.stretch({ first: entries[first]!.uuid, last: entries[last]!.uuid, around }))
+  const stretch = await listOf(journal.range({ first: entries[first]!.uuid, last: entries[last]!.uuid, around }))
   const [start, end] = [Math.min(first, last) - around, Math.max(first, last) + around + 1]
   assert.deepEqual(stretch, entries.slice(Math.max(0, start), end), "stretch")
   if (random.chance(0.3)) assert.deepEqual(await listOf(journal.entries()), entries, "entries")

@@ -1,9 +1,9 @@
-/** Random sending, reading, joining and leaving from several handles. After each, the store answers what a plain list answers. */
+/** Random sending, reading, joining and leaving from several handles. After each, the store returns the same as a plain list. */
 import assert from "node:assert/strict"
 import { MailboxFullError, MemberNameTakenError } from "@strata/core/base"
 import type { Mailbox, MailboxCursor, MailboxMessage, Membership } from "@strata/core/store"
-import { failureOf } from "../claims.ts"
-import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
+import { failureOf } from "../assertions.ts"
+import { type ContractClaim, type ContractFixture, PROJECT, upTo } from "../fixture.ts"
 import type { Random } from "../random.ts"
 
 const STEPS = 50
@@ -20,28 +20,28 @@ interface Permit {
 interface Model {
   readonly log: MailboxMessage[]
   readonly permits: Map<string, Permit>
-  /** How many messages a name has saved, joined or not. */
+  /** How many messages a member has passed by its saved cursor, whether it is still a member or not. */
   readonly passed: Map<string, number>
 }
 
-export const mailboxesModel: readonly Claim[] = [
+export const mailboxesModel: readonly ContractClaim[] = [
   [
     "BEY-12 random messages and members: the store answers what a plain list answers",
-    async (ground) => {
-      for (const run of upTo(ground.runs)) await oneRun(ground, `team-${run}`)
+    async (fixture) => {
+      for (const run of upTo(fixture.runs)) await oneRun(fixture, `team-${run}`)
     },
   ],
 ]
 
-async function oneRun(ground: Ground, team: string): Promise<void> {
-  const { random } = ground
-  const mailboxes = ground.handles.slice(0, 3).map((store) => store.mailboxes({ project: PROJECT, team }))
-  for (const mailbox of mailboxes) ground.finally(() => mailbox.close())
+async function oneRun(fixture: ContractFixture, team: string): Promise<void> {
+  const { random } = fixture
+  const mailboxes = fixture.handles.slice(0, 3).map((store) => store.mailboxes({ project: PROJECT, team }))
+  for (const mailbox of mailboxes) fixture.onCleanup(() => mailbox.close())
   const model: Model = { log: [], permits: new Map(), passed: new Map() }
   const operations = [send, send, read, join, leave, idle]
   for (const step of upTo(STEPS)) {
     const [mailbox, name] = [random.pick(mailboxes), random.pick(NAMES)]
-    await random.pick(operations)({ ground, mailbox, model, name, step })
+    await random.pick(operations)({ fixture, mailbox, model, name, step })
     const looked = random.pick(mailboxes)
     assert.deepEqual(contentsOf((await looked.read(undefined)).messages), contentsOf(model.log), `step ${step}`)
     const members = [...model.permits].toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -56,7 +56,7 @@ async function oneRun(ground: Ground, team: string): Promise<void> {
 }
 
 interface Step {
-  readonly ground: Ground
+  readonly fixture: ContractFixture
   readonly mailbox: Mailbox
   readonly model: Model
   readonly name: string
@@ -69,7 +69,7 @@ const contentsOf = (messages: readonly MailboxMessage[]) =>
 const asFound = ([name, { conversation, idleAt }]: readonly [string, Permit]) =>
   idleAt === undefined ? { name, conversation } : { name, conversation, idleAt }
 
-async function send({ ground: { random }, mailbox, model, name, step }: Step): Promise<void> {
+async function send({ fixture: { random }, mailbox, model, name, step }: Step): Promise<void> {
   const to = NAMES.filter((one) => one !== name && random.chance(0.6))
   if (to.length === 0) return
   const waiting = (one: string) =>
@@ -82,16 +82,16 @@ async function send({ ground: { random }, mailbox, model, name, step }: Step): P
   model.log.push(await sending())
 }
 
-/** Who has saved a place does not go back. */
-function laterPlace(random: Random, { log, passed }: Model, name: string): number {
+/** A member never moves behind its saved cursor. */
+function laterCursor(random: Random, { log, passed }: Model, name: string): number {
   const min = passed.get(name) ?? 0
   return min + random.below(log.length - min + 1)
 }
 
-/** A member reads from a place that it has seen, and says so if it has saved it. */
-async function read({ ground: { random }, model, mailbox, name, step }: Step): Promise<void> {
+/** A member reads from a cursor that it has seen, and confirms it if it has saved it. */
+async function read({ fixture: { random }, model, mailbox, name, step }: Step): Promise<void> {
   const permit = model.permits.get(name)
-  const place = laterPlace(random, model, name)
+  const place = laterCursor(random, model, name)
   const cursor = model.log[place - 1]?.cursor
   const reading = await (permit?.mailbox ?? mailbox).read(cursor, permit ? name : undefined)
   if (permit && cursor !== undefined) model.passed.set(name, place)
@@ -109,17 +109,17 @@ async function join({ mailbox, model, name, step }: Step): Promise<void> {
   model.permits.set(name, { mailbox, membership, conversation: `of-${step}`, idleAt: undefined })
 }
 
-async function leave({ ground: { random }, model, name }: Step): Promise<void> {
+async function leave({ fixture: { random }, model, name }: Step): Promise<void> {
   const permit = model.permits.get(name)
   if (!permit) return
-  const place = laterPlace(random, model, name)
+  const place = laterCursor(random, model, name)
   const cursor = model.log[place - 1]?.cursor
   await permit.membership.leave(cursor)
   if (cursor !== undefined) model.passed.set(name, place)
   model.permits.delete(name)
 }
 
-async function idle({ ground: { random }, model, name }: Step): Promise<void> {
+async function idle({ fixture: { random }, model, name }: Step): Promise<void> {
   const permit = model.permits.get(name)
   if (!permit) return
   permit.idleAt = random.chance(0.5) ? undefined : model.log[random.below(model.log.length)]?.cursor

@@ -1,27 +1,27 @@
-/** What must be true of everything that a store keeps, as it is given out, taken in and erased. */
+/** Requirements of a store's contents when they are exported, imported and erased. */
 
 import assert from "node:assert/strict"
 import { InvalidIdError } from "@strata/core"
 import { ConversationLockedError } from "@strata/core/base"
 import type { Store } from "@strata/core/store"
 import {
-  budgetIn,
   type ContentAddress,
   ContentDiffersError,
   contentName,
+  dailyBudgetIn,
   encodeLine,
   memoryStore,
   moveContents,
 } from "@strata/core/store"
-import { listOf, refused } from "../claims.ts"
+import { assertRefused, listOf } from "../assertions.ts"
 import { entriesOf, sketched, textsOf } from "../entries.ts"
-import { ADDRESS, type Claim, type Ground, PROJECT } from "../ground.ts"
+import { ADDRESS, type ContractClaim, type ContractFixture, PROJECT } from "../fixture.ts"
 
 const JOURNAL: ContentAddress = { kind: "journal", ...ADDRESS }
 const DAY = "2026-11-17"
 const LINE = Buffer.from("no entry\n")
 
-/** Everything with its bytes, by name. */
+/** All contents with their bytes, by name. */
 export async function everythingIn(store: Store): Promise<ReadonlyMap<string, string>> {
   const contents = store.contents()
   const all = new Map<string, string>()
@@ -50,13 +50,13 @@ export async function linesOf(store: Store, address: ContentAddress): Promise<Bu
   }
 }
 
-/** Everything that the port can keep. */
-async function fill(ground: Ground): Promise<void> {
-  const store = ground.handle()
+/** Writes every kind of content that the port supports. */
+async function fill(fixture: ContractFixture): Promise<void> {
+  const store = fixture.handle()
   const make = entriesOf("contents")
   const agent = { project: PROJECT, id: "agent", under: ADDRESS.id }
   for (const address of [ADDRESS, agent, { project: "other_owner_1", id: "x" }]) {
-    const journal = await ground.writer(address, store)
+    const journal = await fixture.writer(address, store)
     await journal.append(sketched(make, "one two | three 四"))
     await journal.writeBlob("result.bin", Buffer.from([0, 255, 10, 13, 128]))
     await journal.writeNotes("# Notizen 四\n")
@@ -85,44 +85,44 @@ async function fill(ground: Ground): Promise<void> {
   await member.leave(messages[0]!.cursor)
   await mailbox.close()
   await store.log({ project: PROJECT, name: "callers" }).append('{"line":"四"}')
-  await budgetIn(store.memories({ project: PROJECT })).add(1.25, DAY)
+  await dailyBudgetIn(store.memories({ project: PROJECT })).add(1.25, DAY)
 }
 
 async function eraseAll(store: Store): Promise<void> {
   for (const { address } of await listOf(store.contents().list())) await store.contents().erase(address)
 }
 
-export const contents: readonly Claim[] = [
+export const contents: readonly ContractClaim[] = [
   [
     "BEY-12 what a store keeps is taken in by another and comes back byte for byte, and everything goes on with it",
-    async (ground) => {
-      assert.deepEqual([...(await everythingIn(ground.handle()))], [], "nothing is kept at first")
-      await fill(ground)
-      const before = await everythingIn(ground.handle())
+    async (fixture) => {
+      assert.deepEqual([...(await everythingIn(fixture.handle()))], [], "nothing is kept at first")
+      await fill(fixture)
+      const before = await everythingIn(fixture.handle())
       assert.ok(before.size > 20, `everything is listed: ${[...before.keys()].join(", ")}`)
       const other = memoryStore()
-      const moved = await moveContents({ from: ground.handle(), to: other })
+      const moved = await moveContents({ from: fixture.handle(), to: other })
       assert.deepEqual(moved.refused, [])
       assert.deepEqual([...(await everythingIn(other))], [...before])
-      await eraseAll(ground.handle())
-      assert.deepEqual([...(await everythingIn(ground.handle()))], [], "everything was erased")
-      const back = await moveContents({ from: other, to: ground.handle() })
+      await eraseAll(fixture.handle())
+      assert.deepEqual([...(await everythingIn(fixture.handle()))], [], "everything was erased")
+      const back = await moveContents({ from: other, to: fixture.handle() })
       assert.deepEqual(back.refused, [])
       assert.equal(back.sha256, moved.sha256)
-      assert.deepEqual([...(await everythingIn(ground.handle()))], [...before])
-      await goesOn(ground)
-      await goesOn({ ...ground, handle: () => other })
+      assert.deepEqual([...(await everythingIn(fixture.handle()))], [...before])
+      await goesOn(fixture)
+      await goesOn({ ...fixture, handle: () => other })
     },
   ],
   [
     "BEY-12 lines that are no entries, damaged lines, long lines and binary files are kept as they are",
-    async (ground) => {
+    async (fixture) => {
       const make = entriesOf("raw")
       const [one, two] = sketched(make, "one two")
-      const journal = await ground.writer()
+      const journal = await fixture.writer()
       await journal.append([one!])
       await journal.close()
-      const at = (await linesOf(ground.handle(), JOURNAL)).length
+      const at = (await linesOf(fixture.handle(), JOURNAL)).length
       const damaged = encodeLine(two!)
       damaged[40] = 0
       const long = encodeLine(make.user("x".repeat(2 * 1024 * 1024)))
@@ -135,46 +135,50 @@ export const contents: readonly Claim[] = [
         encodeLine(make.user("end")),
       ])
       const blob = Buffer.from([0, 1, 2, 253, 254, 255])
-      const contents = ground.handle().contents()
+      const contents = fixture.handle().contents()
       await contents.write(JOURNAL, { lines: { at, data }, files: [{ name: "blob/binary.bin", data: blob }] })
-      assert.ok((await linesOf(ground.handle(), JOURNAL)).subarray(at).equals(data))
-      const reader = await ground.reader()
+      assert.ok((await linesOf(fixture.handle(), JOURNAL)).subarray(at).equals(data))
+      const reader = await fixture.reader()
       const entries = await listOf(reader.entries())
       assert.equal(entries.length, 3)
       assert.equal(textsOf([entries[0]!, entries[2]!]), "one end")
       assert.deepEqual(await reader.readBlob("binary.bin"), blob)
-      const written = await ground.writer()
+      const written = await fixture.writer()
       await written.append(sketched(make, "after"))
       assert.equal(textsOf([(await listOf(written.entries())).at(-1)!]), "after")
     },
   ],
   [
     "BEY-12 an empty journal is kept as one",
-    async (ground) => {
+    async (fixture) => {
       const address = { ...JOURNAL, id: "empty" } as const
-      await ground
+      await fixture
         .handle()
         .contents()
         .write(address, { lines: { at: 0, data: Buffer.alloc(0) } })
-      const [found] = await listOf(ground.handle().contents().list())
+      const [found] = await listOf(fixture.handle().contents().list())
       assert.equal(found?.lines, 0)
-      assert.deepEqual(await ground.handle().has([address]), [true])
+      assert.deepEqual(await fixture.handle().has([address]), [true])
     },
   ],
   [
     "BEY-12 nothing is written into a journal that someone has open, and nothing of it is erased",
-    async (ground) => {
-      const journal = await ground.writer({ project: PROJECT, id: "agent", under: ADDRESS.id })
-      const owner = await ground.writer()
+    async (fixture) => {
+      const journal = await fixture.writer({ project: PROJECT, id: "agent", under: ADDRESS.id })
+      const owner = await fixture.writer()
       await owner.append(sketched(entriesOf("open"), "one"))
       await owner.close()
-      const contents = ground.handle().contents()
+      const contents = fixture.handle().contents()
       const agent = { kind: "journal", ...journal.address } as const
       const write = () => contents.write(agent, { lines: { at: 0, data: LINE } })
-      await refused(write, ConversationLockedError, "a write into an open journal")
-      await refused(() => contents.erase(agent), ConversationLockedError, "erasing an open journal")
-      await refused(() => contents.erase(JOURNAL), ConversationLockedError, "erasing the conversation of an open one")
-      assert.deepEqual(await ground.handle().has([ADDRESS, journal.address]), [true, true])
+      await assertRefused(write, ConversationLockedError, "a write into an open journal")
+      await assertRefused(() => contents.erase(agent), ConversationLockedError, "erasing an open journal")
+      await assertRefused(
+        () => contents.erase(JOURNAL),
+        ConversationLockedError,
+        "erasing the conversation of an open one",
+      )
+      assert.deepEqual(await fixture.handle().has([ADDRESS, journal.address]), [true, true])
       const open = (await listOf(contents.list())).filter(({ isOpen }) => isOpen)
       assert.deepEqual(
         open.map(({ address }) => contentName(address)),
@@ -182,33 +186,33 @@ export const contents: readonly Claim[] = [
       )
       await journal.close()
       await contents.erase(JOURNAL)
-      assert.deepEqual(await ground.handle().has([ADDRESS, journal.address]), [false, false])
+      assert.deepEqual(await fixture.handle().has([ADDRESS, journal.address]), [false, false])
     },
   ],
   [
     "BEY-12 what is something else is not overwritten, and nothing of such a write is kept",
-    async (ground) => {
-      const contents = ground.handle().contents()
+    async (fixture) => {
+      const contents = fixture.handle().contents()
       const files = [{ name: "notes", data: Buffer.from("one") }]
       await contents.write(JOURNAL, { lines: { at: 0, data: LINE }, files })
       const other = { lines: { at: LINE.length, data: LINE }, files: [{ name: "notes", data: Buffer.from("two") }] }
-      await refused(() => contents.write(JOURNAL, other), ContentDiffersError, "other notes")
-      await refused(
+      await assertRefused(() => contents.write(JOURNAL, other), ContentDiffersError, "other notes")
+      await assertRefused(
         () => contents.write(JOURNAL, { lines: { at: 3, data: LINE } }),
         ContentDiffersError,
         "another size",
       )
-      assert.ok((await linesOf(ground.handle(), JOURNAL)).equals(LINE))
+      assert.ok((await linesOf(fixture.handle(), JOURNAL)).equals(LINE))
       assert.equal((await contents.files(JOURNAL, ["notes"])).get("notes")?.toString(), "one")
       await contents.write(JOURNAL, { files: [{ ...other.files[0]!, replaces: true }] })
       assert.equal((await contents.files(JOURNAL, ["notes"])).get("notes")?.toString(), "two")
-      const place: ContentAddress = { kind: "memories", place: { project: PROJECT } }
+      const place: ContentAddress = { kind: "memories", namespace: { project: PROJECT } }
       await contents.write(place, { files: [{ name: "a.md", data: Buffer.from("one") }] })
       const changed = [
         { name: "b.md", data: Buffer.from("x") },
         { name: "a.md", data: Buffer.from("two") },
       ]
-      await refused(() => contents.write(place, { files: changed }), ContentDiffersError, "another memory")
+      await assertRefused(() => contents.write(place, { files: changed }), ContentDiffersError, "another memory")
       assert.deepEqual([...(await contents.files(place, ["a.md", "b.md"])).keys()], ["a.md"])
       await contents.erase(place, ["a.md"])
       assert.deepEqual([...(await contents.files(place, ["a.md", "b.md"])).keys()], [])
@@ -216,25 +220,25 @@ export const contents: readonly Claim[] = [
   ],
   [
     "JRN-8 no name of a content can lead elsewhere",
-    async (ground) => {
-      const contents = ground.handle().contents()
+    async (fixture) => {
+      const contents = fixture.handle().contents()
       const data = Buffer.from("x")
       for (const name of ["../x", "", "a/b", "a\0b", ".."]) {
         const write = (address: ContentAddress) => () => contents.write(address, { files: [{ name: "notes", data }] })
-        await refused(write({ kind: "journal", project: name, id: "a" }), InvalidIdError, name)
-        await refused(write({ kind: "journal", project: PROJECT, id: name }), InvalidIdError, name)
-        await refused(write({ kind: "memories", place: { project: name } }), InvalidIdError, name)
+        await assertRefused(write({ kind: "journal", project: name, id: "a" }), InvalidIdError, name)
+        await assertRefused(write({ kind: "journal", project: PROJECT, id: name }), InvalidIdError, name)
+        await assertRefused(write({ kind: "memories", namespace: { project: name } }), InvalidIdError, name)
         const blob = () => contents.write(JOURNAL, { files: [{ name: `blob/${name}`, data }] })
-        await refused(blob, InvalidIdError, name)
+        await assertRefused(blob, InvalidIdError, name)
       }
       assert.deepEqual(await listOf(contents.list()), [])
     },
   ],
 ]
 
-/** Conversations, memories and teams can be used where they are now. */
-async function goesOn(ground: Pick<Ground, "handle">): Promise<void> {
-  const store = ground.handle()
+/** Asserts that conversations, memories and teams work in this store. */
+async function goesOn(fixture: Pick<ContractFixture, "handle">): Promise<void> {
+  const store = fixture.handle()
   const journal = await store.open(ADDRESS, { access: "write" })
   const resumed = await journal.resume()
   assert.equal(textsOf(resumed.tail.entries), "| three 四")
@@ -258,6 +262,6 @@ async function goesOn(ground: Pick<Ground, "handle">): Promise<void> {
   )
   await member.leave()
   await mailbox.close()
-  assert.equal(await budgetIn(store.memories({ project: PROJECT })).add(0.75, DAY), 2)
+  assert.equal(await dailyBudgetIn(store.memories({ project: PROJECT })).add(0.75, DAY), 2)
   assert.deepEqual(await store.log({ project: PROJECT, name: "callers" }).read(), ['{"line":"四"}'])
 }

@@ -1,30 +1,34 @@
-/** What must be true of feeds: which journals have grown, and their lines as they are. */
+/** Requirements of feeds: which journals have grown, and their raw lines. */
 import assert from "node:assert/strict"
 import type { AppendedLines, FeedLine } from "@strata/core/store"
 import { decodeLine } from "@strata/core/store"
-import { eventually, listOf } from "../claims.ts"
+import { eventually, listOf } from "../assertions.ts"
 import { DIFFICULT_TEXTS, entriesOf } from "../entries.ts"
-import { ADDRESS, type Claim, type Ground, PROJECT } from "../ground.ts"
+import { ADDRESS, type ContractClaim, type ContractFixture, PROJECT } from "../fixture.ts"
 
 const PLACE = { project: PROJECT }
 const make = entriesOf("feeds")
 
-function feedOf(ground: Ground, store = ground.handle(), place: { project: string; under?: string } = PLACE) {
+function feedOf(
+  fixture: ContractFixture,
+  store = fixture.handle(),
+  place: { project: string; under?: string } = PLACE,
+) {
   const feed = store.feed(place)
-  ground.finally(() => feed.close())
+  fixture.onCleanup(() => feed.close())
   return feed
 }
 
 const uuidsIn = (lines: readonly FeedLine[]) =>
   lines.map(({ bytes }) => (JSON.parse(bytes.toString()) as { readonly uuid: string }).uuid)
 
-export const feeds: readonly Claim[] = [
+export const feeds: readonly ContractClaim[] = [
   [
     "BEY-12 a feed gives the lines of a journal from an offset on, whole and in order",
-    async (ground) => {
-      const feed = feedOf(ground)
+    async (fixture) => {
+      const feed = feedOf(fixture)
       assert.deepEqual(await listOf(feed.lines(ADDRESS.id, 0)), [])
-      const journal = await ground.writer()
+      const journal = await fixture.writer()
       const entries = [...DIFFICULT_TEXTS.map(make.user), make.boundary(), make.user("last")]
       await journal.append(entries)
       const lines = await listOf(feed.lines(ADDRESS.id, 0))
@@ -52,16 +56,16 @@ export const feeds: readonly Claim[] = [
   ],
   [
     "BEY-12 a look names the journals that have grown, with their sizes, and none of another place",
-    async (ground) => {
-      const feed = feedOf(ground)
+    async (fixture) => {
+      const feed = feedOf(fixture)
       assert.deepEqual([...(await feed.poll(new Set())).journals], [])
       const addresses = ["one", "two", "three"].map((id) => ({ ...PLACE, id }))
-      const journals = await Promise.all(addresses.map((address) => ground.writer(address)))
-      const agent = await ground.writer({ ...PLACE, id: "agent", under: "one" })
-      const elsewhere = await ground.writer({ project: `${PROJECT}-2`, id: "elsewhere" })
+      const journals = await Promise.all(addresses.map((address) => fixture.writer(address)))
+      const agent = await fixture.writer({ ...PLACE, id: "agent", under: "one" })
+      const elsewhere = await fixture.writer({ project: `${PROJECT}-2`, id: "elsewhere" })
       for (const journal of [...journals, agent, elsewhere]) await journal.append([make.user("first")])
       const sizeOf = async (id: string) => {
-        const last = (await listOf(ground.handle().feed(PLACE).lines(id, 0))).at(-1)!
+        const last = (await listOf(fixture.handle().feed(PLACE).lines(id, 0))).at(-1)!
         return last.offset + last.bytes.length + 1
       }
       const seen = new Map<string, number>()
@@ -85,28 +89,31 @@ export const feeds: readonly Claim[] = [
       assert.deepEqual([...seen.keys()].toSorted(), ["one", "three", "two"])
       feed.forget()
       const all = await feed.poll(new Set())
-      assert.deepEqual([all.isAll, [...all.journals.keys()].toSorted(), all.gone], [true, ["one", "three", "two"], []])
+      assert.deepEqual(
+        [all.isAll, [...all.journals.keys()].toSorted(), all.deleted],
+        [true, ["one", "three", "two"], []],
+      )
       const sizes = await feed.sizes(new Set(["one", "two", "no-one", "agent", "elsewhere"]))
       assert.deepEqual([...sizes.keys()].toSorted(), ["one", "two"])
       for (const [id, { bytes, touched }] of sizes) {
         assert.equal(bytes, await sizeOf(id))
         assert.ok(Number.isFinite(touched))
       }
-      const ofAgents = await feedOf(ground, ground.handle(), { ...PLACE, under: "one" }).poll(new Set())
+      const ofAgents = await feedOf(fixture, fixture.handle(), { ...PLACE, under: "one" }).poll(new Set())
       assert.deepEqual([...ofAgents.journals.keys()], ["agent"])
     },
   ],
   [
     "BEY-12 a feed calls back with what is appended, as it is in the journal, until it is ended",
-    async (ground) => {
-      const store = ground.handle()
-      const feed = feedOf(ground, store)
+    async (fixture) => {
+      const store = fixture.handle()
+      const feed = feedOf(fixture, store)
       const appended: AppendedLines[] = []
       const end = feed.onAppended((lines) => appended.push(lines))
-      const journal = await ground.writer(ADDRESS, store)
+      const journal = await fixture.writer(ADDRESS, store)
       await journal.append([make.user("one"), make.user("two")])
       await journal.append([make.user("three")])
-      const agent = await ground.writer({ ...PLACE, id: "agent", under: ADDRESS.id }, store)
+      const agent = await fixture.writer({ ...PLACE, id: "agent", under: ADDRESS.id }, store)
       await agent.append([make.user("of an agent")])
       end()
       await journal.append([make.user("not heard")])

@@ -1,15 +1,15 @@
-/** What must be true of lists of journals, and of asking whether there is one. */
+/** Requirements of journal lists, and of the query whether a journal exists. */
 import assert from "node:assert/strict"
-import { eventually } from "../claims.ts"
+import { eventually } from "../assertions.ts"
 import { entriesOf } from "../entries.ts"
-import { type Claim, PROJECT } from "../ground.ts"
+import { type ContractClaim, PROJECT } from "../fixture.ts"
 
 const make = entriesOf("listings")
 
-export const listings: readonly Claim[] = [
+export const listings: readonly ContractClaim[] = [
   [
     "L7-4 a list leaves out the journals of agents, and has those of one conversation",
-    async (ground) => {
+    async (fixture) => {
       const addresses = [
         ...[{ id: "one" }, { id: "two" }],
         ...[
@@ -19,14 +19,14 @@ export const listings: readonly Claim[] = [
         ],
       ]
       for (const address of addresses) {
-        const journal = await ground.writer({ project: PROJECT, ...address })
+        const journal = await fixture.writer({ project: PROJECT, ...address })
         await journal.append([make.user(`${address.id} of ${address.under ?? "no one"}`)])
         await journal.close()
       }
-      const elsewhere = await ground.writer({ project: `${PROJECT}-2`, id: "one" })
+      const elsewhere = await fixture.writer({ project: `${PROJECT}-2`, id: "one" })
       await elsewhere.append([make.user("of another project")])
       const listed = async (under?: string) => {
-        const listing = await ground.handle().list(PROJECT, under === undefined ? {} : { under })
+        const listing = await fixture.handle().list(PROJECT, under === undefined ? {} : { under })
         return listing.map(({ firstWords }) => firstWords).sort()
       }
       assert.deepEqual(await listed(), ["one of no one", "two of no one"])
@@ -37,20 +37,20 @@ export const listings: readonly Claim[] = [
   ],
   [
     "BEY-12 a list has nothing of another project or owner, also where one name begins like another",
-    async (ground) => {
+    async (fixture) => {
       const projects = ["work", "work-2", "work_2", "Work-3", "work__0123456789abcdef", "wor"]
       for (const project of projects) {
-        const journal = await ground.writer({ project, id: `of-${project}` })
+        const journal = await fixture.writer({ project, id: `of-${project}` })
         await journal.append([make.user(project)])
         await journal.close()
       }
       for (const project of projects)
         for (const isBare of [true, false]) {
-          const ids = (await ground.handle().list(project, { isBare })).map(({ id }) => id)
+          const ids = (await fixture.handle().list(project, { isBare })).map(({ id }) => id)
           assert.deepEqual(ids, [`of-${project}`])
         }
       for (const id of projects.map((project) => `of-${project}`)) {
-        const isThere = await ground.handle().has(projects.map((project) => ({ project, id })))
+        const isThere = await fixture.handle().has(projects.map((project) => ({ project, id })))
         assert.deepEqual(
           isThere,
           projects.map((project) => id === `of-${project}`),
@@ -60,9 +60,9 @@ export const listings: readonly Claim[] = [
   ],
   [
     "BEY-12 all projects with conversations are named, each once, in the order of their names",
-    async (ground) => {
-      assert.deepEqual(await ground.handle().projects(), [])
-      await ground
+    async (fixture) => {
+      assert.deepEqual(await fixture.handle().projects(), [])
+      await fixture
         .handle()
         .memories({ project: "only-memories" })
         .install([{ path: "a.md", text: "a", expected: null }])
@@ -71,42 +71,42 @@ export const listings: readonly Claim[] = [
         ...[{ project: "a" }, { project: "only-agents", under: "gone" }],
       ].map((place, at) => ({ ...place, id: `id-${at}` }))
       for (const address of addresses) {
-        const journal = await ground.writer(address)
+        const journal = await fixture.writer(address)
         await journal.append([make.user(address.id)])
         await journal.close()
       }
-      assert.deepEqual(await ground.handle().projects(), ["Work-3", "a", "work", "work__0123456789abcdef"])
+      assert.deepEqual(await fixture.handle().projects(), ["Work-3", "a", "work", "work__0123456789abcdef"])
     },
   ],
   [
     "JRN-7 a list has the facts that were written last, else the first words; a bare one has size and time",
-    async (ground) => {
-      const journal = await ground.writer({ project: PROJECT, id: "titled" })
+    async (fixture) => {
+      const journal = await fixture.writer({ project: PROJECT, id: "titled" })
       await journal.append([make.user("Fix the test\nin parser.ts"), make.session({ model: "m", cwd: "/w" })])
-      const before = (await ground.handle().list(PROJECT))[0]
+      const before = (await fixture.handle().list(PROJECT))[0]
       assert.deepEqual(before?.facts, { model: "m", cwd: "/w" })
       assert.equal(before?.firstWords, "Fix the test")
       await journal.append([make.boundary(), make.session({ model: "m", cwd: "/w", title: "Parser" })])
-      const after = (await ground.handle().list(PROJECT))[0]
+      const after = (await fixture.handle().list(PROJECT))[0]
       assert.deepEqual(after?.facts, { model: "m", cwd: "/w", title: "Parser" })
       assert.ok(after.bytes > before!.bytes, "its size grows")
-      const [bare, ...rest] = await ground.handle().list(PROJECT, { isBare: true })
+      const [bare, ...rest] = await fixture.handle().list(PROJECT, { isBare: true })
       assert.deepEqual(rest, [])
       assert.deepEqual(bare, { id: "titled", bytes: after.bytes, touched: after.touched })
       assert.equal(new Date(bare!.touched).toISOString(), bare!.touched)
-      assert.deepEqual(await ground.handle().list("no-such-project"), [])
+      assert.deepEqual(await fixture.handle().list("no-such-project"), [])
     },
   ],
   [
     "JRN-7 the journal that was written last is the first of a list",
-    async (ground) => {
+    async (fixture) => {
       const ids = ["a", "b", "c"]
       for (const id of [...ids, ...ids.toReversed(), "b"]) {
-        const journal = await ground.writer({ project: PROJECT, id })
-        // clocks have steps: it is written until its time is later than all others
+        const journal = await fixture.writer({ project: PROJECT, id })
+        // clocks have a limited resolution: entries are written until this journal's time is later than all others
         await eventually(`${id} is the first`, async () => {
           await journal.append([make.user(id)])
-          const listed = await ground.handle().list(PROJECT, { isBare: true })
+          const listed = await fixture.handle().list(PROJECT, { isBare: true })
           const times = listed.map(({ touched }) => touched)
           assert.deepEqual(times, times.toSorted().toReversed())
           return listed[0]!.id === id && listed[0]!.touched !== listed[1]?.touched
@@ -117,12 +117,12 @@ export const listings: readonly Claim[] = [
   ],
   [
     "BEY-12 many journals are asked for in one call, in the order of the question",
-    async (ground) => {
-      const journal = await ground.writer({ project: PROJECT, id: "one" })
+    async (fixture) => {
+      const journal = await fixture.writer({ project: PROJECT, id: "one" })
       await journal.append([make.user("one")])
-      const agent = await ground.writer({ project: PROJECT, id: "agent", under: "one" })
+      const agent = await fixture.writer({ project: PROJECT, id: "agent", under: "one" })
       await agent.append([make.user("agent")])
-      const isThere = await ground.handle().has([
+      const isThere = await fixture.handle().has([
         ...[
           { project: PROJECT, id: "two" },
           { project: PROJECT, id: "one" },
@@ -137,7 +137,7 @@ export const listings: readonly Claim[] = [
         ],
       ])
       assert.deepEqual(isThere, [false, true, false, true, false, false])
-      assert.deepEqual(await ground.handle().has([]), [])
+      assert.deepEqual(await fixture.handle().has([]), [])
     },
   ],
 ]

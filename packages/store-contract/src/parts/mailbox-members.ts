@@ -1,18 +1,18 @@
-/** What must be true of the members of a team: one for each name, and where it has read to. */
+/** Requirements of team members: unique names, and cursors of what each has read. */
 import assert from "node:assert/strict"
 import { MemberNameTakenError } from "@strata/core/base"
-import { refused } from "../claims.ts"
-import { type Claim, upTo } from "../ground.ts"
+import { assertRefused } from "../assertions.ts"
+import { type ContractClaim, upTo } from "../fixture.ts"
 import { draft, mailboxOf, textsIn } from "./mailbox-messages.ts"
 
-export const mailboxMembers: readonly Claim[] = [
+export const mailboxMembers: readonly ContractClaim[] = [
   [
     "L7-5 a name in a team has one member, and its next holder reads on where the last one was",
-    async (ground) => {
-      const [mailbox, second] = [mailboxOf(ground), mailboxOf(ground)]
+    async (fixture) => {
+      const [mailbox, second] = [mailboxOf(fixture), mailboxOf(fixture)]
       const membership = await mailbox.join({ name: "b", conversation: "one" })
       assert.equal(membership.cursor, undefined)
-      await refused(() => second.join({ name: "b", conversation: "two" }), MemberNameTakenError, "the same name")
+      await assertRefused(() => second.join({ name: "b", conversation: "two" }), MemberNameTakenError, "the same name")
       await second.join({ name: "a", conversation: "two" })
       const members = [
         { name: "a", conversation: "two" },
@@ -29,7 +29,7 @@ export const mailboxMembers: readonly Claim[] = [
       )
       const next = await second.join({ name: "b", conversation: "three" })
       assert.deepEqual(textsIn(await second.read(next.cursor, "b")), ["a#2 unread"])
-      await membership.leave() // again, and too late
+      await membership.leave() // a second time, and too late
       assert.deepEqual(
         (await mailbox.members()).map(({ conversation }) => conversation),
         ["two", "three"],
@@ -38,8 +38,8 @@ export const mailboxMembers: readonly Claim[] = [
   ],
   [
     "L7-5 a member says that it waits, and where it has read to",
-    async (ground) => {
-      const [mailbox, other] = [mailboxOf(ground), mailboxOf(ground)]
+    async (fixture) => {
+      const [mailbox, other] = [mailboxOf(fixture), mailboxOf(fixture)]
       const membership = await mailbox.join({ name: "b", conversation: "one" })
       await other.send(draft("a", "read", "b"))
       const { cursor } = await mailbox.read(undefined)
@@ -56,9 +56,9 @@ export const mailboxMembers: readonly Claim[] = [
   ],
   [
     "L7-5 of many that join under one name, one does; under different names, all do",
-    async (ground) => {
-      const mailboxes = ground.handles.map((store) => mailboxOf(ground, store))
-      for (const round of upTo(ground.runs)) {
+    async (fixture) => {
+      const mailboxes = fixture.handles.map((store) => mailboxOf(fixture, store))
+      for (const round of upTo(fixture.runs)) {
         const attempts = await Promise.allSettled(
           mailboxes.map((mailbox, at) => mailbox.join({ name: "shared", conversation: `${round}-${at}` })),
         )
@@ -70,10 +70,10 @@ export const mailboxMembers: readonly Claim[] = [
         await joined[0]!.leave()
       }
       await Promise.all(mailboxes.map((mailbox, at) => mailbox.join({ name: `own-${at}`, conversation: `${at}` })))
-      const names = (await mailboxOf(ground).members()).map(({ name }) => name)
+      const names = (await mailboxOf(fixture).members()).map(({ name }) => name)
       assert.deepEqual(
         names,
-        upTo(ground.writers)
+        upTo(fixture.writers)
           .map((at) => `own-${at}`)
           .toSorted(),
       )

@@ -1,31 +1,31 @@
-/** What must be true of messages between agents: once, in order, and to those who asked. */
+/** Requirements of messages between agents: delivered once, in order, and to those who asked. */
 import assert from "node:assert/strict"
 import { ClosedError, InvalidIdError } from "@strata/core"
 import { MailboxFullError, MailboxMessageError } from "@strata/core/base"
-import type { Mailbox, MailboxCursor, MailboxDraft, MailboxMessage, MailboxReading, Store } from "@strata/core/store"
-import { others, refused } from "../claims.ts"
+import type { Mailbox, MailboxCursor, MailboxDraft, MailboxMessage, MailboxReadResult, Store } from "@strata/core/store"
+import { assertRefused, letOthersRun } from "../assertions.ts"
 import { DIFFICULT_TEXTS } from "../entries.ts"
-import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
+import { type ContractClaim, type ContractFixture, PROJECT, upTo } from "../fixture.ts"
 
 const TEAM = { project: PROJECT, team: "team" }
 
 export const draft = (from: string, text: string, ...to: string[]): MailboxDraft => ({ from, to, content: { text } })
 
-export const textsIn = ({ messages }: Pick<MailboxReading, "messages">): readonly string[] =>
+export const textsIn = ({ messages }: Pick<MailboxReadResult, "messages">): readonly string[] =>
   messages.map(({ from, sequence, content }) => `${from}#${sequence} ${String(content.text)}`)
 
-/** A mailbox that is closed at the end. */
-export function mailboxOf(ground: Ground, store: Store = ground.handle()): Mailbox {
+/** A mailbox that is closed at the end of the test. */
+export function mailboxOf(fixture: ContractFixture, store: Store = fixture.handle()): Mailbox {
   const mailbox = store.mailboxes(TEAM)
-  ground.finally(() => mailbox.close())
+  fixture.onCleanup(() => mailbox.close())
   return mailbox
 }
 
-export const mailboxMessages: readonly Claim[] = [
+export const mailboxMessages: readonly ContractClaim[] = [
   [
     "L7-5 a mailbox gives every reader all messages after its cursor, in order for each sender",
-    async (ground) => {
-      const [mailbox, reader] = [mailboxOf(ground), mailboxOf(ground)]
+    async (fixture) => {
+      const [mailbox, reader] = [mailboxOf(fixture), mailboxOf(fixture)]
       const { messages, problems } = await reader.read(undefined)
       assert.deepEqual([messages, problems], [[], []])
       await Promise.all(["one", "two", "drei\nmit Ümlaut", "四"].map((text) => mailbox.send(draft("a", text, "b"))))
@@ -45,8 +45,8 @@ export const mailboxMessages: readonly Claim[] = [
   ],
   [
     "L7-5 a message comes back as it was, and what a reader does with it changes nothing",
-    async (ground) => {
-      const [mailbox, reader] = [mailboxOf(ground), mailboxOf(ground)]
+    async (fixture) => {
+      const [mailbox, reader] = [mailboxOf(fixture), mailboxOf(fixture)]
       const contents = DIFFICULT_TEXTS.filter(({ length }) => length < 1_000).map((text, at) => ({
         text,
         deep: [{ at }, null],
@@ -60,25 +60,25 @@ export const mailboxMessages: readonly Claim[] = [
   ],
   [
     "L7-5 many senders at once: each message is there once, in the order of its sender",
-    async (ground) => {
-      const turns = 10 * ground.runs
-      const reader = mailboxOf(ground)
-      const senders = ground.handles.map((store, at) => ({ mailbox: mailboxOf(ground, store), name: `sender-${at}` }))
+    async (fixture) => {
+      const turns = 10 * fixture.runs
+      const reader = mailboxOf(fixture)
+      const senders = fixture.handles.map((store, at) => ({ mailbox: mailboxOf(fixture, store), name: `sender-${at}` }))
       const received: MailboxMessage[] = []
-      const all = turns * ground.writers
+      const all = turns * fixture.writers
       const reading = (async () => {
         for (let cursor: MailboxCursor | undefined; received.length < all; ) {
           const { messages, cursor: next, problems } = await reader.read(cursor)
           assert.deepEqual(problems, [])
           received.push(...messages)
           cursor = next
-          await others()
+          await letOthersRun()
         }
       })()
       await Promise.all(
         senders.map(async ({ mailbox, name }) => {
           const numbers = upTo(turns)
-          // some wait for each other's answer, and some do not
+          // some sends wait for each other, and some do not
           for (const at of numbers.slice(0, turns / 2)) await mailbox.send(draft(name, `${at}`, "b"))
           await Promise.all(numbers.slice(turns / 2).map((at) => mailbox.send(draft(name, `${at}`, "b"))))
         }),
@@ -97,18 +97,18 @@ export const mailboxMessages: readonly Claim[] = [
   ],
   [
     "L7-5 one sender over many handles: its sequence has no gap and no number twice",
-    async (ground) => {
-      const turns = 2 * ground.runs
-      const mailboxes = ground.handles.map((store) => mailboxOf(ground, store))
+    async (fixture) => {
+      const turns = 2 * fixture.runs
+      const mailboxes = fixture.handles.map((store) => mailboxOf(fixture, store))
       await Promise.all(
         mailboxes.map(async (mailbox, at) => {
           for (const turn of upTo(turns)) await mailbox.send(draft("a", `${at}.${turn}`, "b"))
         }),
       )
-      const { messages } = await mailboxOf(ground).read(undefined)
+      const { messages } = await mailboxOf(fixture).read(undefined)
       assert.deepEqual(
         messages.map(({ sequence }) => sequence),
-        upTo(turns * ground.writers).map((at) => at + 1),
+        upTo(turns * fixture.writers).map((at) => at + 1),
       )
       for (const at of mailboxes.keys()) {
         const own = messages.map(({ content }) => String(content.text)).filter((text) => text.startsWith(`${at}.`))
@@ -121,34 +121,34 @@ export const mailboxMessages: readonly Claim[] = [
   ],
   [
     "L7-5 teams do not read each other's messages, and names cannot lead elsewhere",
-    async (ground) => {
-      const mailbox = mailboxOf(ground)
+    async (fixture) => {
+      const mailbox = mailboxOf(fixture)
       await mailbox.send(draft("a", "for the team", "b"))
       for (const team of [
         { ...TEAM, team: "team-2" },
         { ...TEAM, project: `${PROJECT}-2` },
       ]) {
-        const other = ground.handle().mailboxes(team)
-        ground.finally(() => other.close())
+        const other = fixture.handle().mailboxes(team)
+        fixture.onCleanup(() => other.close())
         assert.deepEqual((await other.read(undefined)).messages, [])
         assert.deepEqual(await other.members(), [])
       }
       for (const name of ["../a", "", "a/b", "*"]) {
-        await refused(() => mailbox.send(draft(name, "x", "b")), InvalidIdError, `from ${name}`)
-        await refused(() => mailbox.send(draft("a", "x", name)), InvalidIdError, `to ${name}`)
-        await refused(() => mailbox.join({ name, conversation: "c" }), InvalidIdError, `${name} joins`)
+        await assertRefused(() => mailbox.send(draft(name, "x", "b")), InvalidIdError, `from ${name}`)
+        await assertRefused(() => mailbox.send(draft("a", "x", name)), InvalidIdError, `to ${name}`)
+        await assertRefused(() => mailbox.join({ name, conversation: "c" }), InvalidIdError, `${name} joins`)
       }
-      await refused(() => mailbox.send(draft("a", "x")), MailboxMessageError, "no receiver")
-      await refused(() => mailbox.send(draft("a", "x".repeat(500_001), "b")), MailboxMessageError, "too long")
+      await assertRefused(() => mailbox.send(draft("a", "x")), MailboxMessageError, "no receiver")
+      await assertRefused(() => mailbox.send(draft("a", "x".repeat(500_001), "b")), MailboxMessageError, "too long")
       for (const cursor of ["x", "-1", "1:x", "../1:1"])
-        await refused(() => mailbox.read(cursor), InvalidIdError, `the cursor ${cursor}`)
+        await assertRefused(() => mailbox.read(cursor), InvalidIdError, `the cursor ${cursor}`)
       assert.deepEqual(textsIn(await mailbox.read(undefined)), ["a#1 for the team"])
     },
   ],
   [
     "L7-5 a mailbox refuses more messages than may wait for one receiver",
-    async (ground) => {
-      const [mailbox, receiver] = [mailboxOf(ground), mailboxOf(ground)]
+    async (fixture) => {
+      const [mailbox, receiver] = [mailboxOf(fixture), mailboxOf(fixture)]
       await receiver.join({ name: "b", conversation: "c" })
       const send = (text: string) => mailbox.send(draft("a", text, "b"), { waiting: 3 })
       const sent = await Promise.allSettled(["1", "2", "3", "4"].map(send))
@@ -156,25 +156,25 @@ export const mailboxMessages: readonly Claim[] = [
         sent.map(({ status }) => status),
         ["fulfilled", "fulfilled", "fulfilled", "rejected"],
       )
-      await refused(() => send("5"), MailboxFullError, "a fourth")
+      await assertRefused(() => send("5"), MailboxFullError, "a fourth")
       await mailbox.send(draft("a", "for another", "c"), { waiting: 3 })
       const { messages } = await receiver.read(undefined, "b")
-      await refused(() => send("5"), MailboxFullError, "read, and not saved yet")
+      await assertRefused(() => send("5"), MailboxFullError, "read, and not saved yet")
       await receiver.read(messages[1]!.cursor, "b")
       assert.equal((await send("5")).sequence, 5)
       assert.equal((await send("6")).sequence, 6)
-      await refused(() => send("7"), MailboxFullError, "three wait again")
+      await assertRefused(() => send("7"), MailboxFullError, "three wait again")
     },
   ],
   [
     "L7-5 waiting for a message ends with its arrival or with the signal",
-    async (ground) => {
-      const [mailbox, sender] = [mailboxOf(ground), mailboxOf(ground)]
+    async (fixture) => {
+      const [mailbox, sender] = [mailboxOf(fixture), mailboxOf(fixture)]
       const { signal } = new AbortController()
       const first = mailbox.arrival(undefined, signal)
       await sender.send(draft("a", "one", "b"))
       await first
-      await mailbox.arrival(undefined, signal) // it is there already
+      await mailbox.arrival(undefined, signal) // already there
       const { cursor } = await mailbox.read(undefined)
       const second = mailbox.arrival(cursor, signal)
       await sender.send(draft("a", "two", "b"))
@@ -189,12 +189,12 @@ export const mailboxMessages: readonly Claim[] = [
   ],
   [
     "L7-5 a mailbox that is closed sends nothing and says so; closing again is nothing",
-    async (ground) => {
-      const mailbox = mailboxOf(ground)
+    async (fixture) => {
+      const mailbox = mailboxOf(fixture)
       await Promise.all([mailbox.send(draft("a", "one", "b")), mailbox.close()])
       await mailbox.close()
-      await refused(() => mailbox.send(draft("a", "two", "b")), ClosedError, "a closed mailbox")
-      assert.deepEqual(textsIn(await mailboxOf(ground).read(undefined)), ["a#1 one"])
+      await assertRefused(() => mailbox.send(draft("a", "two", "b")), ClosedError, "a closed mailbox")
+      assert.deepEqual(textsIn(await mailboxOf(fixture).read(undefined)), ["a#1 one"])
     },
   ],
 ]

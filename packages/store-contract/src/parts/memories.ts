@@ -1,11 +1,11 @@
-/** What must be true of memory files: changed all at once or not at all, and kept apart by place. */
+/** Requirements of memory files: atomic changes, and separation by namespace. */
 import assert from "node:assert/strict"
 import { MemoryChangedError } from "@strata/core"
 import { MemoryFileError } from "@strata/core/base"
-import type { MemoryPlace } from "@strata/core/store"
-import { refused } from "../claims.ts"
+import type { MemoryNamespace } from "@strata/core/store"
+import { assertRefused } from "../assertions.ts"
 import { DIFFICULT_TEXTS } from "../entries.ts"
-import { type Claim, PROJECT, upTo } from "../ground.ts"
+import { type ContractClaim, PROJECT, upTo } from "../fixture.ts"
 
 const PLACE = { project: PROJECT }
 
@@ -14,13 +14,13 @@ const OUTSIDE = [
   ...["x.md ", "\u202Etxt.md", `${"x".repeat(300)}.md`, "half \ud83d.md", "a/b/c/d/e/f/g/h/i.md"],
 ]
 
-export const memories: readonly Claim[] = [
+export const memories: readonly ContractClaim[] = [
   [
     "BEY-9 memory files change all at once, or not at all if a text is no longer the expected one",
-    async (ground) => {
-      const [files, others] = [ground.handle().memories(PLACE), ground.handle().memories(PLACE)]
+    async (fixture) => {
+      const [files, others] = [fixture.handle().memories(PLACE), fixture.handle().memories(PLACE)]
       assert.deepEqual([await files.list(), await files.read("a.md")], [[], undefined])
-      assert.deepEqual((await files.install([]))?.kept ?? [], [])
+      assert.deepEqual((await files.install([]))?.skipped ?? [], [])
       await files.install([
         { path: "名前.md", text: "\uFEFFmit BOM\r\n", expected: null },
         { path: "sub/b.md", text: "b" },
@@ -39,11 +39,15 @@ export const memories: readonly Claim[] = [
           { path: "sub/b.md", text: "c", expected },
           { path: "名前.md", text: undefined },
         ]
-        await refused(() => others.install(changes), MemoryChangedError, `expected ${JSON.stringify(expected)}`)
+        await assertRefused(() => others.install(changes), MemoryChangedError, `expected ${JSON.stringify(expected)}`)
         const texts = await Promise.all(["new.md", "sub/b.md", "名前.md"].map((path) => files.read(path)))
         assert.deepEqual(texts, [undefined, "b", "\uFEFFmit BOM\r\n"], "a refused change changed something")
       }
-      await refused(() => files.install([{ path: "gone.md", text: "x", expected: "y" }]), MemoryChangedError, "no file")
+      await assertRefused(
+        () => files.install([{ path: "gone.md", text: "x", expected: "y" }]),
+        MemoryChangedError,
+        "no file",
+      )
       await others.install([{ path: "sub/b.md", text: undefined, expected: "b" }])
       assert.equal(await files.read("sub/b.md"), undefined)
       await others.install([{ path: "sub/b.md", text: undefined }])
@@ -55,29 +59,29 @@ export const memories: readonly Claim[] = [
   ],
   [
     "BEY-9 a memory's text comes back as it was; half a character and too large a text are refused",
-    async (ground) => {
-      const files = ground.handle().memories(PLACE)
+    async (fixture) => {
+      const files = fixture.handle().memories(PLACE)
       for (const text of DIFFICULT_TEXTS) {
         const install = () => files.install([{ path: "a.md", text }])
-        if (!text.isWellFormed()) await refused(install, MemoryFileError, "half a character")
+        if (!text.isWellFormed()) await assertRefused(install, MemoryFileError, "half a character")
         else {
           await install()
-          assert.ok((await ground.handle().memories(PLACE).read("a.md")) === text, `${text.length} characters`)
+          assert.ok((await fixture.handle().memories(PLACE).read("a.md")) === text, `${text.length} characters`)
         }
       }
       const large = { path: "large.md", text: "x".repeat(5_000_000) }
-      await refused(() => files.install([{ path: "small.md", text: "s" }, large]), MemoryFileError, "too large")
+      await assertRefused(() => files.install([{ path: "small.md", text: "s" }, large]), MemoryFileError, "too large")
       assert.equal(await files.read("small.md"), undefined)
     },
   ],
   [
     "BEY-9 a large change is made as a whole, and a hidden file may be larger than a memory's: it grows with their number",
-    async (ground) => {
-      const files = ground.handle().memories(PLACE)
+    async (fixture) => {
+      const files = fixture.handle().memories(PLACE)
       const notes = Array.from({ length: 24 }, (_, at) => ({ path: `n${at}.md`, text: `${at} ${"x".repeat(200_000)}` }))
       const head = { path: ".history/head.json", text: "y".repeat(5_000_000) }
       await files.install([...notes, head])
-      const others = ground.handle().memories(PLACE)
+      const others = fixture.handle().memories(PLACE)
       assert.ok((await others.read(head.path)) === head.text)
       const read = new Map((await others.readAll({ folders: [undefined] })).map(({ path, text }) => [path, text]))
       assert.equal(read.size, notes.length)
@@ -86,14 +90,14 @@ export const memories: readonly Claim[] = [
   ],
   [
     "BEY-9 no path leads out of the memory files",
-    async (ground) => {
-      const files = ground.handle().memories(PLACE)
+    async (fixture) => {
+      const files = fixture.handle().memories(PLACE)
       for (const path of OUTSIDE) {
         const what = JSON.stringify(path.slice(0, 40))
-        await refused(() => files.read(path), MemoryFileError, what)
-        await refused(() => files.readAll({ folders: [], paths: [path] }), MemoryFileError, what)
-        await refused(() => files.install([{ path, text: "x" }]), MemoryFileError, what)
-        await refused(
+        await assertRefused(() => files.read(path), MemoryFileError, what)
+        await assertRefused(() => files.readAll({ folders: [], paths: [path] }), MemoryFileError, what)
+        await assertRefused(() => files.install([{ path, text: "x" }]), MemoryFileError, what)
+        await assertRefused(
           () =>
             files.install([
               { path: "a.md", text: "x" },
@@ -102,21 +106,21 @@ export const memories: readonly Claim[] = [
           MemoryFileError,
           what,
         )
-        await refused(() => files.list(path), MemoryFileError, what)
+        await assertRefused(() => files.list(path), MemoryFileError, what)
       }
       assert.deepEqual(await files.list(), [])
     },
   ],
   [
     "BEY-12 many memory files are read in one call, without those that the reader has or that are too large",
-    async (ground) => {
-      const files = ground.handle().memories(PLACE)
+    async (fixture) => {
+      const files = fixture.handle().memories(PLACE)
       const paths = ["a.md", "sub/b.md", ".history/c.json", ".state.json", "large.md"]
       await files.install(
         paths.map((path) => ({ path, text: path === "large.md" ? "x".repeat(1_000) : `text of ${path}` })),
       )
       const read = async (wanted: Parameters<typeof files.readAll>[0]) =>
-        (await ground.handle().memories(PLACE).readAll(wanted)).toSorted((a, b) => (a.path < b.path ? -1 : 1))
+        (await fixture.handle().memories(PLACE).readAll(wanted)).toSorted((a, b) => (a.path < b.path ? -1 : 1))
       const texts = async (wanted: Parameters<typeof files.readAll>[0]) =>
         (await read(wanted)).map(({ path, text }) => `${path}: ${text?.slice(0, 20)}`)
       const visible = { folders: [undefined], maxBytes: 100 }
@@ -128,14 +132,14 @@ export const memories: readonly Claim[] = [
       const some = { folders: [".history", "sub", "nowhere"], paths: [".state.json", "a.md", "nowhere.md", "sub/b.md"] }
       const hidden = [".history/c.json: text of .history/c.j", ".state.json: text of .state.json"]
       assert.deepEqual(await texts(some), [...hidden, "a.md: text of a.md", "sub/b.md: text of sub/b.md"])
-      const listed = await ground.handle().memories(PLACE).list()
-      const known = new Map(listed.map(({ path, version }) => [path, version]))
+      const listed = await fixture.handle().memories(PLACE).list()
+      const knownVersions = new Map(listed.map(({ path, version }) => [path, version]))
       assert.deepEqual(
-        (await texts({ ...visible, known })).map((text) => text.split(": ")[1]),
+        (await texts({ ...visible, knownVersions })).map((text) => text.split(": ")[1]),
         Array(3).fill("undefined"),
       )
       await files.install([{ path: "a.md", text: "TEXT OF a.md" }])
-      assert.deepEqual(await texts({ ...visible, known }), [
+      assert.deepEqual(await texts({ ...visible, knownVersions }), [
         "a.md: TEXT OF a.md",
         "large.md: undefined",
         "sub/b.md: undefined",
@@ -145,13 +149,13 @@ export const memories: readonly Claim[] = [
   ],
   [
     "BEY-9 a version differs whenever the text does, and stays the same while nothing changes",
-    async (ground) => {
-      const files = ground.handle().memories(PLACE)
+    async (fixture) => {
+      const files = fixture.handle().memories(PLACE)
       for (const path of ["a.md", ".state.json"]) {
         const seen = new Set<string>()
         const version = async () =>
           (
-            await ground
+            await fixture
               .handle()
               .memories(PLACE)
               .readAll({ folders: [], paths: [path] })
@@ -167,8 +171,8 @@ export const memories: readonly Claim[] = [
   ],
   [
     "BEY-12 places are kept apart: of another project, agent or kind nothing is read or listed",
-    async (ground) => {
-      const places: readonly MemoryPlace[] = [
+    async (fixture) => {
+      const places: readonly MemoryNamespace[] = [
         ...[{ project: PROJECT }, { project: `${PROJECT}-2` }, { project: PROJECT, beside: "dreams" } as const],
         ...[{ project: PROJECT, beside: "directories" } as const, { shared: true } as const],
         ...[{ agent: "reviewer", scope: "user" } as const, { agent: "reviewer-2", scope: "user" } as const],
@@ -176,7 +180,7 @@ export const memories: readonly Claim[] = [
         { agent: "reviewer", scope: "local", project: `${PROJECT}-2` },
       ]
       for (const [at, place] of places.entries())
-        await ground
+        await fixture
           .handle()
           .memories(place)
           .install([
@@ -184,10 +188,10 @@ export const memories: readonly Claim[] = [
             { path: `${at}.md`, text: "x" },
           ])
       for (const [at, place] of places.entries()) {
-        const files = ground.handle().memories(place)
+        const files = fixture.handle().memories(place)
         assert.equal(await files.read("a.md"), `place ${at}`)
         for (const other of places.keys()) assert.equal(await files.read(`${other}.md`), other === at ? "x" : undefined)
-        if ("shared" in place) continue // a store with files keeps the other places below it
+        if ("shared" in place) continue // a store with files keeps the other namespaces below this one
         assert.deepEqual(
           (await files.list()).map(({ path }) => path),
           [`${at}.md`, "a.md"],

@@ -1,20 +1,20 @@
-/** What must be true of a store that keeps the search index. One that does not has nothing to show here. */
+/** Requirements of a store that contains the search index. A store without one passes. */
 import assert from "node:assert/strict"
-import type { PassageCursor, PassageStore, ShelfAddress, ShelfPassage, ShelfRow } from "@strata/core/store"
+import type { NewPassage, PassageCursor, PassageStore, PassageStoreAddress, StoredPassage } from "@strata/core/store"
 import { FACTS } from "@strata/core/store"
-import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
+import { type ContractClaim, type ContractFixture, PROJECT, upTo } from "../fixture.ts"
 
-const PLACE: ShelfAddress = { project: PROJECT, tokens: 1 }
+const PLACE: PassageStoreAddress = { project: PROJECT, tokens: 1 }
 const NOTHING_KNOWN: PassageCursor = {
   ...{ passage: 0, source: 0, removals: 0, maxRows: 100 },
-  ...{ tokens: [], asked: [], maxMissed: 0, mostSimilar: 0 },
+  ...{ tokens: [], queryTokens: [], maxMissed: 0, maxSimilar: 0 },
 }
 
-/** The tokens are the words. */
+/** The words of a text serve as its tokens. */
 const tokensIn = (text: string): readonly string[] => [...new Set(text.match(/[a-z0-9_]+/g))]
 
-const passage = (text: string, given: Partial<ShelfPassage> = {}): ShelfPassage => ({
-  ...{ uuid: `message of ${text}`, blocks: "0", kind: "user", isSaid: true, facts: 3, time: 1_700_000_000_000 },
+const passage = (text: string, given: Partial<NewPassage> = {}): NewPassage => ({
+  ...{ uuid: `message of ${text}`, blocks: "0", kind: "user", isDialogue: true, facts: 3, time: 1_700_000_000_000 },
   ...{ start: 5, length: text.length, terms: tokensIn(text).length, tokens: tokensIn(text), text },
   ...given,
 })
@@ -23,34 +23,37 @@ const step = (source: string, texts: readonly string[], mark: { from?: string; t
   ...{ source, passages: texts.map((text) => passage(text)), from: mark.from, to: mark.to },
 })
 
-const textsOf = (rows: readonly ShelfRow[]) => rows.toSorted((a, b) => a.id - b.id).map(({ text }) => text)
+const textsOf = (rows: readonly StoredPassage[]) => rows.toSorted((a, b) => a.id - b.id).map(({ text }) => text)
 
-/** Texts of the passages that have a token. Lists may have passages that were removed. */
+/** Texts of the passages that have a token. Lists may contain removed passages. */
 async function having(shelf: PassageStore, token: string): Promise<readonly string[]> {
-  const [ids = new Uint32Array()] = await shelf.lists([token])
+  const [ids = new Uint32Array()] = await shelf.postings([token])
   return textsOf(await shelf.rows([...ids]))
 }
 
-function claim(name: string, prove: (shelfOf: (at?: ShelfAddress) => PassageStore, ground: Ground) => Promise<void>) {
+function claim(
+  name: string,
+  prove: (openPassages: (at?: PassageStoreAddress) => PassageStore, fixture: ContractFixture) => Promise<void>,
+) {
   const where = `BEY-12 where a store keeps the search index, ${name}`
   return [
     where,
-    async (ground: Ground) => {
-      if (ground.handle().passages) await prove((at = PLACE) => ground.handle().passages!(at), ground)
+    async (fixture: ContractFixture) => {
+      if (fixture.handle().passages) await prove((at = PLACE) => fixture.handle().passages!(at), fixture)
     },
-  ] as const satisfies Claim
+  ] as const satisfies ContractClaim
 }
 
-export const passages: readonly Claim[] = [
-  claim("every handle reads what one has added, as it was", async (shelfOf) => {
+export const passages: readonly ContractClaim[] = [
+  claim("every handle reads what one has added, as it was", async (openPassages) => {
     const odd = passage("the heron\0 said 日本語 🚀", { label: "Bash\0", time: Number.NaN, uuid: "u\0" })
-    const plain = passage("a heron and a walrus_2", { isSaid: false, facts: 0 })
-    const taken = await shelfOf().extend([{ source: "one", passages: [odd, plain], from: undefined, to: "10" }])
+    const plain = passage("a heron and a walrus_2", { isDialogue: false, facts: 0 })
+    const taken = await openPassages().extend([{ source: "one", passages: [odd, plain], from: undefined, to: "10" }])
     assert.deepEqual(taken, [true])
 
-    const shelf = shelfOf()
-    assert.deepEqual([...(await shelf.marks())], [["one", "10"]])
-    const lists = await shelf.lists(["heron", "walrus_2", "absent"])
+    const shelf = openPassages()
+    assert.deepEqual([...(await shelf.positions())], [["one", "10"]])
+    const lists = await shelf.postings(["heron", "walrus_2", "absent"])
     assert.deepEqual(
       lists.map((ids) => [...ids]),
       [[1, 2], [2], []],
@@ -70,16 +73,16 @@ export const passages: readonly Claim[] = [
         .sort()
         .concat(""),
     )
-    const written = (text: string, max = 9) => shelf.having({ ids: Uint32Array.of(1, 2), text, max })
+    const written = (text: string, max = 9) => shelf.containing({ ids: Uint32Array.of(1, 2), text, max })
     assert.deepEqual(await written("heron"), [2, 1], "the newest first")
     assert.deepEqual(await written("heron", 1), [2])
     assert.deepEqual(await written("heron\0 said"), [1])
   }),
 
-  claim("news are what came since, with how many passages have a token", async (shelfOf) => {
-    const shelf = shelfOf()
+  claim("news are what came since, with how many passages have a token", async (openPassages) => {
+    const shelf = openPassages()
     await shelf.extend([step("one", ["heron one", "heron two"], { to: "1" }), step("two", ["walrus"], { to: "1" })])
-    const all = await shelf.news({ ...NOTHING_KNOWN, tokens: ["heron", "absent", "walrus"] })
+    const all = await shelf.changes({ ...NOTHING_KNOWN, tokens: ["heron", "absent", "walrus"] })
     assert.deepEqual(all.documents, [2, 0, 1])
     assert.deepEqual(textsOf(await shelf.rows([1, 2, 3])), ["heron one", "heron two", "walrus"])
     assert.deepEqual([...all.sources.values()].sort(), ["one", "two"])
@@ -91,46 +94,46 @@ export const passages: readonly Claim[] = [
     )
 
     const known = { passage: 3, source: Math.max(...all.sources.keys()), removals: all.removals }
-    await shelfOf().extend([step("one", ["herons"], { from: "1", to: "2" })])
+    await openPassages().extend([step("one", ["herons"], { from: "1", to: "2" })])
     const asked = { asked: ["hero", "heron"], maxMissed: 4, mostSimilar: 1 }
-    const news = await shelf.news({ ...NOTHING_KNOWN, ...known, ...asked })
+    const news = await shelf.changes({ ...NOTHING_KNOWN, ...known, ...asked })
     assert.deepEqual(textsOf(news.rows ?? []), ["herons"])
     assert.deepEqual(
-      [...news.beginning],
+      [...news.byPrefix],
       [["hero", [{ token: "herons", documents: 1 }]]],
       "in the fewest passages first",
     )
-    const few = await shelf.news({ ...NOTHING_KNOWN, maxRows: 3 })
+    const few = await shelf.changes({ ...NOTHING_KNOWN, maxRows: 3 })
     assert.equal(few.rows, undefined, "more are new than were wanted as rows")
   }),
 
-  claim("a step is taken only from where its source is, and by one of many", async (shelfOf, ground) => {
-    assert.deepEqual(await shelfOf().extend([step("one", ["first"], { to: "1" })]), [true])
-    const taken = await shelfOf().extend([
+  claim("a step is taken only from where its source is, and by one of many", async (openPassages, fixture) => {
+    assert.deepEqual(await openPassages().extend([step("one", ["first"], { to: "1" })]), [true])
+    const taken = await openPassages().extend([
       step("one", ["again"], { to: "2" }),
       step("two", ["other"], { to: "1" }),
       step("three", ["late"], { from: "1", to: "2" }),
     ])
     assert.deepEqual(taken, [false, true, false])
     const raced = await Promise.all(
-      ground.handles.map((store, at) =>
+      fixture.handles.map((store, at) =>
         store.passages!(PLACE).extend([step("one", [`raced ${at}`], { from: "1", to: `${at} is last` })]),
       ),
     )
-    const winners = upTo(ground.writers).filter((at) => raced[at]![0])
+    const winners = upTo(fixture.writers).filter((at) => raced[at]![0])
     assert.equal(winners.length, 1, "one step from a mark is taken")
-    assert.equal((await shelfOf().marks()).get("one"), `${winners[0]} is last`)
-    assert.deepEqual(await having(shelfOf(), "raced"), [`raced ${winners[0]}`])
+    assert.equal((await openPassages().positions()).get("one"), `${winners[0]} is last`)
+    assert.deepEqual(await having(openPassages(), "raced"), [`raced ${winners[0]}`])
     const repeated = step("one", [`raced ${winners[0]}`], { from: "1", to: `${winners[0]} is last` })
-    assert.deepEqual(await shelfOf().extend([repeated]), [true], "its answer may have been lost")
-    assert.deepEqual(await having(shelfOf(), "raced"), [`raced ${winners[0]}`])
-    assert.deepEqual(await having(shelfOf(), "again"), [])
+    assert.deepEqual(await openPassages().extend([repeated]), [true], "its answer may have been lost")
+    assert.deepEqual(await having(openPassages(), "raced"), [`raced ${winners[0]}`])
+    assert.deepEqual(await having(openPassages(), "again"), [])
   }),
 
-  claim("no passage of many that add at once is lost", async (shelfOf, ground) => {
-    const rounds = 2 * ground.runs
+  claim("no passage of many that add at once is lost", async (openPassages, fixture) => {
+    const rounds = 2 * fixture.runs
     await Promise.all(
-      ground.handles.map(async (store, at) => {
+      fixture.handles.map(async (store, at) => {
         const shelf = store.passages!(PLACE)
         for (const round of upTo(rounds)) {
           const mark = { ...(round === 0 ? {} : { from: `${round}` }), to: `${round + 1}` }
@@ -138,51 +141,51 @@ export const passages: readonly Claim[] = [
         }
       }),
     )
-    assert.equal((await having(shelfOf(), "common")).length, rounds * ground.writers)
-    const { documents } = await shelfOf().news({ ...NOTHING_KNOWN, tokens: ["common", "w0", "r0"] })
-    assert.deepEqual(documents, [rounds * ground.writers, rounds, ground.writers])
+    assert.equal((await having(openPassages(), "common")).length, rounds * fixture.writers)
+    const { documents } = await openPassages().changes({ ...NOTHING_KNOWN, tokens: ["common", "w0", "r0"] })
+    assert.deepEqual(documents, [rounds * fixture.writers, rounds, fixture.writers])
     const texts = upTo(rounds).map((round) => `common w0 r${round}`)
-    const [id = 0] = (await shelfOf().lists(["w0"]))[0] ?? []
-    assert.deepEqual(await having(shelfOf(), "w0"), texts, "in their order")
-    const [near = []] = await shelfOf().around([id], rounds * ground.writers)
+    const [id = 0] = (await openPassages().postings(["w0"]))[0] ?? []
+    assert.deepEqual(await having(openPassages(), "w0"), texts, "in their order")
+    const [near = []] = await openPassages().neighbors([id], rounds * fixture.writers)
     assert.deepEqual(textsOf(near), texts, "only passages of the same source are around one")
   }),
 
-  claim("a source is removed only at the mark that was seen, and others stay", async (shelfOf) => {
-    const shelf = shelfOf()
+  claim("a source is removed only at the mark that was seen, and others stay", async (openPassages) => {
+    const shelf = openPassages()
     await shelf.extend([
       step("one", ["heron one", "heron two"], { to: "1" }),
       step("two", ["heron three"], { to: "1" }),
     ])
-    const { removals } = await shelf.news(NOTHING_KNOWN)
-    const remove = (mark: string) => shelfOf().remove(new Map([["one", mark]]), ({ text }) => tokensIn(text))
+    const { removals } = await shelf.changes(NOTHING_KNOWN)
+    const remove = (mark: string) => openPassages().remove(new Map([["one", mark]]), ({ text }) => tokensIn(text))
     await remove("0")
-    assert.deepEqual([...(await shelf.marks()).keys()].sort(), ["one", "two"])
+    assert.deepEqual([...(await shelf.positions()).keys()].sort(), ["one", "two"])
     await remove("1")
-    assert.deepEqual([...(await shelf.marks())], [["two", "1"]])
+    assert.deepEqual([...(await shelf.positions())], [["two", "1"]])
     assert.deepEqual(await having(shelf, "heron"), ["heron three"])
-    const after = await shelf.news({ ...NOTHING_KNOWN, passage: 3, source: 9, removals, tokens: ["heron", "one"] })
+    const after = await shelf.changes({ ...NOTHING_KNOWN, passage: 3, source: 9, removals, tokens: ["heron", "one"] })
     assert.notEqual(after.removals, removals, "what others know is no longer so")
     assert.deepEqual([...after.sources.values()], ["two"], "so everything is given again")
     assert.deepEqual(after.documents, [1, 0])
     assert.deepEqual(await shelf.extend([step("one", ["heron four"], { to: "1" })]), [true])
     assert.deepEqual(await having(shelf, "heron"), ["heron three", "heron four"])
-    await shelfOf().clear()
-    assert.equal((await shelf.marks()).size, 0)
+    await openPassages().clear()
+    assert.equal((await shelf.positions()).size, 0)
     assert.deepEqual(await having(shelf, "heron"), [])
   }),
 
-  claim("shelves of other places share nothing", async (shelfOf) => {
-    const places: readonly ShelfAddress[] = [
+  claim("shelves of other places share nothing", async (openPassages) => {
+    const places: readonly PassageStoreAddress[] = [
       ...[PLACE, { ...PLACE, tokens: 2 }, { ...PLACE, only: "conversation" }, { ...PLACE, under: "conversation" }],
       { ...PLACE, project: `${PROJECT}-2` },
     ]
     for (const [at, place] of places.entries())
-      await shelfOf(place).extend([step("one", [`heron ${at}`], { to: `${at}` })])
-    await shelfOf(places[1]).clear()
+      await openPassages(place).extend([step("one", [`heron ${at}`], { to: `${at}` })])
+    await openPassages(places[1]).clear()
     for (const [at, place] of places.entries()) {
-      assert.equal((await shelfOf(place).marks()).get("one"), at === 1 ? undefined : `${at}`)
-      assert.deepEqual(await having(shelfOf(place), "heron"), at === 1 ? [] : [`heron ${at}`])
+      assert.equal((await openPassages(place).positions()).get("one"), at === 1 ? undefined : `${at}`)
+      assert.deepEqual(await having(openPassages(place), "heron"), at === 1 ? [] : [`heron ${at}`])
     }
   }),
 ]

@@ -1,6 +1,6 @@
 /**
- * A process as the server knows it. Everything that a store holds is its own while it renews one row, by the server's clock. One call renews
- * the rows of all stores that share a pool.
+ * The lease of a process. A store keeps everything it holds for as long as the process renews one row, by the server's clock. One call
+ * renews the rows of all stores that share a pool.
  */
 import { randomUUID } from "node:crypto"
 import { hostname } from "node:os"
@@ -10,38 +10,41 @@ import type { Pool } from "pg"
 import { Database } from "./database.ts"
 import { StoreUnreachableError } from "./errors.ts"
 
-/** How long a process that is gone keeps what it holds. */
+/** How long the server reserves what a dead process held. */
 export const LEASE_SECONDS = 30
 /** A renewal may fail twice. */
 const RENEWALS_PER_LEASE = 3
-/** A try of a renewal takes less than its share of a lease, so that a connection that hangs costs no lease. */
+/** One attempt of a renewal takes less than its share of a lease, so that a hanging connection costs no lease. */
 const TRIES_PER_LEASE = 6
 const SHORTEST_TRY_MS = 1_000
 
-export interface HolderOptions {
+export interface ProcessLeaseOptions {
   readonly database: Database
   readonly tenant: string
   readonly leaseSeconds: number
 }
 
-export class Holder {
+export class ProcessLease {
   readonly id = randomUUID()
-  readonly #options: HolderOptions
+  readonly #options: ProcessLeaseOptions
   #held = 0
-  /** What could not be given back because the server was away, in the order of time. */
+  /** Releases that failed because the server was unreachable, in chronological order. */
   #owed: (readonly [name: string, ...values: readonly unknown[]])[] = []
 
-  constructor(options: HolderOptions) {
+  constructor(options: ProcessLeaseOptions) {
     this.#options = options
   }
 
-  /** What functions that take something are given: id, process, machine, seconds. */
+  /** Arguments of functions that acquire something: id, process, machine, seconds. */
   get identity(): readonly [string, number, string, number] {
     return [this.id, process.pid, MACHINE, this.#options.leaseSeconds]
   }
 
-  /** Gives something back. If the server cannot be reached, that is done with a later renewal: what else is held would keep it too. */
-  async giveBack(name: string, ...values: readonly unknown[]): Promise<void> {
+  /**
+   * Releases something. If the server cannot be reached, it is released with a later renewal; otherwise the renewed lease would keep it
+   * too.
+   */
+  async release(name: string, ...values: readonly unknown[]): Promise<void> {
     try {
       await this.#options.database.rows(name, ...values)
     } catch (error) {
@@ -50,8 +53,8 @@ export class Holder {
     }
   }
 
-  /** Tries again what is owed, until something fails. */
-  async settle(database: Database): Promise<void> {
+  /** Retries failed releases until one fails again. */
+  async retryReleases(database: Database): Promise<void> {
     for (let first = this.#owed[0]; first; first = this.#owed[0]) {
       await database.rows(...first)
       this.#owed.shift()
@@ -62,7 +65,7 @@ export class Holder {
     return this.#options.tenant
   }
 
-  /** Renews from now on. The result ends it; a second call of it is nothing. */
+  /** Renews the lease until the result is called. Calling the result again has no effect. */
   keep(): () => void {
     const { database, leaseSeconds } = this.#options
     const renewals = renewalsOf(database, leaseSeconds)
@@ -76,8 +79,8 @@ export class Holder {
   }
 }
 
-/** Who holds something, as the server has it. */
-export interface HolderRow {
+/** The owner of a lease in the server's format. */
+export interface LeaseOwnerRow {
   readonly number: number | null
   readonly holder_id: string | null
   readonly pid: number
@@ -85,14 +88,14 @@ export interface HolderRow {
   readonly since: number
 }
 
-/** Nothing if no one holds it. */
-export function holderFrom(
-  { number, holder_id, pid, host, since }: HolderRow,
-  { id, identity }: Holder,
+/** Returns `undefined` if there is no owner. */
+export function leaseOwner(
+  { number, holder_id, pid, host, since }: LeaseOwnerRow,
+  { id, identity }: ProcessLease,
 ): NamedHolder | undefined {
   if (number === null || holder_id === null) return undefined
   const isSelf = holder_id === id
-  const [, , , endsAfterSeconds] = identity // processes of a fleet have the same setting
+  const [, , , endsAfterSeconds] = identity // all processes of a fleet have the same setting
   return {
     pid,
     host,
@@ -104,26 +107,26 @@ export function holderFrom(
 
 export const MACHINE = hostname()
 
-class Renewals {
+class LeaseRenewals {
   readonly #database: Database
   readonly #seconds: number
-  readonly #holders = new Set<Holder>()
+  readonly #holders = new Set<ProcessLease>()
   #cancel: (() => void) | undefined
   #isRenewing = false
 
   constructor(pool: Pool, seconds: number) {
     const leaseMs = seconds * 1_000
     const timeoutMs = Math.max(SHORTEST_TRY_MS, leaseMs / TRIES_PER_LEASE)
-    this.#database = new Database({ pool, timeoutMs, patienceMs: leaseMs })
+    this.#database = new Database({ pool, timeoutMs, retryTimeoutMs: leaseMs })
     this.#seconds = seconds
   }
 
-  add(holder: Holder): void {
+  add(holder: ProcessLease): void {
     this.#holders.add(holder)
     this.#later()
   }
 
-  remove(holder: Holder): void {
+  remove(holder: ProcessLease): void {
     this.#holders.delete(holder)
     if (this.#holders.size > 0) return
     this.#cancel?.()
@@ -131,7 +134,7 @@ class Renewals {
   }
 
   #later(): void {
-    if (this.#isRenewing) return // the next one follows it
+    if (this.#isRenewing) return // the running renewal schedules the next one
     this.#cancel ??= callAfter(systemClock, (this.#seconds * 1_000) / RENEWALS_PER_LEASE, () => {
       this.#cancel = undefined
       this.#isRenewing = true
@@ -142,22 +145,22 @@ class Renewals {
     })
   }
 
-  /** One that fails is made again with the next. Until then what is held is at risk, and writes say if it is lost. */
+  /** A failed renewal is repeated with the next one. Until then the leases are at risk, and writes report a lost one. */
   async #renew(): Promise<void> {
     const holders = [...this.#holders]
     const tenants = holders.map(({ tenant }) => tenant)
     const ids = holders.map(({ id }) => id)
     await this.#database.rows("renew", tenants, ids, process.pid, MACHINE, this.#seconds).catch(() => undefined)
-    for (const holder of holders) await holder.settle(this.#database).catch(() => undefined)
+    for (const holder of holders) await holder.retryReleases(this.#database).catch(() => undefined)
   }
 }
 
-const renewalsByPool = new WeakMap<Pool, Map<number, Renewals>>()
+const renewalsByPool = new WeakMap<Pool, Map<number, LeaseRenewals>>()
 
-function renewalsOf(database: Database, seconds: number): Renewals {
-  const ofPool = renewalsByPool.get(database.pool) ?? new Map<number, Renewals>()
+function renewalsOf(database: Database, seconds: number): LeaseRenewals {
+  const ofPool = renewalsByPool.get(database.pool) ?? new Map<number, LeaseRenewals>()
   renewalsByPool.set(database.pool, ofPool)
-  const renewals = ofPool.get(seconds) ?? new Renewals(database.pool, seconds)
+  const renewals = ofPool.get(seconds) ?? new LeaseRenewals(database.pool, seconds)
   ofPool.set(seconds, renewals)
   return renewals
 }

@@ -1,4 +1,7 @@
-/** What a process gives back is free, also if the server was away then, or if a try comes late; and what it lost it does not take from others. */
+/**
+ * Releases take effect even if the server was unreachable or an attempt arrives late, and a process does not release what it has lost to
+ * others.
+ */
 
 import { ConversationLockedError } from "@strata/core"
 import { CONSOLIDATE } from "@strata/core/store"
@@ -8,7 +11,7 @@ import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { type PostgresStoreOptions, postgresStore, StoreUnreachableError } from "../src/index.ts"
 import { proxiedServer } from "./proxied-server.ts"
-import { asked } from "./standby.ts"
+import { withClient } from "./standby.ts"
 import { through } from "./tcp-proxy.ts"
 
 const PROJECT = "p"
@@ -23,10 +26,10 @@ describe("giving back", needs("postgres"), () => {
     return store
   }
   const owner = () => at.server.url(new URL(at.address).pathname.slice(1))
-  const asOwner = (sql: string) => asked(owner(), (client) => client.query(sql))
-  /** Whatever asks for these tables gets no answer, and what it asked for is not made. */
+  const asOwner = (sql: string) => withClient(owner(), (client) => client.query(sql))
+  /** Runs work while calls that use these tables get no answer and have no effect. */
   async function whileAway(tables: string, work: () => Promise<void>): Promise<void> {
-    await asked(owner(), async (client) => {
+    await withClient(owner(), async (client) => {
       await client.query("begin")
       await client.query(`lock table ${tables} in access exclusive mode`)
       await work()
@@ -40,8 +43,8 @@ describe("giving back", needs("postgres"), () => {
   test.runIf(isWhole)(
     "BEY-12 a conversation that could not be given back is taken again by the same process",
     async () => {
-      const store = storeOf({ tenant: "again", timeoutMs: 200, patienceMs: 200 })
-      const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE) // so that the process goes on renewing
+      const store = storeOf({ tenant: "again", timeoutMs: 200, retryTimeoutMs: 200 })
+      const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE) // keeps the process renewing
       const where = { project: PROJECT, id: "c" }
       const journal = await store.open(where, CREATE)
       await expect(store.open(where, CREATE)).rejects.toThrow(ConversationLockedError)
@@ -54,7 +57,7 @@ describe("giving back", needs("postgres"), () => {
   )
 
   test("BEY-12 what could not be given back is free for other processes after the next renewal", async () => {
-    const store = storeOf({ tenant: "others", timeoutMs: 200, patienceMs: 200, leaseSeconds: 2 })
+    const store = storeOf({ tenant: "others", timeoutMs: 200, retryTimeoutMs: 200, leaseSeconds: 2 })
     const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
     const journal = await store.open({ project: PROJECT, id: "c" }, CREATE)
     await whileAway("strata.journal", () => expect(journal.close()).rejects.toThrow(StoreUnreachableError))
@@ -68,7 +71,7 @@ describe("giving back", needs("postgres"), () => {
   test.runIf(isWhole)(
     "BEY-12 a member that could not leave has left after the next renewal, and its name is free",
     async () => {
-      const store = storeOf({ tenant: "members", timeoutMs: 200, patienceMs: 200, leaseSeconds: 2 })
+      const store = storeOf({ tenant: "members", timeoutMs: 200, retryTimeoutMs: 200, leaseSeconds: 2 })
       const kept = await store.open({ project: PROJECT, id: "kept" }, CREATE)
       const [here, elsewhere] = [store, storeOf({ tenant: "members" })].map((one) =>
         one.mailboxes({ project: PROJECT, team: "team" }),
@@ -96,7 +99,7 @@ describe("giving back", needs("postgres"), () => {
     ]
     for (const take of takes) {
       const deliver = at.proxy.holdBack()
-      await take() // its first try hangs, and its second uses another connection
+      await take() // its first attempt hangs, and its second uses another connection
       deliver()
       await vi.waitFor(async () => {
         const { rowCount } = await asOwner(
@@ -111,7 +114,7 @@ describe("giving back", needs("postgres"), () => {
     await kept.close()
   })
 
-  /** As the server sees a process that was paused for longer than its lease. */
+  /** Simulates a process that was paused for longer than its lease. */
   const pauseAll = (tenant: string) =>
     asOwner(`update strata.holder set until = clock_timestamp() - interval '1 second' where tenant = '${tenant}'`)
 
@@ -129,7 +132,7 @@ describe("giving back", needs("postgres"), () => {
     const read = await next!.read(cursor)
     expect(read.messages).toHaveLength(2)
     await next!.read(read.cursor, "bob")
-    await paused!.read(first, "bob") // it wakes up
+    await paused!.read(first, "bob") // the process resumes
     await pauseAll("cursor")
     expect((await paused!.join(member)).cursor).toBe(read.cursor)
   })
@@ -143,7 +146,7 @@ describe("giving back", needs("postgres"), () => {
     await pauseAll("permit")
     expect((await next!.take(wanted)).state).toBe("acquired")
     if (first.state === "acquired") await first.permit.release(new Date())
-    expect(await paused!.state()).toEqual({ taken: 1 }) // nor does it say when it was done
+    expect(await paused!.state()).toEqual({ taken: 1 }) // nor does it record a completion time
     const refused = await paused!.take({ ...wanted, id: "b" })
     expect(refused).toMatchObject({ state: "full", taken: 1, by: { pid: process.pid, endsAfterSeconds: 30 } })
   })

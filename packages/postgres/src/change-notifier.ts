@@ -1,31 +1,31 @@
 /**
- * Says when something may have changed in a team. One connection listens for all teams of a store. Whether notices arrive is tried first:
- * through a transaction pooler none do, and then the server is asked again and again, less often the longer nothing happens.
+ * Reports possible changes in a team. One connection listens for all teams of a store. A probe first checks whether notifications arrive:
+ * through a transaction pooler none do, and the server is polled instead, less often the longer nothing happens.
  */
 import { randomUUID } from "node:crypto"
 import { callAfter, systemClock } from "@strata/core/base"
 import pg, { type Pool, type PoolClient } from "pg"
-import { connectionOf } from "./pool.ts"
+import { acquireConnection } from "./pool.ts"
 
 const FIRST_POLL_MS = 20
 const MAX_POLL_MS = 500
-/** A notice that is sent to oneself arrives at once, or never. */
+/** A notification to oneself arrives within this time, or never. */
 const PROBE_MS = 1_000
 /** The longest wait for a connection, and for its answers. */
 const CONNECT_MS = 5_000
-/** While notices arrive: one may be lost with its connection. */
+/** Poll interval while listening, because a notification may be lost with its connection. */
 const LISTENING_POLL_MS = 5_000
-/** After a failure, how long no other try is made to listen. */
+/** After a failure, how long to wait before listening is tried again. */
 const PAUSE_MS = 30_000
 
 interface NextOptions {
   readonly tries: number
-  /** What `wakes` said before the caller looked. */
+  /** The result of `wakes` before the caller checked for changes. */
   readonly since: number
   readonly signal: AbortSignal
 }
 
-export class Arrivals {
+export class ChangeNotifier {
   readonly #pool: Pool
   readonly #pauseMs: number
   readonly #wakers = new Map<string, Set<() => void>>()
@@ -37,7 +37,9 @@ export class Arrivals {
     this.#pauseMs = pauseMs
   }
 
-  /** Resolves when something may have happened in a channel, at the latest after a while that grows with `tries`, or when the signal aborts. */
+  /**
+   * Resolves when something may have happened in a channel, at the latest after a delay that grows with `tries`, or when the signal aborts.
+   */
   async next(channel: string, { tries, since, signal }: NextOptions): Promise<void> {
     if (signal.aborted || this.wakes(channel) !== since) return
     const waker = Promise.withResolvers<void>()
@@ -48,7 +50,7 @@ export class Arrivals {
     const wakeAfter = (max: number) =>
       callAfter(systemClock, Math.min(max, FIRST_POLL_MS * 2 ** Math.min(tries, 10)), waker.resolve)
     let cancel = wakeAfter(MAX_POLL_MS)
-    // nothing waits for it: the connection that would listen may hang
+    // not awaited: the connection that would listen may hang
     void this.listens(channel).then((isListening) => {
       if (!isListening || !wakers.has(waker.resolve)) return
       cancel()
@@ -63,14 +65,14 @@ export class Arrivals {
     }
   }
 
-  /** How often something may have happened in a channel. */
+  /** How many changes a channel may have had so far. */
   wakes(channel: string): number {
     return this.#wakes.get(channel) ?? 0
   }
 
   readonly #wakes = new Map<string, number>()
 
-  /** What this process does itself needs no notice. */
+  /** Reports a change made by this process, which needs no notification. */
   wake(channel: string): void {
     this.#wakes.set(channel, this.wakes(channel) + 1)
     for (const resolve of [...(this.#wakers.get(channel) ?? [])]) resolve()
@@ -82,7 +84,7 @@ export class Arrivals {
     this.#release?.()
   }
 
-  /** Whether notices of a channel arrive from now on. */
+  /** Whether notifications of a channel arrive from now on. */
   async listens(channel: string): Promise<boolean> {
     if (performance.now() < this.#notBefore) return false
     this.#listener ??= this.#connect()
@@ -91,13 +93,13 @@ export class Arrivals {
     return this.#heard.get(channel) ?? this.#hear(listener, channel)
   }
 
-  /** One after the other: a connection says one thing at a time. */
+  /** Runs serially, because a connection runs one statement at a time. */
   #hear(listener: PoolClient, channel: string): Promise<boolean> {
     const heard = this.#last
       .then(() => listener.query(limited(`listen ${pg.escapeIdentifier(channel)}`)))
       .then(
         () => {
-          this.wake(channel) // for what happened before
+          this.wake(channel) // covers changes made before
           return true
         },
         () => {
@@ -115,7 +117,7 @@ export class Arrivals {
 
   async #connect(): Promise<PoolClient | undefined> {
     const client = await this.#free()
-    const isHeard = client !== undefined && (await arrives(client, this.#pool).catch(() => false))
+    const isHeard = client !== undefined && (await canListen(client, this.#pool).catch(() => false))
     if (!isHeard) {
       client?.release(true)
       this.#lost()
@@ -124,23 +126,23 @@ export class Arrivals {
     client.on("notification", ({ channel }) => this.wake(channel))
     this.#release = () => {
       this.#release = undefined
-      client.release(true) // one that is lost would stay a place of the pool
+      client.release(true) // a lost one would otherwise occupy a slot of the pool
       this.#lost()
     }
     client.once("end", () => this.#release?.())
-    keepNoProcess(client)
+    unrefConnection(client)
     return client
   }
 
   #release: (() => void) | undefined
 
-  /** Nothing where listening would leave no connection for work. */
+  /** Returns `undefined` if listening would leave no connection for other work. */
   async #free(): Promise<PoolClient | undefined> {
     if ((this.#pool.options.max ?? 2) < 2) return undefined
-    return connectionOf(this.#pool, CONNECT_MS).catch(() => undefined)
+    return acquireConnection(this.#pool, CONNECT_MS).catch(() => undefined)
   }
 
-  /** Everyone who waits looks, and asks again and again until a new connection listens. */
+  /** Wakes all waiting callers, which poll until a new connection listens. */
   #lost(): void {
     this.#listener = undefined
     this.#heard.clear()
@@ -149,13 +151,13 @@ export class Arrivals {
   }
 }
 
-const limited = (text: string) => ({ text, ...{ query_timeout: CONNECT_MS } }) // `pg` takes it, its types do not name it
+const limited = (text: string) => ({ text, ...{ query_timeout: CONNECT_MS } }) // supported by `pg`, but missing in its types
 
-/** One channel for all: through a pooler, its name may stay with a connection of others. */
+/** One channel for all stores: through a pooler, the subscription may stay with a connection that others use. */
 const PROBE = "strata_probe"
 
-/** Sends a notice over another connection and waits for it. */
-async function arrives(client: PoolClient, pool: Pool): Promise<boolean> {
+/** Sends a notification over another connection and waits for it. */
+async function canListen(client: PoolClient, pool: Pool): Promise<boolean> {
   const own = randomUUID()
   const heard = Promise.withResolvers<boolean>()
   const onNotice = ({ channel, payload }: pg.Notification) => {
@@ -176,8 +178,8 @@ async function arrives(client: PoolClient, pool: Pool): Promise<boolean> {
   }
 }
 
-/** A process that only listens may end. */
-function keepNoProcess(client: PoolClient): void {
+/** Allows a process that only listens to exit. */
+function unrefConnection(client: PoolClient): void {
   const { connection } = client as unknown as { readonly connection?: { readonly stream?: { unref?(): void } } }
   connection?.stream?.unref?.()
 }

@@ -1,15 +1,15 @@
-/** What must be true of what belongs to a journal: blobs, checkpoints, notes, and requests in flight. */
+/** Requirements of data that belongs to a journal: blobs, checkpoints, notes, and requests in flight. */
 import assert from "node:assert/strict"
 import type { Journal } from "@strata/core/store"
-import { listOf, others } from "../claims.ts"
+import { letOthersRun, listOf } from "../assertions.ts"
 import { DIFFICULT_TEXTS, entriesOf } from "../entries.ts"
-import { ADDRESS, type Claim, upTo } from "../ground.ts"
+import { ADDRESS, type ContractClaim, upTo } from "../fixture.ts"
 
-export const besideJournals: readonly Claim[] = [
+export const journalAttachments: readonly ContractClaim[] = [
   [
     "L1-5 blobs come back byte for byte, are replaced whole, and are not there before",
-    async (ground) => {
-      const journal = await ground.writer()
+    async (fixture) => {
+      const journal = await fixture.writer()
       assert.equal(await journal.readBlob("toolu_1.txt"), undefined)
       assert.equal((await journal.writeBlob("toolu_1.txt", "grün")).bytes, 5)
       assert.equal((await journal.readBlob("toolu_1.txt"))?.toString(), "grün")
@@ -19,26 +19,26 @@ export const besideJournals: readonly Claim[] = [
       for (const [at, text] of DIFFICULT_TEXTS.entries()) await journal.writeBlob(`text-${at}`, text)
       await journal.append([entriesOf("blobs").user("x")])
       await journal.close()
-      const reader = await ground.reader()
+      const reader = await fixture.reader()
       for (const [at, text] of DIFFICULT_TEXTS.entries())
         assert.ok((await reader.readBlob(`text-${at}`))?.equals(Buffer.from(text)), `text ${at}`)
-      const other = await ground.writer({ ...ADDRESS, id: "other" })
+      const other = await fixture.writer({ ...ADDRESS, id: "other" })
       assert.equal(await other.readBlob("toolu_1.txt"), undefined, "a blob belongs to one conversation")
     },
   ],
   [
     "L1-5 many callers write blobs at once: each is whole",
-    async (ground) => {
-      const journal = await ground.writer()
+    async (fixture) => {
+      const journal = await fixture.writer()
       const textOf = (at: number) => `${at} `.repeat(20_000 + at * 1_000)
       await Promise.all(
-        upTo(ground.writers).flatMap((at) => [
+        upTo(fixture.writers).flatMap((at) => [
           journal.writeBlob(`own-${at}.txt`, textOf(at)),
           journal.writeBlob("shared.txt", textOf(at)),
         ]),
       )
-      const texts = upTo(ground.writers).map(textOf)
-      for (const at of upTo(ground.writers))
+      const texts = upTo(fixture.writers).map(textOf)
+      for (const at of upTo(fixture.writers))
         assert.ok((await journal.readBlob(`own-${at}.txt`))?.equals(Buffer.from(texts[at]!)), `blob ${at}`)
       const shared = (await journal.readBlob("shared.txt"))?.toString()
       assert.ok(shared !== undefined && texts.includes(shared), "the shared one is that of one caller")
@@ -46,8 +46,8 @@ export const besideJournals: readonly Claim[] = [
   ],
   [
     "JRN-4 the checkpoint is the one written last, and plain JSON",
-    async (ground) => {
-      const journal = await ground.writer()
+    async (fixture) => {
+      const journal = await fixture.writer()
       assert.equal(await journal.readCheckpoint(), undefined)
       const values = [
         { a: [1, { b: "a\u0000b \ud83d" }], c: null },
@@ -60,13 +60,13 @@ export const besideJournals: readonly Claim[] = [
       }
       await journal.append([entriesOf("checkpoints").user("x")])
       await journal.close()
-      assert.deepEqual(await (await ground.reader()).readCheckpoint(), values.at(-1))
+      assert.deepEqual(await (await fixture.reader()).readCheckpoint(), values.at(-1))
     },
   ],
   [
     "L3-7 notes are written whole, and only over the text that is expected",
-    async (ground) => {
-      const journal = await ground.writer()
+    async (fixture) => {
+      const journal = await fixture.writer()
       assert.equal(await journal.readNotes(), undefined)
       assert.equal(await journal.writeNotes("too early", "something"), false)
       assert.equal(await journal.readNotes(), undefined)
@@ -82,36 +82,36 @@ export const besideJournals: readonly Claim[] = [
       await journal.writeNotes("last")
       await journal.append([entriesOf("notes").user("x")])
       await journal.close()
-      assert.equal(await (await ground.reader()).readNotes(), "last")
+      assert.equal(await (await fixture.reader()).readNotes(), "last")
     },
   ],
   [
     "L3-7 many callers change the notes at once: no change is lost",
-    async (ground) => {
-      const journal = await ground.writer()
-      const turns = 2 * ground.runs
-      await Promise.all(upTo(ground.writers).map(() => addToNotes(journal, turns)))
-      assert.equal(await journal.readNotes(), String(turns * ground.writers))
+    async (fixture) => {
+      const journal = await fixture.writer()
+      const turns = 2 * fixture.runs
+      await Promise.all(upTo(fixture.writers).map(() => addToNotes(journal, turns)))
+      assert.equal(await journal.readNotes(), String(turns * fixture.writers))
     },
   ],
   [
     "BEY-12 a request in flight is known to the next who opens the journal, until its cost is in the journal",
-    async (ground) => {
-      const journal = await ground.writer()
+    async (fixture) => {
+      const journal = await fixture.writer()
       await journal.append([entriesOf("in flight").user("x")])
-      if (!journal.inFlight) return // a store may go without
+      if (!journal.inFlight) return // optional for a store
       const usage = { input_tokens: 10, output_tokens: 1 }
       const request = (id: string) => ({ id, purpose: "main", model: "m", usage }) as const
       assert.deepEqual(journal.inFlight.unsettled(), [])
       for (const id of ["one", "two"]) journal.inFlight.sent(request(id))
-      journal.inFlight.over("one")
+      journal.inFlight.finished("one")
       await journal.close()
-      const next = await ground.writer()
+      const next = await fixture.writer()
       assert.deepEqual(next.inFlight?.unsettled(), [request("two")])
       next.inFlight?.clear()
       await next.close()
-      assert.deepEqual((await ground.writer()).inFlight?.unsettled(), [])
-      assert.equal((await listOf((await ground.reader()).entries())).length, 1)
+      assert.deepEqual((await fixture.writer()).inFlight?.unsettled(), [])
+      assert.equal((await listOf((await fixture.reader()).entries())).length, 1)
     },
   ],
 ]
@@ -120,6 +120,6 @@ async function addToNotes(journal: Journal, turns: number): Promise<void> {
   for (let done = 0; done < turns; ) {
     const before = await journal.readNotes()
     if (await journal.writeNotes(String(Number(before ?? 0) + 1), before ?? null)) done++
-    else await others()
+    else await letOthersRun()
   }
 }

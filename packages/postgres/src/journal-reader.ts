@@ -1,9 +1,9 @@
-/** Reads a journal on the server, in stretches of bytes: a long journal comes in few calls and is never in memory as a whole. */
+/** Reads a journal on the server in byte ranges: a long journal takes few calls and is never completely in memory. */
 import { ClosedError, type Entry } from "@strata/core"
-import { keyOf } from "@strata/core/base"
+import { uuidKey } from "@strata/core/base"
 import {
   type DamagedLine,
-  type DamageFound,
+  type DamageReport,
   decodeLine,
   isBoundaryEntry,
   type Journal,
@@ -13,31 +13,31 @@ import {
 import type { Database } from "./database.ts"
 import { type ByteRange, entriesIn, MAX_BYTES } from "./read-lines.ts"
 
-export interface ReadingParts {
+export interface JournalReaderOptions {
   readonly database: Database
   readonly tenant: string
   readonly jid: number
 }
 
-export class JournalReading {
-  readonly #parts: ReadingParts
-  /** By offset. */
+export class JournalReader {
+  readonly #parts: JournalReaderOptions
+  /** Damaged lines by offset. */
   readonly #damaged = new Map<number, DamagedLine>()
-  readonly #damageListeners = new Set<(found: DamageFound) => void>()
+  readonly #damageListeners = new Set<(found: DamageReport) => void>()
   #hasNewGap = false
   protected isClosed = false
 
-  constructor(parts: ReadingParts) {
+  constructor(parts: JournalReaderOptions) {
     this.#parts = parts
   }
 
-  /** What was read so far that is not what was written. */
+  /** The damage that reading has found so far. */
   protected get damage() {
     const damagedLines = [...this.#damaged.values()].slice(0, MAX_NAMED)
     return { damagedLines, damagedCount: this.#damaged.size, hasNewGap: this.#hasNewGap }
   }
 
-  onDamage(listener: (found: DamageFound) => void): void {
+  onDamage(listener: (found: DamageReport) => void): void {
     this.#damageListeners.add(listener)
   }
 
@@ -55,7 +55,7 @@ export class JournalReading {
     const tail = { entries: await this.#all({ from: first, to: past }, lines), start: first }
     const [boundary] = tail.entries
     const hasCheckpoint = boundary !== undefined && isBoundaryEntry(boundary) && kept !== null
-    return hasCheckpoint ? { tail, checkpoint: parsed(kept) } : { tail }
+    return hasCheckpoint ? { tail, checkpoint: parseCheckpoint(kept) } : { tail }
   }
 
   async before({ start }: Segment): Promise<Segment | undefined> {
@@ -78,7 +78,7 @@ export class JournalReading {
   async findMany(uuids: readonly string[]): Promise<readonly Entry[]> {
     this.mustBeOpen()
     if (uuids.length === 0) return []
-    const rows = await this.rows<LineRow>("find", uuids.map(keyOf))
+    const rows = await this.rows<LineRow>("find", uuids.map(uuidKey))
     const byUuid = new Map(rows.flatMap(entryOf).map((entry) => [entry.uuid, entry]))
     return uuids.flatMap((uuid) => byUuid.get(uuid) ?? [])
   }
@@ -94,14 +94,14 @@ export class JournalReading {
 
   async *stretch({ first, last, around = 0 }: Stretch): AsyncGenerator<Entry> {
     this.mustBeOpen()
-    const ends = [keyOf(first), last === undefined ? null : keyOf(last)]
+    const ends = [uuidKey(first), last === undefined ? null : uuidKey(last)]
     const [found] = await this.rows<{ first: number | null; past: number }>("stretch", ...ends, around)
     if (found?.first != null) yield* this.#between({ from: found.first, to: found.past })
   }
 
   async readCheckpoint(): Promise<unknown> {
     const value = await this.value<Buffer | null>("checkpoint_read")
-    return value === null ? undefined : parsed(value)
+    return value === null ? undefined : parseCheckpoint(value)
   }
 
   async #all({ from, to }: ByteRange, lines: Buffer | null): Promise<readonly Entry[]> {
@@ -127,13 +127,13 @@ export class JournalReading {
     })
   }
 
-  /** Calls a function about this journal. */
+  /** Calls a function of this journal. */
   protected rows<Row>(name: string, ...values: readonly unknown[]): Promise<readonly Row[]> {
     const { database, tenant, jid } = this.#parts
     return database.rows<Row>(name, tenant, jid, ...values)
   }
 
-  /** The same, for one that returns one value. */
+  /** Calls a function of this journal that returns one value. */
   protected value<T>(name: string, ...values: readonly unknown[]): Promise<T> {
     const { database, tenant, jid } = this.#parts
     return database.value<T>(name, tenant, jid, ...values)
@@ -144,7 +144,7 @@ export class JournalReading {
   }
 }
 
-/** Damaged places that are named one by one. */
+/** Maximum number of damaged positions that are reported individually. */
 const MAX_NAMED = 100
 
 export interface SegmentRow {
@@ -164,8 +164,8 @@ function entryOf({ line }: LineRow): readonly Entry[] {
   return decoded.state === "whole" ? [decoded.entry] : []
 }
 
-/** A checkpoint that cannot be read is rebuilt from the journal. */
-function parsed(bytes: Buffer): unknown {
+/** An unreadable checkpoint is rebuilt from the journal. */
+function parseCheckpoint(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString("utf8"))
   } catch {

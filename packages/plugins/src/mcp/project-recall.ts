@@ -1,14 +1,14 @@
 /**
- * The past of a project, for the tool `recall`: transcripts of other programs as they are on disk, and Strata's own journals. A handle leads
- * to the asking conversation first, then to the others, the newest first.
+ * Recall over all sessions of a project, for the tool `recall`: transcripts of other programs on disk, and Strata's own journals. A handle
+ * is looked up in the calling conversation first, then in the others, newest first.
  */
 import { constants } from "node:fs"
 import { open } from "node:fs/promises"
 import { join } from "node:path"
 import { setImmediate } from "node:timers/promises"
-import { isSafeId, localUser, Queue, realPath } from "@strata/core/base"
+import { isSafeId, localUser, realPath, SerialQueue } from "@strata/core/base"
 import { parseHandle } from "@strata/core/messages"
-import { whichProject } from "@strata/core/projects"
+import { resolveProject } from "@strata/core/projects"
 import {
   foundText,
   type JournalAnswer,
@@ -25,10 +25,10 @@ import {
 } from "@strata/core/recall"
 import {
   type Journal,
-  journalDirectoryOf,
+  journalDirectoryIn,
+  listProjectNamespaces,
   type ProjectInStore,
-  placeOf,
-  placesOf,
+  projectNamespace,
   type Store,
   storeFrom,
   strataDirectory,
@@ -40,35 +40,35 @@ import { ProjectTranscripts, type Transcript } from "../project-transcripts.ts"
 import { TranscriptReader } from "./read-transcripts.ts"
 import { TranscriptIndex } from "./transcript-index.ts"
 
-/** Its name ends like those of other indexes of journals, so that erasing a memory removes it too. */
+/** The name ends like those of journal indexes, so that erasing a memory removes it too. */
 const INDEX_NAME = "transcripts.search.sqlite"
-const PATIENCE_MS = 5_000 // a search does not wait longer for transcripts to be indexed
-const SLICE_MS = 200 // of indexing in the background, before a question may come first
-/** Passages of the index that are read on both sides of a match, to show all of its block: about 12,000 tokens. */
+const INDEX_TIMEOUT_MS = 5_000 // maximum time that a search waits for transcripts to be indexed
+const SLICE_MS = 200 // length of a background indexing step, between which queries can run
+/** Number of index passages read on both sides of a match, to show its complete block: about 12,000 tokens. */
 const AROUND_MATCH = 40
-const SHORTEST_PREFIX = 8 // characters of a conversation's id
-const MAX_JOURNALS = 50 // that are looked into for a handle without the name of its conversation
-const MAX_OPEN = 8 // conversations that one program may have open in a project
-const END_BYTES = 256 * 1024 // of a transcript: what it ends with
-const MODEL = "claude-opus-4-6" // whose tokens are counted
+const SHORTEST_PREFIX = 8 // characters of a conversation id
+const MAX_JOURNALS = 50 // maximum number of journals searched for a handle without a conversation id
+const MAX_OPEN = 8 // maximum number of conversations that a program has open in a project
+const END_BYTES = 256 * 1024 // number of bytes read at the end of a transcript
+const MODEL = "claude-opus-4-6" // the model whose tokens are counted
 
 const LATE = "Some conversations are not indexed yet. Search again to include them."
 const NOT_FOUND = "The transcript of this conversation was not found, so the whole project was searched."
 
-export interface PastOptions {
+export interface ProjectRecallOptions {
   readonly cwd: string
   readonly env: Environment
-  /** Where Strata's own conversations are kept. Default: files in its directory. */
+  /** The store of Strata's own conversations. Default: files in its directory. */
   readonly store?: Store
-  /** Milliseconds that a search waits for transcripts to be indexed. */
-  readonly patience?: number
+  /** How long a search waits for transcripts to be indexed. */
+  readonly indexTimeoutMs?: number
 }
 
-/** Who asks. */
-export interface Asker {
+/** The origin of a request. */
+export interface RecallClient {
   /** The name by which an MCP client introduces itself. */
   readonly client: string
-  /** The id of the call, as its transcript has it. */
+  /** The id of the call, as recorded in its transcript. */
   readonly call?: string
 }
 
@@ -81,37 +81,37 @@ const CLIENTS: readonly (readonly [RegExp, TranscriptProgram])[] = [
   [/^pi\b/i, "pi"],
 ]
 
-interface Place {
+interface OpenProject {
   readonly store: Store
-  /** The project's places in the store. */
+  /** The project's namespaces in the store. */
   readonly projects: readonly string[]
   readonly index: TranscriptIndex
 }
 
-export class ProjectPast {
-  readonly #options: PastOptions
+export class ProjectRecall {
+  readonly #options: ProjectRecallOptions
   readonly #transcripts: ProjectTranscripts
   readonly #reader = new TranscriptReader()
   readonly #journals = new Map<string, JournalSearch>()
   readonly #estimator = createEstimator(findModel(MODEL).facts.family)
-  #place: Promise<Place> | undefined
-  /** One update of the index after another. */
-  readonly #updates = new Queue()
+  #place: Promise<OpenProject> | undefined
+  /** Runs updates of the index serially. */
+  readonly #updates = new SerialQueue()
   #isIndexing = false
   #isClosed = false
 
-  constructor(options: PastOptions) {
+  constructor(options: ProjectRecallOptions) {
     this.#options = options
     this.#transcripts = new ProjectTranscripts(options)
   }
 
-  /** The past as an agent sees it. */
-  of(asker: Asker): RecallSource {
+  /** Returns recall for one client. */
+  sourceFor(asker: RecallClient): RecallSource {
     return {
       isOpen: () => !this.#isClosed,
       estimate: (text) => this.#estimator.text(text),
       search: (search) => this.#search(search, asker),
-      named: async (handle) => {
+      findByHandle: async (handle) => {
         for await (const conversation of this.#having(handle, asker)) {
           const places = await placesNamed(conversation, handle)
           if (places.length > 0) return places
@@ -122,21 +122,21 @@ export class ProjectPast {
         const having = this.#having(from, asker)
         for (let next = await having.next(); !next.done; next = await having.next()) {
           const stretch = await stretchNamed(next.value.journal, to === undefined ? { from } : { from, to })
-          // the conversation stays open until its texts were read
-          if (stretch) return closing(textsIn(next.value, { ...stretch, filter }), () => having.return(undefined))
+          // the conversation stays open until its texts have been read
+          if (stretch) return closeAfter(textsIn(next.value, { ...stretch, filter }), () => having.return(undefined))
         }
         return undefined
       },
     }
   }
 
-  /** Newest first. */
+  /** Transcripts, newest first. */
   transcripts(): Promise<readonly Transcript[]> {
     return this.#transcripts.list()
   }
 
-  /** The conversations that Strata itself keeps, newest first. */
-  async kept(options: { readonly isBare?: boolean } = {}) {
+  /** Strata's own conversations, newest first. */
+  async storedConversations(options: { readonly isBare?: boolean } = {}) {
     const { store, projects } = await this.#placed()
     const all = await Promise.all(
       projects.map(async (project) => (await store.list(project, options)).map((one) => ({ ...one, project }))),
@@ -147,26 +147,26 @@ export class ProjectPast {
   close(): void {
     this.#isClosed = true
     for (const search of this.#journals.values()) search.close()
-    // an update that is under way ends with its batch
+    // a running update ends with its batch
     void this.#updates.run(async () => (await this.#place)?.index.close())
   }
 
-  /** The conversation that asks: the one with this call at its end, the one that its program names, or the one that it wrote last. */
-  async #current(transcripts: readonly Transcript[], { client, call }: Asker): Promise<Transcript | undefined> {
+  /** The calling conversation: the one that ends with this call, the one that its program identifies, or the one that it wrote last. */
+  async #current(transcripts: readonly Transcript[], { client, call }: RecallClient): Promise<Transcript | undefined> {
     const program = CLIENTS.find(([name]) => name.test(client))?.[1]
     const own = transcripts.filter((transcript) => transcript.program === program)
     if (call !== undefined)
-      for (const transcript of own.slice(0, MAX_OPEN)) if (await endsWith(transcript, call)) return transcript
+      for (const transcript of own.slice(0, MAX_OPEN)) if (await hasTextAtEnd(transcript, call)) return transcript
     const session = program === "claude-code" ? this.#options.env.CLAUDE_CODE_SESSION_ID : undefined
     return session ? own.find(({ id }) => id === session) : own[0]
   }
 
-  async #search({ in: where, ...asked }: RecallSearch, asker: Asker): Promise<RecallMatches> {
+  async #search({ in: where, ...asked }: RecallSearch, asker: RecallClient): Promise<RecallMatches> {
     const { index } = await this.#placed()
     const transcripts = await this.transcripts()
     const current = await this.#current(transcripts, asker)
     const isHere = where === "conversation" && current !== undefined
-    const end = performance.now() + (this.#options.patience ?? PATIENCE_MS)
+    const end = performance.now() + (this.#options.indexTimeoutMs ?? INDEX_TIMEOUT_MS)
     const isLate = () => performance.now() > end
     const wanted = isHere ? [current] : transcripts
     const isThrough = await this.#updates.run(() =>
@@ -200,7 +200,7 @@ export class ProjectPast {
     return (await Promise.all(asked)).flat()
   }
 
-  /** Nothing as long as there are no journals: a search would make an index. */
+  /** Returns nothing while there are no journals, because a search would create an index. */
   async #journalsOf(project: string): Promise<JournalSearch | undefined> {
     const { store } = await this.#placed()
     const known = () => this.#journals.get(project)
@@ -210,15 +210,15 @@ export class ProjectPast {
     return search
   }
 
-  /** The conversations that may have a handle, the likeliest first. */
-  async *#having(handle: string, asker: Asker): AsyncGenerator<ReadableConversation> {
+  /** The conversations that may contain a handle, most likely first. */
+  async *#having(handle: string, asker: RecallClient): AsyncGenerator<ReadableConversation> {
     const { agent: named, message = "" } = parseHandle(handle) ?? {}
     const { index } = await this.#placed()
     const transcripts = await this.transcripts()
     const current = await this.#current(transcripts, asker)
     const indexed = named === undefined ? index.pathsWith(message) : new Set<string>()
     const likely = transcripts.filter((one) =>
-      named === undefined ? one === current || indexed.has(one.path) || !index.has(one) : isNamed(one.id, named),
+      named === undefined ? one === current || indexed.has(one.path) || !index.has(one) : matchesId(one.id, named),
     )
     const isFirst = (one: Transcript) => Number(one === current) * 2 + Number(indexed.has(one.path))
     for (const transcript of likely.toSorted((a, b) => isFirst(b) - isFirst(a))) {
@@ -230,8 +230,8 @@ export class ProjectPast {
 
   async *#journalsNamed(named: string | undefined): AsyncGenerator<ReadableConversation> {
     const { store } = await this.#placed()
-    const kept = await this.kept({ isBare: true })
-    const fitting = kept.filter(({ id }) => named === undefined || isNamed(id, named))
+    const storedConversations = await this.storedConversations({ isBare: true })
+    const fitting = storedConversations.filter(({ id }) => named === undefined || matchesId(id, named))
     for (const { project, id } of fitting.slice(0, MAX_JOURNALS)) {
       const journal: Journal | undefined = await store.open({ project, id }, { access: "read" }).catch(() => undefined)
       if (!journal) continue
@@ -257,7 +257,7 @@ export class ProjectPast {
         await setImmediate()
       }
     }
-    // a search that waits for it reports what is wrong
+    // errors are reported by the next search that waits for the index
     void slices()
       .catch(() => undefined)
       .finally(() => {
@@ -265,23 +265,27 @@ export class ProjectPast {
       })
   }
 
-  #placed(): Promise<Place> {
+  #placed(): Promise<OpenProject> {
     this.#place ??= this.#placeNow()
     return this.#place
   }
 
-  async #placeNow(): Promise<Place> {
+  async #placeNow(): Promise<OpenProject> {
     const { env, store = storeFrom({ env }) } = this.#options
     const cwd = realPath(this.#options.cwd) ?? this.#options.cwd
-    const project = await whichProject({ cwd, env, root: strataDirectory(env), store })
+    const project = await resolveProject({ cwd, env, root: strataDirectory(env), store })
     const given: ProjectInStore = { store, project, owner: localUser }
-    const directory = journalDirectoryOf(store, placeOf(given))
+    const directory = journalDirectoryIn(store, projectNamespace(given))
     const path = directory === undefined ? {} : { path: join(directory, INDEX_NAME) }
-    return { store, projects: await placesOf(given), index: new TranscriptIndex({ ...path, reader: this.#reader }) }
+    return {
+      store,
+      projects: await listProjectNamespaces(given),
+      index: new TranscriptIndex({ ...path, reader: this.#reader }),
+    }
   }
 }
 
-async function endsWith({ path }: Transcript, text: string): Promise<boolean> {
+async function hasTextAtEnd({ path }: Transcript, text: string): Promise<boolean> {
   const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined)
   if (!file) return false
   try {
@@ -295,10 +299,10 @@ async function endsWith({ path }: Transcript, text: string): Promise<boolean> {
   }
 }
 
-const isNamed = (id: string, named: string): boolean =>
+const matchesId = (id: string, named: string): boolean =>
   id === named || (named.length >= SHORTEST_PREFIX && isSafeId(named) && id.startsWith(named))
 
-async function* closing<T>(values: AsyncIterable<T>, close: () => Promise<unknown>): AsyncGenerator<T> {
+async function* closeAfter<T>(values: AsyncIterable<T>, close: () => Promise<unknown>): AsyncGenerator<T> {
   try {
     yield* values
   } finally {

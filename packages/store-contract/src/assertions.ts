@@ -1,11 +1,11 @@
-/** Ways to say what must be true. */
+/** Assertions for claims about a store. */
 import assert from "node:assert/strict"
 import { setImmediate, setTimeout as wait } from "node:timers/promises"
 
 type Kind = abstract new (...given: never[]) => Error
 
-/** It must fail in this way, whether it throws or rejects. */
-export async function refused(work: () => unknown, kind: Kind | readonly Kind[], what: string): Promise<void> {
+/** Asserts that the work fails with one of these codes, whether it throws or rejects. */
+export async function assertRefused(work: () => unknown, kind: Kind | readonly Kind[], what: string): Promise<void> {
   const kinds = Array.isArray(kind) ? (kind as readonly Kind[]) : [kind as Kind]
   const error = await failureOf(work)
   assert.ok(error !== undefined, `${what}: it must be refused with ${namesOf(kinds)}, and was not`)
@@ -15,7 +15,7 @@ export async function refused(work: () => unknown, kind: Kind | readonly Kind[],
 
 const namesOf = (kinds: readonly Kind[]) => kinds.map(({ name }) => name).join(" or ")
 
-/** What it throws or rejects with. */
+/** Returns the error that the work throws or rejects with. */
 export async function failureOf(work: () => unknown): Promise<unknown> {
   try {
     await work()
@@ -25,15 +25,15 @@ export async function failureOf(work: () => unknown): Promise<unknown> {
   }
 }
 
-/** Lets everything that is under way go on for a while: writers that must meet. */
-export async function others(): Promise<void> {
+/** Lets pending work of other writers proceed for a while. */
+export async function letOthersRun(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await setImmediate()
 }
 
 const PATIENCE_TRIES = 400
 const PAUSE_MS = 5
 
-/** Tries until it is so. For what a clock decides, or what arrives later. */
+/** Retries until the condition holds. For results that depend on a clock or arrive later. */
 export async function eventually(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
   for (let tries = 0; tries < PATIENCE_TRIES; tries++) {
     if (await isSo()) return

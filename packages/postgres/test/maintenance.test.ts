@@ -2,15 +2,15 @@
 import { spawn } from "node:child_process"
 import { type Entry, memoryStore, type Store } from "@strata/core"
 import { eraseFrom, pruneStore } from "@strata/core/memory"
-import { budgetIn } from "@strata/core/store"
+import { dailyBudgetIn } from "@strata/core/store"
 import pg from "pg"
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest"
-import { placeFor } from "../../core/src/base/owner.ts"
+import { namespaceFor } from "../../core/src/base/owner.ts"
 import { journalSearchIn } from "../../core/src/recall/journal-search.ts"
 import { needs } from "../../core/test/needs.ts"
 import { isWhole } from "../../core/test/size.ts"
 import { eraseTenant, migrate, postgresStore, SCHEMA_VERSION, schemaStatus } from "../src/index.ts"
-import { migrateBy, STEPS } from "../src/migrate.ts"
+import { runMigrations, STEPS } from "../src/migrate.ts"
 import { newestPrograms } from "./server.ts"
 import { type SharedServer, sharedServer } from "./shared-server.ts"
 import { PROGRAM_ENV, STRATA } from "./strata-program.ts"
@@ -38,7 +38,7 @@ async function asOwner<T>(url: string, work: (client: pg.Client) => Promise<T>):
 }
 
 function opened(connectionString: string, tenant?: string) {
-  const store = postgresStore({ connectionString, ...(tenant === undefined ? {} : { tenant }), patienceMs: 500 })
+  const store = postgresStore({ connectionString, ...(tenant === undefined ? {} : { tenant }), retryTimeoutMs: 500 })
   stores.push(store)
   return store
 }
@@ -54,15 +54,15 @@ async function conversation(store: Store, address: { project: string; id: string
   return journal
 }
 
-function strata(url: string, ...args: string[]): Promise<{ code: number | null; said: string }> {
+function strata(url: string, ...args: string[]): Promise<{ code: number | null; output: string }> {
   const env = { ...PROGRAM_ENV, STRATA_STORE: url }
   const child = spawn(process.execPath, [STRATA, "store", ...args], { env, stdio: ["ignore", "pipe", "pipe"] })
-  let said = ""
+  let output = ""
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (text: Buffer) => {
-      said += text
+      output += text
     })
-  return new Promise((resolve) => child.once("close", (code) => resolve({ code, said })))
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })))
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -80,7 +80,7 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
     async () => {
       const url = await server.emptyDatabase()
       await asOwner(url, async (watcher) => {
-        // it waits for this lock after it has made the tables: the role is made last
+        // the migration waits for this lock after it has made the tables: the role is made last
         await watcher.query("begin")
         await watcher.query("lock table pg_authid in share row exclusive mode")
         const role = `killed_in_${new URL(url).pathname.slice(1)}`
@@ -113,9 +113,9 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
         ...STEPS,
         { version: SCHEMA_VERSION + 1, name: "later", sql: ["create table strata.later (n int)", sql] },
       ]
-      await expect(migrateBy(later("no sql"), { connectionString: url })).rejects.toThrow("syntax error")
+      await expect(runMigrations(later("no sql"), { connectionString: url })).rejects.toThrow("syntax error")
       expect((await schemaStatus(url)).version).toBe(SCHEMA_VERSION)
-      const report = await migrateBy(later("insert into strata.later values (1)"), { connectionString: url })
+      const report = await runMigrations(later("insert into strata.later values (1)"), { connectionString: url })
       expect(report).toMatchObject({ from: SCHEMA_VERSION, to: SCHEMA_VERSION + 1 })
       await expect(migrate({ connectionString: url })).rejects.toThrow("Update Strata here")
     },
@@ -156,11 +156,11 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       await expect(opened(url).projects()).rejects.toThrow(/no tables of Strata[\s\S]*strata store migrate/)
       expect(await strata(url, "status")).toMatchObject({
         code: 1,
-        said: expect.stringContaining("no tables of Strata yet"),
+        output: expect.stringContaining("no tables of Strata yet"),
       })
       expect(await strata(url, "migrate")).toMatchObject({
         code: 0,
-        said: expect.stringContaining(`0 to ${SCHEMA_VERSION}`),
+        output: expect.stringContaining(`0 to ${SCHEMA_VERSION}`),
       })
       expect(await opened(url).projects()).toEqual([])
       await asOwner(url, (client) => client.query("insert into strata.schema_version values (99, 'later')"))
@@ -169,9 +169,9 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       )
       expect(await strata(url, "migrate")).toMatchObject({
         code: 1,
-        said: expect.stringContaining("Update Strata here"),
+        output: expect.stringContaining("Update Strata here"),
       })
-      expect(await strata(url, "status")).toMatchObject({ code: 1, said: expect.stringContaining("version 99") })
+      expect(await strata(url, "status")).toMatchObject({ code: 1, output: expect.stringContaining("version 99") })
     },
   )
 
@@ -189,29 +189,29 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       const as = (role: string) => url.replace("//owner@", `//${role}@`)
       expect(await strata(as(plain), "migrate")).toMatchObject({
         code: 1,
-        said: expect.stringMatching(
+        output: expect.stringMatching(
           /may not create or change the tables .*Nothing was changed.*CREATE on the database/s,
         ),
       })
       await asOwner(url, (client) => client.query(`grant create on database ${database} to ${plain}`))
       expect(await strata(as(plain), "migrate", "--role", missing)).toMatchObject({
         code: 1,
-        said: expect.stringContaining(`CREATE ROLE "${missing}" NOLOGIN`),
+        output: expect.stringContaining(`CREATE ROLE "${missing}" NOLOGIN`),
       })
       expect((await schemaStatus(url)).version).toBe(0)
       expect(await strata(as(plain), "migrate")).toMatchObject({ code: 0 })
       expect(await strata(as(app), "status")).toMatchObject({
         code: 1,
-        said: expect.stringContaining("GRANT strata_app TO that role"),
+        output: expect.stringContaining("GRANT strata_app TO that role"),
       })
     },
   )
 
   test("BEY-12 an address without a server is said in a sentence, without a trace of the password", async () => {
-    const { code, said } = await strata("postgres://me:geheim@127.0.0.1:1/strata", "status")
+    const { code, output } = await strata("postgres://me:geheim@127.0.0.1:1/strata", "status")
     expect(code).toBe(1)
-    expect(said).toMatch(/^The database did not answer \(ECONNREFUSED\)\. Nothing was read or written\./)
-    expect(said).not.toContain("geheim")
+    expect(output).toMatch(/^The database did not answer \(ECONNREFUSED\)\. Nothing was read or written\./)
+    expect(output).not.toContain("geheim")
   })
 
   test.runIf(isWhole)(
@@ -233,7 +233,7 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       for (const text of ["read", "unread"]) await mailbox.send({ from: "b", to: ["a"], content: { text } })
       const { messages } = await mailbox.read(undefined)
       await member.leave(messages[0]!.cursor)
-      await budgetIn(store.memories({ project: "p" })).add(1, "2026-01-01")
+      await dailyBudgetIn(store.memories({ project: "p" })).add(1, "2026-01-01")
       await asOwner(url.replace("app@", "owner@"), async (client) => {
         await client.query("update strata.journal set touched = now() - interval '100 days' where id <> 'new'")
         await client.query("update strata.message set sent = now() - interval '100 days'")
@@ -242,9 +242,9 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       const before = new Date(now.getTime() - 90 * DAY_MS)
       const expected = { conversations: 1, subAgents: 1, messages: 1, sums: 1, open: ["conversation p/open"] }
       expect(await pruneStore(store, { before, dryRun: true })).toMatchObject(expected)
-      const { code, said } = await strata(url, "prune", "--older-than", "90d", "--json")
-      expect(code, said).toBe(0)
-      expect(JSON.parse(said)).toMatchObject({ ...expected, removed: ["conversation p/old"] })
+      const { code, output } = await strata(url, "prune", "--older-than", "90d", "--json")
+      expect(code, output).toBe(0)
+      expect(JSON.parse(output)).toMatchObject({ ...expected, removed: ["conversation p/old"] })
       await open.close()
       expect((await store.list("p")).map(({ id }) => id).sort()).toEqual(["new", "open"])
       expect(await store.list("p", { under: "old" })).toEqual([])
@@ -259,18 +259,18 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       const store = opened(await server.database())
       for (const owner of ["jane", "john"])
         for (const project of ["shop", "blog"]) {
-          const place = placeFor(project, owner)
+          const place = namespaceFor(project, owner)
           await (await conversation(store, { project: place, id: "c" }, "hello")).close()
           await store.memories({ project: place }).install([{ path: "a.md", text: owner }])
-          await budgetIn(store.memories({ project: place })).add(1, "2026-11-17")
+          await dailyBudgetIn(store.memories({ project: place })).add(1, "2026-11-17")
         }
       const report = await eraseFrom(store, { owner: "jane" })
       const { before, after, left } = report
       expect(before).toMatchObject({ conversations: 2, memoryFiles: 2, sums: 2 })
       expect({ after: Object.values(after), left }).toEqual({ after: [0, 0, 0, 0, 0, 0], left: [] })
-      expect(await store.projects()).toEqual([placeFor("blog", "john"), placeFor("shop", "john")].sort())
-      expect(await store.memories({ project: placeFor("shop", "john") }).read("a.md")).toBe("john")
-      expect(await store.memories({ project: placeFor("shop", "jane") }).read("a.md")).toBeUndefined()
+      expect(await store.projects()).toEqual([namespaceFor("blog", "john"), namespaceFor("shop", "john")].sort())
+      expect(await store.memories({ project: namespaceFor("shop", "john") }).read("a.md")).toBe("john")
+      expect(await store.memories({ project: namespaceFor("shop", "jane") }).read("a.md")).toBeUndefined()
     },
   )
 
@@ -341,9 +341,9 @@ describe("BEY-12 caring for the tables", needs("postgres"), () => {
       await store.memories({ project: "p" }).install([{ path: "a.md", text: "x" }])
     }
     const asked = await strata(url, "erase", "--tenant", "acme")
-    expect(asked).toMatchObject({ code: 2, said: expect.stringContaining("use --yes") })
-    const { code, said } = await strata(url, "erase", "--tenant", "acme", "--yes")
-    expect(said).toMatch(/later: 1[\s\S]*rows erased, 0 left/)
+    expect(asked).toMatchObject({ code: 2, output: expect.stringContaining("use --yes") })
+    const { code, output } = await strata(url, "erase", "--tenant", "acme", "--yes")
+    expect(output).toMatch(/later: 1[\s\S]*rows erased, 0 left/)
     expect(code).toBe(0)
     expect(await opened(url, "acme").projects()).toEqual([])
     expect(await opened(url, "other").memories({ project: "p" }).read("a.md")).toBe("x")

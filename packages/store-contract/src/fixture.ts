@@ -1,36 +1,36 @@
-/** What a claim about a store works with: a fresh place, several handles on it, and randomness that a seed repeats. */
+/** Fixture of a claim about a store: an empty location, several handles on it, and seeded random choices. */
 import type { Journal, JournalAddress, Store } from "@strata/core/store"
-import type { ContractGiven } from "./given.ts"
+import type { ContractOptions } from "./contract-options.ts"
 import { type Random, seededRandom } from "./random.ts"
 
-/** What must be true of a store, and how it is shown. */
-export type Claim = readonly [name: string, prove: (ground: Ground) => Promise<void>]
+/** A requirement of a store, with the test that checks it. */
+export type ContractClaim = readonly [name: string, prove: (fixture: ContractFixture) => Promise<void>]
 
 export const PROJECT = "project"
 export const ADDRESS: JournalAddress = { project: PROJECT, id: "conversation" }
 
-export interface Ground {
-  /** Another handle on the same data. */
+export interface ContractFixture {
+  /** Opens another handle on the same data. */
   handle(): Store
   /** One handle for each writer. */
   readonly handles: readonly Store[]
   readonly writers: number
   readonly runs: number
   readonly random: Random
-  /** Opens a journal for writing and creates it. It is closed at the end, if it is still open. */
+  /** Creates a journal and opens it for writing. It is closed at the end if it is still open. */
   writer(address?: JournalAddress, store?: Store): Promise<Journal>
-  /** Opens a journal for reading, on a handle of its own. */
+  /** Opens a journal for reading, on its own handle. */
   reader(address?: JournalAddress): Promise<Journal>
-  /** Done at the end, in the other order. */
-  finally(work: () => Promise<unknown> | unknown): void
+  /** Registers cleanup work. It runs at the end, in reverse order. */
+  onCleanup(work: () => Promise<unknown> | unknown): void
 }
 
-interface Proof extends Required<ContractGiven> {
+interface ClaimRun extends Required<ContractOptions> {
   readonly name: string
-  readonly prove: Claim[1]
+  readonly prove: ContractClaim[1]
 }
 
-export async function provenIn({ open, name, prove, writers, runs, seed }: Proof): Promise<void> {
+export async function runClaim({ open, name, prove, writers, runs, seed }: ClaimRun): Promise<void> {
   const place = await open()
   const endings: (() => Promise<unknown> | unknown)[] = []
   const opened = async (journal: Promise<Journal>) => {
@@ -38,7 +38,7 @@ export async function provenIn({ open, name, prove, writers, runs, seed }: Proof
     endings.push(() => one.close())
     return one
   }
-  const ground: Ground = {
+  const fixture: ContractFixture = {
     handle: () => place.store(),
     handles: Array.from({ length: writers }, () => place.store()),
     ...{ writers, runs },
@@ -46,10 +46,10 @@ export async function provenIn({ open, name, prove, writers, runs, seed }: Proof
     writer: (address = ADDRESS, store = place.store()) =>
       opened(store.open(address, { access: "write", create: true })),
     reader: (address = ADDRESS) => opened(place.store().open(address, { access: "read" })),
-    finally: (work) => void endings.push(work),
+    onCleanup: (work) => void endings.push(work),
   }
   try {
-    await prove(ground)
+    await prove(fixture)
   } catch (error) {
     if (error instanceof Error) error.message += `\n(seed ${seed}; storeContract({ seed: ${seed} }) repeats it)`
     throw error
@@ -59,5 +59,5 @@ export async function provenIn({ open, name, prove, writers, runs, seed }: Proof
   }
 }
 
-/** The numbers from 0 to below this. */
+/** The numbers from 0 up to, but not including, `count`. */
 export const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, at) => at)

@@ -1,22 +1,22 @@
-/** Random use of permits, sums and logs from several handles. After each, the store answers what plain values answer. */
+/** Random use of permits, totals and logs from several handles. After each, the store returns the same as plain values. */
 
 import assert from "node:assert/strict"
-import { budgetIn, CONSOLIDATE, type TakenPermit } from "@strata/core/store"
-import { type Claim, type Ground, PROJECT, upTo } from "../ground.ts"
+import { CONSOLIDATE, dailyBudgetIn, type TakenPermit } from "@strata/core/store"
+import { type ContractClaim, type ContractFixture, PROJECT, upTo } from "../fixture.ts"
 
 const STEPS = 30
 const HOUR_MS = 3_600_000
 
-export const rightsModel: readonly Claim[] = [
+export const permitsModel: readonly ContractClaim[] = [
   [
     "BEY-12 random use of permits, sums and logs: the store answers what plain values answer",
-    async (ground) => {
-      for (const run of upTo(ground.runs)) await oneRun(ground, `${PROJECT}-${run}`)
+    async (fixture) => {
+      for (const run of upTo(fixture.runs)) await oneRun(fixture, `${PROJECT}-${run}`)
     },
   ],
 ]
 
-async function oneRun({ random, handles }: Ground, project: string): Promise<void> {
+async function oneRun({ random, handles }: ContractFixture, project: string): Promise<void> {
   let time = Date.parse("2020-01-02T12:00:00.000Z")
   const store = () => random.pick(handles)
   const log = () => store().log({ project, name: "callers" })
@@ -44,7 +44,7 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
     async () => {
       const dollars = 0.25 * random.below(10)
       model.spent += dollars
-      assert.equal(await budgetIn(store().memories({ project })).add(dollars, day), model.spent)
+      assert.equal(await dailyBudgetIn(store().memories({ project })).add(dollars, day), model.spent)
     },
     async () => {
       model.lines.push(`line ${random.below(1_000)}`)
@@ -67,7 +67,7 @@ async function oneRun({ random, handles }: Ground, project: string): Promise<voi
   ]
   for (const _ of upTo(STEPS)) {
     await random.pick(operations)()
-    assert.equal(await budgetIn(store().memories({ project })).spentOn(day), model.spent)
+    assert.equal(await dailyBudgetIn(store().memories({ project })).spentOn(day), model.spent)
     assert.deepEqual(await log().read(), model.lines)
     const { last, taken } = await consolidation().state()
     assert.deepEqual([last?.toISOString(), taken], [consolidated.last, consolidated.permit ? 1 : 0])

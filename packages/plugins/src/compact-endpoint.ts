@@ -1,84 +1,86 @@
 /**
- * `strata compact-messages`: one JSON request, one JSON answer. An agent gives the messages of its context, in its own shape; where it also gives the
- * id of its session, the transcript on disk adds what its message type leaves out, and what earlier compactions took out of view.
+ * `strata compact-messages`: one JSON request, one JSON response. An agent sends the messages of its context in its own format. If it also
+ * sends the id of its session, the transcript on disk adds content that its message type omits, and messages that earlier compactions
+ * removed from context.
  */
 import {
-  type CarryMessage,
+  type CompactableMessage,
   type CompactedMessages,
   type CompactionCarryover,
   type CompactMessagesOptions,
   compactMessages,
 } from "@strata/core"
 import { isBoundary, type Message } from "@strata/core/messages"
-import type { CarriedRecord, PrunedText } from "@strata/core/policy"
-import { mainPath } from "@strata/transcripts/import"
+import type { CompactionRecord, PrunedText } from "@strata/core/policy"
+import { listActiveBranch } from "@strata/transcripts/import"
 import { type SessionMessage, sessionMessage } from "./claude-code-messages.ts"
 import { clientSession } from "./client-session.ts"
 import type { Client, ClientSession, Environment, PlacedMessage } from "./clients.ts"
-import { recordedSession, recordedView } from "./session-record.ts"
+import { recordedView, recordSessionLines } from "./session-record.ts"
 import { isSummary, isTalk, readTranscript, transcriptOf } from "./transcripts.ts"
 
-export interface CarryRequest
+export interface CompactRequest
   extends Pick<
     CompactMessagesOptions,
     "budget" | "keep" | "instructions" | "model" | "recall" | "mode" | "continuation" | "transcript" | "before"
   > {
   /**
-   * In the shape of the Messages API, or that of the client: of pi all entries of the branch, of opencode all messages of the session.
+   * Messages in the format of the Messages API, or that of the client: for pi all entries of the branch, for opencode all messages of the
+   * session.
    * Default: all messages of the transcript.
    */
   readonly messages?: readonly unknown[]
-  /** A summary that is written already. */
+  /** A summary that is already written. */
   readonly summary?: string
   readonly client?: Client
-  /** The id of the session, to find its transcript. */
+  /** The id of the session, by which its transcript is found. */
   readonly session?: string
-  /** The sub-agent whose messages these are. */
+  /** The sub-agent that the messages belong to. */
   readonly agent?: string
-  /** Whether the answer has the record as data, and the state for the next call. */
+  /** Whether the response includes the record as data, and the state for the next call. */
   readonly data?: boolean
 }
 
-export interface CarryAnswer {
-  /** What takes the place of the messages that are not kept. Empty where nothing can be summarised. */
+export interface CompactResponse {
+  /** Replaces the messages outside the tail. Empty if nothing can be summarised. */
   readonly text: string
-  /** The computed part of it, to be added after a summary of the client's own. */
+  /** The computed part of `text`, to be added after a summary of the client's own. */
   readonly facts: string
-  /** The places of the messages that stay as they are. */
+  /** Positions of the messages in the tail. */
   readonly kept: readonly number[]
-  /** In the mode "prune": the text in place of each result that was cut. All messages stay. */
+  /** In the mode "prune": replacement texts of the results that were cut. All messages stay. */
   readonly pruned?: readonly PrunedText[]
   readonly tokens: { readonly before: number; readonly after: number; readonly facts: number; readonly kept: number }
-  /** The budget could not be kept. */
-  readonly overBudget?: CompactedMessages<CarryMessage>["overBudget"]
+  /** Set if the result exceeds the budget. */
+  readonly overBudget?: CompactedMessages<CompactableMessage>["overBudget"]
   /** The transcript that was read. */
   readonly transcript?: string
-  readonly record?: CarriedRecord
+  readonly record?: CompactionRecord
   readonly state?: CompactionCarryover
 }
 
-/** What was in view before a compaction, in the client's shape. */
-export interface UndoAnswer {
+/** The messages that were in context before a compaction, in the client's format. */
+export interface UndoResponse {
   readonly messages: readonly SessionMessage[]
 }
 
-export async function answerCarry(request: CarryRequest, env: Environment): Promise<CarryAnswer> {
+export async function compactSession(request: CompactRequest, env: Environment): Promise<CompactResponse> {
   const { messages = [], client, session, agent, data = false, ...options } = request
   const given = clientSession(messages, { client, session })
   const found = client && session && !agent ? await transcriptOf(client, session, env) : undefined
-  const { inView, ...known } = await viewOf(given, {
+  const { inView, ...known } = await resolveView(given, {
     client,
     session,
     found,
     env,
-    isGoingOn: options.before !== undefined,
+    hasEarlierState: options.before !== undefined,
   })
   const transcript = options.transcript ?? found
   const carried = await compactMessages(
     inView.map(({ message }) => message),
     { ...known, ...options, ...(transcript === undefined ? {} : { transcript }) },
   )
-  const held = new Set<CarryMessage>(carried.kept)
+  const held = new Set<CompactableMessage>(carried.kept)
   const cut = new Set(inView.flatMap(({ message, at }) => (held.has(message) ? [] : at)))
   return {
     text: carried.text,
@@ -92,30 +94,33 @@ export async function answerCarry(request: CarryRequest, env: Environment): Prom
   }
 }
 
-interface Whose {
+interface SessionSource {
   readonly client: Client | undefined
   readonly session: string | undefined
-  /** The transcript. */
+  /** Path of the transcript. */
   readonly found: string | undefined
   readonly env: Environment
-  /** The caller gave the state of a call before. */
-  readonly isGoingOn: boolean
+  /** Whether the request includes the state of an earlier call. */
+  readonly hasEarlierState: boolean
 }
 
-/** The messages in view, and what is known of those before: as messages, or as a record. */
-interface View extends Pick<CompactMessagesOptions, "earlier" | "before"> {
+/** The messages in context, and earlier ones: as messages, or as a record. */
+interface SessionView extends Pick<CompactMessagesOptions, "earlier" | "before"> {
   readonly inView: readonly PlacedMessage[]
 }
 
-async function viewOf(given: ClientSession, { client, session, found, env, isGoingOn }: Whose): Promise<View> {
+async function resolveView(
+  given: ClientSession,
+  { client, session, found, env, hasEarlierState }: SessionSource,
+): Promise<SessionView> {
   const isGiven = given.inView.length > 0
-  if (found === undefined || isGoingOn || (isGiven && client !== "claude-code")) {
-    const { inView, earlier } = given // the other clients give all of it
+  if (found === undefined || hasEarlierState || (isGiven && client !== "claude-code")) {
+    const { inView, earlier } = given // the other clients send both completely
     return { inView, ...(earlier.length > 0 ? { earlier } : {}) }
   }
-  if (client !== "claude-code") return { inView: allOf(await linesOf(found)) }
-  const recorded = await recordedSession({ session: session!, transcript: found, env }, { isWhole: !isGiven }).catch(
-    () => undefined, // without a transcript the given messages are enough
+  if (client !== "claude-code") return { inView: allOf(await readActiveBranch(found)) }
+  const recorded = await recordSessionLines({ session: session!, transcript: found, env }, { isWhole: !isGiven }).catch(
+    () => undefined, // without a transcript the client's messages are enough
   )
   if (!recorded) return given
   const copies = new Set(recorded.recorded.flatMap(({ uuid, of }) => (of === undefined ? [] : uuid)))
@@ -130,47 +135,47 @@ async function viewOf(given: ClientSession, { client, session, found, env, isGoi
 const allOf = (lines: readonly Message[]): readonly PlacedMessage[] =>
   lines.filter((line) => !isBoundary(line)).map((message, at) => ({ message, at }))
 
-/** The newest path of a transcript. */
-async function linesOf(path: string): Promise<readonly Message[]> {
+/** The active branch of a transcript. */
+async function readActiveBranch(path: string): Promise<readonly Message[]> {
   const imported = await readTranscript(path).catch(() => undefined)
-  return imported ? mainPath(imported.messages) : []
+  return imported ? listActiveBranch(imported.messages) : []
 }
 
-/** Before a compaction: brings the record of a session up to date, so that the compaction need not. */
+/** Updates the record of a session before a compaction, so that the compaction takes less time. */
 export async function recordSession(
-  { client, session }: Pick<CarryRequest, "client" | "session">,
+  { client, session }: Pick<CompactRequest, "client" | "session">,
   env: Environment,
 ): Promise<{ readonly lines: number }> {
   const transcript = client === "claude-code" && session ? await transcriptOf(client, session, env) : undefined
   if (transcript === undefined) return { lines: 0 }
-  const { recorded } = await recordedSession({ session: session!, transcript, env })
+  const { recorded } = await recordSessionLines({ session: session!, transcript, env })
   return { lines: recorded.length }
 }
 
-/** The messages that were in view before the newest compaction, then those since. Empty without a compaction. */
-export async function uncompacted(
-  { client, session }: Pick<CarryRequest, "client" | "session">,
+/** The messages that were in context before the newest compaction, followed by later ones. Empty without a compaction. */
+export async function restoreCompactedMessages(
+  { client, session }: Pick<CompactRequest, "client" | "session">,
   env: Environment,
-): Promise<UndoAnswer> {
+): Promise<UndoResponse> {
   const found = client && session ? await transcriptOf(client, session, env) : undefined
-  const lines = found ? await linesOf(found) : []
+  const lines = found ? await readActiveBranch(found) : []
   const at = lines.findLastIndex(isBoundary)
   if (at < 0) return { messages: [] }
-  const before = inViewBefore(lines, at)
+  const before = messagesInViewBefore(lines, at)
   const since = lines.slice(at).filter((line) => isTalk(line) && !isSummary(line))
-  return { messages: [...before, ...since.slice(repeated(before, since))].map(sessionMessage) }
+  return { messages: [...before, ...since.slice(countRepeatedMessages(before, since))].map(sessionMessage) }
 }
 
-/** How many of the messages after a boundary repeat the last ones before it: those that it kept. */
-function repeated(before: readonly Message[], since: readonly Message[]): number {
+/** How many messages after a boundary repeat the last ones before it, because they were in the tail. */
+function countRepeatedMessages(before: readonly Message[], since: readonly Message[]): number {
   const [old, new_] = [before, since].map((lines) => lines.map((line) => JSON.stringify(sessionMessage(line))))
   for (let count = Math.min(old!.length, new_!.length); count > 0; count--)
     if (new_!.slice(0, count).every((text, nth) => text === old![old!.length - count + nth])) return count
   return 0
 }
 
-/** Since the boundary before, with what that one kept: named by uuid, or copied. */
-function inViewBefore(lines: readonly Message[], at: number): readonly Message[] {
+/** The messages after the previous boundary, and its tail: either referenced by uuid, or copied. */
+function messagesInViewBefore(lines: readonly Message[], at: number): readonly Message[] {
   const previous = lines.slice(0, at).findLastIndex(isBoundary)
   const boundary = lines[previous]
   const kept = new Set(boundary && isBoundary(boundary) ? boundary.compactMetadata?.preservedMessages?.uuids : [])

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import type { Message } from "@strata/core/messages"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { answer, answerHook } from "./answer.ts"
-import type { CarryAnswer, UndoAnswer } from "./carry-request.ts"
 import { sessionMessage } from "./claude-code-messages.ts"
-import type { LearnAnswer, MemoriesAnswer } from "./memories.ts"
-import type { Observed } from "./observe.ts"
+import type { CompactResponse, UndoResponse } from "./compact-endpoint.ts"
+import type { LearnResponse, MemoriesResponse } from "./memories.ts"
+import type { CompactionLoss } from "./observe.ts"
+import { handleRequest, handleSessionStartHook } from "./request-handler.ts"
 
 const SESSION = "0f7f2a0e-52a9-4f0a-9a56-0c6e0d7f1a11"
 let home: string
@@ -53,7 +53,7 @@ function save(): void {
 }
 const transcript = () => join(home, ".claude", "projects", "-p", `${SESSION}.jsonl`)
 const asked = async <T>(request: object): Promise<T> =>
-  (await answer(JSON.stringify({ client: "claude-code", session: SESSION, ...request }), { HOME: home })) as T
+  (await handleRequest(JSON.stringify({ client: "claude-code", session: SESSION, ...request }), { HOME: home })) as T
 
 function work(): void {
   says("Never touch port 48731. Fix the gateway.")
@@ -63,7 +63,7 @@ function work(): void {
   answers({ type: "text", text: "Fixed in commit 9f3e21c." })
 }
 
-/** As Claude Code gives them to a plugin: no thinking, results cut. */
+/** The messages in the form in which Claude Code passes them to a plugin: no thinking, results cut. */
 const withContent = () =>
   (lines as Message[])
     .filter(({ type }) => type === "user" || type === "assistant")
@@ -79,7 +79,7 @@ describe("what plugins ask", () => {
     says("Now the tests.")
     save()
     const messages = inView()
-    const { text, kept, tokens, transcript } = await asked<CarryAnswer>({ messages, recall: "mcp__strata__recall" })
+    const { text, kept, tokens, transcript } = await asked<CompactResponse>({ messages, recall: "mcp__strata__recall" })
     expect(text).toContain("Never touch port 48731.")
     expect(text).toContain("/p/src/gateway.ts")
     expect(text).toContain(transcript)
@@ -97,7 +97,7 @@ describe("what plugins ask", () => {
     save()
     const messages = inView()
     const request = { messages, mode: "prune", keep: 0, recall: "mcp__strata__recall" }
-    const { text, pruned, kept, tokens } = await asked<CarryAnswer>(request)
+    const { text, pruned, kept, tokens } = await asked<CompactResponse>(request)
     expect(text).toBe("")
     expect(pruned).toEqual([
       { toolUseId: "toolu_1", text: expect.stringMatching(/the file was changed after this\. mcp__strata__recall: /) },
@@ -116,7 +116,7 @@ describe("what plugins ask", () => {
     for (let at = 0; at < 30; at++) calls("Read", { file_path: `/p/src/new-${at}.ts` }, "const x = 1\n".repeat(100))
     save()
     const messages = inView().slice(inView().findIndex(({ handle }) => handle === summary))
-    const { record } = await asked<Required<CarryAnswer>>({ messages, data: true })
+    const { record } = await asked<Required<CompactResponse>>({ messages, data: true })
     expect(record.rules.map(({ text }) => text)).toContain("Never touch port 48731.")
     expect(record.words.filter(({ text }) => text.includes("QX-7001"))).toHaveLength(1)
     expect(record.words.map(({ text }) => text).join()).not.toContain("being continued")
@@ -129,9 +129,9 @@ describe("what plugins ask", () => {
     says("Now the tests, of ticket QX-7002.")
     answers({ type: "text", text: "They pass." })
     save()
-    const ahead = await asked<Required<CarryAnswer>>({ messages: withContent(), data: true })
+    const ahead = await asked<Required<CompactResponse>>({ messages: withContent(), data: true })
     rmSync(join(home, ".strata"), { recursive: true })
-    expect(await asked<CarryAnswer>({ messages: withContent(), data: true })).toEqual(ahead)
+    expect(await asked<CompactResponse>({ messages: withContent(), data: true })).toEqual(ahead)
     expect(ahead.record.words.map(({ text }) => text)).toContain("Now the tests, of ticket QX-7002.")
   })
 
@@ -140,7 +140,7 @@ describe("what plugins ask", () => {
     save()
     await asked<object>({ messages: withContent() })
     const summary = compacts("This session is being continued from a previous conversation.")
-    answers({ type: "text", text: "Fixed in commit 9f3e21c." }) // kept, and written again
+    answers({ type: "text", text: "Fixed in commit 9f3e21c." }) // in the tail, which is written again
     says("Now the tests.")
     answers({ type: "text", text: "I look at them." })
     save()
@@ -151,7 +151,7 @@ describe("what plugins ask", () => {
     const end = readFileSync(transcript()).subarray(recorded)
     writeFileSync(transcript(), Buffer.concat([Buffer.alloc(recorded, "#"), end]))
     const messages = withContent().slice(withContent().findIndex(({ handle }) => handle === summary))
-    const { record, text } = await asked<Required<CarryAnswer>>({ messages, data: true })
+    const { record, text } = await asked<Required<CompactResponse>>({ messages, data: true })
     expect(record.rules.map((rule) => rule.text)).toEqual(["Never touch port 48731."])
     expect(record.words.map((word) => word.text)).toEqual([
       "Never touch port 48731. Fix the gateway.",
@@ -172,19 +172,19 @@ describe("what plugins ask", () => {
     says("Always deploy on Mondays.")
     answers({ type: "text", text: "Understood." })
     save()
-    const { record } = await asked<Required<CarryAnswer>>({ data: true })
+    const { record } = await asked<Required<CompactResponse>>({ data: true })
     expect(record.rules.map(({ text }) => text)).toEqual(["Never touch port 48731.", "Always deploy on Mondays."])
   })
 
   it("computes a record again that was kept and cannot be read (BEY-16)", async () => {
     work()
     save()
-    const carried = await asked<CarryAnswer>({ messages: inView() })
+    const carried = await asked<CompactResponse>({ messages: inView() })
     const kept = join(home, ".strata", "plugins", "sessions", `${SESSION}.json`)
     const other = { ...JSON.parse(readFileSync(kept, "utf8")), version: "0.0.1", state: {} }
     for (const damaged of ["{", JSON.stringify(other)]) {
       writeFileSync(kept, damaged)
-      expect(await asked<CarryAnswer>({ messages: inView() })).toEqual(carried)
+      expect(await asked<CompactResponse>({ messages: inView() })).toEqual(carried)
     }
   })
 
@@ -193,7 +193,7 @@ describe("what plugins ask", () => {
     compacts("This conversation continues an earlier one that had become too long. Always deploy on Fridays.", {})
     for (let at = 0; at < 20; at++) calls("Read", { file_path: `/p/src/new-${at}.ts` }, "const x = 1\n".repeat(100))
     save()
-    const { record } = await asked<Required<CarryAnswer>>({ data: true })
+    const { record } = await asked<Required<CompactResponse>>({ data: true })
     expect(record.rules.map(({ text }) => text)).toEqual(["Never touch port 48731."])
   })
 
@@ -205,24 +205,24 @@ describe("what plugins ask", () => {
       content: each.message.content,
     }))
     const asks = (session?: string) =>
-      answer(JSON.stringify({ messages, ...(session ? { session } : {}) }), { HOME: home })
-    expect(((await asks()) as CarryAnswer).text).toContain("48731")
-    expect(((await asks("../../etc/passwd")) as CarryAnswer).text).toContain("48731")
+      handleRequest(JSON.stringify({ messages, ...(session ? { session } : {}) }), { HOME: home })
+    expect(((await asks()) as CompactResponse).text).toContain("48731")
+    expect(((await asks("../../etc/passwd")) as CompactResponse).text).toContain("48731")
     save()
     const file = join(home, ".claude", "projects", "-p", `${SESSION}.jsonl`)
     writeFileSync(file, `${readFileSync(file, "utf8").slice(0, 900)}\u0000{{{`)
-    expect((await asked<CarryAnswer>({ messages: inView() })).tokens.before).toBeGreaterThanOrEqual(0)
+    expect((await asked<CompactResponse>({ messages: inView() })).tokens.before).toBeGreaterThanOrEqual(0)
   })
 
   it("gives back what was in view before a compaction, and what came since (BEY-16)", async () => {
     work()
     compacts("This conversation continues an earlier one that had become too long for the context.", {})
-    answers({ type: "text", text: "Fixed in commit 9f3e21c." }) // kept, and written again
+    answers({ type: "text", text: "Fixed in commit 9f3e21c." }) // in the tail, which is written again
     says("One more thing: use tabs.")
     answers({ type: "text", text: "Done." })
     line({ type: "user", isMeta: true, message: { role: "user", content: "<local-command-caveat>…" } })
     save()
-    const { messages } = await asked<UndoAnswer>({ ask: "undo" })
+    const { messages } = await asked<UndoResponse>({ ask: "undo" })
     expect(messages[0]).toMatchObject({ role: "user", text: "Never touch port 48731. Fix the gateway." })
     expect(messages.slice(-3).map(({ text }) => text)).toEqual([
       ...["Fixed in commit 9f3e21c.", "One more thing: use tabs.", "Done."],
@@ -238,8 +238,8 @@ describe("what plugins ask", () => {
   it("says that nothing is compacted (BEY-16)", async () => {
     work()
     save()
-    expect(await asked<UndoAnswer>({ ask: "undo" })).toEqual({ messages: [] })
-    expect(await asked<Observed>({ ask: "observe" })).toMatchObject({ compactions: 0, usedAgain: 0 })
+    expect(await asked<UndoResponse>({ ask: "undo" })).toEqual({ messages: [] })
+    expect(await asked<CompactionLoss>({ ask: "observe" })).toMatchObject({ compactions: 0, usedAgain: 0 })
   })
 
   it("names what another compaction lost, once it is used again (BEY-16)", async () => {
@@ -247,7 +247,7 @@ describe("what plugins ask", () => {
     compacts("This session is being continued from a previous conversation. They worked on /p/src/gateway.ts.")
     calls("Bash", { command: "nc -l 48731 && git show 9f3e21c -- /p/src/gateway.ts" }, "ok")
     save()
-    const { usedAgain, lost, lostWithStrata } = await asked<Observed>({ ask: "observe" })
+    const { usedAgain, lost, lostWithStrata } = await asked<CompactionLoss>({ ask: "observe" })
     expect(lost).toEqual(expect.arrayContaining(["48731", "9f3e21c"]))
     expect(usedAgain).toBeGreaterThan(lost.length)
     expect(lostWithStrata).toBe(0)
@@ -255,7 +255,7 @@ describe("what plugins ask", () => {
 
   it("recalls what the person typed in another session, and keeps a rule without a model (BEY-11)", async () => {
     const typed = (text: string, session = SESSION) =>
-      asked<MemoriesAnswer>({ ask: "memories", session, cwd: home, text, isFirst: true })
+      asked<MemoriesResponse>({ ask: "memories", session, cwd: home, text, isFirst: true })
     expect((await typed("Hello there, how are you?")).hasMemories).toBe(false)
     const { learned } = await typed("From now on, always write commit messages in the imperative.")
     expect(learned).toHaveLength(1)
@@ -265,7 +265,7 @@ describe("what plugins ask", () => {
 
   it("keeps what a model finds in what was typed, with a source of its own (BEY-11)", async () => {
     const typed = ["I am new to Rust, and Maria reviews the importer."]
-    const learn = (answered: object) => asked<LearnAnswer>({ ask: "learn", cwd: home, typed, ...answered })
+    const learn = (answered: object) => asked<LearnResponse>({ ask: "learn", cwd: home, typed, ...answered })
     const { prompt } = await learn({})
     expect(prompt).toContain(JSON.stringify(typed[0]))
     const file = (name: string, body: string) =>
@@ -273,7 +273,7 @@ describe("what plugins ask", () => {
     const { learned } = await learn({ answer: file("person", "I am new to Rust, and Maria reviews the importer.") })
     expect(learned).toEqual([expect.stringContaining("I am new to Rust")])
     expect((await learn({ answer: "no memory, and no end" })).learned).toEqual([])
-    const { context } = await asked<MemoriesAnswer>({ ask: "memories", cwd: home, text: "", isFirst: true })
+    const { context } = await asked<MemoriesResponse>({ ask: "memories", cwd: home, text: "", isFirst: true })
     expect(context.join("\n")).toContain("new to Rust")
   })
 
@@ -281,14 +281,15 @@ describe("what plugins ask", () => {
     work()
     compacts("This session is being continued from a previous conversation.")
     save()
-    const hook = (source: string) => answerHook(JSON.stringify({ session_id: SESSION, source }), { HOME: home })
+    const hook = (source: string) =>
+      handleSessionStartHook(JSON.stringify({ session_id: SESSION, source }), { HOME: home })
     const { hookSpecificOutput } = (await hook("compact")) as { hookSpecificOutput: { additionalContext: string } }
     expect(hookSpecificOutput.additionalContext).toContain("Never touch port 48731.")
     expect(await hook("startup")).toEqual({})
   })
 
   it("says what is wrong with a request (BEY-16)", async () => {
-    const refused = (text: string) => expect(answer(text, { HOME: home })).rejects
+    const refused = (text: string) => expect(handleRequest(text, { HOME: home })).rejects
     await refused("{").toThrow("The request cannot be answered")
     await refused("{}").toThrow('needs a list "messages"')
     await refused('{"ask":"dance"}').toThrow(

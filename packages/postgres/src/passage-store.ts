@@ -1,55 +1,57 @@
-/** The search index of a place, on the server. All processes read and extend the same one, and a new one reads no journal again. */
+/**
+ * The search index of a namespace, on the server. All processes read and extend the same index, so a new process reads no journal again.
+ */
 
-import { checkedId } from "@strata/core/base"
+import { validateId } from "@strata/core/base"
 import type {
   PassageCursor,
   PassageDelta,
   PassageStore,
+  PassageStoreAddress,
   PassageUpdate,
-  ShelfAddress,
-  ShelfRow,
+  StoredPassage,
   TextQuery,
   TokenCount,
 } from "@strata/core/store"
 import type { Database } from "./database.ts"
-import { placeKey } from "./names.ts"
+import { journalNamespaceKey } from "./names.ts"
 import { countsIn, factsIn, listIn, rowsIn, stepColumns } from "./passage-bytes.ts"
 
-/** Bytes of the newest part of a token's list: all of it is written again with every new passage that has the token. */
+/** Bytes of the newest part of a token's list, which is rewritten with every new passage that has the token. */
 const TAIL_BYTES = 160
-/** Bytes of a list in one row. Longer rows would be kept apart from their table. */
+/** Bytes of a list in one row. Longer rows would be stored outside their table. */
 const SEALED_BYTES = 1_600
 const LENGTHS = [TAIL_BYTES, SEALED_BYTES]
-/** Passages of a source that are read at once before it is removed. */
+/** Number of passages of a source that are read at once before they are removed. */
 const REMOVED_AT_ONCE = 1_000
 
-interface ShelfParts {
+interface PostgresPassageStoreOptions {
   readonly database: Database
   readonly tenant: string
-  readonly address: ShelfAddress
+  readonly address: PassageStoreAddress
 }
 
-export class PostgresShelf implements PassageStore {
+export class PostgresPassageStore implements PassageStore {
   readonly #database: Database
-  /** The first values of every call. */
+  /** The first arguments of every call. */
   readonly #key: readonly string[]
-  #marks = { version: 0, removals: 0, all: new Map<string, string>() }
+  #positions = { version: 0, removals: 0, all: new Map<string, string>() }
 
-  constructor({ database, tenant, address }: ShelfParts) {
+  constructor({ database, tenant, address }: PostgresPassageStoreOptions) {
     const { only, tokens } = address
     this.#database = database
-    const conversation = only === undefined ? "" : checkedId("conversation id", only)
-    this.#key = [tenant, ...placeKey(address), `${tokens}/${conversation}`]
+    const conversation = only === undefined ? "" : validateId("conversation id", only)
+    this.#key = [tenant, ...journalNamespaceKey(address), `${tokens}/${conversation}`]
   }
 
-  /** Only those that changed are read. */
-  async marks(): Promise<ReadonlyMap<string, string>> {
-    const { version, removals, all } = this.#marks
-    const row = await this.#database.row<MarksRow>("shelf_marks", ...this.#key, version, removals)
+  /** Reads only positions that have changed. */
+  async positions(): Promise<ReadonlyMap<string, string>> {
+    const { version, removals, all } = this.#positions
+    const row = await this.#database.row<PositionsRow>("shelf_marks", ...this.#key, version, removals)
     const changed = Object.entries(JSON.parse(row.marks ?? "{}") as Record<string, string>)
     const known = row.is_all ? new Map(changed) : all
     for (const [name, mark] of changed) known.set(name, mark)
-    this.#marks = { version: row.version, removals: row.removals, all: known }
+    this.#positions = { version: row.version, removals: row.removals, all: known }
     return known
   }
 
@@ -58,8 +60,11 @@ export class PostgresShelf implements PassageStore {
     return [...taken].map((each) => each === "1")
   }
 
-  async remove(marks: ReadonlyMap<string, string>, tokensOf: (row: ShelfRow) => readonly string[]): Promise<void> {
-    for (const [source, mark] of marks) {
+  async remove(
+    positions: ReadonlyMap<string, string>,
+    tokensOf: (row: StoredPassage) => readonly string[],
+  ): Promise<void> {
+    for (const [source, mark] of positions) {
       const counts = new Map<string, number>()
       for await (const row of this.#rowsOf(source, mark))
         for (const token of new Set(tokensOf(row))) counts.set(token, (counts.get(token) ?? 0) + 1)
@@ -67,7 +72,7 @@ export class PostgresShelf implements PassageStore {
     }
   }
 
-  async *#rowsOf(source: string, mark: string): AsyncGenerator<ShelfRow> {
+  async *#rowsOf(source: string, mark: string): AsyncGenerator<StoredPassage> {
     for (let after = 0; ; ) {
       const values = [...this.#key, source, mark, after, REMOVED_AT_ONCE]
       const bytes = await this.#database.value<Buffer | null>("shelf_source_rows", ...values)
@@ -82,11 +87,11 @@ export class PostgresShelf implements PassageStore {
     await this.#database.rows("shelf_clear", ...this.#key)
   }
 
-  async news(since: PassageCursor): Promise<PassageDelta> {
-    const { passage, source, removals, maxRows, tokens, asked, maxMissed, mostSimilar } = since
+  async changes(since: PassageCursor): Promise<PassageDelta> {
+    const { passage, source, removals, maxRows, tokens, queryTokens, maxMissed, maxSimilar } = since
     const known = [passage, source, removals, maxRows]
-    const wanted = [tokens, asked, maxMissed, mostSimilar]
-    const [first, ...packs] = await this.#database.rows<NewsRow>("shelf_news", ...this.#key, ...known, ...wanted)
+    const wanted = [tokens, queryTokens, maxMissed, maxSimilar]
+    const [first, ...packs] = await this.#database.rows<ChangesRow>("shelf_news", ...this.#key, ...known, ...wanted)
     const row = first!
     const facts = [...packs, row].flatMap((each) => (each.facts ? [factsIn(each.facts)] : []))
     const isNothingNew = facts.length === 0 && row.removals === removals
@@ -97,7 +102,7 @@ export class PostgresShelf implements PassageStore {
       ...{ removals: row.removals, facts, ...(rows ? { rows } : {}) },
       sources: new Map(sources.map(([id, name]) => [Number(id), name])),
       documents: row.documents ? countsIn(row.documents) : tokens.map(() => 0),
-      beginning: new Map(
+      byPrefix: new Map(
         beginning.map(([token, similar]) => [
           token,
           similar.map(([each, documents]): TokenCount => ({ token: each, documents })),
@@ -106,8 +111,8 @@ export class PostgresShelf implements PassageStore {
     }
   }
 
-  async lists(tokens: readonly string[], source?: number): Promise<readonly Uint32Array[]> {
-    const rows = await this.#database.rows<ListRow>("shelf_lists", ...this.#key, tokens, source ?? null)
+  async postings(tokens: readonly string[], source?: number): Promise<readonly Uint32Array[]> {
+    const rows = await this.#database.rows<PostingsRow>("shelf_lists", ...this.#key, tokens, source ?? null)
     const lists = new Map(rows.map(({ n, ids }) => [n, ids]))
     return tokens.map((_, at) => listIn(lists.get(at + 1) ?? NOTHING))
   }
@@ -117,27 +122,30 @@ export class PostgresShelf implements PassageStore {
     return tokens === null ? "" : `${tokens}\n`
   }
 
-  async rows(ids: readonly number[]): Promise<readonly ShelfRow[]> {
+  async rows(ids: readonly number[]): Promise<readonly StoredPassage[]> {
     const bytes = await this.#database.value<Buffer | null>("shelf_rows", ...this.#key, ids)
     return bytes ? rowsIn(bytes) : []
   }
 
-  async having({ ids, text, max }: TextQuery): Promise<readonly number[]> {
+  async containing({ ids, text, max }: TextQuery): Promise<readonly number[]> {
     const values = [[...ids], Buffer.from(text), max]
     const rows = await this.#database.rows<{ readonly id: number }>("shelf_having", ...this.#key, ...values)
     return rows.map(({ id }) => id)
   }
 
-  async around(ids: readonly number[], max: number): Promise<readonly (readonly ShelfRow[])[]> {
-    const rows = await this.#database.rows<AroundRow>("shelf_around", ...this.#key, ids, max)
+  async neighbors(ids: readonly number[], max: number): Promise<readonly (readonly StoredPassage[])[]> {
+    const rows = await this.#database.rows<NeighborsRow>("shelf_around", ...this.#key, ids, max)
     const around = new Map(rows.map(({ n, passages }) => [n, passages]))
     return ids.map((_, at) => rowsIn(around.get(at + 1) ?? NOTHING))
   }
 }
 
-/** Those with passages of journals that are gone. */
-export async function outdatedShelves(database: Database, tenant: string): Promise<readonly ShelfAddress[]> {
-  const rows = await database.rows<ShelfKeyRow>("shelves_outdated", tenant)
+/** Passage stores that contain passages of deleted journals. */
+export async function listOutdatedPassageStores(
+  database: Database,
+  tenant: string,
+): Promise<readonly PassageStoreAddress[]> {
+  const rows = await database.rows<PassageStoreKeyRow>("shelves_outdated", tenant)
   return rows.map(({ project, under, conversation }) => {
     const [tokens, only = ""] = conversation.split("/")
     return {
@@ -148,7 +156,7 @@ export async function outdatedShelves(database: Database, tenant: string): Promi
   })
 }
 
-interface ShelfKeyRow {
+interface PassageStoreKeyRow {
   readonly project: string
   readonly under: string
   readonly conversation: string
@@ -156,14 +164,14 @@ interface ShelfKeyRow {
 
 const NOTHING = Buffer.alloc(0)
 
-interface MarksRow {
+interface PositionsRow {
   readonly version: number
   readonly removals: number
   readonly is_all: boolean
   readonly marks: string | null
 }
 
-interface NewsRow {
+interface ChangesRow {
   readonly removals: number
   readonly facts: Buffer | null
   readonly sources: string | null
@@ -172,12 +180,12 @@ interface NewsRow {
   readonly beginning: string | null
 }
 
-interface ListRow {
+interface PostingsRow {
   readonly n: number
   readonly ids: Buffer
 }
 
-interface AroundRow {
+interface NeighborsRow {
   readonly n: number
   readonly passages: Buffer
 }

@@ -1,4 +1,4 @@
-/** The index on a server against the one in SQLite: after any additions and removals, every question has the same answer. */
+/** Compares the index on a server with the one in SQLite: after any additions and removals, every question has the same answer. */
 import { randomUUID } from "node:crypto"
 import fc from "fast-check"
 import pg from "pg"
@@ -34,7 +34,7 @@ const QUESTIONS = [
 ]
 
 const text = fc.array(fc.constantFrom(...WORDS), { minLength: 1, maxLength: 9 }).map((words) => words.join(" "))
-const said = fc.record({
+const messages = fc.record({
   text,
   kind: fc.constantFrom("user", "assistant", "result", "call", "note" as const),
   isNew: fc.boolean(),
@@ -47,7 +47,7 @@ const change = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant("add" as const),
       source: fc.nat(2),
-      said: fc.array(said, { maxLength: 9 }),
+      messages: fc.array(messages, { maxLength: 9 }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom("remove", "restart"), source: fc.nat(2) }) },
@@ -61,9 +61,9 @@ const asked = fc.record({
   left: fc.option(fc.constantFrom("s0", "s1"), { nil: undefined }),
 })
 
-type Asked = typeof asked extends fc.Arbitrary<infer Value> ? Value : never
+type QuestionSample = typeof asked extends fc.Arbitrary<infer Value> ? Value : never
 
-const questionOf = ({ text: words, context, isSaid, source, left }: Asked): Question => ({
+const questionOf = ({ text: words, context, isSaid, source, left }: QuestionSample): Question => ({
   ...{ text: words, context, isSaid, now: NOW, limit: 20 },
   ...(source === undefined ? {} : { source }),
   ...(left === undefined ? {} : { exclude: { sources: new Set([left]) } }),
@@ -117,7 +117,7 @@ for (const { which, needed } of size([newest], [newest, oldest]))
                 marks.delete(source)
                 continue
               }
-              const passages = ("said" in each ? each.said : []).map((one, at): Passage => {
+              const passages = ("messages" in each ? each.messages : []).map((one, at): Passage => {
                 hours += one.hours
                 return {
                   ...{

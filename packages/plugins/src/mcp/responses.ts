@@ -1,31 +1,31 @@
-/** What the tools, resources and prompts answer. It is loaded with the first question. */
+/** Responses of the tools, resources and prompts. This module is loaded with the first request. */
 
 import type { ToolOutput } from "@strata/core/agent"
-import { maskSecrets, reasonOf } from "@strata/core/base"
+import { errorReason, maskSecrets } from "@strata/core/base"
 import { inline, inlineUpTo, isMedia } from "@strata/core/messages"
-import { DEFAULT_BUDGET, MIN_BUDGET, type RecallInput, recalled, shortened } from "@strata/core/recall"
+import { DEFAULT_BUDGET, MIN_BUDGET, type RecallInput, runRecall, shortened } from "@strata/core/recall"
 import { CONVERSATIONS, MEMORIES } from "./definitions.ts"
 import { ClientMemories, listText, type MemoryAction } from "./memories.ts"
-import { type Asker, type PastOptions, ProjectPast } from "./past.ts"
+import { ProjectRecall, type ProjectRecallOptions, type RecallClient } from "./project-recall.ts"
 import { ERRORS, type Parameters, ProtocolError } from "./protocol.ts"
 
-/** Where Claude Code puts the id of a call. */
+/** The field in which Claude Code sends the id of a call. */
 const CALL_ID = "claudecode/toolUseId"
 const isCallId = (id: unknown): id is string => typeof id === "string" && /^[\w-]{8,80}$/.test(id)
 
 const MAX_LISTED = 100 // conversations
 const MAX_TITLE = 100 // characters
-/** Memories beside what a search in the project found: how many, and their share of the budget. They must fit. */
-const MAX_BESIDE = 3
-const SHARE_BESIDE = 0.3
+/** Limit and budget share of memories that accompany the results of a project search. They must be relevant. */
+const MAX_MEMORIES = 3
+const MEMORY_BUDGET_SHARE = 0.3
 const PROMPT_TOKENS = 3_000
 
-export class Answers {
-  readonly #past: ProjectPast
+export class McpResponses {
+  readonly #past: ProjectRecall
   readonly #memories: ClientMemories
 
-  constructor(options: PastOptions) {
-    this.#past = new ProjectPast(options)
+  constructor(options: ProjectRecallOptions) {
+    this.#past = new ProjectRecall(options)
     this.#memories = new ClientMemories(options)
   }
 
@@ -37,7 +37,7 @@ export class Answers {
         return toolResult(await this.#recall(input, { client, ...(isCallId(id) ? { call: id } : {}) }))
       if (name === "memory") return toolResult({ content: await this.#memories.act(input as MemoryAction, client) })
     } catch (error) {
-      return toolResult({ content: reasonOf(error), isError: true })
+      return toolResult({ content: errorReason(error), isError: true })
     }
     throw new ProtocolError(ERRORS.params, `There is no tool ${inlineUpTo(MAX_TITLE, String(name))}.`)
   }
@@ -62,8 +62,11 @@ export class Answers {
     await this.#memories.close()
   }
 
-  async #recall({ in: where = "project", ...input }: Record<string, unknown>, asker: Asker): Promise<ToolOutput> {
-    const past = this.#past.of(asker)
+  async #recall(
+    { in: where = "project", ...input }: Record<string, unknown>,
+    asker: RecallClient,
+  ): Promise<ToolOutput> {
+    const past = this.#past.sourceFor(asker)
     const { search } = input
     const budget = Math.max(MIN_BUDGET, Number(input.budget) || DEFAULT_BUDGET)
     const within = (tokens: number) => (text: string) => past.estimate(text) <= tokens
@@ -73,13 +76,13 @@ export class Answers {
       return { content: found || `No memory fits ${inlineUpTo(MAX_TITLE, search)}. Try other words.` }
     }
     const question = { ...input, in: where } as RecallInput
-    if (where !== "project" || typeof search !== "string" || search === "") return recalled(question, past)
-    // with the memory off, a project still has a past
-    const beside = await this.#memories
-      .search(search, { limit: MAX_BESIDE, mustFit: true, fits: within(budget * SHARE_BESIDE) })
+    if (where !== "project" || typeof search !== "string" || search === "") return runRecall(question, past)
+    // the search works even if memory is off
+    const memories = await this.#memories
+      .search(search, { limit: MAX_MEMORIES, mustFit: true, fits: within(budget * MEMORY_BUDGET_SHARE) })
       .catch(() => "")
-    const output = await recalled({ ...question, budget: budget - Math.ceil(past.estimate(beside)) }, past)
-    return beside === "" ? output : { ...output, content: `${beside}\n\n${textIn(output.content)}` }
+    const output = await runRecall({ ...question, budget: budget - Math.ceil(past.estimate(memories)) }, past)
+    return memories === "" ? output : { ...output, content: `${memories}\n\n${textIn(output.content)}` }
   }
 
   async #resource(uri: string): Promise<string> {
@@ -93,7 +96,7 @@ export class Answers {
     const others = (await this.#past.transcripts()).map(({ program, id, touched, title }) => ({
       ...{ program, id, touched, title },
     }))
-    const own = (await this.#past.kept()).map(({ id, touched, facts, firstWords }) => ({
+    const own = (await this.#past.storedConversations()).map(({ id, touched, facts, firstWords }) => ({
       ...{ program: "strata", id, touched: Date.parse(touched), title: facts?.title ?? firstWords },
     }))
     const all = [...others, ...own].sort((a, b) => b.touched - a.touched)
@@ -112,7 +115,7 @@ function textIn(content: ToolOutput["content"]): string {
   return content.flatMap((block) => (block.type === "text" ? block.text : [])).join("\n\n")
 }
 
-/** As MCP has it: texts, and images that the past holds. */
+/** The result in MCP's format: texts, and images from the history. */
 function toolResult({ content, isError = false }: ToolOutput) {
   const images = (typeof content === "string" ? [] : content).flatMap((block) =>
     isMedia(block) && block.type === "image" && block.source.type === "base64"

@@ -1,4 +1,4 @@
-/** Made-up transcripts in a scratch home, in the layout of each program. */
+/** Synthetic transcripts in a temporary home directory, in the layout of each program. */
 import { hash } from "node:crypto"
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -41,13 +41,13 @@ export const lines = (all: readonly object[]): string => all.map((line) => `${JS
 export const claudePath = (project: string, id: string): string =>
   `.claude/projects/${project.replace(/[^A-Za-z0-9]/g, "-")}/${id}.jsonl`
 
-/** The uuid of the message at a place of a conversation. */
+/** The uuid of the message at a position of a conversation. */
 export const uuidAt = (id: string, place: number): string =>
   `${id.slice(0, 24)}${id.slice(0, 4)}${`${place}`.padStart(8, "0")}`
 
 type Turn = string | readonly object[]
 
-/** Turns of the person and the assistant, beginning with the person. */
+/** Alternating turns of the user and the assistant, starting with the user. */
 export function claudeLines(cwd: string, id: string, turns: readonly Turn[]): readonly object[] {
   return turns.map((content, place) => {
     const role = place % 2 === 0 ? "user" : "assistant"
@@ -63,33 +63,33 @@ export function claudeLines(cwd: string, id: string, turns: readonly Turn[]): re
   })
 }
 
-export const codexLines = (cwd: string, id: string, said: string): readonly object[] => [
+export const codexLines = (cwd: string, id: string, text: string): readonly object[] => [
   { timestamp: AT, type: "session_meta", payload: { id, cwd } },
   {
     ...{ timestamp: AT, type: "response_item" },
-    payload: { type: "message", role: "user", content: [{ type: "input_text", text: said }] },
+    payload: { type: "message", role: "user", content: [{ type: "input_text", text: text }] },
   },
-  { timestamp: AT, type: "event_msg", payload: { type: "user_message", message: said } },
+  { timestamp: AT, type: "event_msg", payload: { type: "user_message", message: text } },
 ]
 
-export const piLines = (cwd: string, id: string, said: string): readonly object[] => [
+export const piLines = (cwd: string, id: string, text: string): readonly object[] => [
   { type: "session", version: 3, id, cwd, timestamp: AT },
-  { id: "a", parentId: null, timestamp: AT, type: "message", message: { role: "user", content: said } },
+  { id: "a", parentId: null, timestamp: AT, type: "message", message: { role: "user", content: text } },
 ]
 
-export const geminiDocument = (cwd: string, id: string, said: string): string =>
+export const geminiDocument = (cwd: string, id: string, text: string): string =>
   JSON.stringify(
     {
       ...{ sessionId: id, projectHash: hash("sha256", cwd, "hex"), startTime: AT },
-      messages: [{ id: "a", timestamp: AT, type: "user", content: said }],
+      messages: [{ id: "a", timestamp: AT, type: "user", content: text }],
     },
     null,
     2,
   )
 
-export const copilotLines = (cwd: string, id: string, said: string): readonly object[] => [
+export const copilotLines = (cwd: string, id: string, text: string): readonly object[] => [
   event("session.start", { sessionId: id, context: { cwd } }),
-  event("user.message", { content: said }),
+  event("user.message", { content: text }),
 ]
 
 const event = (type: string, data: object) => ({ type, data, id: type, parentId: null, timestamp: AT })
@@ -97,7 +97,7 @@ const event = (type: string, data: object) => ({ type, data, id: type, parentId:
 interface OpenCodeSession {
   readonly id: string
   readonly directory: string
-  readonly said: string
+  readonly text: string
   readonly parent?: string
 }
 
@@ -113,7 +113,7 @@ export function openCodeDatabase(file: string, sessions: readonly OpenCodeSessio
     CREATE TABLE part (id text PRIMARY KEY, message_id text NOT NULL, session_id text NOT NULL, time_created integer NOT NULL,
       time_updated integer NOT NULL, data text NOT NULL);`)
   const now = Date.parse(AT)
-  for (const { id, directory, said, parent = null } of sessions) {
+  for (const { id, directory, text, parent = null } of sessions) {
     db.prepare("INSERT INTO session VALUES (?, 'p', ?, 's', ?, 'A title', '1', ?, ?)").run(
       id,
       parent,
@@ -123,7 +123,7 @@ export function openCodeDatabase(file: string, sessions: readonly OpenCodeSessio
     )
     const data = JSON.stringify({ role: "user", time: { created: now } })
     db.prepare("INSERT INTO message VALUES (?, ?, ?, ?, ?)").run(`msg_${id}`, id, now, now, data)
-    const part = JSON.stringify({ type: "text", text: said })
+    const part = JSON.stringify({ type: "text", text: text })
     db.prepare("INSERT INTO part VALUES (?, ?, ?, ?, ?, ?)").run(`prt_${id}`, `msg_${id}`, id, now, now, part)
   }
   db.close()

@@ -1,6 +1,6 @@
 /**
- * Changes to the files of another agent: shown first, with a copy of what was there, and taken back to the exact bytes. A file that someone
- * has changed since loses only what was added. Nothing is written over what another program wrote after the change was shown.
+ * Changes to the files of another agent: displayed first, applied with a backup, and reverted to the exact bytes. A file that was changed
+ * since loses only Strata's additions. Changes that another program made after the display are never overwritten.
  */
 import { isUtf8 } from "node:buffer"
 import { hash, randomUUID } from "node:crypto"
@@ -8,24 +8,24 @@ import { mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/
 import { dirname, join } from "node:path"
 import { StrataError } from "@strata/core"
 
-/** One file: its text, or `undefined` where it does not exist. */
+/** The texts of one file; `undefined` if it does not exist. */
 export interface FileChange {
   readonly path: string
   readonly before: string | undefined
   readonly after: string | undefined
 }
 
-/** What is kept about an installation. */
-export interface Installed {
+/** The stored record of an installation. */
+export interface InstallationRecord {
   readonly version: 1
   readonly client: string
   readonly files: readonly { readonly path: string; readonly before: string | null; readonly after: string }[]
 }
 
-/** `changed`: a file is no longer as it was when the change was planned. Nothing was written. */
+/** `changed`: a file differs from when the change was planned. Nothing was written. */
 export type ChangeOutcome = "applied" | "changed"
 
-/** A file whose bytes are no text is refused: as text, it could not be written back as it was. */
+/** Refuses binary files, because they could not be restored from text. */
 export async function textIn(path: string): Promise<string | undefined> {
   const bytes = await readFile(path).catch((error: unknown) => {
     if (Object(error).code === "ENOENT") return undefined
@@ -38,7 +38,7 @@ export async function textIn(path: string): Promise<string | undefined> {
   return bytes?.toString()
 }
 
-/** The copy first: whatever happens then, nothing is lost. */
+/** Writes the backup first, so that nothing is lost whatever happens then. */
 export async function applyChanges(
   client: string,
   changes: readonly FileChange[],
@@ -46,18 +46,18 @@ export async function applyChanges(
 ): Promise<ChangeOutcome> {
   const files = changes.map(({ path, before, after }) => ({ path, before: before ?? null, after: digest(after ?? "") }))
   const record = recordFile(home, client)
-  const text = `${JSON.stringify({ version: 1, client, files } satisfies Installed, null, 2)}\n`
+  const text = `${JSON.stringify({ version: 1, client, files } satisfies InstallationRecord, null, 2)}\n`
   await replaceFile({ path: record, before: await textIn(record), after: text })
   const outcome = await replaceFiles(changes)
   if (outcome === "changed") await rm(record)
   return outcome
 }
 
-export async function readInstalled(client: string, home: string): Promise<Installed | undefined> {
+export async function readInstallation(client: string, home: string): Promise<InstallationRecord | undefined> {
   const text = await textIn(recordFile(home, client))
   if (text === undefined) return undefined
   try {
-    return JSON.parse(text) as Installed
+    return JSON.parse(text) as InstallationRecord
   } catch {
     throw new StrataError(
       `The copy of what was there before is damaged: ${recordFile(home, client)}. Nothing was changed. Remove the settings of Strata by hand, then this file.`,
@@ -65,28 +65,32 @@ export async function readInstalled(client: string, home: string): Promise<Insta
   }
 }
 
-/** How each file would be: as it was, if no one has changed it since; otherwise without what was added. */
-export async function changesBack(
-  { files }: Installed,
+/** The reverted text of each file: the original one if it was not changed since, otherwise the current one without Strata's additions. */
+export async function planRevert(
+  { files }: InstallationRecord,
   without: (path: string, text: string) => string | undefined,
 ): Promise<readonly FileChange[]> {
   const changes: FileChange[] = []
   for (const { path, before, after } of files) {
     const now = await textIn(path)
-    if (now === undefined) continue // someone removed it
+    if (now === undefined) continue // deleted meanwhile
     const isOurs = digest(now) === after
     changes.push({ path, before: now, after: isOurs ? (before ?? undefined) : without(path, now) })
   }
   return changes
 }
 
-export async function takeBack(client: string, changes: readonly FileChange[], home: string): Promise<ChangeOutcome> {
+export async function revertChanges(
+  client: string,
+  changes: readonly FileChange[],
+  home: string,
+): Promise<ChangeOutcome> {
   const outcome = await replaceFiles(changes)
   if (outcome === "applied") await rm(recordFile(home, client))
   return outcome
 }
 
-/** All of them or none. */
+/** Replaces all files or none. */
 async function replaceFiles(changes: readonly FileChange[]): Promise<ChangeOutcome> {
   for (const [at, change] of changes.entries()) {
     if ((await replaceFile(change)) === "applied") continue
@@ -98,8 +102,8 @@ async function replaceFiles(changes: readonly FileChange[]): Promise<ChangeOutco
 }
 
 /**
- * The only place that writes a file of another agent. It compares last of all, when the new text is on disk already and only has to take the
- * old one's place. A link stays a link, and a file keeps its permissions.
+ * The only function that writes a file of another agent. It compares immediately before the rename, when the new text is already on disk. A
+ * link stays a link, and a file keeps its permissions.
  */
 async function replaceFile({ path: given, before, after }: FileChange): Promise<ChangeOutcome> {
   const path = await realpath(given).catch(() => given)
